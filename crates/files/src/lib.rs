@@ -1,0 +1,1 @@
+//! Frazil's files stratum.

@@ -1,0 +1,1 @@
+//! Frazil's frontend stratum.

@@ -1,0 +1,191 @@
+//! Owned columns of rows: what a loader hands to storage and what a result is made of.
+
+use crate::{LogicalType, MatchBits, Native, NativeType, StringRef, Value, dispatch_native};
+use std::sync::Arc;
+
+/// Values of one column in their native form (`ty.native()`), owned. Strings point into heaps that
+/// the vector keeps alive.
+///
+/// The values buffer has [`READ_PADDING`](crate::READ_PADDING) readable bytes behind its end.
+#[derive(Clone, Debug)]
+pub struct ColumnVector {
+    ty: LogicalType,
+    rows: usize,
+    words: Vec<u128>,
+    nulls: Option<MatchBits>,
+    heaps: Vec<Arc<dyn StringBytes>>,
+}
+
+/// Bytes that [`StringRef`]s point into, kept alive by whoever holds them.
+pub trait StringBytes: Send + Sync + std::fmt::Debug {}
+impl<T: Send + Sync + std::fmt::Debug> StringBytes for T {}
+
+impl ColumnVector {
+    /// An empty column that will hold about `capacity` rows.
+    pub fn new(ty: LogicalType, capacity: usize) -> ColumnVector {
+        let bytes = capacity * ty.native().size() + crate::READ_PADDING;
+        ColumnVector {
+            ty,
+            rows: 0,
+            words: Vec::with_capacity(bytes.div_ceil(16)),
+            nulls: None,
+            heaps: Vec::new(),
+        }
+    }
+
+    /// Type of the column.
+    pub fn ty(&self) -> LogicalType {
+        self.ty
+    }
+
+    /// Native type of the values.
+    pub fn native(&self) -> NativeType {
+        self.ty.native()
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Sets the number of rows; new values are zero and not NULL.
+    pub fn resize(&mut self, rows: usize) {
+        let bytes = rows * self.native().size() + crate::READ_PADDING;
+        self.words.resize(bytes.div_ceil(16), 0);
+        if let Some(old) = self.nulls.take() {
+            let mut grown = MatchBits::zeros(rows);
+            old.iter()
+                .take_while(|&r| r < rows)
+                .for_each(|r| grown.set(r, true));
+            self.nulls = Some(grown);
+        }
+        self.rows = rows;
+    }
+
+    /// The values. Panics if `T` is not the column's native type.
+    pub fn values<T: Native>(&self) -> &[T] {
+        assert_eq!(T::TYPE, self.native());
+        // SAFETY: `words` holds at least `rows` values of T, whose alignment divides 16; every Native
+        // is plain bytes, and all bytes of the buffer are initialised.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<T>(), self.rows) }
+    }
+
+    /// The values, to be written. Panics if `T` is not the column's native type.
+    pub fn values_mut<T: Native>(&mut self) -> &mut [T] {
+        assert_eq!(T::TYPE, self.native());
+        // SAFETY: as in `values`; the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast::<T>(), self.rows) }
+    }
+
+    /// Start of the values buffer.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.words.as_ptr().cast()
+    }
+
+    /// Start of the values buffer, to be written.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// Rows that are NULL; `None` when none is.
+    pub fn nulls(&self) -> Option<&MatchBits> {
+        self.nulls.as_ref()
+    }
+
+    /// Marks a row NULL.
+    pub fn set_null(&mut self, row: usize) {
+        let rows = self.rows;
+        self.nulls
+            .get_or_insert_with(|| MatchBits::zeros(rows))
+            .set(row, true);
+    }
+
+    /// Whether a row is NULL.
+    pub fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|n| n.get(row))
+    }
+
+    /// Keeps `heap` alive as long as the column: its strings may point into it.
+    pub fn keep(&mut self, heap: Arc<dyn StringBytes>) {
+        self.heaps.push(heap);
+    }
+
+    /// What the column keeps alive.
+    pub fn heaps(&self) -> &[Arc<dyn StringBytes>] {
+        &self.heaps
+    }
+
+    /// The value of one row, for display and tests.
+    pub fn value(&self, row: usize) -> Value {
+        if self.is_null(row) {
+            return Value::Null;
+        }
+        match self.native() {
+            NativeType::Bool => Value::Bool(self.values::<u8>()[row] != 0),
+            NativeType::F64 => Value::Double(self.values::<f64>()[row]),
+            NativeType::I128 if self.ty == LogicalType::Interval => {
+                Value::Interval(crate::value::Interval::from_native(self.values::<i128>()[row]))
+            }
+            NativeType::String => {
+                let s = self.values::<StringRef>()[row];
+                // SAFETY: the heaps that the strings of this vector point into are kept alive by it.
+                Value::Text(String::from_utf8_lossy(unsafe { s.bytes() }).into_owned())
+            }
+            NativeType::I16 => Value::Int(self.values::<i16>()[row].into()),
+            NativeType::I32 => Value::Int(self.values::<i32>()[row].into()),
+            NativeType::I64 => Value::Int(self.values::<i64>()[row].into()),
+            NativeType::I128 => Value::Int(self.values::<i128>()[row]),
+        }
+    }
+
+    /// A column of these values, e.g. of a VALUES list. Values must be of type `ty`.
+    pub fn from_values(ty: LogicalType, values: &[Value]) -> ColumnVector {
+        let mut out = ColumnVector::new(ty, values.len());
+        out.resize(values.len());
+        let mut heap = Vec::with_capacity(values.iter().filter_map(Value::as_text).map(str::len).sum());
+        for (row, value) in values.iter().enumerate() {
+            match value {
+                Value::Null => out.set_null(row),
+                Value::Bool(b) => out.values_mut::<u8>()[row] = u8::from(*b),
+                Value::Double(d) => out.values_mut::<f64>()[row] = *d,
+                Value::Interval(i) => out.values_mut::<i128>()[row] = i.to_native(),
+                Value::Int(v) => match ty.native() {
+                    NativeType::I16 => out.values_mut::<i16>()[row] = *v as i16,
+                    NativeType::I32 => out.values_mut::<i32>()[row] = *v as i32,
+                    NativeType::I64 => out.values_mut::<i64>()[row] = *v as i64,
+                    NativeType::I128 => out.values_mut::<i128>()[row] = *v,
+                    other => unreachable!("an integer value in a {other:?} column"),
+                },
+                Value::Text(t) => {
+                    let start = heap.len();
+                    heap.extend_from_slice(t.as_bytes());
+                    // SAFETY: the capacity was reserved, so the heap does not move, and it is kept below.
+                    out.values_mut::<StringRef>()[row] = unsafe { StringRef::new(&heap[start..]) };
+                }
+            }
+        }
+        if !heap.is_empty() {
+            out.keep(Arc::new(heap));
+        }
+        out
+    }
+
+    /// Bytes of the values buffer (heaps apart).
+    pub fn bytes(&self) -> usize {
+        dispatch_native!(self.native(), T => self.rows * size_of::<T>())
+    }
+}
+
+/// Rows as columns of equal length.
+#[derive(Clone, Debug, Default)]
+pub struct RowBatch {
+    /// The columns.
+    pub columns: Vec<ColumnVector>,
+    /// Number of rows (also where there are no columns).
+    pub rows: usize,
+}

@@ -1,0 +1,261 @@
+//! The proleptic Gregorian calendar: dates as days, timestamps as microseconds since 1970-01-01.
+
+use crate::{Error, Interval, Result, SqlState};
+use std::fmt;
+
+/// Microseconds of a day.
+pub const MICROS_PER_DAY: i64 = 86_400_000_000;
+/// Earliest and latest supported year.
+pub const YEARS: std::ops::RangeInclusive<i32> = -4713..=294_275;
+
+/// Days since 1970-01-01 of a calendar day (month 1–12, day 1–31), without checks.
+pub fn days_from_civil(year: i32, month: u32, day: u32) -> i32 {
+    let y = i64::from(year) - i64::from(month <= 2);
+    let era = y.div_euclid(400);
+    let year_of_era = y.rem_euclid(400);
+    let shifted = (i64::from(month) + 9) % 12;
+    let day_of_year = (153 * shifted + 2) / 5 + i64::from(day) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era - 719_468) as i32
+}
+
+/// Year, month (1–12) and day (1–31) of days since 1970-01-01.
+pub fn civil_from_days(days: i32) -> (i32, u32, u32) {
+    let z = i64::from(days) + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = (day_of_year - (153 * shifted + 2) / 5 + 1) as u32;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 } as u32;
+    (
+        (year_of_era + era * 400 + i64::from(month <= 2)) as i32,
+        month,
+        day,
+    )
+}
+
+/// Days of a month.
+pub fn days_in_month(year: i32, month: u32) -> u32 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+fn invalid(kind: &str, text: &str) -> Error {
+    Error::new(
+        SqlState::INVALID_DATETIME,
+        format!("invalid input syntax for type {kind}: \"{text}\""),
+    )
+}
+
+fn out_of_range(kind: &str, text: &str) -> Error {
+    Error::new(
+        SqlState::DATETIME_OVERFLOW,
+        format!("{kind} field value out of range: \"{text}\""),
+    )
+}
+
+/// Reads `YYYY-MM-DD`. Errors: 22007 for what is no date, 22008 for a day that does not exist.
+pub fn parse_date(text: &str) -> Result<i32> {
+    let trimmed = text.trim();
+    let (negative, digits) = trimmed.strip_prefix('-').map_or((false, trimmed), |d| (true, d));
+    let mut parts = digits.splitn(3, '-');
+    let mut next = |min: usize, max: usize| -> Result<i32> {
+        let part = parts.next().ok_or_else(|| invalid("date", text))?;
+        let ok = (min..=max).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        if !ok {
+            return Err(invalid("date", text));
+        }
+        part.parse().map_err(|_| invalid("date", text))
+    };
+    let (year, month, day) = (next(4, 6)?, next(1, 2)? as u32, next(1, 2)? as u32);
+    let year = if negative { -year } else { year };
+    if !YEARS.contains(&year) || !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
+        return Err(out_of_range("date/time", text));
+    }
+    Ok(days_from_civil(year, month, day))
+}
+
+/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone.
+pub fn parse_timestamp(text: &str) -> Result<i64> {
+    let trimmed = text.trim();
+    let (date, time) = match trimmed.find([' ', 'T']) {
+        Some(at) => (&trimmed[..at], Some(trimmed[at + 1..].trim())),
+        None => (trimmed, None),
+    };
+    let days = parse_date(date).map_err(|e| match e.state() {
+        SqlState::DATETIME_OVERFLOW => out_of_range("date/time", text),
+        _ => invalid("timestamp", text),
+    })?;
+    let micros = time.map_or(Ok(0), |t| parse_time(t, text))?;
+    Ok(i64::from(days) * MICROS_PER_DAY + micros)
+}
+
+fn parse_time(time: &str, whole: &str) -> Result<i64> {
+    let (clock, fraction) = time.split_once('.').map_or((time, ""), |(c, f)| (c, f));
+    let fields: Vec<&str> = clock.split(':').collect();
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    if !(2..=3).contains(&fields.len())
+        || fields.iter().any(|f| f.is_empty() || f.len() > 2 || !digits(f))
+        || !digits(fraction)
+    {
+        return Err(invalid("timestamp", whole));
+    }
+    let number = |i: usize| fields.get(i).map_or(0, |f| f.parse::<i64>().unwrap_or(0));
+    let (hour, minute, second) = (number(0), number(1), number(2));
+    if hour > 24 || minute > 59 || second > 60 || (hour == 24 && (minute, second) != (0, 0)) {
+        return Err(out_of_range("date/time", whole));
+    }
+    let mut micros = 0;
+    for i in 0..6 {
+        micros = micros * 10 + fraction.as_bytes().get(i).map_or(0, |b| i64::from(b - b'0'));
+    }
+    if fraction.as_bytes().get(6).is_some_and(|&b| b >= b'5') {
+        micros += 1;
+    }
+    Ok(((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
+}
+
+/// Adds an interval to a date; months first, clipped to the month's end, then days. The interval's
+/// microseconds count in whole days only. Error 22008 outside the calendar.
+pub fn add_interval_to_date(days: i32, interval: Interval) -> Result<i32> {
+    let moved = add_months(days, interval.months)?;
+    let whole = i64::from(moved) + i64::from(interval.days) + interval.micros.div_euclid(MICROS_PER_DAY);
+    in_calendar(whole)
+}
+
+/// Adds an interval to a timestamp. Error 22008 outside the calendar.
+pub fn add_interval_to_timestamp(micros: i64, interval: Interval) -> Result<i64> {
+    let days = micros.div_euclid(MICROS_PER_DAY);
+    let moved = add_months(in_calendar(days)?, interval.months)?;
+    let moved = in_calendar(i64::from(moved) + i64::from(interval.days))?;
+    let start = i64::from(moved) * MICROS_PER_DAY + micros.rem_euclid(MICROS_PER_DAY);
+    let sum = start.checked_add(interval.micros);
+    let sum = sum.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))?;
+    in_calendar(sum.div_euclid(MICROS_PER_DAY)).map(|_| sum)
+}
+
+fn in_calendar(days: i64) -> Result<i32> {
+    let year = i32::try_from(days).map(|d| civil_from_days(d).0);
+    match year {
+        Ok(year) if YEARS.contains(&year) => Ok(days as i32),
+        _ => Err(Error::new(SqlState::DATETIME_OVERFLOW, "date out of range")),
+    }
+}
+
+fn add_months(days: i32, months: i32) -> Result<i32> {
+    if months == 0 {
+        return Ok(days);
+    }
+    let (year, month, day) = civil_from_days(days);
+    let total = i64::from(year) * 12 + i64::from(month) - 1 + i64::from(months);
+    let (year, month) = (total.div_euclid(12), total.rem_euclid(12) as u32 + 1);
+    let year = i32::try_from(year).unwrap_or(i32::MAX);
+    if !YEARS.contains(&year) {
+        return Err(Error::new(SqlState::DATETIME_OVERFLOW, "date out of range"));
+    }
+    Ok(days_from_civil(year, month, day.min(days_in_month(year, month))))
+}
+
+/// Writes a date as `YYYY-MM-DD`.
+pub fn write_date(f: &mut dyn fmt::Write, days: i32) -> fmt::Result {
+    let (year, month, day) = civil_from_days(days);
+    write!(f, "{year:04}-{month:02}-{day:02}")
+}
+
+/// Writes a timestamp as `YYYY-MM-DD HH:MM:SS[.ffffff]`, trailing zeros dropped.
+pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
+    write_date(f, micros.div_euclid(MICROS_PER_DAY) as i32)?;
+    f.write_char(' ')?;
+    write_clock(f, micros.rem_euclid(MICROS_PER_DAY))
+}
+
+fn write_clock(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
+    let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
+    write!(
+        f,
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )?;
+    if fraction != 0 {
+        let text = format!("{fraction:06}");
+        write!(f, ".{}", text.trim_end_matches('0'))?;
+    }
+    Ok(())
+}
+
+/// Writes an interval as PostgreSQL does, e.g. `1 year 2 mons 3 days 04:05:06`.
+pub fn write_interval(f: &mut dyn fmt::Write, interval: Interval) -> fmt::Result {
+    let mut parts = Vec::new();
+    for (amount, unit) in [
+        (interval.months / 12, "year"),
+        (interval.months % 12, "mon"),
+        (interval.days, "day"),
+    ] {
+        if amount != 0 {
+            parts.push(format!("{amount} {unit}{}", if amount == 1 { "" } else { "s" }));
+        }
+    }
+    if interval.micros != 0 || parts.is_empty() {
+        let mut clock = String::from(if interval.micros < 0 { "-" } else { "" });
+        write_clock(&mut clock, interval.micros.abs())?;
+        parts.push(clock);
+    }
+    f.write_str(&parts.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calendar_round_trips() {
+        for days in (-800_000..800_000).step_by(61) {
+            let (y, m, d) = civil_from_days(days);
+            assert_eq!(days_from_civil(y, m, d), days);
+        }
+        assert_eq!(parse_date("1998-09-02").unwrap(), 10_471);
+        assert_eq!(
+            parse_date("1998-02-29").unwrap_err().state(),
+            SqlState::DATETIME_OVERFLOW
+        );
+        assert_eq!(
+            parse_date("yesterday").unwrap_err().state(),
+            SqlState::INVALID_DATETIME
+        );
+    }
+
+    #[test]
+    fn months_clip_to_the_end() {
+        let start = parse_date("2024-01-31").unwrap();
+        let moved = add_interval_to_date(
+            start,
+            Interval {
+                months: 1,
+                ..Interval::default()
+            },
+        )
+        .unwrap();
+        assert_eq!(moved, parse_date("2024-02-29").unwrap());
+    }
+
+    #[test]
+    fn timestamps_round_trip() {
+        for text in [
+            "1970-01-01 00:00:00",
+            "1969-12-31 23:59:59.5",
+            "2024-02-29 12:34:56.000001",
+        ] {
+            let mut out = String::new();
+            write_timestamp(&mut out, parse_timestamp(text).unwrap()).unwrap();
+            assert_eq!(out, text);
+        }
+    }
+}

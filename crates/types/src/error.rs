@@ -1,0 +1,204 @@
+//! Errors as values: what went wrong, its SQLSTATE, and the way out. Made where the fact is known.
+
+use std::fmt;
+
+/// The five-character condition code of the SQL standard and PostgreSQL.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SqlState(pub &'static str);
+
+macro_rules! sql_states {
+    ($($(#[$doc:meta])* $name:ident = $code:literal;)*) => {
+        impl SqlState {
+            $($(#[$doc])* pub const $name: SqlState = SqlState($code);)*
+        }
+    };
+}
+
+sql_states! {
+    /// A feature that is not supported, named in the message.
+    FEATURE_NOT_SUPPORTED = "0A000";
+    /// A scalar subquery returned more than one row.
+    CARDINALITY_VIOLATION = "21000";
+    /// A string longer than its declared type.
+    STRING_TRUNCATION = "22001";
+    /// A number outside its type.
+    NUMERIC_OUT_OF_RANGE = "22003";
+    /// A date or time outside the calendar or its type.
+    DATETIME_OVERFLOW = "22008";
+    /// A text that is no date or time.
+    INVALID_DATETIME = "22007";
+    /// A negative or otherwise impossible argument of substring.
+    SUBSTRING_ERROR = "22011";
+    /// Division by zero.
+    DIVISION_BY_ZERO = "22012";
+    /// A pattern whose escape character ends it.
+    INVALID_ESCAPE = "22025";
+    /// A value outside what the function or setting takes.
+    INVALID_PARAMETER = "22023";
+    /// A text that is not of the type it is cast to.
+    INVALID_TEXT = "22P02";
+    /// A row of a loaded file that does not fit its table.
+    BAD_COPY_FORMAT = "22P04";
+    /// NULL in a NOT NULL column.
+    NOT_NULL_VIOLATION = "23502";
+    /// A statement outside the transaction state it needs.
+    ACTIVE_TRANSACTION = "25001";
+    /// COMMIT or ROLLBACK outside a transaction.
+    NO_ACTIVE_TRANSACTION = "25P01";
+    /// A statement after a failure inside a transaction.
+    IN_FAILED_TRANSACTION = "25P02";
+    /// A text that does not parse.
+    SYNTAX_ERROR = "42601";
+    /// A column that no table in scope has.
+    UNDEFINED_COLUMN = "42703";
+    /// A column name that several tables in scope have.
+    AMBIGUOUS_COLUMN = "42702";
+    /// An ungrouped column beside aggregates.
+    GROUPING_ERROR = "42803";
+    /// Types that do not go together.
+    DATATYPE_MISMATCH = "42804";
+    /// An unknown function, or one without that signature.
+    UNDEFINED_FUNCTION = "42883";
+    /// An unknown table.
+    UNDEFINED_TABLE = "42P01";
+    /// An unknown parameter such as `$3`, or one whose type stays unknown.
+    UNDEFINED_PARAMETER = "42P02";
+    /// A table of that name exists.
+    DUPLICATE_TABLE = "42P07";
+    /// A column of that name exists.
+    DUPLICATE_COLUMN = "42701";
+    /// An unknown setting or type name.
+    UNDEFINED_OBJECT = "42704";
+    /// An object that is not in the state the statement needs.
+    OBJECT_IN_USE = "55006";
+    /// A lock that did not come in time.
+    LOCK_NOT_AVAILABLE = "55P03";
+    /// Over the memory budget.
+    OUT_OF_MEMORY = "53200";
+    /// The disk is full.
+    DISK_FULL = "53100";
+    /// A limit of the program, such as nesting depth.
+    PROGRAM_LIMIT_EXCEEDED = "54000";
+    /// The user or a timeout cancelled the statement.
+    QUERY_CANCELED = "57014";
+    /// The operating system refused an operation on a file.
+    IO_ERROR = "58030";
+    /// A file that is not there.
+    UNDEFINED_FILE = "58P01";
+    /// A block, manifest or log whose bytes are not what was written.
+    DATA_CORRUPTED = "XX001";
+    /// A defect of Frazil.
+    INTERNAL_ERROR = "XX000";
+}
+
+impl fmt::Debug for SqlState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Display for SqlState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// An error with what a user needs to act on it.
+#[derive(Clone, Debug)]
+pub struct Error(Box<Fields>);
+
+#[derive(Clone, Debug)]
+struct Fields {
+    state: SqlState,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    position: Option<usize>,
+}
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error with its condition and message.
+    pub fn new(state: SqlState, message: impl Into<String>) -> Error {
+        Error(Box::new(Fields {
+            state,
+            message: message.into(),
+            detail: None,
+            hint: None,
+            position: None,
+        }))
+    }
+
+    /// A feature that is not supported; `what` names it, e.g. `"FULL OUTER JOIN"`.
+    pub fn unsupported(what: impl fmt::Display) -> Error {
+        Error::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            format!("{what} is not supported"),
+        )
+    }
+
+    /// A defect of Frazil itself.
+    pub fn internal(message: impl Into<String>) -> Error {
+        Error::new(SqlState::INTERNAL_ERROR, message)
+            .with_hint("this is a defect of Frazil; please report it with the statement")
+    }
+
+    /// Adds facts that do not fit the one-line message.
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Error {
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds the way out.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the place in the statement: a character offset counted from 1.
+    pub fn at_position(mut self, position: usize) -> Error {
+        self.0.position = Some(position);
+        self
+    }
+
+    /// Puts `context` and a colon before the message, e.g. the file or block it speaks of.
+    pub fn in_context(mut self, context: impl fmt::Display) -> Error {
+        self.0.message = format!("{context}: {}", self.0.message);
+        self
+    }
+
+    /// Its SQLSTATE.
+    pub fn state(&self) -> SqlState {
+        self.0.state
+    }
+
+    /// The one-line message.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Further facts.
+    pub fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
+    /// The way out.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// Character offset in the statement, from 1.
+    pub fn position(&self) -> Option<usize> {
+        self.0.position
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}

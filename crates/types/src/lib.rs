@@ -1,0 +1,39 @@
+//! The vocabulary every stratum of Frazil speaks: logical and native types, constants, schemas,
+//! errors with their SQLSTATE, dates and decimals, strings by reference, match bits, restrictions and
+//! the memory budget. It knows no table, no plan and no file.
+
+pub mod bits;
+pub mod cancel;
+pub mod column_vector;
+pub mod date;
+pub mod decimal;
+pub mod error;
+pub mod logical_type;
+pub mod memory_budget;
+pub mod native_type;
+pub mod restriction;
+pub mod schema;
+pub mod string_ref;
+pub mod value;
+
+pub use bits::MatchBits;
+pub use cancel::Cancel;
+pub use column_vector::{ColumnVector, RowBatch};
+pub use error::{Error, Result, SqlState};
+pub use logical_type::LogicalType;
+pub use memory_budget::{MemoryBudget, Reservation};
+pub use native_type::{Native, NativeType};
+pub use restriction::{CompareOp, Restriction, RestrictionKind};
+pub use schema::{ColumnDef, Schema};
+pub use string_ref::StringRef;
+pub use value::{Interval, Value};
+
+/// Rows of a full chunk: 2^16, so that a position within a chunk fits in a `u16`
+/// (Data Blocks, section 3.1).
+pub const CHUNK_ROWS: usize = 1 << 16;
+
+/// Most survivors a stage vector holds (Relaxed Operator Fusion, section 3.2).
+pub const STAGE_ROWS: usize = 1024;
+
+/// Bytes that may be read, not interpreted, past the end of any values buffer lent to a kernel.
+pub const READ_PADDING: usize = 64;

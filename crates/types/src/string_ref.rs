@@ -1,0 +1,201 @@
+//! Strings by reference: 16 bytes that hold a short string whole, or length, prefix and pointer.
+//!
+//! Equality of two strings is decided by the first eight bytes (length and prefix) in most cases, and
+//! strings of up to twelve bytes never leave the register pair. A string whose bytes live only as
+//! long as the current stage vector (it was decompressed into a scratch buffer) is **transient**: bit
+//! 63 of its pointer is set. Whoever keeps a string longer copies it if it is transient.
+
+use std::cmp::Ordering;
+
+/// Strings of up to this many bytes are held inline.
+pub const INLINE_BYTES: usize = 12;
+/// Marks, in the pointer, bytes that live for this stage vector only.
+pub const TRANSIENT_BIT: u64 = 1 << 63;
+
+/// A string: `[len: u32][12 bytes inline]` or `[len: u32][4-byte prefix][pointer: u64]`.
+///
+/// Inline strings are padded with zero bytes, so equal strings of up to 12 bytes are equal as two
+/// 64-bit words.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(16))]
+pub struct StringRef {
+    /// Length in bytes in the low half, the first four bytes of the string in the high half.
+    pub head: u64,
+    /// The other eight inline bytes, or the pointer with [`TRANSIENT_BIT`].
+    pub tail: u64,
+}
+
+// SAFETY: a StringRef is a borrow whose lifetime the holder of the underlying memory guards, exactly
+// as with `&[u8]`, which is Send and Sync.
+unsafe impl Send for StringRef {}
+// SAFETY: see above; nothing is written through it.
+unsafe impl Sync for StringRef {}
+
+impl StringRef {
+    /// A reference to `bytes`; they are copied if they fit inline.
+    ///
+    /// # Safety
+    /// Unless `bytes` fits inline, it must outlive every use of the reference.
+    /// Its length must fit in 31 bits.
+    #[inline]
+    pub unsafe fn new(bytes: &[u8]) -> StringRef {
+        debug_assert!(bytes.len() < 1 << 31);
+        if bytes.len() <= INLINE_BYTES {
+            return StringRef::inline(bytes);
+        }
+        let prefix = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        StringRef {
+            head: bytes.len() as u64 | u64::from(prefix) << 32,
+            tail: bytes.as_ptr() as u64,
+        }
+    }
+
+    /// A short string, held whole. Panics above [`INLINE_BYTES`].
+    #[inline]
+    pub fn inline(bytes: &[u8]) -> StringRef {
+        let mut whole = [0u8; 16];
+        whole[4..4 + bytes.len()].copy_from_slice(bytes);
+        whole[0] = bytes.len() as u8;
+        let word = u128::from_le_bytes(whole);
+        StringRef {
+            head: word as u64,
+            tail: (word >> 64) as u64,
+        }
+    }
+
+    /// A string that outlives the program.
+    pub fn from_static(text: &'static str) -> StringRef {
+        // SAFETY: static bytes outlive every use.
+        unsafe { StringRef::new(text.as_bytes()) }
+    }
+
+    /// Length in bytes.
+    #[inline]
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(self) -> usize {
+        (self.head as u32) as usize
+    }
+
+    /// Whether the bytes are held in the reference itself.
+    #[inline]
+    pub fn is_inline(self) -> bool {
+        self.len() <= INLINE_BYTES
+    }
+
+    /// Whether the bytes live for the current stage vector only.
+    #[inline]
+    pub fn is_transient(self) -> bool {
+        !self.is_inline() && self.tail & TRANSIENT_BIT != 0
+    }
+
+    /// The same string marked transient (inline strings stay as they are).
+    #[inline]
+    pub fn as_transient(self) -> StringRef {
+        if self.is_inline() {
+            self
+        } else {
+            StringRef {
+                head: self.head,
+                tail: self.tail | TRANSIENT_BIT,
+            }
+        }
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// The referenced bytes must be alive, and stay so for `'a`.
+    #[inline]
+    pub unsafe fn bytes<'a>(&'a self) -> &'a [u8] {
+        let start = if self.is_inline() {
+            (self as *const StringRef).cast::<u8>().wrapping_add(4)
+        } else {
+            (self.tail & !TRANSIENT_BIT) as *const u8
+        };
+        // SAFETY: inline bytes lie within self (4 + 12 = 16); others are alive by contract.
+        unsafe { std::slice::from_raw_parts(start, self.len()) }
+    }
+
+    /// The text.
+    ///
+    /// # Safety
+    /// As [`StringRef::bytes`]; and the bytes must be UTF-8, which blocks and loaders validate at the door.
+    #[inline]
+    pub unsafe fn text<'a>(&'a self) -> &'a str {
+        // SAFETY: by contract.
+        unsafe { std::str::from_utf8_unchecked(self.bytes()) }
+    }
+
+    /// Equality of bytes.
+    ///
+    /// # Safety
+    /// Both strings must be alive.
+    #[inline]
+    pub unsafe fn equal(self, other: StringRef) -> bool {
+        if self.head != other.head {
+            return false;
+        }
+        if self.is_inline() {
+            return self.tail == other.tail;
+        }
+        // SAFETY: by contract.
+        unsafe { self.bytes() == other.bytes() }
+    }
+
+    /// Order by bytes.
+    ///
+    /// # Safety
+    /// Both strings must be alive.
+    #[inline]
+    pub unsafe fn compare(self, other: StringRef) -> Ordering {
+        let (a, b) = ((self.head >> 32) as u32, (other.head >> 32) as u32);
+        if a != b {
+            return a.swap_bytes().cmp(&b.swap_bytes());
+        }
+        // SAFETY: by contract.
+        unsafe { self.bytes().cmp(other.bytes()) }
+    }
+}
+
+impl PartialEq for StringRef {
+    /// Identity of the reference, not of the text: see [`StringRef::equal`].
+    fn eq(&self, other: &StringRef) -> bool {
+        self.head == other.head && self.tail == other.tail
+    }
+}
+
+impl std::fmt::Debug for StringRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StringRef({} bytes)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts() -> Vec<Vec<u8>> {
+        let mut out: Vec<Vec<u8>> = (0..20).map(|n| (0..n).map(|i| b'a' + i).collect()).collect();
+        out.push(b"abc\0".to_vec());
+        out.push(b"abcdefghijklmnopqrstuvwxyz".to_vec());
+        out.push("\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}".as_bytes().to_vec());
+        out
+    }
+
+    #[test]
+    fn compares_as_bytes_do() {
+        let texts = texts();
+        for a in &texts {
+            for b in &texts {
+                // SAFETY: `texts` outlives the references.
+                unsafe {
+                    let (x, y) = (StringRef::new(a), StringRef::new(b));
+                    assert_eq!(x.equal(y), a == b);
+                    assert_eq!(x.compare(y), a.cmp(b));
+                    assert_eq!(x.as_transient().compare(y), a.cmp(b));
+                    assert_eq!(x.bytes(), &a[..]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! One SQL value by itself: a constant, a parameter, a default, a cell of a small result. Never the
+//! form in which rows are processed.
+
+use crate::{LogicalType, NativeType, date, decimal};
+use std::fmt;
+
+/// A span of time: months, days and microseconds, as PostgreSQL keeps them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Interval {
+    /// Whole months.
+    pub months: i32,
+    /// Whole days.
+    pub days: i32,
+    /// Microseconds.
+    pub micros: i64,
+}
+
+/// One value. Integers, dates, timestamps, decimals (unscaled) and char(1) (code point) are held as
+/// `Int`; its type stands beside it wherever it is used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// NULL.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// Any integer-like value: see above.
+    Int(i128),
+    /// A double.
+    Double(f64),
+    /// A string.
+    Text(String),
+    /// An interval.
+    Interval(Interval),
+}
+
+impl Value {
+    /// Whether it is NULL.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// The integer-like value, if it is one.
+    pub fn as_int(&self) -> Option<i128> {
+        match self {
+            Value::Int(v) => Some(*v),
+            Value::Bool(b) => Some(i128::from(*b)),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// Its form in a box or CSV, as PostgreSQL writes it; NULL is the empty string.
+    pub fn display(&self, ty: LogicalType) -> ValueDisplay<'_> {
+        ValueDisplay { value: self, ty }
+    }
+
+    /// Whether a value of `ty` is held as an integer in this enum.
+    pub fn is_int_like(ty: LogicalType) -> bool {
+        ty.native().is_integer() && ty.native() != NativeType::String && ty != LogicalType::Interval
+    }
+}
+
+/// Formats a [`Value`] of a type.
+pub struct ValueDisplay<'a> {
+    value: &'a Value,
+    ty: LogicalType,
+}
+
+impl fmt::Display for ValueDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.value, self.ty) {
+            (Value::Null, _) => Ok(()),
+            (Value::Bool(b), _) => f.write_str(if *b { "t" } else { "f" }),
+            (Value::Int(v), LogicalType::Decimal { scale, .. }) => decimal::write(f, *v, scale),
+            (Value::Int(v), LogicalType::Date) => date::write_date(f, *v as i32),
+            (Value::Int(v), LogicalType::Timestamp) => date::write_timestamp(f, *v as i64),
+            (Value::Int(v), LogicalType::Char(1)) => {
+                let c = u32::try_from(*v)
+                    .ok()
+                    .and_then(char::from_u32)
+                    .unwrap_or('\u{fffd}');
+                write!(f, "{c}")
+            }
+            (Value::Int(v), _) => write!(f, "{v}"),
+            (Value::Double(v), _) => write_double(f, *v),
+            (Value::Text(t), _) => f.write_str(t),
+            (Value::Interval(i), _) => date::write_interval(f, *i),
+        }
+    }
+}
+
+/// Writes a double as PostgreSQL does: the shortest text that reads back as the same value.
+pub fn write_double(f: &mut dyn fmt::Write, v: f64) -> fmt::Result {
+    if v.is_nan() {
+        return f.write_str("NaN");
+    }
+    if v.is_infinite() {
+        return f.write_str(if v > 0.0 { "Infinity" } else { "-Infinity" });
+    }
+    let magnitude = v.abs();
+    if magnitude != 0.0 && !(1e-4..1e15).contains(&magnitude) {
+        let text = format!("{v:e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        return write!(
+            f,
+            "{mantissa}e{}{:02}",
+            if exponent < 0 { '-' } else { '+' },
+            exponent.abs()
+        );
+    }
+    write!(f, "{v}")
+}
+
+impl Interval {
+    /// Its 16 native bytes: months, days, microseconds from the lowest byte up.
+    pub fn to_native(self) -> i128 {
+        (u128::from(self.months as u32)
+            | u128::from(self.days as u32) << 32
+            | u128::from(self.micros as u64) << 64) as i128
+    }
+
+    /// The interval of 16 native bytes.
+    pub fn from_native(native: i128) -> Interval {
+        let n = native as u128;
+        Interval {
+            months: n as u32 as i32,
+            days: (n >> 32) as u32 as i32,
+            micros: (n >> 64) as u64 as i64,
+        }
+    }
+}
