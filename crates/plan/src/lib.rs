@@ -1,1 +1,21 @@
-//! Frazil's plan stratum.
+//! The engine's own plan: typed expressions, operators with column ids, and the pipelines they are cut
+//! into. Ids, no names; no DataFusion, Arrow or Cranelift type enters.
+//!
+//! A [`Plan`] is made by `frontend`, rewritten by `optimizer`, cut into [`pipeline::Pipeline`]s and
+//! stages here, translated by `codegen` and run by `exec`. Every form has a text ([`display`]).
+#![forbid(unsafe_code)]
+
+pub mod aggregate;
+pub mod bounds;
+pub mod column;
+pub mod expression;
+pub mod operator;
+pub mod statistics;
+pub mod vector_function;
+
+pub use aggregate::{AggregateCall, AggregateFunction};
+pub use bounds::Bounds;
+pub use column::{ColumnId, ColumnInfo, Columns};
+pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
+pub use operator::{JoinKind, Operator, Plan, ScanRestriction, SharedId, SortKey, SubqueryId, TableId};
+pub use statistics::Statistics;

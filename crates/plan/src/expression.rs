@@ -1,0 +1,343 @@
+//! Typed scalar expressions. Types are final: `frontend` makes every conversion an explicit cast, so
+//! both sides of a comparison and all branches of a CASE have one type (decimals: one scale).
+
+use crate::vector_function::VectorFunctionRef;
+use crate::{ColumnId, SubqueryId};
+use frazil_types::{CompareOp, Interval, LogicalType, Value};
+
+/// An expression with its type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it computes.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: LogicalType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// What an expression computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A column.
+    Column(ColumnId),
+    /// A constant of the expression's type.
+    Constant(Value),
+    /// A parameter, counted from 0: `$1` is 0. Hidden parameters (the transaction's time) follow the
+    /// statement's own.
+    Parameter(usize),
+    /// The value of an uncorrelated scalar subquery, known before the pipeline opens. NULL if it has no row.
+    ScalarSubquery(SubqueryId),
+    /// A comparison; both sides have one type (strings: any string types but char(1)).
+    Compare(CompareOp, Box<Expr>, Box<Expr>),
+    /// IS [NOT] DISTINCT FROM: a comparison for which NULL equals NULL. `negated`: IS NOT DISTINCT FROM.
+    Distinct {
+        /// Left side.
+        left: Box<Expr>,
+        /// Right side.
+        right: Box<Expr>,
+        /// IS NOT DISTINCT FROM, i.e. null-safe equality.
+        negated: bool,
+    },
+    /// Conjunction in Kleene logic; at least two.
+    And(Vec<Expr>),
+    /// Disjunction in Kleene logic; at least two.
+    Or(Vec<Expr>),
+    /// Negation.
+    Not(Box<Expr>),
+    /// IS NULL.
+    IsNull(Box<Expr>),
+    /// Arithmetic. Integers and doubles: both sides and the result have one type. Decimals: Add, Sub and
+    /// Rem have one scale on both sides and in the result; Mul's scale is the sum of its sides'; Div
+    /// has any scales, its result's scale is in `ty`, rounded half away from zero. Checked: 22003, 22012.
+    Arithmetic(ArithmeticOp, Box<Expr>, Box<Expr>),
+    /// Unary minus, checked.
+    Negate(Box<Expr>),
+    /// Conversion to the expression's type, checked (22003, 22P02, 22008).
+    Cast(Box<Expr>),
+    /// CASE WHEN … THEN … ELSE … END; branches are evaluated only when reached.
+    Case {
+        /// Conditions with their results.
+        branches: Vec<(Expr, Expr)>,
+        /// Result where no condition is true; NULL if absent.
+        otherwise: Option<Box<Expr>>,
+    },
+    /// LIKE with a constant pattern.
+    Like {
+        /// The text.
+        value: Box<Expr>,
+        /// The pattern.
+        pattern: String,
+        /// The escape character; backslash unless the statement says otherwise.
+        escape: Option<char>,
+        /// NOT LIKE.
+        negated: bool,
+    },
+    /// IN a list of constants of the value's type, none of them NULL.
+    InList {
+        /// The value.
+        value: Box<Expr>,
+        /// The list.
+        list: Vec<Value>,
+        /// NOT IN.
+        negated: bool,
+    },
+    /// EXTRACT / date_part of a date or timestamp: an integer (bigint).
+    Extract(DatePart, Box<Expr>),
+    /// Date or timestamp plus a constant interval; of the value's type, or timestamp where the interval
+    /// has a time of day.
+    AddInterval(Box<Expr>, Interval),
+    /// A function that generated code knows.
+    Function(ScalarFunction, Vec<Expr>),
+    /// A function that runs as a vector kernel across a stage boundary.
+    VectorFunction(VectorFunctionRef, Vec<Expr>),
+}
+
+/// Binary arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArithmeticOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`; of integers truncating.
+    Div,
+    /// `%`
+    Rem,
+}
+
+impl ArithmeticOp {
+    /// Its SQL text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            ArithmeticOp::Add => "+",
+            ArithmeticOp::Sub => "-",
+            ArithmeticOp::Mul => "*",
+            ArithmeticOp::Div => "/",
+            ArithmeticOp::Rem => "%",
+        }
+    }
+}
+
+/// A field of a date or timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DatePart {
+    /// Year.
+    Year,
+    /// Quarter, 1–4.
+    Quarter,
+    /// Month, 1–12.
+    Month,
+    /// ISO week.
+    Week,
+    /// Day of the month.
+    Day,
+    /// Day of the week, Sunday 0.
+    DayOfWeek,
+    /// Day of the year from 1.
+    DayOfYear,
+    /// Hour.
+    Hour,
+    /// Minute.
+    Minute,
+    /// Whole second.
+    Second,
+    /// Seconds since 1970, whole.
+    Epoch,
+}
+
+/// Functions that generated code, or the runtime on its behalf, computes row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarFunction {
+    /// substring(text, start [, length]): characters, from 1.
+    Substring,
+    /// Characters of a text: integer.
+    Length,
+    /// Lower case.
+    Lower,
+    /// Upper case.
+    Upper,
+    /// Concatenation; NULL if any argument is.
+    Concat,
+    /// Trim blanks (or the second argument's characters) at both ends.
+    Trim,
+    /// At the start.
+    TrimStart,
+    /// At the end.
+    TrimEnd,
+    /// replace(text, from, to).
+    Replace,
+    /// position of a substring from 1, 0 if absent: integer.
+    Position,
+    /// Absolute value, checked.
+    Abs,
+    /// round(decimal or double [, constant digits]).
+    Round,
+    /// Next whole number up.
+    Ceil,
+    /// Next whole number down.
+    Floor,
+    /// Square root of a double.
+    Sqrt,
+    /// power(double, double).
+    Power,
+    /// Natural logarithm.
+    Ln,
+    /// e^x.
+    Exp,
+}
+
+impl Expr {
+    /// A column as an expression.
+    pub fn column(id: ColumnId, columns: &crate::Columns) -> Expr {
+        Expr {
+            kind: ExprKind::Column(id),
+            ty: columns[id].ty,
+            nullable: columns[id].nullable,
+        }
+    }
+
+    /// A constant.
+    pub fn constant(value: Value, ty: LogicalType) -> Expr {
+        let nullable = value.is_null();
+        Expr {
+            kind: ExprKind::Constant(value),
+            ty,
+            nullable,
+        }
+    }
+
+    /// A boolean expression.
+    pub fn boolean(kind: ExprKind, nullable: bool) -> Expr {
+        Expr {
+            kind,
+            ty: LogicalType::Boolean,
+            nullable,
+        }
+    }
+
+    /// Conjunction of any number of predicates; `None` for none.
+    pub fn conjunction(mut predicates: Vec<Expr>) -> Option<Expr> {
+        match predicates.len() {
+            0 => None,
+            1 => predicates.pop(),
+            _ => {
+                let nullable = predicates.iter().any(|p| p.nullable);
+                Some(Expr::boolean(ExprKind::And(predicates), nullable))
+            }
+        }
+    }
+
+    /// The conjuncts of a predicate, nested conjunctions flattened.
+    pub fn into_conjuncts(self) -> Vec<Expr> {
+        match self.kind {
+            ExprKind::And(parts) => parts.into_iter().flat_map(Expr::into_conjuncts).collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// Its direct parts.
+    pub fn children(&self) -> Vec<&Expr> {
+        use ExprKind::*;
+        match &self.kind {
+            Column(_) | Constant(_) | Parameter(_) | ScalarSubquery(_) => vec![],
+            Compare(_, l, r)
+            | Arithmetic(_, l, r)
+            | Distinct {
+                left: l, right: r, ..
+            } => vec![l, r],
+            And(list) | Or(list) | Function(_, list) | VectorFunction(_, list) => list.iter().collect(),
+            Not(e) | IsNull(e) | Negate(e) | Cast(e) | Extract(_, e) | AddInterval(e, _) => vec![e],
+            Like { value, .. } | InList { value, .. } => vec![value],
+            Case { branches, otherwise } => branches
+                .iter()
+                .flat_map(|(c, r)| [c, r])
+                .chain(otherwise.as_deref())
+                .collect(),
+        }
+    }
+
+    /// Its direct parts, to be changed.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        use ExprKind::*;
+        match &mut self.kind {
+            Column(_) | Constant(_) | Parameter(_) | ScalarSubquery(_) => vec![],
+            Compare(_, l, r)
+            | Arithmetic(_, l, r)
+            | Distinct {
+                left: l, right: r, ..
+            } => vec![l, r],
+            And(list) | Or(list) | Function(_, list) | VectorFunction(_, list) => list.iter_mut().collect(),
+            Not(e) | IsNull(e) | Negate(e) | Cast(e) | Extract(_, e) | AddInterval(e, _) => vec![e],
+            Like { value, .. } | InList { value, .. } => vec![value],
+            Case { branches, otherwise } => branches
+                .iter_mut()
+                .flat_map(|(c, r)| [c, r])
+                .chain(otherwise.as_deref_mut())
+                .collect(),
+        }
+    }
+
+    /// Calls `visit` on it and all its parts, parents first.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        visit(self);
+        for child in self.children() {
+            child.walk(visit);
+        }
+    }
+
+    /// Columns it reads, each once, in order of first use.
+    pub fn columns_read(&self) -> Vec<ColumnId> {
+        let mut ids = Vec::new();
+        self.walk(&mut |e| {
+            if let ExprKind::Column(id) = e.kind
+                && !ids.contains(&id)
+            {
+                ids.push(id);
+            }
+        });
+        ids
+    }
+
+    /// Replaces columns: where `f` gives an expression for an id, it stands in for the column.
+    pub fn replace_columns(&mut self, f: &dyn Fn(ColumnId) -> Option<Expr>) {
+        if let ExprKind::Column(id) = self.kind {
+            if let Some(with) = f(id) {
+                *self = with;
+            }
+            return;
+        }
+        for child in self.children_mut() {
+            child.replace_columns(f);
+        }
+    }
+
+    /// Whether evaluating it can raise an error: such an expression is never moved before a filter
+    /// that guards it.
+    pub fn can_fail(&self) -> bool {
+        let mut fails = false;
+        self.walk(&mut |e| {
+            fails |= match &e.kind {
+                ExprKind::Arithmetic(..)
+                | ExprKind::Negate(_)
+                | ExprKind::Cast(_)
+                | ExprKind::AddInterval(..) => true,
+                ExprKind::VectorFunction(..) => true,
+                ExprKind::Function(f, _) => !matches!(
+                    f,
+                    ScalarFunction::Length
+                        | ScalarFunction::Lower
+                        | ScalarFunction::Upper
+                        | ScalarFunction::Trim
+                        | ScalarFunction::TrimStart
+                        | ScalarFunction::TrimEnd
+                        | ScalarFunction::Position
+                ),
+                _ => false,
+            };
+        });
+        fails
+    }
+}

@@ -1,0 +1,293 @@
+//! Operators: the tree that `frontend` makes and `optimizer` rewrites.
+//!
+//! A column made by an operator is visible to everything above it until an operator that makes new
+//! rows ([`Operator::Aggregate`], [`Operator::UnionAll`]) ends it. There is no operator that only
+//! drops or renames columns: liveness decides what is carried.
+
+use crate::{AggregateCall, ColumnId, Columns, Expr};
+use frazil_types::{CompareOp, LogicalType, Value};
+
+/// A table of the catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TableId(pub u32);
+
+/// A scalar subquery of the plan: index into [`Plan::subqueries`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SubqueryId(pub usize);
+
+/// A subplan computed once and read several times: index into [`Plan::shared`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SharedId(pub usize);
+
+/// A whole statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The operator tree.
+    pub root: Operator,
+    /// Every column in it.
+    pub columns: Columns,
+    /// What the statement returns: names and columns. Empty for INSERT and DELETE.
+    pub output: Vec<(String, ColumnId)>,
+    /// Scalar subqueries: a tree and its one column. More than one row is error 21000.
+    pub subqueries: Vec<(Operator, ColumnId)>,
+    /// Subplans read by [`Operator::Shared`].
+    pub shared: Vec<Operator>,
+    /// Types of the parameters.
+    pub parameters: Vec<LogicalType>,
+}
+
+/// What a scan pushes into storage: a SARGable predicate whose operands are known when the pipeline
+/// opens (constants, parameters, scalar subqueries).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScanRestriction {
+    /// The column, one of the scan's.
+    pub column: ColumnId,
+    /// What is asked.
+    pub kind: ScanRestrictionKind,
+}
+
+/// As [`frazil_types::RestrictionKind`], with operands still to be bound.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScanRestrictionKind {
+    /// A comparison.
+    Compare(CompareOp, Expr),
+    /// Both bounds inclusive.
+    Between(Expr, Expr),
+    /// Any of the constants.
+    In(Vec<Value>),
+    /// IS NULL.
+    IsNull,
+    /// IS NOT NULL.
+    IsNotNull,
+    /// LIKE 'prefix%'.
+    Prefix(String),
+    /// LIKE with a pattern that has backslash as escape.
+    Like {
+        /// The pattern.
+        pattern: String,
+        /// NOT LIKE.
+        negated: bool,
+    },
+}
+
+/// How a join combines its sides. The probe side streams through; the build side is a hash table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JoinKind {
+    /// Pairs that match.
+    Inner,
+    /// Pairs that match, and probe rows without a match, the build side NULL.
+    ProbeOuter,
+    /// Pairs that match, and build rows without a match, the probe side NULL.
+    BuildOuter,
+    /// Both of the above.
+    FullOuter,
+    /// Probe rows with a match, once.
+    ProbeSemi,
+    /// Probe rows without a match.
+    ProbeAnti,
+    /// Build rows with a match, once; the probe side only marks.
+    BuildSemi,
+    /// Build rows without a match.
+    BuildAnti,
+    /// Probe rows, each with a boolean that says whether it has a match; NULL where SQL's IN is unknown.
+    ProbeMark(ColumnId),
+}
+
+/// One key of a sort.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey {
+    /// The column.
+    pub column: ColumnId,
+    /// Descending.
+    pub descending: bool,
+    /// NULLs before all else.
+    pub nulls_first: bool,
+}
+
+/// An operator with its inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operator {
+    /// Rows of a table.
+    Scan {
+        /// The table.
+        table: TableId,
+        /// Its name, for EXPLAIN.
+        name: String,
+        /// Columns read: id in the plan, position in the table.
+        columns: Vec<(ColumnId, usize)>,
+        /// A column of row ids (bigint), for DELETE.
+        row_id: Option<ColumnId>,
+        /// Predicates pushed into storage.
+        restrictions: Vec<ScanRestriction>,
+    },
+    /// Rows of expressions without columns. No columns and one row: SELECT without FROM.
+    Values {
+        /// The columns made.
+        columns: Vec<ColumnId>,
+        /// The rows.
+        rows: Vec<Vec<Expr>>,
+    },
+    /// Rows for which the predicate is true.
+    Filter {
+        /// Input.
+        input: Box<Operator>,
+        /// The predicate.
+        predicate: Expr,
+    },
+    /// Adds computed columns.
+    Map {
+        /// Input.
+        input: Box<Operator>,
+        /// New columns and what they are.
+        expressions: Vec<(ColumnId, Expr)>,
+    },
+    /// Joins two inputs. Without keys it is a nested loop over the build rows.
+    Join {
+        /// How.
+        kind: JoinKind,
+        /// The side that becomes a hash table.
+        build: Box<Operator>,
+        /// The side that streams.
+        probe: Box<Operator>,
+        /// Equal keys: (build expression, probe expression), of one native type each.
+        keys: Vec<(Expr, Expr)>,
+        /// A further condition on a pair; part of the match, not a filter after it.
+        residual: Option<Expr>,
+        /// NOT IN: a NULL on the build side makes every non-match unknown, a NULL probe key matches nothing
+        /// (unless the build side is empty). Only with ProbeAnti, BuildAnti and ProbeMark.
+        null_aware: bool,
+    },
+    /// Groups. Without groups: one row, also for no input.
+    Aggregate {
+        /// Input.
+        input: Box<Operator>,
+        /// Group columns made, and the expressions grouped by. NULLs are one group.
+        groups: Vec<(ColumnId, Expr)>,
+        /// Aggregates made.
+        aggregates: Vec<(ColumnId, AggregateCall)>,
+    },
+    /// Orders rows; with a limit keeps only the first ones.
+    Sort {
+        /// Input.
+        input: Box<Operator>,
+        /// The keys, most significant first.
+        keys: Vec<SortKey>,
+        /// Rows kept, after `offset`.
+        limit: Option<u64>,
+        /// Rows skipped.
+        offset: u64,
+    },
+    /// Some rows.
+    Limit {
+        /// Input.
+        input: Box<Operator>,
+        /// Rows kept, after `offset`.
+        limit: Option<u64>,
+        /// Rows skipped.
+        offset: u64,
+    },
+    /// All rows of all inputs.
+    UnionAll {
+        /// Inputs, each with the columns that become the output's, in order.
+        inputs: Vec<(Operator, Vec<ColumnId>)>,
+        /// The columns made.
+        columns: Vec<ColumnId>,
+    },
+    /// Rows of a shared subplan.
+    Shared {
+        /// Which.
+        id: SharedId,
+        /// Columns made: (new id, id in the shared plan).
+        columns: Vec<(ColumnId, ColumnId)>,
+    },
+    /// Appends rows to a table.
+    Insert {
+        /// The table.
+        table: TableId,
+        /// Its name, for EXPLAIN and errors.
+        name: String,
+        /// Input.
+        input: Box<Operator>,
+        /// One input column for each of the table's, in order.
+        columns: Vec<ColumnId>,
+    },
+    /// Deletes rows of a table.
+    Delete {
+        /// The table.
+        table: TableId,
+        /// Its name, for EXPLAIN.
+        name: String,
+        /// Input.
+        input: Box<Operator>,
+        /// The column of row ids.
+        row_id: ColumnId,
+    },
+}
+
+impl Operator {
+    /// Its inputs; of a join the build side first.
+    pub fn inputs(&self) -> Vec<&Operator> {
+        use Operator::*;
+        match self {
+            Scan { .. } | Values { .. } | Shared { .. } => vec![],
+            Filter { input, .. }
+            | Map { input, .. }
+            | Aggregate { input, .. }
+            | Sort { input, .. }
+            | Limit { input, .. }
+            | Insert { input, .. }
+            | Delete { input, .. } => vec![input],
+            Join { build, probe, .. } => vec![build, probe],
+            UnionAll { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
+        }
+    }
+
+    /// Its inputs, to be changed.
+    pub fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        use Operator::*;
+        match self {
+            Scan { .. } | Values { .. } | Shared { .. } => vec![],
+            Filter { input, .. }
+            | Map { input, .. }
+            | Aggregate { input, .. }
+            | Sort { input, .. }
+            | Limit { input, .. }
+            | Insert { input, .. }
+            | Delete { input, .. } => vec![input],
+            Join { build, probe, .. } => vec![build, probe],
+            UnionAll { inputs, .. } => inputs.iter_mut().map(|(i, _)| i).collect(),
+        }
+    }
+
+    /// Columns visible above it.
+    pub fn visible(&self) -> Vec<ColumnId> {
+        use Operator::*;
+        match self {
+            Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
+            Values { columns, .. } | UnionAll { columns, .. } => columns.clone(),
+            Shared { columns, .. } => columns.iter().map(|c| c.0).collect(),
+            Filter { input, .. } | Sort { input, .. } | Limit { input, .. } => input.visible(),
+            Map { input, expressions } => input
+                .visible()
+                .into_iter()
+                .chain(expressions.iter().map(|e| e.0))
+                .collect(),
+            Join {
+                kind, build, probe, ..
+            } => match kind {
+                JoinKind::ProbeSemi | JoinKind::ProbeAnti => probe.visible(),
+                JoinKind::BuildSemi | JoinKind::BuildAnti => build.visible(),
+                JoinKind::ProbeMark(mark) => probe.visible().into_iter().chain([*mark]).collect(),
+                _ => build.visible().into_iter().chain(probe.visible()).collect(),
+            },
+            Aggregate {
+                groups, aggregates, ..
+            } => groups
+                .iter()
+                .map(|g| g.0)
+                .chain(aggregates.iter().map(|a| a.0))
+                .collect(),
+            Insert { .. } | Delete { .. } => vec![],
+        }
+    }
+}
