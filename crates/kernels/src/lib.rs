@@ -1,1 +1,29 @@
-//! Frazil's kernels stratum.
+//! Pure functions on slices, codes and match bits: the only place that knows an instruction set.
+//!
+//! Every kernel takes the [`Isa`] it shall run on as its first argument, so that a test can compare
+//! all of them in one process and a setting can force one. Each folder is one kernel: `mod.rs` is
+//! safe, checks its arguments and chooses; `scalar.rs` is the oracle and the fallback of machines we
+//! have no SIMD for; `avx2.rs` and `avx512.rs` are the fast paths. An instruction set the machine
+//! lacks is silently lowered to the best it has, so no argument can reach an illegal instruction.
+//!
+//! Kernels never allocate beyond a `Vec` they are asked to fill, never fail on data, and panic only
+//! when slices do not fit each other, which is a defect of the caller.
+
+pub mod compare;
+pub mod counters;
+pub mod hash;
+pub mod isa;
+pub mod like;
+pub mod plain;
+pub mod positions;
+pub mod prefetch;
+pub mod selection;
+pub mod unpack;
+
+pub use compare::{Combine, Comparable, RangeOp};
+pub use counters::Kernel;
+pub use isa::Isa;
+pub use like::LikePattern;
+pub use plain::{CodeWord, Plain};
+pub use selection::Selection;
+pub use unpack::Reference;

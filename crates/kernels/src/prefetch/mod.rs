@@ -1,0 +1,41 @@
+//! Prefetching: hints to the memory system that generated code cannot give
+//! (Relaxed Operator Fusion, section 3.1).
+
+use crate::{Isa, Kernel, counters};
+
+/// Asks for the cache line at `address`. Any address is allowed: a hint never faults.
+#[inline(always)]
+pub fn prefetch_read<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetch of any address is without effect on the program's state.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// Asks for slot `hash >> shift` of a directory of 8-byte slots, for each hash. `shift` below 64.
+pub fn prefetch_slots(isa: Isa, directory: *const u64, hashes: &[u64], shift: u32) {
+    counters::count(Kernel::Prefetch, isa.effective());
+    for &hash in hashes {
+        prefetch_read(directory.wrapping_add((hash >> shift) as usize));
+    }
+}
+
+/// Asks for the first line behind each pointer (build rows about to be visited; null is harmless).
+pub fn prefetch_rows(isa: Isa, rows: &[*const u8]) {
+    counters::count(Kernel::Prefetch, isa.effective());
+    for &row in rows {
+        prefetch_read(row);
+    }
+}
+
+/// Asks for every line of `values` (the next window's codes).
+pub fn prefetch_values<T>(values: &[T]) {
+    let bytes = std::mem::size_of_val(values);
+    let start = values.as_ptr().cast::<u8>();
+    for line in (0..bytes).step_by(64) {
+        prefetch_read(start.wrapping_add(line));
+    }
+}
