@@ -10,6 +10,8 @@ pub mod bounds;
 pub mod column;
 pub mod expression;
 pub mod operator;
+pub mod pipeline;
+pub mod pipeline_builder;
 pub mod statistics;
 pub mod vector_function;
 

@@ -1,0 +1,418 @@
+//! Cuts an operator tree into pipelines.
+//!
+//! Works top-down with the set of columns needed above, so that every breaker keeps only what somebody
+//! reads. An input that is several pipelines (UNION ALL, outer joins of the build side) stays several:
+//! what follows is appended to each.
+
+use crate::operator::Operator;
+use crate::pipeline::*;
+use crate::{ColumnId, Columns, Expr, JoinKind, Plan};
+use frazil_types::Value;
+use std::collections::BTreeSet;
+
+type Needed = BTreeSet<ColumnId>;
+
+/// A pipeline whose sink is not known yet.
+struct Open {
+    source: Source,
+    operators: Vec<PipelineOperator>,
+}
+
+/// Estimates a builder asks for; the optimizer answers.
+pub trait Estimates {
+    /// Rows an operator gives.
+    fn rows(&self, operator: &Operator, columns: &Columns) -> f64;
+    /// Rows an operator gives at most, where that is certain.
+    fn row_bound(&self, operator: &Operator) -> Option<u64>;
+}
+
+/// Cuts a plan into pipelines, without stage boundaries.
+pub fn build(plan: Plan, estimates: &dyn Estimates) -> PipelinePlan {
+    let Plan {
+        root,
+        columns,
+        output,
+        subqueries,
+        shared,
+        parameters,
+    } = plan;
+    let mut builder = Builder {
+        out: PipelinePlan::empty(columns, parameters),
+        estimates,
+        shared: Vec::new(),
+    };
+    let shared_needed = shared_columns(&root, &subqueries, &shared);
+    for (tree, needed) in shared.iter().zip(shared_needed) {
+        let buffer = builder.into_buffer(tree, needed.into_iter().collect(), None, 0);
+        builder.shared.push(buffer);
+    }
+    for (tree, column) in &subqueries {
+        let buffer = builder.into_buffer(tree, vec![*column], None, 0);
+        builder.out.subqueries.push(buffer);
+    }
+    builder.root(&root, &output);
+    builder.out.output = output.into_iter().map(|o| o.0).collect();
+    builder.out
+}
+
+/// For each shared subplan the columns any reader takes.
+fn shared_columns(root: &Operator, subqueries: &[(Operator, ColumnId)], shared: &[Operator]) -> Vec<Needed> {
+    fn visit(op: &Operator, needed: &mut [Needed]) {
+        if let Operator::Shared { id, columns } = op {
+            needed[id.0].extend(columns.iter().map(|c| c.1));
+        }
+        op.inputs().into_iter().for_each(|i| visit(i, needed));
+    }
+    let mut needed = vec![Needed::new(); shared.len()];
+    for tree in subqueries.iter().map(|s| &s.0).chain(shared).chain([root]) {
+        visit(tree, &mut needed);
+    }
+    needed
+}
+
+impl PipelinePlan {
+    fn empty(columns: Columns, parameters: Vec<frazil_types::LogicalType>) -> PipelinePlan {
+        PipelinePlan {
+            columns,
+            pipelines: vec![],
+            joins: vec![],
+            aggregates: vec![],
+            sorts: vec![],
+            buffers: vec![],
+            subqueries: vec![],
+            result: None,
+            output: vec![],
+            parameters,
+        }
+    }
+}
+
+struct Builder<'a> {
+    out: PipelinePlan,
+    estimates: &'a dyn Estimates,
+    shared: Vec<BufferId>,
+}
+
+impl Builder<'_> {
+    fn root(&mut self, root: &Operator, output: &[(String, ColumnId)]) {
+        match root {
+            Operator::Insert {
+                table,
+                name,
+                input,
+                columns,
+            } => {
+                let open = self.open(input, &columns.iter().copied().collect());
+                self.close(
+                    open,
+                    Sink::Insert {
+                        table: *table,
+                        name: name.clone(),
+                        columns: columns.clone(),
+                    },
+                );
+            }
+            Operator::Delete {
+                table,
+                name,
+                input,
+                row_id,
+            } => {
+                let open = self.open(input, &Needed::from([*row_id]));
+                self.close(
+                    open,
+                    Sink::Delete {
+                        table: *table,
+                        name: name.clone(),
+                        row_id: *row_id,
+                    },
+                );
+            }
+            Operator::Limit { input, limit, offset } => {
+                let columns = output.iter().map(|o| o.1).collect();
+                self.out.result = Some(self.into_buffer(input, columns, *limit, *offset));
+            }
+            _ => {
+                let columns = output.iter().map(|o| o.1).collect();
+                self.out.result = Some(self.into_buffer(root, columns, None, 0));
+            }
+        }
+    }
+
+    fn into_buffer(
+        &mut self,
+        op: &Operator,
+        columns: Vec<ColumnId>,
+        limit: Option<u64>,
+        offset: u64,
+    ) -> BufferId {
+        let open = self.open(op, &columns.iter().copied().collect());
+        let id = BufferId(self.out.buffers.len());
+        self.out.buffers.push(Buffer {
+            columns: columns.clone(),
+            limit,
+            offset,
+        });
+        self.close(open, Sink::Buffer(id, columns));
+        id
+    }
+
+    fn close(&mut self, open: Vec<Open>, sink: Sink) {
+        for o in open {
+            let Open { source, operators } = o;
+            self.out.pipelines.push(Pipeline {
+                source,
+                operators,
+                sink: sink.clone(),
+                boundaries: vec![],
+            });
+        }
+    }
+
+    fn open(&mut self, op: &Operator, needed: &Needed) -> Vec<Open> {
+        match op {
+            Operator::Scan {
+                table,
+                name,
+                columns,
+                row_id,
+                restrictions,
+            } => {
+                let kept = columns
+                    .iter()
+                    .filter(|c| needed.contains(&c.0) || restricts(restrictions, c.0));
+                one(Source::Scan {
+                    table: *table,
+                    name: name.clone(),
+                    columns: kept.copied().collect(),
+                    row_id: row_id.filter(|r| needed.contains(r)),
+                    restrictions: restrictions.clone(),
+                })
+            }
+            Operator::Values { columns, rows } => one(Source::Values {
+                columns: columns.clone(),
+                rows: rows.clone(),
+            }),
+            Operator::Filter { input, predicate } => {
+                let mut below = needed.clone();
+                below.extend(predicate.columns_read());
+                let open = self.open(input, &below);
+                append(open, PipelineOperator::Filter(predicate.clone()))
+            }
+            Operator::Map { input, expressions } => self.map(input, expressions, needed),
+            Operator::Join { .. } => self.join(op, needed),
+            Operator::Aggregate { .. } => self.aggregate(op, needed),
+            Operator::Sort {
+                input,
+                keys,
+                limit,
+                offset,
+            } => {
+                let columns: Needed = needed
+                    .iter()
+                    .copied()
+                    .chain(keys.iter().map(|k| k.column))
+                    .collect();
+                let open = self.open(input, &columns);
+                let id = SortId(self.out.sorts.len());
+                let columns = columns.into_iter().collect();
+                self.out.sorts.push(SortTable {
+                    keys: keys.clone(),
+                    columns,
+                    limit: *limit,
+                    offset: *offset,
+                });
+                self.close(open, Sink::Sort(id));
+                one(Source::Sorted(id))
+            }
+            Operator::Limit { input, limit, offset } => {
+                let columns: Vec<ColumnId> = needed.iter().copied().collect();
+                let id = self.into_buffer(input, columns.clone(), *limit, *offset);
+                one(Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect()))
+            }
+            Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),
+            Operator::Shared { id, columns } => {
+                let kept = columns
+                    .iter()
+                    .filter(|c| needed.contains(&c.0))
+                    .copied()
+                    .collect();
+                one(Source::Buffer(self.shared[id.0], kept))
+            }
+            Operator::Insert { .. } | Operator::Delete { .. } => {
+                unreachable!("a writing operator below the root")
+            }
+        }
+    }
+
+    fn map(&mut self, input: &Operator, expressions: &[(ColumnId, Expr)], needed: &Needed) -> Vec<Open> {
+        // Later expressions of one Map may read earlier ones: walk backwards to keep what is read.
+        let mut below = needed.clone();
+        let mut kept = Vec::new();
+        for (id, e) in expressions.iter().rev() {
+            if below.remove(id) {
+                below.extend(e.columns_read());
+                kept.push((*id, e.clone()));
+            }
+        }
+        kept.reverse();
+        let open = self.open(input, &below);
+        if kept.is_empty() {
+            open
+        } else {
+            append(open, PipelineOperator::Map(kept))
+        }
+    }
+
+    fn union(
+        &mut self,
+        inputs: &[(Operator, Vec<ColumnId>)],
+        columns: &[ColumnId],
+        needed: &Needed,
+    ) -> Vec<Open> {
+        let mut all = Vec::new();
+        for (input, from) in inputs {
+            let pairs: Vec<_> = columns
+                .iter()
+                .zip(from)
+                .filter(|(c, _)| needed.contains(c))
+                .collect();
+            let open = self.open(input, &pairs.iter().map(|p| *p.1).collect());
+            let map = pairs
+                .iter()
+                .map(|(c, f)| (**c, Expr::column(**f, &self.out.columns)))
+                .collect();
+            all.extend(append(open, PipelineOperator::Map(map)));
+        }
+        all
+    }
+
+    fn aggregate(&mut self, op: &Operator, needed: &Needed) -> Vec<Open> {
+        let Operator::Aggregate {
+            input,
+            groups,
+            aggregates,
+        } = op
+        else {
+            unreachable!("called on an aggregate")
+        };
+        let aggregates: Vec<_> = aggregates
+            .iter()
+            .filter(|a| needed.contains(&a.0))
+            .cloned()
+            .collect();
+        let mut below = Needed::new();
+        for e in groups.iter().map(|g| &g.1) {
+            below.extend(e.columns_read());
+        }
+        for e in aggregates
+            .iter()
+            .flat_map(|a| a.1.argument.iter().chain(&a.1.filter))
+        {
+            below.extend(e.columns_read());
+        }
+        let open = self.open(input, &below);
+        let id = AggregateId(self.out.aggregates.len());
+        self.out.aggregates.push(AggregateTable {
+            groups: groups.clone(),
+            aggregates,
+            estimated_groups: self.estimates.rows(op, &self.out.columns),
+            row_bound: self.estimates.row_bound(input),
+        });
+        self.close(open, Sink::Aggregate(id));
+        one(Source::Groups(id))
+    }
+
+    fn join(&mut self, op: &Operator, needed: &Needed) -> Vec<Open> {
+        let Operator::Join {
+            kind,
+            build,
+            probe,
+            keys,
+            residual,
+            null_aware,
+        } = op
+        else {
+            unreachable!("called on a join")
+        };
+        let residual_reads: Needed = residual.iter().flat_map(Expr::columns_read).collect();
+        let build_visible: Needed = build.visible().into_iter().collect();
+        let probe_visible: Needed = probe.visible().into_iter().collect();
+        let wanted: Needed = needed.union(&residual_reads).copied().collect();
+        let payload: Needed = build_visible.intersection(&wanted).copied().collect();
+        let mut build_needed = payload.clone();
+        build_needed.extend(keys.iter().flat_map(|k| k.0.columns_read()));
+        let mut probe_needed: Needed = probe_visible.intersection(&wanted).copied().collect();
+        probe_needed.extend(keys.iter().flat_map(|k| k.1.columns_read()));
+
+        let open = self.open(build, &build_needed);
+        let id = JoinId(self.out.joins.len());
+        self.out.joins.push(JoinTable {
+            keys: keys.iter().map(|k| (k.0.ty, k.0.nullable)).collect(),
+            payload: payload.into_iter().collect(),
+            kind: *kind,
+            marked: matches!(
+                kind,
+                JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti
+            ),
+            null_aware: *null_aware,
+            estimated_rows: self.estimates.rows(build, &self.out.columns),
+        });
+        self.close(
+            open,
+            Sink::JoinBuild(id, keys.iter().map(|k| k.0.clone()).collect()),
+        );
+
+        let open = self.open(probe, &probe_needed);
+        let operator = PipelineOperator::Probe {
+            join: id,
+            kind: *kind,
+            keys: keys.iter().map(|k| k.1.clone()).collect(),
+            residual: residual.clone(),
+            null_aware: *null_aware,
+        };
+        let mut probed = append(open, operator);
+        match kind {
+            JoinKind::BuildSemi | JoinKind::BuildAnti => {
+                self.close(probed, Sink::Mark);
+                one(Source::BuildRows {
+                    join: id,
+                    matched: *kind == JoinKind::BuildSemi,
+                })
+            }
+            JoinKind::BuildOuter | JoinKind::FullOuter => {
+                let nulls = probe_visible
+                    .intersection(needed)
+                    .map(|&c| (c, Expr::constant(Value::Null, self.out.columns[c].ty)));
+                let source = Source::BuildRows {
+                    join: id,
+                    matched: false,
+                };
+                probed.push(Open {
+                    source,
+                    operators: vec![PipelineOperator::Map(nulls.collect())],
+                });
+                probed
+            }
+            _ => probed,
+        }
+    }
+}
+
+fn restricts(restrictions: &[crate::ScanRestriction], column: ColumnId) -> bool {
+    restrictions.iter().any(|r| r.column == column)
+}
+
+fn one(source: Source) -> Vec<Open> {
+    vec![Open {
+        source,
+        operators: vec![],
+    }]
+}
+
+fn append(mut open: Vec<Open>, operator: PipelineOperator) -> Vec<Open> {
+    for o in &mut open {
+        o.operators.push(operator.clone());
+    }
+    open
+}
