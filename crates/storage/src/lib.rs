@@ -1,1 +1,31 @@
-//! Frazil's storage stratum.
+//! Tables: hot chunks and frozen blocks behind one scan, written by one transaction at a time and read
+//! by any number of statements beside it.
+//!
+//! Everything a reader sees is an immutable version: a [`Snapshot`] holds the catalog and, per table, a
+//! [`TableSnapshot`]: the list of chunks with the rows visible in each and the rows deleted from it. A
+//! [`Transaction`] makes its own next version and publishes it with one pointer swap at commit, so
+//! readers take no lock and never wait. Cells of a hot chunk are written once, beyond the rows that
+//! any version shows. This crate spawns no threads.
+
+pub mod bounds;
+pub mod chunk;
+pub mod hot_chunk;
+pub mod hot_layout;
+pub mod hot_match;
+pub mod row_id;
+pub mod scan_cursor;
+pub mod snapshot;
+pub mod store;
+pub mod string_arena;
+pub mod table_scan;
+pub mod transaction;
+
+pub use bounds::ColumnBounds;
+pub use chunk::{Chunk, ChunkSlot, Deleted};
+pub use hot_chunk::HotChunk;
+pub use row_id::RowId;
+pub use scan_cursor::{FetchedColumn, Positions, ScanCursor};
+pub use snapshot::{Snapshot, Table, TableSnapshot};
+pub use store::Store;
+pub use table_scan::{ScanCounters, ScanOptions, TableScan};
+pub use transaction::Transaction;

@@ -1,1 +1,10 @@
-//! Frazil's vfs stratum.
+//! Files, mapping, locking and sync: the only stratum that speaks to the operating system about bytes
+//! on disk. Its errors name the file.
+
+pub mod file;
+pub mod lock;
+pub mod mapping;
+
+pub use file::{MappedFile, replace_file, sync_directory};
+pub use lock::DirectoryLock;
+pub use mapping::AnonymousMapping;

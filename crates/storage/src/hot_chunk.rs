@@ -1,0 +1,157 @@
+//! A hot chunk: up to 65,536 uncompressed rows in memPAX(k), each cell written once.
+//!
+//! One writer appends beyond the rows that any version of the table shows; readers touch only rows
+//! that their snapshot shows. No cell is read while it is written, so cells need no atomics: the
+//! pointer swap that publishes a version orders the writes before every read. Rows of a transaction
+//! that was rolled back stay behind as dead cells; the next append marks them deleted.
+//! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
+
+use crate::hot_layout::HotLayout;
+use crate::string_arena::StringArena;
+use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, RowBatch, StringRef};
+use frazil_vfs::AnonymousMapping;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Uncompressed rows of a table.
+#[derive(Debug)]
+pub struct HotChunk {
+    layout: Arc<HotLayout>,
+    memory: AnonymousMapping,
+    strings: StringArena,
+    written: AtomicU32,
+    has_nulls: Vec<AtomicBool>,
+}
+
+impl HotChunk {
+    /// An empty chunk.
+    pub fn new(layout: Arc<HotLayout>) -> Result<HotChunk> {
+        Ok(HotChunk {
+            memory: AnonymousMapping::reserve(layout.chunk_bytes())?,
+            strings: StringArena::default(),
+            written: AtomicU32::new(0),
+            has_nulls: (0..layout.columns()).map(|_| AtomicBool::new(false)).collect(),
+            layout,
+        })
+    }
+
+    /// Rows written so far, visible or not.
+    pub fn written(&self) -> usize {
+        self.written.load(Ordering::Acquire) as usize
+    }
+
+    /// Where its cells lie.
+    pub fn layout(&self) -> &HotLayout {
+        &self.layout
+    }
+
+    /// Bytes its rows and strings take.
+    pub fn bytes(&self) -> usize {
+        let per_row: usize = (0..self.layout.columns())
+            .map(|c| self.layout.column(c).native.size() + usize::from(self.layout.column(c).validity.is_some()))
+            .sum();
+        self.written() * per_row + self.strings.bytes()
+    }
+
+    /// Whether any row written to `column` is NULL.
+    pub fn has_nulls(&self, column: usize) -> bool {
+        self.has_nulls[column].load(Ordering::Acquire)
+    }
+
+    /// Pointer to the cell of `row`; the cells up to the run's end follow it.
+    pub fn value_ptr(&self, column: usize, row: usize) -> *const u8 {
+        debug_assert!(row < CHUNK_ROWS);
+        self.memory
+            .as_ptr()
+            .wrapping_add(self.layout.value_offset(column, row))
+    }
+
+    /// Pointer to the validity byte of `row`; `None` when the column holds no NULL.
+    pub fn validity_ptr(&self, column: usize, row: usize) -> Option<*const u8> {
+        if !self.has_nulls(column) {
+            return None;
+        }
+        let offset = self.layout.validity_offset(column, row)?;
+        Some(self.memory.as_ptr().wrapping_add(offset).cast_const())
+    }
+
+    /// The values of `rows` in `column`, which must lie in one run. Panics if `T` is not the column's
+    /// native type or rows lie beyond those written.
+    pub fn values<T: Native>(&self, column: usize, rows: std::ops::Range<usize>) -> &[T] {
+        self.check(column, &rows);
+        assert_eq!(T::TYPE, self.layout.column(column).native);
+        if rows.is_empty() {
+            return &[];
+        }
+        // SAFETY: the rows are written and never written again; they lie in one run of cells of type
+        // T, aligned to T, within the mapping.
+        unsafe { std::slice::from_raw_parts(self.value_ptr(column, rows.start).cast::<T>(), rows.len()) }
+    }
+
+    /// The validity bytes (1: valid) of `rows` in `column`, which must lie in one run; `None` when the
+    /// column holds no NULL.
+    pub fn validity(&self, column: usize, rows: std::ops::Range<usize>) -> Option<&[u8]> {
+        self.check(column, &rows);
+        if rows.is_empty() {
+            return None;
+        }
+        let start = self.validity_ptr(column, rows.start)?;
+        // SAFETY: as in `values`.
+        Some(unsafe { std::slice::from_raw_parts(start, rows.len()) })
+    }
+
+    fn check(&self, _column: usize, rows: &std::ops::Range<usize>) {
+        assert!(rows.end <= self.written());
+        assert!(rows.is_empty() || self.layout.run_end(rows.start, rows.end) == rows.end);
+    }
+
+    /// Appends rows `from..from + count` of a batch whose columns have the table's types.
+    ///
+    /// # Safety
+    /// The caller is the one writer of the table, the count fits behind the rows written, and the
+    /// strings of the batch are alive.
+    pub unsafe fn append(&self, batch: &RowBatch, from: usize, count: usize) {
+        let start = self.written();
+        assert!(start + count <= CHUNK_ROWS && from + count <= batch.rows);
+        for (column, vector) in batch.columns.iter().enumerate() {
+            let mut done = 0;
+            while done < count {
+                let row = start + done;
+                let run = self.layout.run_end(row, start + count) - row;
+                // SAFETY: rows from `start` on are neither shown by any version nor written by others.
+                unsafe { self.write_run(column, row, vector, from + done, run) };
+                done += run;
+            }
+        }
+        self.written.store((start + count) as u32, Ordering::Release);
+    }
+
+    /// # Safety
+    /// As [`HotChunk::append`]; the rows lie in one run.
+    unsafe fn write_run(&self, column: usize, row: usize, vector: &ColumnVector, from: usize, count: usize) {
+        let place = self.layout.column(column);
+        assert_eq!(place.native, vector.native());
+        let to = self.value_ptr(column, row).cast_mut();
+        if place.native == NativeType::String {
+            let to = to.cast::<StringRef>();
+            // NULL cells hold zero words in a vector: an empty inline string.
+            let strings = &vector.values::<StringRef>()[from..from + count];
+            // SAFETY: the cells are ours to write; the strings are alive by contract.
+            unsafe { self.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
+        } else {
+            let size = place.native.size();
+            // SAFETY: `count` cells at `to` are ours to write; the vector holds `from + count` values.
+            unsafe { std::ptr::copy_nonoverlapping(vector.as_ptr().add(from * size), to, count * size) };
+        }
+        if let Some(offset) = self.layout.validity_offset(column, row) {
+            let bytes = self.memory.as_ptr().wrapping_add(offset);
+            // SAFETY: the validity bytes of the same cells.
+            unsafe { bytes.write_bytes(1, count) };
+            for i in (0..count).filter(|&i| vector.is_null(from + i)) {
+                // SAFETY: as above.
+                unsafe { bytes.add(i).write(0) };
+                self.has_nulls[column].store(true, Ordering::Release);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! memPAX(k) (Runtime Fragility, section 2): k rows at a time are laid out in columns. memPAX(1) is
+//! row layout; with k of a whole chunk or more it is column layout.
+
+use frazil_types::{CHUNK_ROWS, NativeType, READ_PADDING, Schema};
+
+/// Where the cells of a hot chunk lie.
+#[derive(Clone, Debug)]
+pub struct HotLayout {
+    rows_per_partition: usize,
+    partition_bytes: usize,
+    columns: Vec<ColumnPlace>,
+}
+
+/// Where a column lies within a partition.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnPlace {
+    /// Native type of its cells.
+    pub native: NativeType,
+    /// Bytes from the start of a partition to its first cell.
+    pub values: usize,
+    /// Bytes to its first validity byte; `None` for NOT NULL columns.
+    pub validity: Option<usize>,
+}
+
+impl HotLayout {
+    /// The layout of a table's hot chunks.
+    pub fn new(schema: &Schema, mempax_rows: u32) -> HotLayout {
+        let rows = (mempax_rows as usize).clamp(1, CHUNK_ROWS);
+        let mut end = 0;
+        let mut place = |cell: usize| {
+            // A long run of cells starts a cache line, a short one is aligned to its cells.
+            let align = if rows * cell >= 64 { 64 } else { cell };
+            let start = usize::next_multiple_of(end, align);
+            end = start + rows * cell;
+            start
+        };
+        let columns = (schema.columns.iter())
+            .map(|c| ColumnPlace {
+                native: c.ty.native(),
+                values: place(c.ty.native().size()),
+                validity: c.nullable.then(|| place(1)),
+            })
+            .collect();
+        HotLayout {
+            rows_per_partition: rows,
+            partition_bytes: end.next_multiple_of(if end >= 64 { 64 } else { 16 }).max(16),
+            columns,
+        }
+    }
+
+    /// Rows of a partition: k.
+    pub fn rows_per_partition(&self) -> usize {
+        self.rows_per_partition
+    }
+
+    /// Bytes a chunk reserves, readable padding included.
+    pub fn chunk_bytes(&self) -> usize {
+        CHUNK_ROWS.div_ceil(self.rows_per_partition) * self.partition_bytes + READ_PADDING
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Place of a column.
+    pub fn column(&self, column: usize) -> ColumnPlace {
+        self.columns[column]
+    }
+
+    /// Bytes from the start of the chunk to the cell of `row` in `column`.
+    pub fn value_offset(&self, column: usize, row: usize) -> usize {
+        let place = self.columns[column];
+        row / self.rows_per_partition * self.partition_bytes
+            + place.values
+            + row % self.rows_per_partition * place.native.size()
+    }
+
+    /// Bytes to the validity byte of `row` in `column`, if the column may hold NULL.
+    pub fn validity_offset(&self, column: usize, row: usize) -> Option<usize> {
+        self.columns[column].validity.map(|start| {
+            row / self.rows_per_partition * self.partition_bytes + start + row % self.rows_per_partition
+        })
+    }
+
+    /// End of the longest run of rows from `row` on, up to `end`, whose cells lie side by side.
+    pub fn run_end(&self, row: usize, end: usize) -> usize {
+        end.min((row / self.rows_per_partition + 1) * self.rows_per_partition)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frazil_types::{ColumnDef, LogicalType};
+
+    /// Figure 1 of the paper: every cell has its own bytes, aligned, in all layouts.
+    #[test]
+    fn cells_never_overlap() {
+        let schema = Schema::new(vec![
+            ColumnDef::new("a", LogicalType::SmallInt),
+            ColumnDef::new("b", LogicalType::Text),
+            ColumnDef::new("c", LogicalType::BigInt).not_null(),
+        ]);
+        for k in [1, 2, 3, 4, 7, 512, 65_536, 1 << 20] {
+            let layout = HotLayout::new(&schema, k);
+            let mut used = vec![false; layout.chunk_bytes()];
+            for row in 0..2000 {
+                for column in 0..3 {
+                    let size = layout.column(column).native.size();
+                    let at = layout.value_offset(column, row);
+                    assert_eq!(at % size, 0);
+                    let validity = layout.validity_offset(column, row).map(|v| v..v + 1);
+                    for byte in (at..at + size).chain(validity.into_iter().flatten()) {
+                        assert!(!std::mem::replace(&mut used[byte], true), "k {k} row {row}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Restrictions on hot chunks: evaluated on native values, by the same range kernels that test codes
+//! of a block. Types are resolved once a window, never per value.
+
+use crate::hot_chunk::HotChunk;
+use frazil_kernels::compare::{self, Combine, RangeOp};
+use frazil_kernels::{Comparable, Isa, LikePattern, Plain};
+use frazil_types::{
+    CompareOp, Error, Native, NativeType, Restriction, RestrictionKind, Result, Schema, StringRef, Value,
+};
+use std::ops::Range;
+
+/// A restriction whose operands have the native type of its column.
+#[derive(Debug)]
+pub struct HotPredicate {
+    column: usize,
+    native: NativeType,
+    test: Test,
+}
+
+#[derive(Debug)]
+enum Test {
+    Never,
+    IsNull,
+    IsNotNull,
+    Integers(RangeOp, i128, i128),
+    IntegerIn(Vec<i128>),
+    Doubles(RangeOp, f64, f64),
+    DoubleIn(Vec<f64>),
+    Compare(CompareOp, String),
+    Between(String, String),
+    In(Vec<String>),
+    Prefix(String),
+    Like(LikePattern, bool),
+}
+
+/// Buffers a cursor keeps from window to window.
+#[derive(Debug, Default)]
+pub struct MatchScratch {
+    values: Vec<u128>,
+    validity: Vec<u8>,
+    bits: Vec<u64>,
+}
+
+impl HotPredicate {
+    /// Prepares a restriction on a table of `schema`.
+    pub fn new(schema: &Schema, restriction: &Restriction) -> Result<HotPredicate> {
+        let column = restriction.column;
+        let native = (schema.columns.get(column))
+            .ok_or_else(|| Error::internal(format!("a restriction on column {column}, which is not there")))?
+            .ty
+            .native();
+        let test = match native {
+            NativeType::String => text_test(&restriction.kind),
+            NativeType::F64 => double_test(&restriction.kind),
+            _ => integer_test(native, &restriction.kind),
+        };
+        let test = test.ok_or_else(|| {
+            Error::internal(format!("restriction {:?} does not fit its column", restriction.kind))
+        })?;
+        Ok(HotPredicate {
+            column,
+            native,
+            test,
+        })
+    }
+
+    /// Its cost relative to others: the cheap ones go first.
+    pub fn cost(&self) -> u32 {
+        match &self.test {
+            Test::Never | Test::IsNull | Test::IsNotNull => 0,
+            Test::Integers(..) => 1 + self.native.size() as u32,
+            Test::Doubles(..) => 10,
+            Test::IntegerIn(values) => 10 + values.len() as u32,
+            Test::DoubleIn(values) => 10 + values.len() as u32,
+            Test::Compare(..) | Test::Between(..) | Test::Prefix(_) => 100,
+            Test::In(_) => 200,
+            Test::Like(..) => 1000,
+        }
+    }
+
+    /// Match bits of `rows`, combined with those in `bits`; bits beyond the rows become zero. Combining
+    /// is [`Combine::Replace`] or [`Combine::And`].
+    pub fn match_rows(
+        &self,
+        isa: Isa,
+        hot: &HotChunk,
+        rows: Range<usize>,
+        combine: Combine,
+        bits: &mut [u64],
+        scratch: &mut MatchScratch,
+    ) {
+        let MatchScratch {
+            values,
+            validity,
+            bits: any,
+        } = scratch;
+        let valid = contiguous_validity(hot, self.column, rows.clone(), validity);
+        match &self.test {
+            Test::Never => return bits.fill(0),
+            Test::IsNull => {
+                return match valid {
+                    Some(v) => compare::between(isa, v, RangeOp::Inside, 0, 0, combine, bits),
+                    None => bits.fill(0),
+                };
+            }
+            Test::IsNotNull if combine == Combine::Replace => set_all(rows.len(), bits),
+            Test::IsNotNull => {}
+            Test::Doubles(op, low, high) => {
+                let v = contiguous::<f64>(hot, self.column, rows.clone(), values);
+                compare::between(isa, v, *op, *low, *high, combine, bits);
+            }
+            Test::DoubleIn(list) => {
+                let v = contiguous::<f64>(hot, self.column, rows.clone(), values);
+                match_any(isa, v, list.iter().copied(), combine, bits, any);
+            }
+            Test::Integers(..) | Test::IntegerIn(_) => {
+                let test = IntegerMatch {
+                    predicate: self,
+                    isa,
+                    hot,
+                    rows: rows.clone(),
+                    combine,
+                };
+                match self.native {
+                    NativeType::Bool => test.run::<u8>(bits, values, any),
+                    NativeType::I16 => test.run::<i16>(bits, values, any),
+                    NativeType::I32 => test.run::<i32>(bits, values, any),
+                    NativeType::I64 => test.run::<i64>(bits, values, any),
+                    _ => test.run::<i128>(bits, values, any),
+                }
+            }
+            _ => {
+                let v = contiguous::<StringRef>(hot, self.column, rows.clone(), values);
+                self.match_strings(v, combine, bits);
+            }
+        }
+        if let Some(v) = valid {
+            compare::between(isa, v, RangeOp::Inside, 1, 1, Combine::And, bits);
+        }
+    }
+
+    fn match_strings(&self, values: &[StringRef], combine: Combine, bits: &mut [u64]) {
+        // SAFETY, here and below: strings of a hot chunk live as long as the chunk, operands as long
+        // as the predicate; both are borrowed while this runs.
+        let refer = |text: &str| unsafe { StringRef::new(text.as_bytes()) };
+        match &self.test {
+            Test::Compare(op @ (CompareOp::Eq | CompareOp::Ne), text) => {
+                let (operand, wanted) = (refer(text), *op == CompareOp::Eq);
+                // SAFETY: see above.
+                match_each(values, combine, bits, |s| unsafe { s.equal(operand) } == wanted);
+            }
+            Test::Compare(op, text) => {
+                let operand = refer(text);
+                // SAFETY: see above.
+                match_each(values, combine, bits, |s| op.holds(unsafe { s.compare(operand) }));
+            }
+            Test::Between(low, high) => {
+                let (low, high) = (refer(low), refer(high));
+                // SAFETY: see above.
+                match_each(values, combine, bits, |s| unsafe {
+                    s.compare(low).is_ge() && s.compare(high).is_le()
+                });
+            }
+            Test::In(list) => {
+                let list: Vec<StringRef> = list.iter().map(|t| refer(t)).collect();
+                // SAFETY: see above.
+                match_each(values, combine, bits, |s| list.iter().any(|t| unsafe { s.equal(*t) }));
+            }
+            Test::Prefix(prefix) => {
+                // SAFETY: see above.
+                match_each(values, combine, bits, |s| unsafe { s.bytes() }.starts_with(prefix.as_bytes()));
+            }
+            Test::Like(pattern, negated) => {
+                // SAFETY: see above.
+                match_each(values, combine, bits, |s| pattern.matches(unsafe { s.bytes() }) != *negated);
+            }
+            _ => bits.fill(0),
+        }
+    }
+}
+
+struct IntegerMatch<'a> {
+    predicate: &'a HotPredicate,
+    isa: Isa,
+    hot: &'a HotChunk,
+    rows: Range<usize>,
+    combine: Combine,
+}
+
+impl IntegerMatch<'_> {
+    fn run<T: Native + Comparable + TryFrom<i128>>(
+        self,
+        bits: &mut [u64],
+        values: &mut Vec<u128>,
+        any: &mut Vec<u64>,
+    ) {
+        let v = contiguous::<T>(self.hot, self.predicate.column, self.rows, values);
+        // Operands were clamped to the type when the predicate was prepared.
+        let narrow = |x: i128| T::try_from(x).unwrap_or_default();
+        match &self.predicate.test {
+            Test::Integers(op, low, high) => {
+                compare::between(self.isa, v, *op, narrow(*low), narrow(*high), self.combine, bits);
+            }
+            Test::IntegerIn(list) => {
+                match_any(self.isa, v, list.iter().map(|&x| narrow(x)), self.combine, bits, any);
+            }
+            _ => bits.fill(0),
+        }
+    }
+}
+
+/// Matches any of `list`, which is not empty.
+fn match_any<T: Comparable>(
+    isa: Isa,
+    values: &[T],
+    list: impl Iterator<Item = T>,
+    combine: Combine,
+    bits: &mut [u64],
+    any: &mut Vec<u64>,
+) {
+    any.clear();
+    any.resize(bits.len(), 0);
+    for x in list {
+        compare::between(isa, values, RangeOp::Inside, x, x, Combine::Or, any);
+    }
+    for (word, fresh) in bits.iter_mut().zip(&*any) {
+        *word = combine.apply(*word, *fresh);
+    }
+}
+
+/// Evaluates a test on each value whose bit can still matter.
+fn match_each(
+    values: &[StringRef],
+    combine: Combine,
+    bits: &mut [u64],
+    mut test: impl FnMut(&StringRef) -> bool,
+) {
+    for (word, values) in bits.iter_mut().zip(values.chunks(64)) {
+        let mut fresh = 0u64;
+        for (i, value) in values.iter().enumerate() {
+            let wanted = combine == Combine::Replace || *word >> i & 1 == 1;
+            fresh |= u64::from(wanted && test(value)) << i;
+        }
+        *word = fresh;
+    }
+}
+
+fn set_all(rows: usize, bits: &mut [u64]) {
+    bits.fill(!0);
+    if rows % 64 != 0
+        && let Some(last) = bits.last_mut()
+    {
+        *last = (1 << (rows % 64)) - 1;
+    }
+}
+
+/// The values of rows that may lie in several partitions, side by side.
+fn contiguous<'a, T: Native + Plain>(
+    hot: &'a HotChunk,
+    column: usize,
+    rows: Range<usize>,
+    scratch: &'a mut Vec<u128>,
+) -> &'a [T] {
+    if hot.layout().run_end(rows.start, rows.end) == rows.end {
+        return hot.values(column, rows);
+    }
+    scratch.resize((rows.len() * size_of::<T>()).div_ceil(16), 0);
+    // SAFETY: the scratch holds that many bytes, aligned to 16; a native type takes any bytes.
+    let out = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<T>(), rows.len()) };
+    let mut row = rows.start;
+    while row < rows.end {
+        let end = hot.layout().run_end(row, rows.end);
+        out[row - rows.start..end - rows.start].copy_from_slice(hot.values(column, row..end));
+        row = end;
+    }
+    out
+}
+
+fn contiguous_validity<'a>(
+    hot: &'a HotChunk,
+    column: usize,
+    rows: Range<usize>,
+    scratch: &'a mut Vec<u8>,
+) -> Option<&'a [u8]> {
+    if hot.layout().run_end(rows.start, rows.end) == rows.end {
+        return hot.validity(column, rows);
+    }
+    if !hot.has_nulls(column) {
+        return None;
+    }
+    scratch.resize(rows.len(), 0);
+    let mut row = rows.start;
+    while row < rows.end {
+        let end = hot.layout().run_end(row, rows.end);
+        let out = &mut scratch[row - rows.start..end - rows.start];
+        match hot.validity(column, row..end) {
+            Some(v) => out.copy_from_slice(v),
+            None => out.fill(1),
+        }
+        row = end;
+    }
+    Some(scratch)
+}
+
+/// Least and greatest value of an integer-like native type.
+pub fn integer_limits(native: NativeType) -> (i128, i128) {
+    match native {
+        NativeType::Bool => (0, 1),
+        NativeType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        NativeType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        NativeType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        _ => (i128::MIN, i128::MAX),
+    }
+}
+
+/// `None`: the operands are not integers.
+fn integer_test(native: NativeType, kind: &RestrictionKind) -> Option<Test> {
+    let (least, most) = integer_limits(native);
+    let range = |op: RangeOp, low: i128, high: i128| {
+        if low > high || low > most || high < least {
+            return match op {
+                RangeOp::Inside => Test::Never,
+                RangeOp::Outside => Test::IsNotNull,
+            };
+        }
+        Test::Integers(op, low.max(least), high.min(most))
+    };
+    Some(match kind {
+        RestrictionKind::IsNull => Test::IsNull,
+        RestrictionKind::IsNotNull => Test::IsNotNull,
+        RestrictionKind::Compare(_, Value::Null) => Test::Never,
+        RestrictionKind::Compare(op, value) => {
+            let x = value.as_int()?;
+            match op {
+                CompareOp::Eq => range(RangeOp::Inside, x, x),
+                CompareOp::Ne => range(RangeOp::Outside, x, x),
+                CompareOp::Lt if x == i128::MIN => Test::Never,
+                CompareOp::Lt => range(RangeOp::Inside, least, x - 1),
+                CompareOp::Le => range(RangeOp::Inside, least, x),
+                CompareOp::Gt if x == i128::MAX => Test::Never,
+                CompareOp::Gt => range(RangeOp::Inside, x + 1, most),
+                CompareOp::Ge => range(RangeOp::Inside, x, most),
+            }
+        }
+        RestrictionKind::Between(Value::Null, _) | RestrictionKind::Between(_, Value::Null) => Test::Never,
+        RestrictionKind::Between(low, high) => range(RangeOp::Inside, low.as_int()?, high.as_int()?),
+        RestrictionKind::In(list) => {
+            let mut values = Vec::new();
+            for value in list.iter().filter(|v| !v.is_null()) {
+                values.extend(Some(value.as_int()?).filter(|x| (least..=most).contains(x)));
+            }
+            values.sort_unstable();
+            values.dedup();
+            if values.is_empty() {
+                Test::Never
+            } else {
+                Test::IntegerIn(values)
+            }
+        }
+        RestrictionKind::Prefix(_) | RestrictionKind::Like { .. } => return None,
+    })
+}
+
+fn double_test(kind: &RestrictionKind) -> Option<Test> {
+    let double = |value: &Value| match value {
+        Value::Double(d) => Some(*d),
+        _ => None,
+    };
+    let range = |low, high| Test::Doubles(RangeOp::Inside, low, high);
+    const LEAST: f64 = f64::NEG_INFINITY;
+    Some(match kind {
+        RestrictionKind::IsNull => Test::IsNull,
+        RestrictionKind::IsNotNull => Test::IsNotNull,
+        RestrictionKind::Compare(_, Value::Null) => Test::Never,
+        RestrictionKind::Compare(op, value) => {
+            let x = double(value)?;
+            match op {
+                CompareOp::Eq => range(x, x),
+                CompareOp::Ne => Test::Doubles(RangeOp::Outside, x, x),
+                CompareOp::Lt if x == LEAST => Test::Never,
+                // NaN is the greatest value, infinity the one below it.
+                CompareOp::Lt if x.is_nan() => range(LEAST, f64::INFINITY),
+                CompareOp::Lt => range(LEAST, x.next_down()),
+                CompareOp::Le => range(LEAST, x),
+                CompareOp::Gt if x.is_nan() => Test::Never,
+                CompareOp::Gt if x == f64::INFINITY => range(f64::NAN, f64::NAN),
+                CompareOp::Gt => range(x.next_up(), f64::NAN),
+                CompareOp::Ge => range(x, f64::NAN),
+            }
+        }
+        RestrictionKind::Between(Value::Null, _) | RestrictionKind::Between(_, Value::Null) => Test::Never,
+        RestrictionKind::Between(low, high) => range(double(low)?, double(high)?),
+        RestrictionKind::In(list) => {
+            let values: Option<Vec<f64>> = list.iter().filter(|v| !v.is_null()).map(double).collect();
+            match values? {
+                values if values.is_empty() => Test::Never,
+                values => Test::DoubleIn(values),
+            }
+        }
+        RestrictionKind::Prefix(_) | RestrictionKind::Like { .. } => return None,
+    })
+}
+
+fn text_test(kind: &RestrictionKind) -> Option<Test> {
+    let text = |value: &Value| value.as_text().map(str::to_string);
+    Some(match kind {
+        RestrictionKind::IsNull => Test::IsNull,
+        RestrictionKind::IsNotNull => Test::IsNotNull,
+        RestrictionKind::Compare(_, Value::Null) => Test::Never,
+        RestrictionKind::Compare(op, value) => Test::Compare(*op, text(value)?),
+        RestrictionKind::Between(Value::Null, _) | RestrictionKind::Between(_, Value::Null) => Test::Never,
+        RestrictionKind::Between(low, high) => Test::Between(text(low)?, text(high)?),
+        RestrictionKind::In(list) => {
+            let values: Option<Vec<String>> = list.iter().filter(|v| !v.is_null()).map(text).collect();
+            match values? {
+                values if values.is_empty() => Test::Never,
+                values => Test::In(values),
+            }
+        }
+        RestrictionKind::Prefix(prefix) => Test::Prefix(prefix.clone()),
+        RestrictionKind::Like { pattern, negated } => {
+            Test::Like(LikePattern::compile(pattern, Some('\\')), *negated)
+        }
+    })
+}

@@ -1,0 +1,209 @@
+//! What a statement reads: one version of the catalog and of every table.
+
+use crate::chunk::ChunkSlot;
+use crate::hot_layout::HotLayout;
+use frazil_catalog::{Catalog, TableEntry, TableId};
+use frazil_types::{Error, Result, Schema};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The part of a table that all its versions share.
+#[derive(Debug)]
+pub struct Table {
+    entry: Arc<TableEntry>,
+    layout: Arc<HotLayout>,
+    next_chunk: AtomicU32,
+}
+
+impl Table {
+    /// A table whose next chunk gets number `next_chunk`.
+    pub fn new(entry: Arc<TableEntry>, next_chunk: u32) -> Arc<Table> {
+        let layout = Arc::new(HotLayout::new(&entry.schema, entry.options.mempax_rows));
+        Arc::new(Table {
+            entry,
+            layout,
+            next_chunk: AtomicU32::new(next_chunk),
+        })
+    }
+
+    /// Its identity.
+    pub fn id(&self) -> TableId {
+        self.entry.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.entry.schema
+    }
+
+    /// Its entry in the catalog.
+    pub fn entry(&self) -> &Arc<TableEntry> {
+        &self.entry
+    }
+
+    /// How its hot chunks are laid out.
+    pub fn layout(&self) -> &Arc<HotLayout> {
+        &self.layout
+    }
+
+    /// A chunk number that was never used.
+    pub fn take_chunk_number(&self) -> u32 {
+        self.next_chunk.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number the next chunk will get.
+    pub fn next_chunk_number(&self) -> u32 {
+        self.next_chunk.load(Ordering::Relaxed)
+    }
+}
+
+/// One immutable version of a table's rows.
+#[derive(Clone, Debug)]
+pub struct TableSnapshot {
+    table: Arc<Table>,
+    timestamp: u64,
+    // The tail is the hot chunk that is being filled. It stands apart so that a commit of a few rows
+    // copies one slot, not the list.
+    sealed: Arc<Vec<ChunkSlot>>,
+    tail: Option<ChunkSlot>,
+    live_rows: u64,
+}
+
+impl TableSnapshot {
+    /// A table without rows.
+    pub fn empty(table: Arc<Table>) -> TableSnapshot {
+        TableSnapshot::new(table, Vec::new(), None)
+    }
+
+    /// A version of these chunks; the tail, if any, takes further rows.
+    pub fn new(table: Arc<Table>, sealed: Vec<ChunkSlot>, tail: Option<ChunkSlot>) -> TableSnapshot {
+        let live_rows = sealed.iter().chain(&tail).map(|s| u64::from(s.live_rows())).sum();
+        TableSnapshot {
+            table,
+            timestamp: 0,
+            sealed: Arc::new(sealed),
+            tail,
+            live_rows,
+        }
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> &Arc<Schema> {
+        self.table.schema()
+    }
+
+    /// Time of the commit that made this version; later versions have greater ones.
+    pub fn timestamp(&self) -> u64 {
+        self.timestamp
+    }
+
+    /// Rows it shows, deleted ones left out.
+    pub fn rows(&self) -> u64 {
+        self.live_rows
+    }
+
+    /// Number of chunks.
+    pub fn chunk_count(&self) -> usize {
+        self.sealed.len() + usize::from(self.tail.is_some())
+    }
+
+    /// The chunk at a position (not its number).
+    pub fn chunk(&self, position: usize) -> &ChunkSlot {
+        match self.sealed.get(position) {
+            Some(slot) => slot,
+            None => self.tail.as_ref().expect("a position below chunk_count"),
+        }
+    }
+
+    /// All chunks in order.
+    pub fn chunks(&self) -> impl Iterator<Item = &ChunkSlot> {
+        self.sealed.iter().chain(&self.tail)
+    }
+
+    /// The hot chunk that takes further rows.
+    pub fn tail(&self) -> Option<&ChunkSlot> {
+        self.tail.as_ref()
+    }
+
+    /// The chunks that take no further rows.
+    pub fn sealed(&self) -> &[ChunkSlot] {
+        &self.sealed
+    }
+
+    pub(crate) fn set_tail(&mut self, slot: ChunkSlot) {
+        let before = self.tail.as_ref().map_or(0, |t| u64::from(t.live_rows()));
+        self.live_rows = self.live_rows - before + u64::from(slot.live_rows());
+        self.tail = Some(slot);
+    }
+
+    pub(crate) fn seal_tail(&mut self) {
+        if let Some(tail) = self.tail.take() {
+            Arc::make_mut(&mut self.sealed).push(tail);
+        }
+    }
+
+    pub(crate) fn push_sealed(&mut self, slot: ChunkSlot) {
+        self.live_rows += u64::from(slot.live_rows());
+        Arc::make_mut(&mut self.sealed).push(slot);
+    }
+
+    /// Puts `slots` in the place of the chunks; the last becomes the tail if `keep_tail`.
+    pub(crate) fn update_chunks(&mut self, mut change: impl FnMut(&mut ChunkSlot)) {
+        for slot in Arc::make_mut(&mut self.sealed).iter_mut().chain(&mut self.tail) {
+            change(slot);
+        }
+        self.live_rows = self.chunks().map(|s| u64::from(s.live_rows())).sum();
+    }
+
+    pub(crate) fn stamp(&mut self, timestamp: u64) {
+        self.timestamp = timestamp;
+    }
+}
+
+/// One version of everything: what a statement reads from its first row to its last.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(crate) timestamp: u64,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) tables: BTreeMap<TableId, Arc<TableSnapshot>>,
+}
+
+impl Snapshot {
+    /// Time of the last commit it shows.
+    pub fn timestamp(&self) -> u64 {
+        self.timestamp
+    }
+
+    /// Names and schemas.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The rows of a table; an internal error if the snapshot does not have it.
+    pub fn table(&self, id: TableId) -> Result<&Arc<TableSnapshot>> {
+        self.tables
+            .get(&id)
+            .ok_or_else(|| Error::internal(format!("table {} is not in the snapshot", id.0)))
+    }
+
+    /// The rows of a table by its name; 42P01 if there is none.
+    pub fn table_named(&self, name: &str) -> Result<&Arc<TableSnapshot>> {
+        self.table(self.catalog.table(name)?.id)
+    }
+
+    /// All tables.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<TableSnapshot>> {
+        self.tables.values()
+    }
+}

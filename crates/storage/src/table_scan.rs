@@ -1,0 +1,175 @@
+//! The scan of one version of a table: what all workers share. Each worker takes a
+//! [`ScanCursor`](crate::ScanCursor) and opens one morsel (one chunk) after another.
+
+use crate::hot_match::HotPredicate;
+use crate::scan_cursor::ScanCursor;
+use crate::snapshot::TableSnapshot;
+use frazil_kernels::Isa;
+use frazil_types::{CHUNK_ROWS, Error, Restriction, Result, STAGE_ROWS};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How a scan works; what it returns does not depend on it.
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    /// Instruction set of the kernels.
+    pub isa: Isa,
+    /// Rows matched in one go: rounded up to a multiple of 64.
+    pub window_rows: usize,
+    /// Most rows of a vector; at least 64.
+    pub stage_rows: usize,
+    /// Whether SMAs may rule out whole blocks.
+    pub use_sma: bool,
+    /// Whether PSMAs may narrow the rows scanned.
+    pub use_psma: bool,
+    /// Whether the scan evaluates the restrictions at all. If not, it returns all visible rows, and the
+    /// caller evaluates them (the "compiled" configuration).
+    pub push_restrictions: bool,
+    /// Whether columns may be lent from the chunk instead of copied.
+    pub lend_columns: bool,
+}
+
+impl Default for ScanOptions {
+    fn default() -> ScanOptions {
+        ScanOptions {
+            isa: Isa::detect(),
+            window_rows: 4096,
+            stage_rows: STAGE_ROWS,
+            use_sma: true,
+            use_psma: true,
+            push_restrictions: true,
+            lend_columns: true,
+        }
+    }
+}
+
+impl ScanOptions {
+    /// One vector may hold a whole chunk and restrictions are left to the caller: a scalar loop over
+    /// hot columns.
+    pub fn compiled() -> ScanOptions {
+        ScanOptions {
+            stage_rows: CHUNK_ROWS,
+            push_restrictions: false,
+            ..ScanOptions::default()
+        }
+    }
+}
+
+/// What a scan did, for `EXPLAIN ANALYZE`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanCounters {
+    /// Chunks opened.
+    pub chunks: u64,
+    /// Of them, frozen blocks ruled out by an SMA alone.
+    pub chunks_skipped_by_sma: u64,
+    /// Rows of blocks that a PSMA ruled out (chunks skipped by SMA apart).
+    pub rows_skipped_by_psma: u64,
+    /// Rows on which restrictions were evaluated, or that were returned without any.
+    pub rows_scanned: u64,
+    /// Rows returned.
+    pub rows_returned: u64,
+    /// Bytes of codes and values read, by estimate.
+    pub bytes_touched: u64,
+}
+
+/// A scan of some columns of one version of a table under restrictions.
+#[derive(Debug)]
+pub struct TableScan {
+    pub(crate) snapshot: Arc<TableSnapshot>,
+    pub(crate) columns: Vec<usize>,
+    pub(crate) restrictions: Vec<Restriction>,
+    pub(crate) hot_predicates: Vec<HotPredicate>,
+    pub(crate) options: ScanOptions,
+    totals: [AtomicU64; 6],
+}
+
+impl TableScan {
+    /// A scan of `columns` (positions in the table) for rows that satisfy all `restrictions`.
+    pub fn new(
+        snapshot: Arc<TableSnapshot>,
+        columns: Vec<usize>,
+        restrictions: Vec<Restriction>,
+        mut options: ScanOptions,
+    ) -> Result<TableScan> {
+        let schema = snapshot.schema().clone();
+        if let Some(column) = columns.iter().find(|&&c| c >= schema.columns.len()) {
+            return Err(Error::internal(format!("a scan of column {column}, which is not there")));
+        }
+        options.window_rows = options.window_rows.clamp(64, CHUNK_ROWS).next_multiple_of(64);
+        options.stage_rows = options.stage_rows.clamp(64, CHUNK_ROWS);
+        let mut hot_predicates = Vec::new();
+        if options.push_restrictions {
+            for restriction in &restrictions {
+                hot_predicates.push(HotPredicate::new(&schema, restriction)?);
+            }
+            hot_predicates.sort_by_key(HotPredicate::cost);
+        }
+        Ok(TableScan {
+            snapshot,
+            columns,
+            restrictions,
+            hot_predicates,
+            options,
+            totals: Default::default(),
+        })
+    }
+
+    /// Number of morsels: one per chunk.
+    pub fn morsels(&self) -> usize {
+        self.snapshot.chunk_count()
+    }
+
+    /// Rows it would return without restrictions.
+    pub fn rows(&self) -> u64 {
+        self.snapshot.rows()
+    }
+
+    /// The version it reads.
+    pub fn snapshot(&self) -> &Arc<TableSnapshot> {
+        &self.snapshot
+    }
+
+    /// The columns it can fetch, as positions in the table.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// How it works.
+    pub fn options(&self) -> &ScanOptions {
+        &self.options
+    }
+
+    /// A cursor for one worker.
+    pub fn cursor(self: &Arc<TableScan>) -> ScanCursor {
+        ScanCursor::new(self.clone())
+    }
+
+    /// What all cursors did; complete once they are at the end of their morsels or dropped.
+    pub fn counters(&self) -> ScanCounters {
+        let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|i| self.totals[i].load(Ordering::Relaxed));
+        ScanCounters {
+            chunks: a,
+            chunks_skipped_by_sma: b,
+            rows_skipped_by_psma: c,
+            rows_scanned: d,
+            rows_returned: e,
+            bytes_touched: f,
+        }
+    }
+
+    pub(crate) fn count(&self, c: &ScanCounters) {
+        let values = [
+            c.chunks,
+            c.chunks_skipped_by_sma,
+            c.rows_skipped_by_psma,
+            c.rows_scanned,
+            c.rows_returned,
+            c.bytes_touched,
+        ];
+        for (total, value) in self.totals.iter().zip(values) {
+            if value > 0 {
+                total.fetch_add(value, Ordering::Relaxed);
+            }
+        }
+    }
+}

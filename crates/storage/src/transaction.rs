@@ -1,0 +1,276 @@
+//! The one writing transaction: it makes the next version of the store in private, statement by
+//! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
+//! was published has been touched. A savepoint is the private version of an earlier moment.
+
+use crate::bounds::ColumnBounds;
+use crate::chunk::{Chunk, ChunkSlot, Deleted};
+use crate::hot_chunk::HotChunk;
+use crate::row_id::RowId;
+use crate::snapshot::{Snapshot, Table, TableSnapshot};
+use crate::store::Store;
+use frazil_catalog::{TableEntry, TableId, TableOptions};
+use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, RowBatch, Schema, SqlState};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
+#[derive(Debug)]
+pub struct Transaction {
+    store: Arc<Store>,
+    next: Arc<Snapshot>,
+    changed: bool,
+}
+
+/// A moment of a transaction that it can return to: the start of a statement.
+#[derive(Debug)]
+pub struct Savepoint {
+    next: Arc<Snapshot>,
+    changed: bool,
+}
+
+impl Transaction {
+    pub(crate) fn new(store: Arc<Store>, next: Arc<Snapshot>) -> Transaction {
+        Transaction {
+            store,
+            next,
+            changed: false,
+        }
+    }
+
+    /// What the transaction's next statement sees: the committed state and its own earlier effects.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.next.clone()
+    }
+
+    /// Remembers this moment.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint {
+            next: self.next.clone(),
+            changed: self.changed,
+        }
+    }
+
+    /// Undoes everything since `savepoint`.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) {
+        self.next = savepoint.next;
+        self.changed = savepoint.changed;
+    }
+
+    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
+    pub fn commit(mut self) -> u64 {
+        if !self.changed {
+            return self.next.timestamp;
+        }
+        let before = self.store.snapshot();
+        let next = Arc::make_mut(&mut self.next);
+        next.timestamp = before.timestamp + 1;
+        for (id, table) in &mut next.tables {
+            let unchanged = before.tables.get(id).is_some_and(|b| Arc::ptr_eq(b, table));
+            if !unchanged {
+                Arc::make_mut(table).stamp(next.timestamp);
+            }
+        }
+        let timestamp = next.timestamp;
+        self.store.publish(self.next.clone());
+        timestamp
+    }
+
+    /// Drops what was done and lets the next writer in.
+    pub fn rollback(self) {}
+
+    /// Creates a table. An interval column is refused: it is an expression's type.
+    pub fn create_table(
+        &mut self,
+        name: &str,
+        schema: Arc<Schema>,
+        options: TableOptions,
+    ) -> Result<Arc<TableEntry>> {
+        if let Some(column) = (schema.columns.iter()).find(|c| c.ty == frazil_types::LogicalType::Interval) {
+            return Err(Error::unsupported(format!(
+                "column \"{}\" of type interval",
+                column.name
+            )));
+        }
+        let (catalog, entry) = self.next.catalog.create_table(name, schema, options)?;
+        let next = self.next_mut();
+        next.catalog = Arc::new(catalog);
+        let table = Table::new(entry.clone(), 0);
+        next.tables
+            .insert(entry.id, Arc::new(TableSnapshot::empty(table)));
+        Ok(entry)
+    }
+
+    /// Drops a table; its chunks are freed with the last snapshot that shows them.
+    pub fn drop_table(&mut self, name: &str) -> Result<()> {
+        let (catalog, entry) = self.next.catalog.drop_table(name)?;
+        let next = self.next_mut();
+        next.catalog = Arc::new(catalog);
+        next.tables.remove(&entry.id);
+        Ok(())
+    }
+
+    /// Appends rows; 23502 for NULL in a NOT NULL column, and then none of them is appended.
+    pub fn append(&mut self, table: TableId, batch: &RowBatch) -> Result<()> {
+        let version = self.table_mut(table)?;
+        check_batch(version.table(), batch)?;
+        let mut done = 0;
+        while done < batch.rows {
+            done += append_to_tail(version, batch, done)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes rows by their ids; returns how many there were that had not been deleted before. An id
+    /// that names no row is an internal error.
+    pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let mut by_chunk: HashMap<u32, Vec<u16>> = HashMap::new();
+        for row in rows {
+            by_chunk.entry(row.chunk()).or_default().push(row.offset());
+        }
+        let version = self.table_mut(table)?;
+        let mut deleted = 0;
+        version.update_chunks(|slot| {
+            if let Some(offsets) = by_chunk.get(&slot.number)
+                && offsets.iter().all(|&o| u32::from(o) < slot.rows)
+            {
+                by_chunk
+                    .remove(&slot.number)
+                    .into_iter()
+                    .for_each(|o| deleted += slot.delete(&o));
+            }
+        });
+        match by_chunk.into_keys().next() {
+            None => Ok(deleted),
+            Some(chunk) => Err(Error::internal(format!(
+                "a row to delete lies in chunk {chunk}, which table \"{}\" does not have",
+                self.next.table(table)?.table().name()
+            ))),
+        }
+    }
+
+    pub(crate) fn next_mut(&mut self) -> &mut Snapshot {
+        self.changed = true;
+        Arc::make_mut(&mut self.next)
+    }
+
+    pub(crate) fn table_mut(&mut self, id: TableId) -> Result<&mut TableSnapshot> {
+        let table = (self.next_mut().tables.get_mut(&id))
+            .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
+        Ok(Arc::make_mut(table))
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.store.writer_ends();
+    }
+}
+
+/// Column count, types and NOT NULL of rows that are to enter a table.
+pub fn check_batch(table: &Table, batch: &RowBatch) -> Result<()> {
+    let columns = &table.schema().columns;
+    if batch.columns.len() != columns.len() {
+        return Err(Error::internal(format!(
+            "{} columns for table \"{}\" of {}",
+            batch.columns.len(),
+            table.name(),
+            columns.len()
+        )));
+    }
+    for (column, vector) in columns.iter().zip(&batch.columns) {
+        if vector.native() != column.ty.native() || vector.len() != batch.rows {
+            return Err(Error::internal(format!(
+                "{} values of {} for column \"{}\" of type {}",
+                vector.len(),
+                vector.ty(),
+                column.name,
+                column.ty
+            )));
+        }
+        if !column.nullable && vector.nulls().is_some_and(|n| n.count() > 0) {
+            return Err(Error::new(
+                SqlState::NOT_NULL_VIOLATION,
+                format!(
+                    "null value in column \"{}\" of table \"{}\" violates its NOT NULL constraint",
+                    column.name,
+                    table.name()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Appends as many rows from `from` on as fit in the tail, after making one if there is none. Returns
+/// their number.
+fn append_to_tail(version: &mut TableSnapshot, batch: &RowBatch, from: usize) -> Result<usize> {
+    let full = version
+        .tail()
+        .is_some_and(|t| t.hot().is_none_or(|h| h.written() == CHUNK_ROWS));
+    if full {
+        // Dead cells at its end, if a rollback left some, are simply not shown.
+        version.seal_tail();
+    }
+    let mut slot = match version.tail() {
+        Some(tail) => tail.clone(),
+        None => new_tail(version.table())?,
+    };
+    let Chunk::Hot(hot) = &*slot.chunk.clone();
+    let start = hot.written();
+    slot.bury(start as u32);
+    let count = (batch.rows - from).min(CHUNK_ROWS - start);
+    // SAFETY: a transaction exists, so this thread is the one writer; strings of a batch are kept alive by it.
+    unsafe { hot.append(batch, from, count) };
+    slot.rows = (start + count) as u32;
+    slot.bounds = (slot.bounds.iter().zip(&batch.columns))
+        .map(|(b, column)| b.merge(ColumnBounds::of(column, from, from + count)))
+        .collect();
+    version.set_tail(slot);
+    Ok(count)
+}
+
+fn new_tail(table: &Table) -> Result<ChunkSlot> {
+    Ok(ChunkSlot {
+        number: table.take_chunk_number(),
+        chunk: Arc::new(Chunk::Hot(HotChunk::new(table.layout().clone())?)),
+        rows: 0,
+        deleted: None,
+        bounds: vec![ColumnBounds::default(); table.schema().columns.len()].into(),
+    })
+}
+
+impl ChunkSlot {
+    /// Deletes rows; returns how many had not been deleted before.
+    fn delete(&mut self, offsets: &[u16]) -> u64 {
+        let mut deleted = match &self.deleted {
+            Some(d) => (**d).clone(),
+            None => Deleted {
+                bits: MatchBits::zeros(CHUNK_ROWS),
+                count: 0,
+            },
+        };
+        let before = deleted.count;
+        for &offset in offsets {
+            if !deleted.bits.get(usize::from(offset)) {
+                deleted.bits.set(usize::from(offset), true);
+                deleted.count += 1;
+            }
+        }
+        let count = deleted.count - before;
+        self.deleted = Some(Arc::new(deleted));
+        u64::from(count)
+    }
+
+    /// Counts the cells from the rows shown up to `written` as deleted rows: a transaction that was
+    /// rolled back wrote them.
+    fn bury(&mut self, written: u32) {
+        let dead: Vec<u16> = (self.rows..written).map(|r| r as u16).collect();
+        self.rows = written;
+        if !dead.is_empty() {
+            self.delete(&dead);
+        }
+    }
+}
