@@ -48,7 +48,9 @@ impl HotChunk {
     /// Bytes its rows and strings take.
     pub fn bytes(&self) -> usize {
         let per_row: usize = (0..self.layout.columns())
-            .map(|c| self.layout.column(c).native.size() + usize::from(self.layout.column(c).validity.is_some()))
+            .map(|c| {
+                self.layout.column(c).native.size() + usize::from(self.layout.column(c).validity.is_some())
+            })
             .sum();
         self.written() * per_row + self.strings.bytes()
     }

@@ -19,6 +19,7 @@ pub mod store;
 pub mod string_arena;
 pub mod table_scan;
 pub mod transaction;
+pub mod vector_buffer;
 
 pub use bounds::ColumnBounds;
 pub use chunk::{Chunk, ChunkSlot, Deleted};

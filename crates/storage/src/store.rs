@@ -25,7 +25,10 @@ impl Store {
 
     /// A store of these tables, as read from a directory.
     pub fn restore(catalog: Catalog, timestamp: u64, tables: Vec<TableSnapshot>) -> Arc<Store> {
-        let tables: BTreeMap<_, _> = tables.into_iter().map(|t| (t.table().id(), Arc::new(t))).collect();
+        let tables: BTreeMap<_, _> = tables
+            .into_iter()
+            .map(|t| (t.table().id(), Arc::new(t)))
+            .collect();
         Arc::new(Store {
             current: ArcSwap::from_pointee(Snapshot {
                 timestamp,
@@ -77,4 +80,3 @@ impl Store {
         self.writer_left.notify_one();
     }
 }
-

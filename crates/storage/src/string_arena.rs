@@ -48,7 +48,10 @@ impl StringArena {
 
 impl Blocks {
     fn push(&mut self, bytes: &[u8]) -> *const [u8] {
-        let room = self.list.last().is_some_and(|b| b.capacity() - b.len() >= bytes.len());
+        let room = self
+            .list
+            .last()
+            .is_some_and(|b| b.capacity() - b.len() >= bytes.len());
         if !room {
             let doubled = self.list.last().map_or(FIRST_BLOCK, |b| b.capacity() * 2);
             let capacity = doubled.min(LARGEST_BLOCK).max(bytes.len());

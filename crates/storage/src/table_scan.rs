@@ -93,7 +93,9 @@ impl TableScan {
     ) -> Result<TableScan> {
         let schema = snapshot.schema().clone();
         if let Some(column) = columns.iter().find(|&&c| c >= schema.columns.len()) {
-            return Err(Error::internal(format!("a scan of column {column}, which is not there")));
+            return Err(Error::internal(format!(
+                "a scan of column {column}, which is not there"
+            )));
         }
         options.window_rows = options.window_rows.clamp(64, CHUNK_ROWS).next_multiple_of(64);
         options.stage_rows = options.stage_rows.clamp(64, CHUNK_ROWS);
