@@ -120,6 +120,18 @@ impl ColumnVector {
         &self.heaps
     }
 
+    /// The text of one row of a string column; of a NULL row it is empty. Panics if the column holds
+    /// no strings.
+    pub fn text(&self, row: usize) -> &str {
+        let strings = self.values::<StringRef>();
+        if self.is_null(row) {
+            return "";
+        }
+        // SAFETY: the heaps that the strings of this vector point into are kept alive by it, and text is
+        // validated where it enters the database.
+        unsafe { strings[row].text() }
+    }
+
     /// The value of one row, for display and tests.
     pub fn value(&self, row: usize) -> Value {
         if self.is_null(row) {
@@ -131,11 +143,7 @@ impl ColumnVector {
             NativeType::I128 if self.ty == LogicalType::Interval => {
                 Value::Interval(crate::value::Interval::from_native(self.values::<i128>()[row]))
             }
-            NativeType::String => {
-                let s = self.values::<StringRef>()[row];
-                // SAFETY: the heaps that the strings of this vector point into are kept alive by it.
-                Value::Text(String::from_utf8_lossy(unsafe { s.bytes() }).into_owned())
-            }
+            NativeType::String => Value::Text(self.text(row).to_owned()),
             NativeType::I16 => Value::Int(self.values::<i16>()[row].into()),
             NativeType::I32 => Value::Int(self.values::<i32>()[row].into()),
             NativeType::I64 => Value::Int(self.values::<i64>()[row].into()),

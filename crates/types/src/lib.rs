@@ -13,6 +13,7 @@ pub mod memory_budget;
 pub mod native_type;
 pub mod restriction;
 pub mod schema;
+pub mod string_builder;
 pub mod string_ref;
 pub mod value;
 
@@ -25,6 +26,7 @@ pub use memory_budget::{MemoryBudget, Reservation};
 pub use native_type::{Native, NativeType};
 pub use restriction::{CompareOp, Restriction, RestrictionKind};
 pub use schema::{ColumnDef, Schema};
+pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;
 pub use value::{Interval, Value};
 
