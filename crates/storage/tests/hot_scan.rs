@@ -1,0 +1,165 @@
+//! Scans of hot chunks against the naive oracle, over layouts, windows and instruction sets; versions
+//! beside a writer; what rolled-back writers leave behind.
+
+mod support;
+
+use frazil_kernels::Isa;
+use frazil_storage::{RowId, ScanOptions};
+use frazil_types::{Cancel, SqlState, Value};
+use std::time::Duration;
+use support::*;
+
+#[test]
+fn every_layout_window_and_isa_agrees_with_the_oracle() {
+    let mut random = Random(7);
+    for (k, rows, window, stage) in [
+        (65_536, 70_000, 4096, 1024),
+        (65_536, 300, 65_536, 64),
+        (4096, 9000, 1024, 1024),
+        (1000, 2500, 4096, 1024),
+        (64, 700, 640, 128),
+        (3, 500, 64, 1024),
+        (1, 500, 4096, 65_536),
+    ] {
+        let schema = schema();
+        let (store, id) = store_with(schema.clone(), k);
+        let mut transaction = begin(&store);
+        let mut expected = Vec::new();
+        while expected.len() < rows {
+            let fresh = random.rows(&schema, (rows - expected.len()).min(40_000));
+            transaction.append(id, &batch(&schema, &fresh)).unwrap();
+            expected.extend(fresh);
+        }
+        let gone: Vec<usize> = (0..rows).filter(|_| random.below(10) == 0).collect();
+        let ids: Vec<RowId> = gone.iter().map(|&r| RowId(r as i64)).collect();
+        for deletes in [false, true] {
+            if deletes {
+                assert_eq!(transaction.delete(id, &ids).unwrap(), ids.len() as u64);
+                assert_eq!(transaction.delete(id, &ids).unwrap(), 0);
+            }
+            let snapshot = transaction.snapshot().table(id).unwrap().clone();
+            for isa in Isa::available() {
+                for round in 0..12 {
+                    let restrictions: Vec<_> =
+                        (0..round % 4).map(|_| random.restriction(&schema)).collect();
+                    let options = ScanOptions {
+                        isa,
+                        window_rows: window,
+                        stage_rows: stage,
+                        lend_columns: round % 2 == 0,
+                        ..ScanOptions::default()
+                    };
+                    let got = scan(&snapshot, &restrictions, options);
+                    let want: Vec<(usize, &Vec<Value>)> = (expected.iter().enumerate())
+                        .filter(|(r, _)| !deletes || gone.binary_search(r).is_err())
+                        .filter(|(_, row)| restrictions.iter().all(|x| satisfies(&row[x.column], &x.kind)))
+                        .collect();
+                    assert_eq!(got.len(), want.len(), "k {k}, {restrictions:?}");
+                    for ((id, row), (at, expected)) in got.iter().zip(want) {
+                        assert_eq!(id.0 as usize, at);
+                        assert!(same(std::slice::from_ref(row), std::slice::from_ref(expected)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
+    let schema = schema();
+    let mut random = Random(3);
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let rows = random.rows(&schema, 10);
+    let mut transaction = begin(&store);
+    transaction.append(id, &batch(&schema, &rows[..4])).unwrap();
+    let own = transaction.snapshot();
+    assert_eq!(own.table(id).unwrap().rows(), 4);
+    assert_eq!(store.snapshot().table(id).unwrap().rows(), 0);
+    transaction.commit();
+    let before = store.snapshot().table(id).unwrap().clone();
+
+    let mut transaction = begin(&store);
+    transaction.append(id, &batch(&schema, &rows[4..7])).unwrap();
+    let savepoint = transaction.savepoint();
+    transaction.delete(id, &[RowId(0), RowId(5)]).unwrap();
+    transaction.append(id, &batch(&schema, &rows)).unwrap();
+    transaction.rollback_to(savepoint);
+    assert_eq!(transaction.snapshot().table(id).unwrap().rows(), 7);
+    transaction.rollback();
+    assert_eq!(store.snapshot().table(id).unwrap().rows(), 4);
+
+    let mut transaction = begin(&store);
+    transaction.append(id, &batch(&schema, &rows[7..])).unwrap();
+    transaction.commit();
+    let after = store.snapshot().table(id).unwrap().clone();
+    let values = |s| -> Vec<Vec<Value>> {
+        scan(s, &[], ScanOptions::default()).into_iter().map(|r| r.1).collect()
+    };
+    assert!(same(&values(&before), &rows[..4]));
+    assert!(same(&values(&after), &[&rows[..4], &rows[7..]].concat()));
+    assert_eq!(after.rows(), 7);
+    assert!(after.timestamp() > before.timestamp());
+}
+
+#[test]
+fn one_transaction_writes_at_a_time() {
+    let (store, _) = store_with(schema(), 65_536);
+    let first = begin(&store);
+    let error = store
+        .begin(Duration::from_millis(20), &Cancel::new())
+        .unwrap_err();
+    assert_eq!(error.state(), SqlState::LOCK_NOT_AVAILABLE);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let error = store.begin(Duration::from_secs(60), &cancel).unwrap_err();
+    assert_eq!(error.state(), SqlState::QUERY_CANCELED);
+    drop(first);
+    store.begin(Duration::ZERO, &Cancel::new()).unwrap().rollback();
+}
+
+#[test]
+fn null_in_a_not_null_column_appends_nothing() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let mut rows = Random(1).rows(&schema, 3);
+    rows[2][0] = Value::Null;
+    let mut transaction = begin(&store);
+    let error = transaction.append(id, &batch(&schema, &rows)).unwrap_err();
+    assert_eq!(error.state(), SqlState::NOT_NULL_VIOLATION);
+    assert!(error.message().contains("\"c0\""));
+    assert_eq!(transaction.snapshot().table(id).unwrap().rows(), 0);
+}
+
+#[test]
+fn readers_run_beside_the_writer() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let rows = Random(5).rows(&schema, 100);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut seen = 0;
+                    while seen < 5_000 {
+                        let snapshot = store.snapshot().table(id).unwrap().clone();
+                        let got = scan(&snapshot, &[], ScanOptions::default());
+                        assert_eq!(got.len() % 100, 0, "a commit is seen whole or not at all");
+                        assert!(got.len() >= seen);
+                        seen = got.len();
+                        if let Some((_, row)) = got.last() {
+                            assert!(same(std::slice::from_ref(row), &rows[99..]));
+                        }
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..50 {
+            let mut transaction = begin(&store);
+            transaction.append(id, &batch(&schema, &rows[..50])).unwrap();
+            transaction.append(id, &batch(&schema, &rows[50..])).unwrap();
+            transaction.commit();
+        }
+        readers.into_iter().for_each(|r| r.join().unwrap());
+    });
+}
