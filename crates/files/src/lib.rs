@@ -1,1 +1,37 @@
-//! Frazil's files stratum.
+//! CSV and Parquet ↔ vectors: readers that give a table's columns as [`RowBatch`]es.
+//!
+//! A reader checks every value at the door; its errors name file, line or row, column and value.
+#![forbid(unsafe_code)]
+
+mod csv_field;
+mod csv_reader;
+mod csv_splitter;
+mod parquet_column;
+mod parquet_reader;
+
+pub use csv_reader::{CsvOptions, CsvReader};
+pub use parquet_reader::ParquetReader;
+
+use frazil_types::{Error, Result, RowBatch, SqlState};
+use std::path::Path;
+
+/// Rows of a file, batch by batch.
+pub trait BatchReader: Send {
+    /// The next rows, at most [`CHUNK_ROWS`](frazil_types::CHUNK_ROWS); all but the last batch are full.
+    /// `None` at the end.
+    fn next_batch(&mut self) -> Result<Option<RowBatch>>;
+    /// Work done so far and in all, in one unit (bytes or rows).
+    fn progress(&self) -> (u64, u64);
+}
+
+/// The error for a file that the operating system refuses to open or read.
+pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    let state = match error.kind() {
+        std::io::ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
+        _ => SqlState::IO_ERROR,
+    };
+    Error::new(
+        state,
+        format!("could not read file \"{}\": {error}", path.display()),
+    )
+}

@@ -1,0 +1,235 @@
+//! Reads a CSV file into batches.
+
+use crate::csv_field::ColumnBuilder;
+use crate::csv_splitter::{Marks, Record, Split, split};
+use crate::{BatchReader, io_error};
+use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Result, RowBatch, SqlState};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const BUFFER_BYTES: usize = 1 << 20;
+/// A record longer than this is taken for a quote that was never closed.
+const RECORD_MAX_BYTES: usize = 1 << 30;
+
+/// What a CSV file looks like.
+#[derive(Clone, Debug)]
+pub struct CsvOptions {
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// Between fields.
+    pub delimiter: u8,
+    /// Around fields that contain marks.
+    pub quote: u8,
+    /// Before a quote within quotes.
+    pub escape: u8,
+    /// The unquoted text that stands for NULL.
+    pub null: String,
+}
+
+impl Default for CsvOptions {
+    fn default() -> CsvOptions {
+        CsvOptions {
+            header: false,
+            delimiter: b',',
+            quote: b'"',
+            escape: b'"',
+            null: String::new(),
+        }
+    }
+}
+
+/// Reads records of a CSV file as rows of the given columns.
+pub struct CsvReader {
+    path: PathBuf,
+    file: File,
+    options: CsvOptions,
+    columns: Vec<ColumnDef>,
+    buffer: Vec<u8>,
+    start: usize,
+    ended: bool,
+    line: u64,
+    record: Record,
+    record_bytes: usize,
+    bytes_read: u64,
+    bytes_total: u64,
+}
+
+impl CsvReader {
+    /// Opens a file whose fields are `columns`, in that order. With a header its names must be the
+    /// columns', in that order.
+    pub fn open(path: &Path, columns: &[ColumnDef], options: CsvOptions) -> Result<CsvReader> {
+        let file = File::open(path).map_err(|e| io_error(path, &e))?;
+        let bytes_total = file.metadata().map_err(|e| io_error(path, &e))?.len();
+        let mut reader = CsvReader {
+            path: path.to_path_buf(),
+            file,
+            options,
+            columns: columns.to_vec(),
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            start: 0,
+            ended: false,
+            line: 1,
+            record: Record::default(),
+            record_bytes: 0,
+            bytes_read: 0,
+            bytes_total,
+        };
+        reader.fill()?;
+        if reader.buffer.starts_with(b"\xef\xbb\xbf") {
+            reader.start = 3;
+        }
+        if reader.options.header {
+            reader.check_header()?;
+        }
+        Ok(reader)
+    }
+
+    fn check_header(&mut self) -> Result<()> {
+        if self.next_record()?.is_none() {
+            return Ok(());
+        }
+        for (i, column) in self.columns.iter().enumerate() {
+            let found = if i < self.record.len() {
+                String::from_utf8_lossy(self.record.field(i).0)
+            } else {
+                "".into()
+            };
+            if !found.trim().eq_ignore_ascii_case(&column.name) {
+                let message = format!(
+                    "column {} of the header is \"{found}\", expected \"{}\"",
+                    i + 1,
+                    column.name
+                );
+                return Err(self
+                    .place(1, Error::new(SqlState::BAD_COPY_FORMAT, message))
+                    .with_hint("name the file's columns in their order: COPY table (a, b, …) FROM …"));
+            }
+        }
+        self.check_width(1)
+    }
+
+    fn check_width(&self, line: u64) -> Result<()> {
+        let (found, expected) = (self.record.len(), self.columns.len());
+        if found == expected {
+            return Ok(());
+        }
+        let message = if found < expected {
+            format!(
+                "missing data for column \"{}\": {found} fields, expected {expected}",
+                self.columns[found].name
+            )
+        } else {
+            format!("extra data after the last expected column: {found} fields, expected {expected}")
+        };
+        Err(self.place(line, Error::new(SqlState::BAD_COPY_FORMAT, message)))
+    }
+
+    fn place(&self, line: u64, error: Error) -> Error {
+        error.in_context(format!("file \"{}\", line {line}", self.path.display()))
+    }
+
+    /// Reads more bytes behind those not split yet.
+    fn fill(&mut self) -> Result<()> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let kept = self.buffer.len();
+        let grow = BUFFER_BYTES.max(kept);
+        self.buffer.resize(kept + grow, 0);
+        let mut filled = kept;
+        while filled < self.buffer.len() {
+            let n = self
+                .file
+                .read(&mut self.buffer[filled..])
+                .map_err(|e| io_error(&self.path, &e))?;
+            if n == 0 {
+                self.ended = true;
+                break;
+            }
+            filled += n;
+        }
+        self.buffer.truncate(filled);
+        self.bytes_read += (filled - kept) as u64;
+        Ok(())
+    }
+
+    /// Splits the next record; gives the line it begins on, or `None` at the end of the file.
+    fn next_record(&mut self) -> Result<Option<u64>> {
+        let marks = Marks {
+            delimiter: self.options.delimiter,
+            quote: self.options.quote,
+            escape: self.options.escape,
+        };
+        loop {
+            if self.start == self.buffer.len() && self.ended {
+                return Ok(None);
+            }
+            match split(&self.buffer[self.start..], marks, self.ended, &mut self.record) {
+                Split::Record { bytes, lines } => {
+                    let line = self.line;
+                    self.start += bytes;
+                    self.line += lines;
+                    self.record_bytes = bytes;
+                    if self.record.is_blank_line() && self.columns.len() > 1 {
+                        continue;
+                    }
+                    return Ok(Some(line));
+                }
+                Split::Incomplete if self.buffer.len() - self.start < RECORD_MAX_BYTES => self.fill()?,
+                Split::Incomplete | Split::OpenQuote => {
+                    let error = Error::new(SqlState::BAD_COPY_FORMAT, "unterminated quoted field");
+                    return Err(self.place(self.line, error));
+                }
+            }
+        }
+    }
+
+    fn push_row(&self, line: u64, builders: &mut [ColumnBuilder]) -> Result<()> {
+        self.check_width(line)?;
+        for (i, builder) in builders.iter_mut().enumerate() {
+            let (field, quoted) = self.record.field(i);
+            let pushed = if !quoted && field == self.options.null.as_bytes() {
+                builder.push_null()
+            } else {
+                builder.push(field)
+            };
+            pushed.map_err(|e| {
+                let place = format!(
+                    "file \"{}\", line {line}, column {} (\"{}\")",
+                    self.path.display(),
+                    i + 1,
+                    self.columns[i].name
+                );
+                let shown = String::from_utf8_lossy(&field[..field.len().min(100)]).into_owned();
+                e.in_context(place)
+                    .with_detail(format!("the field is \"{shown}\""))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl BatchReader for CsvReader {
+    fn next_batch(&mut self) -> Result<Option<RowBatch>> {
+        let mut builders: Vec<ColumnBuilder> = self
+            .columns
+            .iter()
+            .map(|c| ColumnBuilder::new(c.clone(), CHUNK_ROWS))
+            .collect();
+        let mut rows = 0;
+        while rows < CHUNK_ROWS {
+            let Some(line) = self.next_record()? else { break };
+            self.push_row(line, &mut builders)?;
+            rows += 1;
+        }
+        let columns = builders.into_iter().map(ColumnBuilder::finish).collect();
+        Ok((rows > 0).then_some(RowBatch { columns, rows }))
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (
+            self.bytes_read - (self.buffer.len() - self.start) as u64,
+            self.bytes_total,
+        )
+    }
+}

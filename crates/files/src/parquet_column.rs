@@ -1,0 +1,230 @@
+//! Arrow arrays → columns of a table's types, each value checked.
+
+use arrow::array::cast::AsArray;
+use arrow::array::types::*;
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
+use arrow::datatypes::{DataType, TimeUnit};
+use frazil_types::{ColumnVector, Error, LogicalType, NativeType, Result, SqlState, decimal};
+
+/// An error and the row of the array it stands at.
+type AtRow<T> = std::result::Result<T, (usize, Error)>;
+
+/// Converts an array to a column of type `ty`.
+pub fn convert(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut out = match ty {
+        LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(2..) | LogicalType::Char(0) => {
+            strings(array, ty)?
+        }
+        LogicalType::Char(1) => characters(array, ty)?,
+        LogicalType::Boolean => booleans(array, ty)?,
+        LogicalType::Double => doubles(array, ty)?,
+        LogicalType::Interval => return Err((0, mismatch(array, ty))),
+        _ => integers(array, ty)?,
+    };
+    if let Some(nulls) = array.nulls() {
+        (0..array.len())
+            .filter(|&r| nulls.is_null(r))
+            .for_each(|r| out.set_null(r));
+    }
+    Ok(out)
+}
+
+fn mismatch(array: &ArrayRef, ty: LogicalType) -> Error {
+    Error::new(
+        SqlState::DATATYPE_MISMATCH,
+        format!("a column of type {} does not fit type {ty}", array.data_type()),
+    )
+}
+
+fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let scale = ty.scale();
+    match (array.data_type(), scale) {
+        (DataType::Int8, Some(s)) => scaled::<Int8Type>(array, ty, 0, s),
+        (DataType::Int16, Some(s)) => scaled::<Int16Type>(array, ty, 0, s),
+        (DataType::Int32, Some(s)) => scaled::<Int32Type>(array, ty, 0, s),
+        (DataType::Int64, Some(s)) => scaled::<Int64Type>(array, ty, 0, s),
+        (DataType::UInt8, Some(s)) => scaled::<UInt8Type>(array, ty, 0, s),
+        (DataType::UInt16, Some(s)) => scaled::<UInt16Type>(array, ty, 0, s),
+        (DataType::UInt32, Some(s)) => scaled::<UInt32Type>(array, ty, 0, s),
+        (DataType::UInt64, Some(s)) => scaled::<UInt64Type>(array, ty, 0, s),
+        (DataType::Decimal128(_, from), Some(s)) if *from >= 0 => {
+            scaled::<Decimal128Type>(array, ty, from.unsigned_abs(), s)
+        }
+        (DataType::Date32, None) if ty == LogicalType::Date => {
+            write::<Date32Type>(array, ty, |v| Some(v.into()))
+        }
+        (DataType::Timestamp(unit, _), None) if ty == LogicalType::Timestamp => timestamps(array, ty, *unit),
+        _ => Err((0, mismatch(array, ty))),
+    }
+}
+
+fn scaled<T: ArrowPrimitiveType>(array: &ArrayRef, ty: LogicalType, from: u8, to: u8) -> AtRow<ColumnVector>
+where
+    T::Native: Into<i128>,
+{
+    if from == to {
+        return write::<T>(array, ty, |v| Some(v.into()));
+    }
+    write::<T>(array, ty, |v| decimal::rescale(v.into(), from, to))
+}
+
+fn timestamps(array: &ArrayRef, ty: LogicalType, unit: TimeUnit) -> AtRow<ColumnVector> {
+    match unit {
+        TimeUnit::Second => write::<TimestampSecondType>(array, ty, |v| i128::from(v).checked_mul(1_000_000)),
+        TimeUnit::Millisecond => {
+            write::<TimestampMillisecondType>(array, ty, |v| i128::from(v).checked_mul(1000))
+        }
+        TimeUnit::Microsecond => write::<TimestampMicrosecondType>(array, ty, |v| Some(v.into())),
+        TimeUnit::Nanosecond => {
+            write::<TimestampNanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
+        }
+    }
+}
+
+/// Writes every value that is not NULL through `f`, range-checked for the type.
+fn write<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    ty: LogicalType,
+    f: impl Fn(T::Native) -> Option<i128>,
+) -> AtRow<ColumnVector> {
+    let source: &PrimitiveArray<T> = array.as_primitive();
+    let range = frazil_range(ty);
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    macro_rules! fill {
+        ($native:ty) => {
+            for (row, (to, &from)) in out
+                .values_mut::<$native>()
+                .iter_mut()
+                .zip(source.values())
+                .enumerate()
+            {
+                match f(from) {
+                    Some(v) if range.0 <= v && v <= range.1 => *to = v as $native,
+                    _ if source.is_null(row) => {}
+                    _ => {
+                        let message = format!("value {from:?} is out of range for type {ty}");
+                        return Err((row, Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)));
+                    }
+                }
+            }
+        };
+    }
+    match ty.native() {
+        NativeType::I16 => fill!(i16),
+        NativeType::I32 => fill!(i32),
+        NativeType::I64 => fill!(i64),
+        NativeType::I128 => fill!(i128),
+        _ => return Err((0, mismatch(array, ty))),
+    }
+    Ok(out)
+}
+
+fn frazil_range(ty: LogicalType) -> (i128, i128) {
+    match ty {
+        LogicalType::Decimal { precision, .. } => {
+            let limit = decimal::POWERS_OF_TEN[usize::from(precision)] - 1;
+            (-limit, limit)
+        }
+        _ => match ty.native() {
+            NativeType::I16 => (i16::MIN.into(), i16::MAX.into()),
+            NativeType::I32 => (i32::MIN.into(), i32::MAX.into()),
+            _ => (i64::MIN.into(), i64::MAX.into()),
+        },
+    }
+}
+
+fn doubles(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    let to = out.values_mut::<f64>();
+    match array.data_type() {
+        DataType::Float64 => to.copy_from_slice(array.as_primitive::<Float64Type>().values()),
+        DataType::Float32 => {
+            let from = array.as_primitive::<Float32Type>().values();
+            to.iter_mut().zip(from).for_each(|(t, &f)| *t = f.into());
+        }
+        _ => return Err((0, mismatch(array, ty))),
+    }
+    Ok(out)
+}
+
+fn booleans(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    if array.data_type() != &DataType::Boolean {
+        return Err((0, mismatch(array, ty)));
+    }
+    let from = array.as_boolean();
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    out.values_mut::<u8>()
+        .iter_mut()
+        .enumerate()
+        .for_each(|(r, t)| *t = u8::from(from.value(r)));
+    Ok(out)
+}
+
+/// Calls `f` with the text of every row; NULL gives the empty string.
+fn each_text<'a>(
+    array: &'a ArrayRef,
+    ty: LogicalType,
+    mut f: impl FnMut(usize, &'a str) -> Result<()>,
+) -> AtRow<()> {
+    let mut run = |text: &dyn Fn(usize) -> &'a str| -> AtRow<()> {
+        for row in 0..array.len() {
+            f(row, if array.is_null(row) { "" } else { text(row) }).map_err(|e| (row, e))?;
+        }
+        Ok(())
+    };
+    match array.data_type() {
+        DataType::Utf8 => run(&|r| array.as_string::<i32>().value(r)),
+        DataType::LargeUtf8 => run(&|r| array.as_string::<i64>().value(r)),
+        DataType::Utf8View => run(&|r| array.as_string_view().value(r)),
+        _ => Err((0, mismatch(array, ty))),
+    }
+}
+
+fn strings(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut heap = Vec::new();
+    let mut ends = Vec::with_capacity(array.len());
+    each_text(array, ty, |_, text| {
+        let (kept, max) = match ty {
+            LogicalType::Char(n) => (text.trim_end_matches(' '), n as usize),
+            LogicalType::Varchar(n) => (text, n as usize),
+            _ => (text, usize::MAX),
+        };
+        if kept.len() > max && kept.chars().count() > max {
+            return Err(Error::new(
+                SqlState::STRING_TRUNCATION,
+                format!("value too long for type {ty}"),
+            ));
+        }
+        heap.extend_from_slice(kept.as_bytes());
+        if heap.len() > i32::MAX as usize {
+            return Err(Error::new(
+                SqlState::PROGRAM_LIMIT_EXCEEDED,
+                "more than 2 GiB of strings in 65,536 rows",
+            ));
+        }
+        ends.push(heap.len() as u32);
+        Ok(())
+    })?;
+    Ok(ColumnVector::from_strings(ty, heap, &ends))
+}
+
+fn characters(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    let to = out.values_mut::<i32>();
+    each_text(array, ty, |row, text| {
+        let mut chars = text.chars();
+        to[row] = chars.next().unwrap_or(' ') as i32;
+        if chars.all(|c| c == ' ') {
+            return Ok(());
+        }
+        Err(Error::new(
+            SqlState::STRING_TRUNCATION,
+            "value too long for type char(1)",
+        ))
+    })?;
+    Ok(out)
+}
