@@ -78,14 +78,16 @@ fn keep_or_yield(shard: Arc<Shard>, kept: &mut Vec<Arc<Shard>>) -> Option<Arc<Sh
     None
 }
 
-/// Counts one call.
+/// Counts one call and returns the instruction set it runs on: `isa`, lowered to what the machine has.
 #[inline]
-pub(crate) fn count(kernel: Kernel, isa: Isa) {
+pub(crate) fn enter(kernel: Kernel, isa: Isa) -> Isa {
+    let isa = isa.effective();
     MINE.with(|shard| {
         let cell = &shard[cell(kernel, isa)];
         // Only this thread writes its shard: a plain load and store loses nothing.
         cell.store(cell.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     });
+    isa
 }
 
 fn cell(kernel: Kernel, isa: Isa) -> usize {
@@ -114,7 +116,7 @@ mod tests {
     fn counts_of_ended_threads_stay() {
         let before = calls(Kernel::Like, Isa::Scalar);
         for _ in 0..3 {
-            std::thread::spawn(|| count(Kernel::Like, Isa::Scalar))
+            std::thread::spawn(|| enter(Kernel::Like, Isa::Scalar))
                 .join()
                 .unwrap();
         }

@@ -83,27 +83,23 @@ fn ask_the_machine() -> Isa {
     Isa::Scalar
 }
 
-/// Counts the call and runs a function of the same name in the module of the instruction set.
+/// Runs the function of this name in the module of the instruction set, `otherwise` the oracle.
 ///
-/// Sound because [`Isa::effective`] never yields an instruction set the machine lacks.
+/// The instruction set must be an effective one: that makes it sound.
 macro_rules! dispatch {
-    ($kernel:ident, $isa:expr, $function:ident $(::<$($generic:ty),*>)? ($($argument:expr),* $(,)?)) => {{
-        let isa = $crate::Isa::effective($isa);
-        $crate::counters::count($crate::Kernel::$kernel, isa);
-        match isa {
-            $crate::Isa::Scalar => scalar::$function $(::<$($generic),*>)? ($($argument),*),
+    ($isa:expr, $function:ident($($argument:expr),* $(,)?), otherwise $scalar:expr $(,)?) => {{
+        debug_assert_eq!($isa, $crate::Isa::effective($isa));
+        match $isa {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `effective` has seen that the machine has AVX2 and BMI.
-            $crate::Isa::Avx2 => unsafe { avx2::$function $(::<$($generic),*>)? ($($argument),*) },
+            // SAFETY: `Isa::effective` has seen that the machine has AVX2 and BMI.
+            $crate::Isa::Avx2 => unsafe { avx2::$function($($argument),*) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `effective` has seen that the machine has the six AVX-512 subsets.
-            $crate::Isa::Avx512 => unsafe { avx512::$function $(::<$($generic),*>)? ($($argument),*) },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => scalar::$function $(::<$($generic),*>)? ($($argument),*),
+            // SAFETY: `Isa::effective` has seen that the machine has these AVX-512 subsets.
+            $crate::Isa::Avx512 => unsafe { avx512::$function($($argument),*) },
+            _ => $scalar,
         }
     }};
 }
-#[allow(unused_imports)]
 pub(crate) use dispatch;
 
 #[cfg(test)]

@@ -29,10 +29,25 @@ pub trait CodeWord: Plain + Ord {
     fn from_u64(value: u64) -> Self;
     /// `self - other` modulo the word.
     fn wrapping_minus(self, other: Self) -> Self;
+    /// The slice with its width known at run time.
+    fn codes(codes: &[Self]) -> Codes<'_>;
+}
+
+/// Byte-packed codes of any width.
+#[derive(Clone, Copy, Debug)]
+pub enum Codes<'a> {
+    /// One byte a code.
+    W8(&'a [u8]),
+    /// Two bytes.
+    W16(&'a [u16]),
+    /// Four bytes.
+    W32(&'a [u32]),
+    /// Eight bytes.
+    W64(&'a [u64]),
 }
 
 macro_rules! code_word {
-    ($($type:ty),*) => {
+    ($($type:ty => $width:ident),*) => {
         $(
             impl CodeWord for $type {
                 #[inline(always)]
@@ -47,25 +62,21 @@ macro_rules! code_word {
                 fn wrapping_minus(self, other: Self) -> Self {
                     self.wrapping_sub(other)
                 }
+                #[inline(always)]
+                fn codes(codes: &[Self]) -> Codes<'_> {
+                    Codes::$width(codes)
+                }
             }
         )*
     };
 }
 
-code_word!(u8, u16, u32, u64);
+code_word!(u8 => W8, u16 => W16, u32 => W32, u64 => W64);
 
 /// The same bytes seen as another plain type of the same size and alignment.
 #[inline(always)]
 pub(crate) fn view<P: Plain, W: Plain>(values: &[P]) -> &[W] {
-    const { assert!(size_of::<P>() == size_of::<W>() && align_of::<P>() >= align_of::<W>()) };
+    assert!(size_of::<P>() == size_of::<W>() && align_of::<P>() >= align_of::<W>());
     // SAFETY: same size, no stricter alignment, and every bit pattern of a Plain type is a value.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
-}
-
-/// The same bytes, to be written as another plain type of the same size and alignment.
-#[inline(always)]
-pub(crate) fn view_mut<P: Plain, W: Plain>(values: &mut [P]) -> &mut [W] {
-    const { assert!(size_of::<P>() == size_of::<W>() && align_of::<P>() >= align_of::<W>()) };
-    // SAFETY: as in `view`; the borrow is exclusive.
-    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
 }

@@ -4,8 +4,15 @@
 //! chunk. Every test writes 64 rows as one word and can replace the bits, AND or OR them, so a
 //! conjunction needs no second buffer.
 
-mod scalar;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+pub(crate) mod scalar;
+mod words;
 
+use crate::isa::dispatch;
+use crate::plain::{Codes, view};
 use crate::{CodeWord, Isa, Kernel, Plain, counters};
 use frazil_types::{Native, NativeType};
 use std::cmp::Ordering;
@@ -17,6 +24,17 @@ pub enum RangeOp {
     Inside,
     /// The rest; everything when `low > high`.
     Outside,
+}
+
+impl RangeOp {
+    /// What matches of the inside are inverted with.
+    #[inline(always)]
+    fn flip(self) -> u64 {
+        match self {
+            RangeOp::Inside => 0,
+            RangeOp::Outside => !0,
+        }
+    }
 }
 
 /// What becomes of the bits that are already there.
@@ -46,28 +64,105 @@ impl Combine {
 pub trait Comparable: Plain {
     /// Its order; doubles as PostgreSQL orders them: −0 equals 0, NaN equals NaN and is greatest.
     fn order(self, other: Self) -> Ordering;
+
+    /// A range test in the form the vector units take.
+    fn range<'a>(values: &'a [Self], low: Self, high: Self) -> RangeTest<'a>;
+}
+
+/// A range test by machine word. Integers, signed or not, become one unsigned comparison:
+/// `low <= v <= high` is `v - low <= high - low` modulo the word.
+#[derive(Clone, Copy, Debug)]
+pub enum RangeTest<'a> {
+    /// Bytes `v` with `v - low <= span`.
+    W8(&'a [u8], u8, u8),
+    /// Two-byte words.
+    W16(&'a [u16], u16, u16),
+    /// Four-byte words.
+    W32(&'a [u32], u32, u32),
+    /// Eight-byte words.
+    W64(&'a [u64], u64, u64),
+    /// Doubles.
+    Double(&'a [f64], DoubleRange),
+    /// Nothing matches.
+    Nothing,
+    /// A type without vector units.
+    Wide,
+}
+
+/// `low <= v && v <= high` as the machine compares (false for NaN), or, if `nan`, any NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleRange {
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+    /// Whether NaN matches.
+    pub nan: bool,
 }
 
 macro_rules! comparable {
-    ($($type:ty),*) => {
+    ($($type:ty as $word:ty => $width:ident),*) => {
         $(
             impl Comparable for $type {
                 #[inline(always)]
                 fn order(self, other: Self) -> Ordering {
                     self.cmp(&other)
                 }
+
+                fn range<'a>(values: &'a [Self], low: Self, high: Self) -> RangeTest<'a> {
+                    if low > high {
+                        return RangeTest::Nothing;
+                    }
+                    RangeTest::$width(view(values), low as $word, (high as $word).wrapping_sub(low as $word))
+                }
             }
         )*
     };
 }
 
-comparable!(u8, u16, u32, u64, i16, i32, i64, i128);
+comparable!(u8 as u8 => W8, u16 as u16 => W16, u32 as u32 => W32, u64 as u64 => W64);
+comparable!(i16 as u16 => W16, i32 as u32 => W32, i64 as u64 => W64);
+
+impl Comparable for i128 {
+    #[inline(always)]
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
+    }
+
+    fn range<'a>(_: &'a [Self], _: Self, _: Self) -> RangeTest<'a> {
+        RangeTest::Wide
+    }
+}
 
 impl Comparable for f64 {
     #[inline(always)]
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other)
             .unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()))
+    }
+
+    fn range<'a>(values: &'a [Self], low: Self, high: Self) -> RangeTest<'a> {
+        // NaN is the greatest value: as upper bound it admits everything from `low` on, as lower
+        // bound nothing but itself.
+        let range = match (low.is_nan(), high.is_nan()) {
+            (false, false) => DoubleRange {
+                low,
+                high,
+                nan: false,
+            },
+            (false, true) => DoubleRange {
+                low,
+                high: f64::INFINITY,
+                nan: true,
+            },
+            (true, true) => DoubleRange {
+                low: f64::INFINITY,
+                high: f64::NEG_INFINITY,
+                nan: true,
+            },
+            (true, false) => return RangeTest::Nothing,
+        };
+        RangeTest::Double(values, range)
     }
 }
 
@@ -83,16 +178,56 @@ pub fn between<T: Comparable>(
     out: &mut [u64],
 ) {
     assert_eq!(out.len(), values.len().div_ceil(64), "words of match bits");
-    counters::count(Kernel::Between, isa.effective());
-    scalar::between(values, op, low, high, combine, out);
+    let isa = counters::enter(Kernel::Between, isa);
+    if isa == Isa::Scalar {
+        return scalar::between(values, op, low, high, combine, out);
+    }
+    macro_rules! inside {
+        ($words:expr, $low:expr, $span:expr) => {
+            dispatch!(
+                isa,
+                inside($words, $low, $span, op, combine, out),
+                otherwise scalar::between(values, op, low, high, combine, out),
+            )
+        };
+    }
+    match T::range(values, low, high) {
+        RangeTest::W8(words, low, span) => inside!(words, low, span),
+        RangeTest::W16(words, low, span) => inside!(words, low, span),
+        RangeTest::W32(words, low, span) => inside!(words, low, span),
+        RangeTest::W64(words, low, span) => inside!(words, low, span),
+        RangeTest::Double(doubles, range) => dispatch!(
+            isa,
+            inside_double(doubles, range, op, combine, out),
+            otherwise scalar::between(values, op, low, high, combine, out),
+        ),
+        RangeTest::Nothing | RangeTest::Wide => scalar::between(values, op, low, high, combine, out),
+    }
 }
 
 /// Tests each code for membership in `set`, a bitmap by code; codes beyond the bitmap are not in it.
 /// `out` as in [`between`].
 pub fn in_set<C: CodeWord>(isa: Isa, codes: &[C], set: &[u64], combine: Combine, out: &mut [u64]) {
     assert_eq!(out.len(), codes.len().div_ceil(64), "words of match bits");
-    counters::count(Kernel::InSet, isa.effective());
-    scalar::in_set(codes, set, combine, out);
+    let isa = counters::enter(Kernel::InSet, isa);
+    match C::codes(codes) {
+        Codes::W8(words) => dispatch!(
+            isa,
+            in_set_of_bytes(words, set, combine, out),
+            otherwise scalar::in_set(codes, set, combine, out),
+        ),
+        Codes::W16(words) => dispatch!(
+            isa,
+            in_set(words, set, combine, out),
+            otherwise scalar::in_set(codes, set, combine, out),
+        ),
+        Codes::W32(words) => dispatch!(
+            isa,
+            in_set(words, set, combine, out),
+            otherwise scalar::in_set(codes, set, combine, out),
+        ),
+        Codes::W64(_) => scalar::in_set(codes, set, combine, out),
+    }
 }
 
 /// Whether range tests of a native type run here (booleans as bytes; strings do not).

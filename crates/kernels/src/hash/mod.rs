@@ -19,8 +19,13 @@
 //!
 //! The upper bits are the better ones: a directory of 2^k slots takes `hash >> (64 - k)`.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod scalar;
 
+use crate::isa::dispatch;
 use crate::{Isa, Kernel, Plain, counters};
 use frazil_types::StringRef;
 
@@ -122,8 +127,12 @@ pub fn hash_column<T: HashKey>(isa: Isa, values: &[T], validity: Option<&[u8]>, 
 
 /// Folds a further column into the hashes of its rows.
 pub fn combine_column<T: HashKey>(isa: Isa, values: &[T], validity: Option<&[u8]>, hashes: &mut [u64]) {
-    counters::count(Kernel::Hash, isa.effective());
-    scalar::combine_column(values, validity, hashes);
+    let isa = counters::enter(Kernel::Hash, isa);
+    dispatch!(
+        isa,
+        combine_column(values, validity, hashes),
+        otherwise scalar::combine_column(values, validity, hashes),
+    );
 }
 
 /// Hashes of a column of strings.
@@ -141,7 +150,8 @@ pub unsafe fn hash_strings(isa: Isa, strings: &[StringRef], validity: Option<&[u
 /// # Safety
 /// The bytes of every string that is not NULL must be alive.
 pub unsafe fn combine_strings(isa: Isa, strings: &[StringRef], validity: Option<&[u8]>, hashes: &mut [u64]) {
-    counters::count(Kernel::Hash, isa.effective());
+    counters::enter(Kernel::Hash, isa);
+    // A string is a chain of dependent multiplications: wider vectors do not help.
     // SAFETY: by contract.
     unsafe { scalar::combine_strings(strings, validity, hashes) }
 }

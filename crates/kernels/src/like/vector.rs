@@ -15,7 +15,7 @@ impl LikePattern {
     pub fn match_heap(&self, isa: Isa, heap: &[u8], offsets: &[u32], combine: Combine, out: &mut [u64]) {
         let rows = offsets.len().saturating_sub(1);
         assert_eq!(out.len(), rows.div_ceil(64), "words of match bits");
-        counters::count(Kernel::Like, isa.effective());
+        counters::enter(Kernel::Like, isa);
         let mut fresh = vec![0u64; out.len()];
         let end = |row: usize| offsets[row + 1] as usize;
         match self.as_contains() {
@@ -51,7 +51,7 @@ impl LikePattern {
     ) {
         let out = &mut out[..strings.len()];
         out.fill(0);
-        counters::count(Kernel::Like, isa.effective());
+        counters::enter(Kernel::Like, isa);
         let mut row = 0;
         while row < strings.len() {
             if validity.is_some_and(|v| v[row] == 0) {

@@ -4,16 +4,22 @@
 //! A gathered test costs about twenty fresh ones per value, so reduce pays only when few positions
 //! are left; the caller decides.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod scalar;
 
+use crate::compare::RangeTest;
+use crate::isa::dispatch;
 use crate::{Comparable, Isa, Kernel, RangeOp, counters};
 
 /// Appends `base + i` for every set bit `i`, ascending, and returns how many. `base` plus the last set
 /// bit must fit in a `u16`: both lie in one chunk.
 pub fn positions(isa: Isa, bits: &[u64], base: u16, out: &mut Vec<u16>) -> usize {
-    counters::count(Kernel::Positions, isa.effective());
+    let isa = counters::enter(Kernel::Positions, isa);
     let before = out.len();
-    scalar::positions(bits, base, out);
+    dispatch!(isa, positions(bits, base, out), otherwise scalar::positions(bits, base, out));
     out.len() - before
 }
 
@@ -27,6 +33,24 @@ pub fn reduce_between<T: Comparable>(
     high: T,
     positions: &mut Vec<u16>,
 ) {
-    counters::count(Kernel::Reduce, isa.effective());
-    scalar::reduce_between(values, op, low, high, positions);
+    let isa = counters::enter(Kernel::Reduce, isa);
+    macro_rules! reduce {
+        ($words:expr, $low:expr, $span:expr) => {
+            dispatch!(
+                isa,
+                reduce($words, $low, $span, op, positions),
+                otherwise(0, 0)
+            )
+        };
+    }
+    // The vector units take whole groups: they have read `done` positions and kept `kept` of them.
+    let (kept, done) = match T::range(values, low, high) {
+        RangeTest::W8(words, low, span) => reduce!(words, low, span),
+        RangeTest::W16(words, low, span) => reduce!(words, low, span),
+        RangeTest::W32(words, low, span) => reduce!(words, low, span),
+        RangeTest::W64(words, low, span) => reduce!(words, low, span),
+        RangeTest::Double(..) | RangeTest::Nothing | RangeTest::Wide => (0, 0),
+    };
+    let kept = scalar::reduce(values, op, low, high, positions, (kept, done));
+    positions.truncate(kept);
 }

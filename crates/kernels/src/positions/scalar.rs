@@ -14,15 +14,22 @@ pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
     }
 }
 
-/// See [`super::reduce_between`]. Branch-free: writes every position and advances past the kept.
-pub fn reduce_between<T: Comparable>(values: &[T], op: RangeOp, low: T, high: T, positions: &mut Vec<u16>) {
-    let mut kept = 0;
-    for i in 0..positions.len() {
+/// See [`super::reduce_between`]: takes the positions from `done` on, keeps them from `kept` on, and
+/// returns how many are kept in all. Branch-free: it writes every position and advances past the kept.
+pub fn reduce<T: Comparable>(
+    values: &[T],
+    op: RangeOp,
+    low: T,
+    high: T,
+    positions: &mut [u16],
+    (mut kept, done): (usize, usize),
+) -> usize {
+    for i in done..positions.len() {
         let position = positions[i];
         let value = values[position as usize];
         let inside = value.order(low) != Ordering::Less && value.order(high) != Ordering::Greater;
         positions[kept] = position;
         kept += usize::from(inside == (op == RangeOp::Inside));
     }
-    positions.truncate(kept);
+    kept
 }

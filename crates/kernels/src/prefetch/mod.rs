@@ -17,7 +17,7 @@ pub fn prefetch_read<T>(address: *const T) {
 
 /// Asks for slot `hash >> shift` of a directory of 8-byte slots, for each hash. `shift` below 64.
 pub fn prefetch_slots(isa: Isa, directory: *const u64, hashes: &[u64], shift: u32) {
-    counters::count(Kernel::Prefetch, isa.effective());
+    counters::enter(Kernel::Prefetch, isa);
     for &hash in hashes {
         prefetch_read(directory.wrapping_add((hash >> shift) as usize));
     }
@@ -25,7 +25,7 @@ pub fn prefetch_slots(isa: Isa, directory: *const u64, hashes: &[u64], shift: u3
 
 /// Asks for the first line behind each pointer (build rows about to be visited; null is harmless).
 pub fn prefetch_rows(isa: Isa, rows: &[*const u8]) {
-    counters::count(Kernel::Prefetch, isa.effective());
+    counters::enter(Kernel::Prefetch, isa);
     for &row in rows {
         prefetch_read(row);
     }

@@ -4,8 +4,15 @@
 //! Every function writes the values densely from `out[0]` and returns their number; it panics if a
 //! selected row lies beyond the column or `out` is too short.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod selected;
 
+use crate::isa::dispatch;
 use crate::{CodeWord, Isa, Kernel, Plain, Selection, counters};
 
 /// A native type that frame of reference can yield.
@@ -38,8 +45,8 @@ pub fn unpack<C: CodeWord, T: Reference>(
     out: &mut [T],
 ) -> usize {
     let count = selection.check(codes.len(), out.len());
-    counters::count(Kernel::Unpack, isa.effective());
-    scalar::unpack(codes, reference, selection, out);
+    let isa = counters::enter(Kernel::Unpack, isa);
+    dispatch!(isa, unpack(codes, reference, selection, out), otherwise scalar::unpack(codes, reference, selection, out));
     count
 }
 
@@ -52,16 +59,16 @@ pub fn gather_dictionary<C: CodeWord, T: Plain>(
     out: &mut [T],
 ) -> usize {
     let count = selection.check(codes.len(), out.len());
-    counters::count(Kernel::Dictionary, isa.effective());
-    scalar::gather_dictionary(codes, dictionary, selection, out);
+    let isa = counters::enter(Kernel::Dictionary, isa);
+    dispatch!(isa, gather_dictionary(codes, dictionary, selection, out), otherwise scalar::gather_dictionary(codes, dictionary, selection, out));
     count
 }
 
 /// The selected values themselves (also codes: then a later step decodes them).
 pub fn copy_values<T: Plain>(isa: Isa, values: &[T], selection: Selection<'_>, out: &mut [T]) -> usize {
     let count = selection.check(values.len(), out.len());
-    counters::count(Kernel::Copy, isa.effective());
-    scalar::copy_values(values, selection, out);
+    let isa = counters::enter(Kernel::Copy, isa);
+    dispatch!(isa, copy_values(values, selection, out), otherwise scalar::copy_values(values, selection, out));
     count
 }
 
@@ -69,8 +76,8 @@ pub fn copy_values<T: Plain>(isa: Isa, values: &[T], selection: Selection<'_>, o
 /// bit `r` speaks of row `r`.
 pub fn expand_bits(isa: Isa, bits: &[u64], selection: Selection<'_>, out: &mut [u8]) -> usize {
     let count = selection.check(bits.len() * 64, out.len());
-    counters::count(Kernel::Validity, isa.effective());
-    scalar::expand_bits(bits, selection, out);
+    let isa = counters::enter(Kernel::Validity, isa);
+    dispatch!(isa, expand_bits(bits, selection, out), otherwise scalar::expand_bits(bits, selection, out));
     count
 }
 
@@ -78,7 +85,7 @@ pub fn expand_bits(isa: Isa, bits: &[u64], selection: Selection<'_>, out: &mut [
 /// reserves code 0 for NULL.
 pub fn nonzero_codes<C: CodeWord>(isa: Isa, codes: &[C], selection: Selection<'_>, out: &mut [u8]) -> usize {
     let count = selection.check(codes.len(), out.len());
-    counters::count(Kernel::Validity, isa.effective());
-    scalar::nonzero_codes(codes, selection, out);
+    let isa = counters::enter(Kernel::Validity, isa);
+    dispatch!(isa, nonzero_codes(codes, selection, out), otherwise scalar::nonzero_codes(codes, selection, out));
     count
 }
