@@ -1,1 +1,45 @@
-//! Frazil's block stratum.
+//! The Data Block: frozen rows in one compressed, immutable, self-contained run of bytes (Data Blocks,
+//! section 3). It knows no plan and no table: it is built from native columns, scanned with
+//! restrictions, and unpacked by selection.
+//!
+//! A reader follows a block through these files: [`block_builder`] chooses an encoding for every column
+//! (`encodings/`), which hands its codes to a layout (`layouts/`), and lays the sections out as
+//! [`format`](mod@format) says. [`block`] opens the bytes, [`verify`] distrusts them until they are
+//! checked. [`block_scan`] rules the block out by its SMAs ([`sma`]), narrows it by its PSMAs
+//! ([`psma`]), has [`code_range`] translate each restriction into codes, and matches windows of rows;
+//! [`unpack`] fetches what matched, [`point_access`] a single value.
+//!
+//! **Trust.** Bytes come from files. The header is checked when a block is opened; a column is checked
+//! (checksum, code bounds, offsets, UTF-8) when it is first touched, by whichever call touches it.
+//! Everything behind that door indexes without fear.
+
+#[cfg(target_endian = "big")]
+compile_error!("Data Blocks are little-endian and used in place");
+
+pub mod block;
+pub mod block_builder;
+pub mod block_scan;
+pub mod bytes;
+pub mod code_range;
+pub mod column_buffer;
+pub mod encodings;
+pub mod format;
+pub mod input;
+pub mod layouts;
+pub mod point_access;
+pub mod psma;
+mod resolve;
+pub mod sma;
+mod text_test;
+pub mod unpack;
+pub mod verify;
+
+pub use block::{Block, ColumnInfo};
+pub use block_builder::{BlockBuilder, BuildOptions};
+pub use block_scan::{BlockScan, Matched, ScanOptions};
+pub use bytes::{AlignedBytes, BlockBytes};
+pub use code_range::CodeRange;
+pub use column_buffer::ColumnBuffer;
+pub use encodings::Encoding;
+pub use input::ColumnInput;
+pub use layouts::Layout;

@@ -1,0 +1,156 @@
+//! Builds a block: encodes each column the way that makes it smallest, and lays the sections out.
+
+use crate::block::Block;
+use crate::bytes::{ALIGNMENT, AlignedBytes, BlockBytes};
+use crate::encodings::fixed::{Scratch, encode_doubles, encode_integers};
+use crate::encodings::{EncodedColumn, fsst, strings};
+use crate::format::{self, ENTRY_BYTES, HEADER_BYTES, Header, Section};
+use crate::input::{ColumnInput, Values};
+use frazil_types::{CHUNK_ROWS, Error, READ_PADDING, Result};
+
+/// What a build may be asked to leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Whether columns get a PSMA (blocks of under 1,024 rows get none).
+    pub psma: bool,
+}
+
+impl Default for BuildOptions {
+    fn default() -> BuildOptions {
+        BuildOptions { psma: true }
+    }
+}
+
+/// Builds blocks of one table, one after the other: scratch memory and trained symbol tables are
+/// reused. One per worker.
+#[derive(Default)]
+pub struct BlockBuilder {
+    options: BuildOptions,
+    scratch: Scratch,
+    trained: Vec<fsst::Trained>,
+}
+
+impl BlockBuilder {
+    /// A builder.
+    pub fn new(options: BuildOptions) -> BlockBuilder {
+        BlockBuilder {
+            options,
+            ..BlockBuilder::default()
+        }
+    }
+
+    /// Builds a block of 1 to 65,536 rows. All columns have the same number of rows.
+    pub fn build(&mut self, columns: &[ColumnInput]) -> Result<Block> {
+        let rows = columns.first().map_or(0, ColumnInput::rows);
+        if rows == 0 || rows > CHUNK_ROWS || columns.len() > format::MAX_COLUMNS {
+            return Err(Error::internal(format!(
+                "a block of {rows} rows and {} columns was to be built",
+                columns.len()
+            )));
+        }
+        if columns.iter().any(|c| c.rows() != rows) {
+            return Err(Error::internal("the columns of a block differ in length"));
+        }
+        self.trained
+            .resize_with(columns.len().max(self.trained.len()), Default::default);
+        let encoded = columns
+            .iter()
+            .enumerate()
+            .map(|(i, column)| self.encode(i, column))
+            .collect::<Result<Vec<_>>>()?;
+        Block::open_trusted(BlockBytes::from_aligned(assemble(rows as u32, encoded)))
+    }
+
+    fn encode(&mut self, i: usize, column: &ColumnInput) -> Result<EncodedColumn> {
+        let valid = column.valid();
+        let valid = valid.as_ref();
+        let psma = self.options.psma;
+        let scratch = &mut self.scratch;
+        let mut encoded = match column.values {
+            Values::Bool(v) => encode_integers(v, valid, psma, scratch, u8::to_le_bytes),
+            Values::I16(v) => encode_integers(v, valid, psma, scratch, i16::to_le_bytes),
+            Values::I32(v) => encode_integers(v, valid, psma, scratch, i32::to_le_bytes),
+            Values::I64(v) => encode_integers(v, valid, psma, scratch, i64::to_le_bytes),
+            Values::I128(v) => encode_integers(v, valid, psma, scratch, i128::to_le_bytes),
+            Values::F64(v) => encode_doubles(v, valid, psma, scratch),
+            Values::String(v) => strings::encode(v, valid, psma, &mut self.trained[i])?,
+        };
+        let strings = match column.values {
+            Values::String(v) => v
+                .iter()
+                .enumerate()
+                .filter(|&(row, s)| !s.is_inline() && crate::input::is_valid(valid, row))
+                .map(|(_, s)| s.len())
+                .sum(),
+            _ => 0,
+        };
+        encoded.entry.raw_bytes = (column.native_bytes() + strings) as u64;
+        Ok(encoded)
+    }
+}
+
+/// Appends a section; an empty one has no place.
+fn place(out: &mut AlignedBytes, bytes: &[u8]) -> Section {
+    if bytes.is_empty() {
+        return Section::default();
+    }
+    let offset = out.len() as u64;
+    out.extend(bytes);
+    out.align();
+    Section {
+        offset,
+        bytes: bytes.len() as u64,
+    }
+}
+
+fn assemble(rows: u32, mut columns: Vec<EncodedColumn>) -> AlignedBytes {
+    let directory = HEADER_BYTES + columns.len() * ENTRY_BYTES;
+    let payload: usize = columns
+        .iter()
+        .map(|c| {
+            [
+                &c.sma,
+                &c.psma,
+                &c.dictionary,
+                &c.codes,
+                &c.heap,
+                &c.bitmap,
+                &c.symbols,
+            ]
+            .map(|s| s.len().next_multiple_of(ALIGNMENT))
+            .iter()
+            .sum::<usize>()
+        })
+        .sum();
+    let mut out = AlignedBytes::with_capacity(directory.next_multiple_of(ALIGNMENT) + payload + READ_PADDING);
+    out.extend_zeroed(directory);
+    out.align();
+    for column in &mut columns {
+        column.entry.sections.sma = place(&mut out, &column.sma);
+    }
+    let header_bytes = out.len() as u32;
+    for column in &mut columns {
+        let start = out.len();
+        let sections = &mut column.entry.sections;
+        sections.psma = place(&mut out, &column.psma);
+        sections.dictionary = place(&mut out, &column.dictionary);
+        sections.codes = place(&mut out, &column.codes);
+        sections.heap = place(&mut out, &column.heap);
+        sections.bitmap = place(&mut out, &column.bitmap);
+        sections.symbols = place(&mut out, &column.symbols);
+        column.entry.extent = Section {
+            offset: start as u64,
+            bytes: (out.len() - start) as u64,
+        };
+        column.entry.crc = crc32c::crc32c(&out.as_slice()[start..]);
+    }
+    out.extend_zeroed(READ_PADDING);
+    let header = Header {
+        rows,
+        header_bytes,
+        total_bytes: out.len() as u64,
+        columns: columns.into_iter().map(|c| c.entry).collect(),
+    };
+    format::write_header(&header, out.as_mut_slice());
+    out
+}

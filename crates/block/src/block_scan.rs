@@ -1,0 +1,629 @@
+//! The scan of one block: skip by SMA, narrow by PSMA, match windows of rows on codes (Data Blocks,
+//! sections 3.2, 3.4 and 4.2).
+//!
+//! Each restriction is translated once into a test of codes. A window is matched by the tests in order
+//! of their estimated selectivity: the first replaces the match bits, the others are ANDed to them,
+//! for a fresh SIMD test costs a twentieth of a gathered one. Once so few rows are left that gathering
+//! is cheaper, the rows become positions and the remaining tests reduce them.
+
+use crate::block::Block;
+use crate::code_range::{CodeRange, Translated};
+use crate::encodings::Encoding;
+use crate::format::{ColumnEntry, FLAG_FSST};
+use crate::psma;
+use crate::resolve::{dispatch_codes, dispatch_integer};
+use crate::sma::f64_of_ordinal;
+use crate::text_test::TextTest;
+use crate::unpack::for_each_row;
+use frazil_kernels::{CodeWord, Combine, Comparable, Isa, RangeOp, Selection, compare, positions};
+use frazil_types::{MatchBits, NativeType, Restriction, RestrictionKind, Result};
+use std::ops::Range;
+
+/// Rows in a hundred below which positions are reduced rather than bits ANDed (measured: with 1 % left
+/// reduce wins, with 15 % it loses by half).
+const REDUCE_BELOW_PERCENT: usize = 7;
+
+/// How a scan is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanOptions {
+    /// Instruction set of the kernels.
+    pub isa: Isa,
+    /// Whether min and max are asked before restrictions are translated (and touch a dictionary). A
+    /// restriction whose translation is empty rules the block out in any case.
+    pub use_sma: bool,
+    /// Whether the range of rows is narrowed by PSMAs.
+    pub use_psma: bool,
+}
+
+impl Default for ScanOptions {
+    fn default() -> ScanOptions {
+        ScanOptions {
+            isa: Isa::detect(),
+            use_sma: true,
+            use_psma: true,
+        }
+    }
+}
+
+/// What a window's match came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matched {
+    /// No row.
+    None,
+    /// Every row; bits and positions were not written.
+    All,
+    /// The rows whose bit is set.
+    Bits,
+    /// The rows at the positions (offsets in the block).
+    Positions,
+}
+
+/// One restriction, ready to run.
+#[derive(Debug)]
+struct Test {
+    column: usize,
+    kind: TestKind,
+    /// Estimated share of rows that pass, in thousandths; strings are put behind all else.
+    rank: u32,
+}
+
+#[derive(Debug)]
+enum TestKind {
+    /// Is NULL.
+    Null,
+    /// Is not NULL.
+    NotNull,
+    /// By code or ordinal.
+    Codes(CodeRange),
+    /// Wide integers in any of the ranges.
+    Wide(Vec<(i128, i128)>),
+    /// Raw strings.
+    Text(TextTest),
+}
+
+/// A scan of one block with restrictions, all of which a row must satisfy.
+#[derive(Debug)]
+pub struct BlockScan {
+    block: Block,
+    isa: Isa,
+    tests: Vec<Test>,
+    range: Range<u32>,
+    skipped_by_sma: bool,
+    scratch: Scratch,
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    bits: Vec<u64>,
+    text: Vec<u8>,
+    offsets: Vec<u32>,
+}
+
+impl BlockScan {
+    /// Translates the restrictions for a block. `Restriction::column` is the column's place in the block.
+    pub fn new(block: &Block, restrictions: &[Restriction], options: ScanOptions) -> Result<BlockScan> {
+        let mut scan = BlockScan {
+            block: block.clone(),
+            isa: options.isa,
+            tests: Vec::with_capacity(restrictions.len()),
+            range: 0..block.rows(),
+            skipped_by_sma: false,
+            scratch: Scratch::default(),
+        };
+        if options.use_sma {
+            for r in restrictions {
+                if block.sma_rules_out(r.column, &r.kind)? {
+                    scan.range = 0..0;
+                    scan.skipped_by_sma = true;
+                    return Ok(scan);
+                }
+            }
+        }
+        for r in restrictions {
+            scan.add(r.column, &r.kind, options)?;
+            if scan.range.is_empty() {
+                return Ok(scan);
+            }
+        }
+        scan.tests.sort_by_key(|t| t.rank);
+        Ok(scan)
+    }
+
+    fn add(&mut self, column: usize, kind: &RestrictionKind, options: ScanOptions) -> Result<()> {
+        let translated = self.block.translate(column, kind)?;
+        let entry = self.block.entry(column);
+        let (kind, rank) = match translated {
+            Translated::Codes(CodeRange::None, _) => {
+                self.range = 0..0;
+                return Ok(());
+            }
+            Translated::Codes(CodeRange::All, _)
+                if entry.null_count == 0 || entry.null_count == self.block.rows() =>
+            {
+                return Ok(());
+            }
+            Translated::Codes(CodeRange::All, _) => (TestKind::NotNull, 990),
+            Translated::Null => (TestKind::Null, 50),
+            Translated::Codes(range, hull) => {
+                if let (true, Some((low, high))) = (options.use_psma, hull) {
+                    self.narrow(column, low, high)?;
+                }
+                let rank = estimate(self.block.entry(column), &range);
+                (TestKind::Codes(range), rank)
+            }
+            Translated::Wide(ranges) => (TestKind::Wide(ranges), 1001),
+            Translated::Text(test) => (TestKind::Text(test), 1002),
+        };
+        self.block.touch(column)?;
+        self.tests.push(Test { column, kind, rank });
+        Ok(())
+    }
+
+    /// Intersects the range with what the PSMA of a column says of ordinals.
+    fn narrow(&mut self, column: usize, low: u64, high: u64) -> Result<()> {
+        self.block.touch(column)?;
+        let section = self.block.section(self.block.entry(column).sections.psma);
+        if section.is_empty() {
+            return Ok(());
+        }
+        let hits = psma::probe(section, low, high);
+        let start = self.range.start.max(hits.start);
+        let end = self.range.end.min(hits.end);
+        self.range = start..end.max(start);
+        Ok(())
+    }
+
+    /// The block.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
+    /// The rows among which all matches lie: empty when the block is ruled out.
+    pub fn range(&self) -> Range<u32> {
+        self.range.clone()
+    }
+
+    /// Whether min and max alone ruled the block out.
+    pub fn skipped_by_sma(&self) -> bool {
+        self.skipped_by_sma
+    }
+
+    /// Whether every row of [`BlockScan::range`] matches without a test.
+    pub fn matches_all(&self) -> bool {
+        self.tests.is_empty() && !self.range.is_empty()
+    }
+
+    /// Columns whose codes are read to find matches, for the count of bytes touched.
+    pub fn tested_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.tests.iter().map(|t| t.column)
+    }
+
+    /// Matches the rows of a window; bit `i` speaks of row `range.start + i`. On [`Matched::Bits`] the
+    /// bits are set, on [`Matched::Positions`] the positions; the other of the two is then undefined.
+    pub fn match_window(
+        &mut self,
+        range: Range<u32>,
+        bits: &mut MatchBits,
+        out: &mut Vec<u16>,
+    ) -> Result<Matched> {
+        let rows = range.len();
+        if rows == 0 || self.range.is_empty() {
+            return Ok(Matched::None);
+        }
+        let tests = std::mem::take(&mut self.tests);
+        let matched = self.run_tests(&tests, range, bits, out);
+        self.tests = tests;
+        matched
+    }
+
+    fn run_tests(
+        &mut self,
+        tests: &[Test],
+        range: Range<u32>,
+        bits: &mut MatchBits,
+        out: &mut Vec<u16>,
+    ) -> Result<Matched> {
+        let rows = range.len();
+        if tests.is_empty() {
+            return Ok(Matched::All);
+        }
+        bits.reset(rows);
+        for (i, test) in tests.iter().enumerate() {
+            let combine = if i == 0 { Combine::Replace } else { Combine::And };
+            self.match_bits(test, range.clone(), combine, bits.words_mut())?;
+            let rest = &tests[i + 1..];
+            if rest.is_empty() {
+                break;
+            }
+            let left = bits.count();
+            if left == 0 {
+                return Ok(Matched::None);
+            }
+            if left * 100 < rows * REDUCE_BELOW_PERCENT {
+                out.clear();
+                positions::positions(self.isa, bits.words(), range.start as u16, out);
+                for test in rest {
+                    self.reduce(test, out)?;
+                }
+                return Ok(if out.is_empty() {
+                    Matched::None
+                } else {
+                    Matched::Positions
+                });
+            }
+        }
+        Ok(Matched::Bits)
+    }
+
+    /// Tests a window by SIMD.
+    fn match_bits(
+        &mut self,
+        test: &Test,
+        range: Range<u32>,
+        combine: Combine,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let entry = self.block.entry(test.column);
+        let rows = range.start as usize..range.end as usize;
+        let coded = entry.encoding != Encoding::Raw;
+        let isa = self.isa;
+        match &test.kind {
+            TestKind::Null | TestKind::NotNull if coded => {
+                let op = if matches!(test.kind, TestKind::Null) {
+                    RangeOp::Inside
+                } else {
+                    RangeOp::Outside
+                };
+                dispatch_codes!(self.block, entry, codes => {
+                    compare::between(isa, &codes[rows], op, 0, 0, combine, bits);
+                });
+            }
+            TestKind::Null => self.combine_validity(entry, range, true, combine, bits),
+            TestKind::NotNull => self.combine_validity(entry, range, false, combine, bits),
+            TestKind::Codes(codes_wanted) => {
+                if coded {
+                    dispatch_codes!(self.block, entry, codes => {
+                        match_range(isa, &codes[rows], codes_wanted, combine, bits, &mut self.scratch.bits);
+                    });
+                } else {
+                    self.match_raw(entry, rows, codes_wanted, combine, bits);
+                    self.drop_nulls(entry, range, bits);
+                }
+            }
+            TestKind::Wide(ranges) => {
+                let values = &self.block.slice::<i128>(entry.sections.codes)[rows];
+                any_of(
+                    ranges,
+                    combine,
+                    bits,
+                    &mut self.scratch.bits,
+                    |&(low, high), combine, bits| {
+                        compare::between(isa, values, RangeOp::Inside, low, high, combine, bits);
+                    },
+                );
+                self.drop_nulls(entry, range, bits);
+            }
+            TestKind::Text(_) => {
+                self.match_text(test, range.clone(), combine, bits)?;
+                self.drop_nulls(self.block.entry(test.column), range, bits);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests raw numbers: ordinals become values again.
+    fn match_raw(
+        &self,
+        entry: &ColumnEntry,
+        rows: Range<usize>,
+        wanted: &CodeRange,
+        combine: Combine,
+        bits: &mut [u64],
+    ) {
+        let isa = self.isa;
+        let codes = entry.sections.codes;
+        let scratch = &mut Vec::new();
+        match entry.native {
+            NativeType::Bool => {
+                let of = |o: u64| (entry.min as u64 + o) as u8;
+                let values = &self.block.slice::<u8>(codes)[rows];
+                match_values(isa, values, wanted, of, combine, bits, scratch);
+            }
+            NativeType::F64 => {
+                let values = &self.block.slice::<f64>(codes)[rows];
+                match_values(isa, values, wanted, f64_of_ordinal, combine, bits, scratch);
+            }
+            native => dispatch_integer!(native, T => {
+                let of = |o: u64| (entry.min + i128::from(o)) as T;
+                let values = &self.block.slice::<T>(codes)[rows];
+                match_values(isa, values, wanted, of, combine, bits, scratch);
+            }, _ => ()),
+        }
+    }
+
+    /// Clears the bits of NULL rows of a raw column.
+    fn drop_nulls(&self, entry: &ColumnEntry, range: Range<u32>, bits: &mut [u64]) {
+        if entry.nullable() {
+            self.combine_validity(entry, range, false, Combine::And, bits);
+        }
+    }
+
+    /// Combines the validity bits of a raw column, or their opposite.
+    fn combine_validity(
+        &self,
+        entry: &ColumnEntry,
+        range: Range<u32>,
+        negated: bool,
+        combine: Combine,
+        bits: &mut [u64],
+    ) {
+        let words = self.block.slice::<u64>(entry.sections.bitmap);
+        let flip = if negated { !0 } else { 0 };
+        let tail = range.len() % 64;
+        let last = bits.len() - 1;
+        for (i, out) in bits.iter_mut().enumerate() {
+            let mut fresh = shifted_word(words, range.start as usize + i * 64) ^ flip;
+            if i == last && tail != 0 {
+                fresh &= (1 << tail) - 1;
+            }
+            *out = combine.apply(*out, fresh);
+        }
+    }
+
+    /// Tests raw strings: LIKE over the whole window's heap where no test went before, else each row
+    /// that is left.
+    fn match_text(
+        &mut self,
+        test: &Test,
+        range: Range<u32>,
+        combine: Combine,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let TestKind::Text(text) = &test.kind else {
+            return Ok(());
+        };
+        if combine == Combine::Replace {
+            let all = Selection::all(range.clone());
+            if let TextTest::Like { pattern, negated } = text {
+                self.collect_strings(test.column, all)?;
+                let Scratch { text, offsets, .. } = &self.scratch;
+                pattern.match_heap(self.isa, text, offsets, Combine::Replace, bits);
+                if *negated {
+                    negate(bits, range.len());
+                }
+                return Ok(());
+            }
+            bits.fill(!0);
+            negate_tail(bits, range.len());
+        }
+        let (start, len) = (range.start, range.len() as u32);
+        let words = std::mem::take(&mut self.scratch.bits);
+        let mut words = words;
+        words.clear();
+        words.extend_from_slice(bits);
+        let left = Selection::Bits {
+            words: &words,
+            start,
+            len,
+        };
+        self.for_each_string(test.column, left, |row, string| {
+            if !text.matches(string) {
+                let bit = row - start as usize;
+                bits[bit / 64] &= !(1 << (bit % 64));
+            }
+        })?;
+        self.scratch.bits = words;
+        Ok(())
+    }
+
+    /// Puts the selected strings of a raw column one after the other into the scratch heap.
+    fn collect_strings(&mut self, column: usize, selection: Selection) -> Result<()> {
+        let mut text = std::mem::take(&mut self.scratch.text);
+        let mut offsets = std::mem::take(&mut self.scratch.offsets);
+        let result = self.block.gather_text(column, selection, &mut text, &mut offsets);
+        self.scratch.text = text;
+        self.scratch.offsets = offsets;
+        result
+    }
+
+    /// Calls `f` with row and bytes of each selected string of a raw column.
+    fn for_each_string(
+        &mut self,
+        column: usize,
+        selection: Selection,
+        mut f: impl FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        self.collect_strings(column, selection)?;
+        let Scratch { text, offsets, .. } = &self.scratch;
+        for_each_row(selection, |i, row| {
+            f(row, &text[offsets[i] as usize..offsets[i + 1] as usize]);
+        });
+        Ok(())
+    }
+
+    /// Keeps the positions that pass a test.
+    fn reduce(&mut self, test: &Test, out: &mut Vec<u16>) -> Result<()> {
+        let entry = self.block.entry(test.column);
+        let isa = self.isa;
+        if let (TestKind::Codes(CodeRange::Range(low, high)), true) =
+            (&test.kind, entry.encoding != Encoding::Raw)
+        {
+            dispatch_codes!(self.block, entry, codes => {
+                let (low, high) = (word(*low), word(*high));
+                positions::reduce_between(isa, codes, RangeOp::Inside, low, high, out);
+            });
+            return Ok(());
+        }
+        // Everything else goes by the bits of the window the positions span.
+        let (Some(&first), Some(&last)) = (out.first(), out.last()) else {
+            return Ok(());
+        };
+        let range = u32::from(first)..u32::from(last) + 1;
+        let mut bits = vec![0u64; range.len().div_ceil(64)];
+        for p in out.iter().map(|&p| usize::from(p - first)) {
+            bits[p / 64] |= 1 << (p % 64);
+        }
+        self.match_bits(test, range, Combine::And, &mut bits)?;
+        out.clear();
+        positions::positions(isa, &bits, first, out);
+        Ok(())
+    }
+}
+
+/// Estimated thousandths of the rows that pass, all codes taken for equally frequent.
+fn estimate(entry: &ColumnEntry, range: &CodeRange) -> u32 {
+    let codes: u128 = match entry.encoding {
+        Encoding::Dictionary => entry.dictionary_entries.into(),
+        _ if entry.native == NativeType::F64 => u64::MAX.into(),
+        _ => (entry.max.wrapping_sub(entry.min) as u64).into(),
+    };
+    let width = |low: &u64, high: &u64| u128::from(high.saturating_sub(*low)) + 1;
+    let wanted: u128 = match range {
+        CodeRange::None => 0,
+        CodeRange::All => codes,
+        CodeRange::Range(low, high) => width(low, high),
+        CodeRange::Except(low, high) => codes.saturating_sub(width(low, high)),
+        CodeRange::Ranges(ranges) => ranges.iter().map(|(low, high)| width(low, high)).sum(),
+        CodeRange::Set(set) => set.iter().map(|w| u128::from(w.count_ones())).sum(),
+    };
+    (wanted.saturating_mul(1000) / (codes + 1)).min(1000) as u32
+}
+
+fn word<C: CodeWord>(code: u64) -> C {
+    C::from_u64(code)
+}
+
+/// Tests codes against a code range.
+fn match_range<C: CodeWord + Comparable>(
+    isa: Isa,
+    codes: &[C],
+    wanted: &CodeRange,
+    combine: Combine,
+    bits: &mut [u64],
+    scratch: &mut Vec<u64>,
+) {
+    match wanted {
+        CodeRange::Set(set) => compare::in_set(isa, codes, set, combine, bits),
+        other => match_values(isa, codes, other, C::from_u64, combine, bits, scratch),
+    }
+}
+
+/// Tests values against ranges of ordinals, `of` being the value of an ordinal.
+fn match_values<T: Comparable>(
+    isa: Isa,
+    values: &[T],
+    wanted: &CodeRange,
+    of: impl Fn(u64) -> T,
+    combine: Combine,
+    bits: &mut [u64],
+    scratch: &mut Vec<u64>,
+) {
+    let mut test = |op, low: u64, high: u64| {
+        compare::between(isa, values, op, of(low), of(high), combine, bits);
+    };
+    match wanted {
+        CodeRange::Range(low, high) => test(RangeOp::Inside, *low, *high),
+        CodeRange::Except(low, high) => test(RangeOp::Outside, *low, *high),
+        CodeRange::Ranges(ranges) => any_of(ranges, combine, bits, scratch, |&(low, high), combine, bits| {
+            compare::between(isa, values, RangeOp::Inside, of(low), of(high), combine, bits);
+        }),
+        CodeRange::All => (0..bits.len()).for_each(|i| {
+            let rows = (values.len() - i * 64).min(64);
+            bits[i] = combine.apply(bits[i], !0 >> (64 - rows));
+        }),
+        // Sets exist of narrow codes alone, and those have a kernel of their own.
+        CodeRange::None | CodeRange::Set(_) => {
+            bits.iter_mut().for_each(|b| *b = combine.apply(*b, 0));
+        }
+    }
+}
+
+/// The union of several tests, combined with the bits.
+fn any_of<R>(
+    ranges: &[R],
+    combine: Combine,
+    bits: &mut [u64],
+    scratch: &mut Vec<u64>,
+    mut test: impl FnMut(&R, Combine, &mut [u64]),
+) {
+    if combine != Combine::And {
+        let mut combine = combine;
+        for range in ranges {
+            test(range, combine, bits);
+            combine = Combine::Or;
+        }
+        return;
+    }
+    scratch.clear();
+    scratch.resize(bits.len(), 0);
+    for range in ranges {
+        test(range, Combine::Or, scratch);
+    }
+    bits.iter_mut().zip(scratch).for_each(|(b, s)| *b &= *s);
+}
+
+/// 64 bits from bit `at` on, zero beyond the end.
+fn shifted_word(words: &[u64], at: usize) -> u64 {
+    let (word, shift) = (at / 64, at % 64);
+    let get = |i: usize| words.get(i).copied().unwrap_or(0);
+    if shift == 0 {
+        get(word)
+    } else {
+        get(word) >> shift | get(word + 1) << (64 - shift)
+    }
+}
+
+/// Clears the bits beyond `rows`.
+fn negate_tail(bits: &mut [u64], rows: usize) {
+    if rows % 64 != 0
+        && let Some(last) = bits.last_mut()
+    {
+        *last &= (1 << (rows % 64)) - 1;
+    }
+}
+
+/// Inverts the bits of `rows` rows.
+fn negate(bits: &mut [u64], rows: usize) {
+    bits.iter_mut().for_each(|b| *b = !*b);
+    negate_tail(bits, rows);
+}
+
+impl Block {
+    /// Puts the selected strings of a raw string column one after the other: string `i` of the
+    /// selection is `text[offsets[i]..offsets[i + 1]]`. NULLs are empty. The column has been touched.
+    pub(crate) fn gather_text(
+        &self,
+        column: usize,
+        selection: Selection,
+        text: &mut Vec<u8>,
+        offsets: &mut Vec<u32>,
+    ) -> Result<()> {
+        let entry = self.entry(column);
+        let stored = self.slice::<u32>(entry.sections.codes);
+        let heap = self.section(entry.sections.heap);
+        text.clear();
+        offsets.clear();
+        offsets.push(0);
+        let decoder = if entry.has(FLAG_FSST) {
+            Some(self.decoder(column)?)
+        } else {
+            None
+        };
+        for_each_row(selection, |_, row| {
+            let string = Block::stored_string(stored, heap, row);
+            match decoder {
+                None => text.extend_from_slice(string),
+                Some(decoder) => {
+                    text.reserve(string.len() * 8 + 8);
+                    // SAFETY: the room was just reserved; `decode` initialises the bytes it counts.
+                    unsafe {
+                        let len = decoder.decode(string, text.as_mut_ptr().add(text.len()));
+                        text.set_len(text.len() + len);
+                    }
+                }
+            }
+            offsets.push(text.len() as u32);
+        });
+        Ok(())
+    }
+}

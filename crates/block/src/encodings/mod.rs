@@ -1,0 +1,95 @@
+//! Encodings: value ↔ code, one file each, order-preserving where values have an order. An encoder
+//! turns a column into ordinals and hands the codes to a layout; it never writes bits itself.
+//!
+//! **Ordinals** are what all encodings have in common: unsigned 64-bit numbers in the order of the
+//! values. A delta to the minimum for integers, an index for dictionaries, the ordered bits for doubles.
+//! Restrictions are translated into ranges of ordinals, PSMAs are built over them, and a code is an
+//! ordinal, plus one where code 0 stands for NULL.
+
+pub mod constant;
+pub mod dictionary;
+pub mod fixed;
+pub mod frame_of_reference;
+pub mod fsst;
+pub mod raw;
+pub mod string_dictionary;
+pub mod strings;
+
+use crate::format::{ColumnEntry, corrupted};
+use frazil_types::Result;
+use std::fmt;
+
+/// How values become codes. The number is the encoding's id in the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Encoding {
+    /// All values are equal, or all are NULL (Data Blocks, section 3.3: single value).
+    Constant = 0,
+    /// A code is the index of the value among the sorted distinct values.
+    Dictionary = 1,
+    /// A code is the distance to the smallest value (Data Blocks: truncation).
+    FrameOfReference = 2,
+    /// Values as they are.
+    Raw = 3,
+}
+
+impl Encoding {
+    /// The encoding of an id.
+    pub fn from_id(id: u8) -> Result<Encoding> {
+        match id {
+            0 => Ok(Encoding::Constant),
+            1 => Ok(Encoding::Dictionary),
+            2 => Ok(Encoding::FrameOfReference),
+            3 => Ok(Encoding::Raw),
+            _ => Err(corrupted(format!("unknown encoding {id}"))),
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Encoding::Constant => "constant",
+            Encoding::Dictionary => "dictionary",
+            Encoding::FrameOfReference => "frame of reference",
+            Encoding::Raw => "raw",
+        })
+    }
+}
+
+/// A column as its encoder leaves it: an entry whose sections have no place yet, and their bytes.
+#[derive(Debug)]
+pub struct EncodedColumn {
+    /// The directory entry; the builder fills in the sections.
+    pub entry: ColumnEntry,
+    /// Bytes of each section, as in [`crate::format::Sections`].
+    pub sma: Vec<u8>,
+    /// The positional SMA.
+    pub psma: Vec<u8>,
+    /// Dictionary values or offsets.
+    pub dictionary: Vec<u8>,
+    /// Codes, raw values or offsets.
+    pub codes: Vec<u8>,
+    /// String bytes.
+    pub heap: Vec<u8>,
+    /// Validity bits.
+    pub bitmap: Vec<u8>,
+    /// FSST symbols.
+    pub symbols: Vec<u8>,
+}
+
+impl EncodedColumn {
+    /// A column without sections.
+    pub fn new(entry: ColumnEntry) -> EncodedColumn {
+        EncodedColumn {
+            entry,
+            sma: Vec::new(),
+            psma: Vec::new(),
+            dictionary: Vec::new(),
+            codes: Vec::new(),
+            heap: Vec::new(),
+            bitmap: Vec::new(),
+            symbols: Vec::new(),
+        }
+    }
+}

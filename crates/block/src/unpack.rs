@@ -1,0 +1,208 @@
+//! Unpacking: the values of a selection, from codes or raw, in their native form (Data Blocks,
+//! sections 3.4 and 4.2). Types are resolved once per call; the kernels do the rest.
+
+use crate::block::Block;
+use crate::column_buffer::ColumnBuffer;
+use crate::encodings::{Encoding, frame_of_reference};
+use crate::format::{ColumnEntry, FLAG_FSST, FLAG_SMA};
+use crate::resolve::{dispatch_codes, dispatch_integer};
+use frazil_kernels::{Isa, Selection, unpack as kernels};
+use frazil_types::{NativeType, Result, StringRef, dispatch_native};
+
+impl Block {
+    /// Unpacks the selected rows of a column into `out`, densely. A constant column yields a constant
+    /// buffer. Strings of dictionaries, constants and uncompressed heaps point into the block and live as
+    /// long as it; FSST strings are decompressed into `out` and marked transient.
+    ///
+    /// Panics if the selection goes beyond the rows.
+    pub fn unpack(
+        &self,
+        isa: Isa,
+        column: usize,
+        selection: Selection,
+        out: &mut ColumnBuffer,
+    ) -> Result<()> {
+        self.touch(column)?;
+        let entry = self.entry(column);
+        let rows = selection.count();
+        match entry.encoding {
+            Encoding::Constant => {
+                self.unpack_constant(column, rows, out);
+                return Ok(());
+            }
+            Encoding::FrameOfReference => self.unpack_reference(isa, entry, selection, rows, out),
+            Encoding::Dictionary => self.unpack_dictionary(isa, column, selection, rows, out),
+            Encoding::Raw if entry.native == NativeType::String => {
+                self.unpack_strings(column, selection, rows, out)?;
+            }
+            Encoding::Raw => dispatch_native!(entry.native, T => {
+                let values = self.slice::<T>(entry.sections.codes);
+                kernels::copy_values(isa, values, selection, out.prepare::<T>(rows));
+            }),
+        }
+        if entry.nullable() {
+            self.unpack_validity(isa, entry, selection, out);
+        }
+        Ok(())
+    }
+
+    /// The values of a raw column of native type without NULLs, lent: no copy is needed when all rows
+    /// are wanted. `None` for all other columns.
+    pub fn borrow(&self, column: usize) -> Result<Option<*const u8>> {
+        let entry = self.entry(column);
+        if entry.encoding != Encoding::Raw || entry.native == NativeType::String || entry.nullable() {
+            return Ok(None);
+        }
+        self.touch(column)?;
+        Ok(Some(self.section(entry.sections.codes).as_ptr()))
+    }
+
+    fn unpack_constant(&self, column: usize, rows: usize, out: &mut ColumnBuffer) {
+        let entry = self.entry(column);
+        out.reset_constant(entry.native, rows);
+        if rows == 0 {
+            return;
+        }
+        if !entry.has(FLAG_SMA) {
+            dispatch_native!(entry.native, T => out.values_mut::<T>()[0] = T::default());
+            out.validity_mut()[0] = 0;
+            return;
+        }
+        match entry.native {
+            NativeType::Bool => out.values_mut::<u8>()[0] = entry.min as u8,
+            NativeType::F64 => out.values_mut::<f64>()[0] = f64::from_bits(entry.min as u64),
+            NativeType::String => out.values_mut::<StringRef>()[0] = self.prepared_strings(column)[0],
+            native => dispatch_integer!(native,
+                T => out.values_mut::<T>()[0] = entry.min as T,
+                _ => ()),
+        }
+    }
+
+    fn unpack_reference(
+        &self,
+        isa: Isa,
+        entry: &ColumnEntry,
+        selection: Selection,
+        rows: usize,
+        out: &mut ColumnBuffer,
+    ) {
+        let reference = frame_of_reference::reference(entry);
+        dispatch_integer!(entry.native, T => {
+            let out = out.prepare::<T>(rows);
+            dispatch_codes!(self, entry, codes => {
+                kernels::unpack(isa, codes, reference as T, selection, out);
+            });
+        }, _ => ());
+    }
+
+    fn unpack_dictionary(
+        &self,
+        isa: Isa,
+        column: usize,
+        selection: Selection,
+        rows: usize,
+        out: &mut ColumnBuffer,
+    ) {
+        let entry = self.entry(column);
+        dispatch_native!(entry.native, T => {
+            let out = out.prepare::<T>(rows);
+            let dictionary: &[T] = self.dictionary_values(column);
+            dispatch_codes!(self, entry, codes => {
+                kernels::gather_dictionary(isa, codes, dictionary, selection, out);
+            });
+        });
+    }
+
+    /// Values of a dictionary by code, the dummy of NULL included. The column has been touched.
+    fn dictionary_values<T: frazil_types::Native + frazil_kernels::Plain>(&self, column: usize) -> &[T] {
+        let entry = self.entry(column);
+        if entry.native == NativeType::String {
+            let strings = self.prepared_strings(column);
+            assert_eq!(T::TYPE, NativeType::String);
+            // SAFETY: a Native of type String is StringRef itself.
+            return unsafe { std::slice::from_raw_parts(strings.as_ptr().cast(), strings.len()) };
+        }
+        self.slice(entry.sections.dictionary)
+    }
+
+    fn unpack_strings(
+        &self,
+        column: usize,
+        selection: Selection,
+        rows: usize,
+        out: &mut ColumnBuffer,
+    ) -> Result<()> {
+        let entry = self.entry(column);
+        let offsets = self.slice::<u32>(entry.sections.codes);
+        let heap = self.section(entry.sections.heap);
+        if !entry.has(FLAG_FSST) {
+            let values = out.prepare::<StringRef>(rows);
+            for_each_row(selection, |i, row| {
+                // SAFETY: the heap lives as long as the block; whoever keeps the reference pins it.
+                values[i] = unsafe { StringRef::new(Block::stored_string(offsets, heap, row)) };
+            });
+            return Ok(());
+        }
+        let decoder = self.decoder(column)?;
+        let mut stored = 0;
+        for_each_row(selection, |_, row| {
+            stored += (offsets[row + 1] - offsets[row]) as usize;
+        });
+        let mut text = std::mem::take(&mut out.heap);
+        text.clear();
+        text.reserve(stored * 8 + 8);
+        let values = out.prepare::<StringRef>(rows);
+        let mut to = text.as_mut_ptr();
+        for_each_row(selection, |i, row| {
+            let codes = Block::stored_string(offsets, heap, row);
+            // SAFETY: 8 bytes a stored byte and 8 more were reserved, and this string takes at most
+            // 8 bytes a stored byte. The text lives until the buffer is filled anew: hence transient.
+            unsafe {
+                let len = decoder.decode(codes, to);
+                values[i] = StringRef::new(std::slice::from_raw_parts(to, len)).as_transient();
+                to = to.add(len);
+            }
+        });
+        out.heap = text;
+        Ok(())
+    }
+
+    fn unpack_validity(&self, isa: Isa, entry: &ColumnEntry, selection: Selection, out: &mut ColumnBuffer) {
+        let validity = out.validity_mut();
+        if entry.encoding == Encoding::Raw {
+            let bits = self.slice::<u64>(entry.sections.bitmap);
+            kernels::expand_bits(isa, bits, selection, validity);
+        } else {
+            dispatch_codes!(self, entry, codes => {
+                kernels::nonzero_codes(isa, codes, selection, validity);
+            });
+        }
+    }
+}
+
+/// Calls `f` with the index in the output and the row of every selected row.
+#[inline]
+pub(crate) fn for_each_row(selection: Selection, mut f: impl FnMut(usize, usize)) {
+    match selection {
+        Selection::All { start, len } => (0..len as usize).for_each(|i| f(i, start as usize + i)),
+        Selection::Bits { words, start, len } => {
+            let mut i = 0;
+            for (w, &word) in words.iter().enumerate() {
+                let mut word = word;
+                while word != 0 {
+                    let bit = w * 64 + word.trailing_zeros() as usize;
+                    if bit >= len as usize {
+                        return;
+                    }
+                    f(i, start as usize + bit);
+                    i += 1;
+                    word &= word - 1;
+                }
+            }
+        }
+        Selection::Positions(positions) => positions
+            .iter()
+            .enumerate()
+            .for_each(|(i, &row)| f(i, usize::from(row))),
+    }
+}

@@ -1,0 +1,322 @@
+//! Distrust: what is checked of a block's bytes before anything relies on it. [`check_entry`] runs when
+//! the block is opened and looks at the directory alone; [`Block::touch`] runs the rest once per column.
+
+use crate::block::Block;
+use crate::bytes::ALIGNMENT;
+use crate::encodings::Encoding;
+use crate::format::{ColumnEntry, FLAG_FSST, FLAG_NULLS, FLAG_SMA, Section, corrupted};
+use crate::layouts::Layout;
+use crate::psma;
+use crate::resolve::{dispatch_codes, dispatch_integer};
+use crate::sma::{ordinal_of_f64, read_string_sma};
+use frazil_types::{NativeType, READ_PADDING, Result};
+
+fn check(holds: bool, what: &str) -> Result<()> {
+    if holds { Ok(()) } else { Err(corrupted(what)) }
+}
+
+/// Checks a directory entry of a block of `rows` rows and `total` bytes, whose header's region has
+/// `region` bytes.
+pub(crate) fn check_entry(entry: &ColumnEntry, rows: usize, region: usize, total: usize) -> Result<()> {
+    check(
+        entry.flags & !(FLAG_NULLS | FLAG_FSST | FLAG_SMA) == 0,
+        "an unknown flag is set",
+    )?;
+    check_places(entry, region, total)?;
+    check_nulls(entry, rows)?;
+    check_bounds(entry)?;
+    check_shape(entry, rows)
+}
+
+/// Every section lies in its region, aligned.
+fn check_places(entry: &ColumnEntry, region: usize, total: usize) -> Result<()> {
+    let within = |s: Section, start: u64, end: u64| {
+        s == Section::default()
+            || (s.bytes > 0
+                && s.offset >= start
+                && s.offset.is_multiple_of(ALIGNMENT as u64)
+                && s.offset.checked_add(s.bytes).is_some_and(|e| e <= end))
+    };
+    let extent = entry.extent;
+    let last = (total - READ_PADDING) as u64;
+    let end = extent.offset.checked_add(extent.bytes).unwrap_or(u64::MAX);
+    check(
+        extent.offset >= region as u64 && extent.offset.is_multiple_of(ALIGNMENT as u64) && end <= last,
+        "the column's extent lies outside the block",
+    )?;
+    let s = &entry.sections;
+    check(within(s.sma, 0, region as u64), "the SMA lies outside the header")?;
+    let data = [s.psma, s.dictionary, s.codes, s.heap, s.bitmap, s.symbols];
+    check(
+        data.into_iter().all(|s| within(s, extent.offset, end)),
+        "a section lies outside the column's extent",
+    )?;
+    let table = 256 * psma::ENTRY_BYTES as u64;
+    check(
+        s.psma.bytes.is_multiple_of(table) && s.psma.bytes <= 8 * table,
+        "the PSMA has a wrong length",
+    )
+}
+
+fn check_nulls(entry: &ColumnEntry, rows: usize) -> Result<()> {
+    let nulls = entry.null_count as usize;
+    check(
+        entry.nullable() == (nulls > 0) && entry.has(FLAG_SMA) == (nulls < rows) && nulls <= rows,
+        "the count of NULLs contradicts the flags",
+    )
+}
+
+/// The SMA is ordered and within the type.
+fn check_bounds(entry: &ColumnEntry) -> Result<()> {
+    let fine = match entry.native {
+        NativeType::String => entry.min == 0 && entry.max == 0,
+        NativeType::Bool => 0 <= entry.min && entry.min <= entry.max && entry.max <= 1,
+        NativeType::F64 => match (u64::try_from(entry.min), u64::try_from(entry.max)) {
+            (Ok(min), Ok(max)) => ordinal_of_f64(f64::from_bits(min)) <= ordinal_of_f64(f64::from_bits(max)),
+            _ => false,
+        },
+        native => dispatch_integer!(native,
+            T => entry.min <= entry.max && T::try_from(entry.min).is_ok() && T::try_from(entry.max).is_ok(),
+            _ => false),
+    };
+    check(fine, "the SMA is out of order or outside the type")?;
+    check(
+        (entry.native == NativeType::String && entry.has(FLAG_SMA)) == (entry.sections.sma.bytes > 0),
+        "a string SMA is missing or out of place",
+    )
+}
+
+/// Encoding, layout, code width and section lengths fit each other.
+fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
+    let s = &entry.sections;
+    let nullable = u64::from(entry.nullable());
+    let string = entry.native == NativeType::String;
+    let rows = rows as u64;
+    let largest_code = match entry.code_bits {
+        8 => 0xff,
+        16 => 0xffff,
+        32 => 0xffff_ffff,
+        _ => u64::MAX,
+    };
+    let codes_fit = matches!(entry.code_bits, 8 | 16 | 32 | 64)
+        && entry.layout == Layout::BytePacked
+        && s.codes.bytes == rows * entry.code_bytes() as u64;
+    let has_values = entry.has(FLAG_SMA);
+    let plain = !entry.has(FLAG_FSST) && s.symbols.bytes == 0;
+    let fits = match entry.encoding {
+        Encoding::Constant => {
+            entry.layout == Layout::None
+                && entry.code_bits == 0
+                && s.codes.bytes == 0
+                && entry.min == entry.max
+                && plain
+                && (u64::from(entry.null_count) == 0 || u64::from(entry.null_count) == rows)
+        }
+        Encoding::FrameOfReference => {
+            let top = entry
+                .max
+                .checked_sub(entry.min)
+                .and_then(|d| u64::try_from(d).ok());
+            entry.native.is_integer()
+                && codes_fit
+                && has_values
+                && plain
+                && top
+                    .and_then(|t| t.checked_add(nullable))
+                    .is_some_and(|t| t <= largest_code)
+        }
+        Encoding::Dictionary => {
+            let entries = u64::from(entry.dictionary_entries);
+            let wanted = if string {
+                (entries + nullable + 1) * 4
+            } else {
+                (entries + nullable) * entry.native.size() as u64
+            };
+            entry.native != NativeType::Bool
+                && codes_fit
+                && has_values
+                && plain
+                && entries > 0
+                && entries + nullable - 1 <= largest_code
+                && s.dictionary.bytes == wanted
+        }
+        Encoding::Raw => {
+            let (bits, wanted) = if string {
+                (32, (rows + 1) * 4)
+            } else {
+                (8 * entry.native.size() as u64, rows * entry.native.size() as u64)
+            };
+            entry.layout == Layout::None
+                && u64::from(entry.code_bits) == bits
+                && s.codes.bytes == wanted
+                && has_values
+                && s.bitmap.bytes == nullable * rows.div_ceil(64) * 8
+                && entry.has(FLAG_FSST) == (s.symbols.bytes > 0)
+                && (string || plain)
+        }
+    };
+    check(
+        fits,
+        "encoding, code width and section lengths do not fit each other",
+    )
+}
+
+impl Block {
+    /// Checks the data of a column against its checksum and everything the readers rely on.
+    pub(crate) fn verify_column(&self, column: usize) -> Result<()> {
+        let entry = self.entry(column);
+        let crc = crc32c::crc32c(self.section(entry.extent));
+        if crc != entry.crc {
+            return Err(corrupted(format!(
+                "the checksum of {} bytes at offset {} is {crc:08x} but {:08x} was written",
+                entry.extent.bytes, entry.extent.offset, entry.crc
+            )));
+        }
+        match entry.encoding {
+            Encoding::Constant => self.verify_constant(column),
+            Encoding::FrameOfReference => {
+                // `check_shape` saw that the difference fits.
+                let top = (entry.max - entry.min) as u64 + u64::from(entry.nullable());
+                self.verify_codes(entry, top)
+            }
+            Encoding::Dictionary => {
+                let top = u64::from(entry.dictionary_entries) - 1 + u64::from(entry.nullable());
+                self.verify_codes(entry, top)?;
+                self.verify_dictionary(entry)
+            }
+            Encoding::Raw => self.verify_raw(column),
+        }?;
+        self.verify_psma(entry)
+    }
+
+    fn verify_constant(&self, column: usize) -> Result<()> {
+        let entry = self.entry(column);
+        if entry.native != NativeType::String || !entry.has(FLAG_SMA) {
+            return Ok(());
+        }
+        let heap = self.section(entry.sections.heap);
+        check(heap.len() < 1 << 31, "a string is too long")?;
+        let sma = read_string_sma(self.section(entry.sections.sma));
+        check(sma == Some((heap, heap)), "the SMA is not the constant's value")?;
+        check(std::str::from_utf8(heap).is_ok(), "a string is not UTF-8")
+    }
+
+    fn verify_codes(&self, entry: &ColumnEntry, top: u64) -> Result<()> {
+        let (largest, zeros) = dispatch_codes!(self, entry, codes => {
+            let largest = codes.iter().copied().max().unwrap_or(0);
+            (u64::from(largest), codes.iter().filter(|&&c| c == 0).count())
+        });
+        check(largest <= top, "a code is out of bounds")?;
+        check(
+            !entry.nullable() || zeros == entry.null_count as usize,
+            "the count of NULLs is wrong",
+        )
+    }
+
+    fn verify_dictionary(&self, entry: &ColumnEntry) -> Result<()> {
+        let skip = usize::from(entry.nullable());
+        let sorted = match entry.native {
+            NativeType::String => {
+                let offsets = self.slice::<u32>(entry.sections.dictionary);
+                let heap = self.section(entry.sections.heap);
+                verify_offsets(offsets, heap)?;
+                verify_utf8(offsets, heap)?;
+                let string = |i| Block::stored_string(offsets, heap, i);
+                (skip + 1..offsets.len() - 1).all(|i| string(i - 1) < string(i))
+            }
+            NativeType::F64 => self.slice::<f64>(entry.sections.dictionary)[skip..]
+                .is_sorted_by(|a, b| ordinal_of_f64(*a) < ordinal_of_f64(*b)),
+            native => dispatch_integer!(native,
+                T => self.slice::<T>(entry.sections.dictionary)[skip..].is_sorted_by(|a, b| a < b),
+                _ => false),
+        };
+        check(sorted, "the dictionary is not sorted")
+    }
+
+    fn verify_raw(&self, column: usize) -> Result<()> {
+        let entry = self.entry(column);
+        let rows = self.rows() as usize;
+        if entry.nullable() {
+            let words = self.slice::<u64>(entry.sections.bitmap);
+            let valid: u32 = words.iter().map(|w| w.count_ones()).sum();
+            let tail = if rows % 64 == 0 {
+                0
+            } else {
+                words[rows / 64] >> (rows % 64)
+            };
+            check(
+                tail == 0 && valid as usize + entry.null_count as usize == rows,
+                "the count of NULLs is wrong",
+            )?;
+        }
+        match entry.native {
+            NativeType::Bool => check(
+                self.section(entry.sections.codes).iter().all(|&b| b <= 1),
+                "a boolean is neither 0 nor 1",
+            ),
+            NativeType::String => self.verify_raw_strings(column),
+            _ => Ok(()),
+        }
+    }
+
+    fn verify_raw_strings(&self, column: usize) -> Result<()> {
+        let entry = self.entry(column);
+        let offsets = self.slice::<u32>(entry.sections.codes);
+        let heap = self.section(entry.sections.heap);
+        verify_offsets(offsets, heap)?;
+        if !entry.has(FLAG_FSST) {
+            return verify_utf8(offsets, heap);
+        }
+        let decoder = self.decoder(column)?;
+        let mut text = Vec::new();
+        for row in 0..self.rows() as usize {
+            let codes = Block::stored_string(offsets, heap, row);
+            let len = decoder.decoded_len(codes)?;
+            check(len < 1 << 31, "a string is too long")?;
+            if text.len() < codes.len() * 8 + 8 {
+                text.resize(codes.len() * 8 + 8, 0);
+            }
+            // SAFETY: `text` has the room.
+            let decoded = unsafe { decoder.decode(codes, text.as_mut_ptr()) };
+            check(
+                std::str::from_utf8(&text[..decoded]).is_ok(),
+                "a string is not UTF-8",
+            )?;
+        }
+        Ok(())
+    }
+
+    fn verify_psma(&self, entry: &ColumnEntry) -> Result<()> {
+        let rows = self.rows();
+        let fine = self
+            .section(entry.sections.psma)
+            .as_chunks::<{ psma::ENTRY_BYTES }>()
+            .0
+            .iter()
+            .all(|e| {
+                let first = u32::from(u16::from_le_bytes([e[0], e[1]]));
+                let last = u32::from(u16::from_le_bytes([e[2], e[3]]));
+                first > last || last < rows
+            });
+        check(fine, "a PSMA entry points beyond the rows")
+    }
+}
+
+/// Offsets ascend from 0 to the heap's end, and no string has 2^31 bytes or more.
+fn verify_offsets(offsets: &[u32], heap: &[u8]) -> Result<()> {
+    check(
+        offsets.first() == Some(&0)
+            && offsets.last().is_some_and(|&last| last as usize == heap.len())
+            && offsets.windows(2).all(|w| w[0] <= w[1] && w[1] - w[0] < 1 << 31),
+        "string offsets are out of order or beyond the heap",
+    )
+}
+
+/// The heap is UTF-8 and no offset splits a character.
+fn verify_utf8(offsets: &[u32], heap: &[u8]) -> Result<()> {
+    let text = std::str::from_utf8(heap).map_err(|_| corrupted("a string is not UTF-8"))?;
+    check(
+        offsets.iter().all(|&o| text.is_char_boundary(o as usize)),
+        "a string is not UTF-8",
+    )
+}
