@@ -376,7 +376,7 @@ fn a_short_output_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "index out of bounds")]
+#[should_panic(expected = "code beyond the dictionary")]
 fn a_code_beyond_the_dictionary_is_refused() {
     let codes = [0u8, 9];
     unpack::gather_dictionary(

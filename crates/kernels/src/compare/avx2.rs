@@ -14,67 +14,72 @@ pub trait Lanes: CodeWord {
     unsafe fn inside(values: &[Self; 64], low: Self, span: Self) -> u64;
 }
 
-/// `v <= span`, unsigned, as `min(v, span) == v`.
-macro_rules! lanes_by_minimum {
-    ($word:ty, $signed:ty, $splat:ident, $minus:ident, $minimum:ident, $equal:ident, $bits:expr) => {
-        impl Lanes for $word {
-            #[inline(always)]
-            unsafe fn inside(values: &[$word; 64], low: $word, span: $word) -> u64 {
-                const LANES: usize = 32 / size_of::<$word>();
-                // SAFETY: the loads stay within the 64 values; AVX2 is there by contract.
-                unsafe {
-                    let low = $splat(low as $signed);
-                    let span = $splat(span as $signed);
-                    let test = |i: usize| {
-                        let v = _mm256_loadu_si256(values.as_ptr().add(i * LANES).cast());
+/// Lanes of up to 32 bits, for which there is an unsigned minimum.
+trait NarrowLanes: CodeWord {
+    /// The word in every lane.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    unsafe fn splat(self) -> __m256i;
+
+    /// Lanes of ones where `v - low <= span`, unsigned, as `min(v - low, span) == v - low`, for vector
+    /// `i` of the values.
+    ///
+    /// # Safety
+    /// `i` lies within the values; the machine has AVX2.
+    unsafe fn test(values: &[Self; 64], i: usize, low: __m256i, span: __m256i) -> __m256i;
+}
+
+macro_rules! narrow_lanes {
+    ($($word:ty, $signed:ty, $splat:ident, $minus:ident, $minimum:ident, $equal:ident, $bits:ident;)*) => {
+        $(
+            impl NarrowLanes for $word {
+                #[inline(always)]
+                unsafe fn splat(self) -> __m256i {
+                    // SAFETY: by contract.
+                    unsafe { $splat(self as $signed) }
+                }
+
+                #[inline(always)]
+                unsafe fn test(values: &[$word; 64], i: usize, low: __m256i, span: __m256i) -> __m256i {
+                    // SAFETY: by contract.
+                    unsafe {
+                        let v = _mm256_loadu_si256(values.as_ptr().cast::<__m256i>().add(i));
                         let v = $minus(v, low);
                         $equal($minimum(v, span), v)
-                    };
-                    #[allow(clippy::redundant_closure_call)]
-                    $bits(&test)
+                    }
                 }
             }
-        }
+
+            impl Lanes for $word {
+                #[inline(always)]
+                unsafe fn inside(values: &[$word; 64], low: $word, span: $word) -> u64 {
+                    // SAFETY: by contract.
+                    unsafe { $bits(values, low.splat(), span.splat()) }
+                }
+            }
+        )*
     };
 }
 
-lanes_by_minimum!(
-    u8,
-    i8,
-    _mm256_set1_epi8,
-    _mm256_sub_epi8,
-    _mm256_min_epu8,
-    _mm256_cmpeq_epi8,
-    bits_of_bytes
-);
-lanes_by_minimum!(
-    u16,
-    i16,
-    _mm256_set1_epi16,
-    _mm256_sub_epi16,
-    _mm256_min_epu16,
-    _mm256_cmpeq_epi16,
-    bits_of_pairs
-);
-lanes_by_minimum!(
-    u32,
-    i32,
-    _mm256_set1_epi32,
-    _mm256_sub_epi32,
-    _mm256_min_epu32,
-    _mm256_cmpeq_epi32,
-    bits_of_quads
-);
+narrow_lanes! {
+    u8, i8, _mm256_set1_epi8, _mm256_sub_epi8, _mm256_min_epu8, _mm256_cmpeq_epi8, bits_of_bytes;
+    u16, i16, _mm256_set1_epi16, _mm256_sub_epi16, _mm256_min_epu16, _mm256_cmpeq_epi16, bits_of_pairs;
+    u32, i32, _mm256_set1_epi32, _mm256_sub_epi32, _mm256_min_epu32, _mm256_cmpeq_epi32, bits_of_quads;
+}
 
 /// Bits of two vectors of byte lanes.
 ///
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_bytes(test: &impl Fn(usize) -> __m256i) -> u64 {
+unsafe fn bits_of_bytes(values: &[u8; 64], low: __m256i, span: __m256i) -> u64 {
     // SAFETY: by contract.
-    let half = |i: usize| unsafe { _mm256_movemask_epi8(test(i)) as u32 };
-    u64::from(half(0)) | u64::from(half(1)) << 32
+    unsafe {
+        let lower = _mm256_movemask_epi8(u8::test(values, 0, low, span)) as u32;
+        let upper = _mm256_movemask_epi8(u8::test(values, 1, low, span)) as u32;
+        u64::from(lower) | u64::from(upper) << 32
+    }
 }
 
 /// Bits of four vectors of 16-bit lanes: narrowed to bytes first.
@@ -82,16 +87,19 @@ unsafe fn bits_of_bytes(test: &impl Fn(usize) -> __m256i) -> u64 {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_pairs(test: &impl Fn(usize) -> __m256i) -> u64 {
-    let half = |i: usize| {
+unsafe fn bits_of_pairs(values: &[u16; 64], low: __m256i, span: __m256i) -> u64 {
+    let mut bits = 0;
+    for i in 0..2 {
         // SAFETY: by contract.
         unsafe {
+            let lower = u16::test(values, i * 2, low, span);
+            let upper = u16::test(values, i * 2 + 1, low, span);
             // Packing works within 128-bit halves; the permutation puts the quarters in order.
-            let bytes = _mm256_packs_epi16(test(i * 2), test(i * 2 + 1));
-            _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(bytes)) as u32
+            let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(lower, upper));
+            bits |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (i * 32);
         }
-    };
-    u64::from(half(0)) | u64::from(half(1)) << 32
+    }
+    bits
 }
 
 /// Bits of eight vectors of 32-bit lanes.
@@ -99,11 +107,12 @@ unsafe fn bits_of_pairs(test: &impl Fn(usize) -> __m256i) -> u64 {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_quads(test: &impl Fn(usize) -> __m256i) -> u64 {
+unsafe fn bits_of_quads(values: &[u32; 64], low: __m256i, span: __m256i) -> u64 {
     let mut bits = 0;
     for i in 0..8 {
         // SAFETY: by contract.
-        bits |= u64::from(unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(test(i))) } as u32) << (i * 8);
+        let lanes = unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(u32::test(values, i, low, span))) };
+        bits |= u64::from(lanes as u32) << (i * 8);
     }
     bits
 }

@@ -38,12 +38,16 @@ impl Compress for Avx2 {
 
     #[inline(always)]
     unsafe fn spread(mask: u64, count: usize, out: &mut [u8], at: usize) {
-        let out = &mut out[at..];
-        for i in (0..count).step_by(8) {
+        if at + 64 > out.len() {
+            for i in 0..count {
+                out[at + i] = (mask >> i & 1) as u8;
+            }
+            return;
+        }
+        let (groups, _) = out[at..at + 64].as_chunks_mut::<8>();
+        for (i, group) in groups.iter_mut().enumerate() {
             // SAFETY: BMI2 is there by contract.
-            let bytes = unsafe { _pdep_u64(mask >> i, 0x0101_0101_0101_0101) }.to_le_bytes();
-            let room = (out.len() - i).min(8);
-            out[i..i + room].copy_from_slice(&bytes[..room]);
+            *group = unsafe { _pdep_u64(mask >> (i * 8), 0x0101_0101_0101_0101) }.to_le_bytes();
         }
     }
 

@@ -44,10 +44,8 @@ pub fn unpack<C: CodeWord, T: Reference>(
     selection: Selection<'_>,
     out: &mut [T],
 ) -> usize {
-    let count = selection.check(codes.len(), out.len());
     let isa = counters::enter(Kernel::Unpack, isa);
-    dispatch!(isa, unpack(codes, reference, selection, out), otherwise scalar::unpack(codes, reference, selection, out));
-    count
+    dispatch!(isa, unpack(codes, reference, selection, out), otherwise scalar::unpack(codes, reference, selection, out))
 }
 
 /// Values `dictionary[code]` of the selected rows. Panics on a selected code beyond the dictionary.
@@ -58,34 +56,26 @@ pub fn gather_dictionary<C: CodeWord, T: Plain>(
     selection: Selection<'_>,
     out: &mut [T],
 ) -> usize {
-    let count = selection.check(codes.len(), out.len());
     let isa = counters::enter(Kernel::Dictionary, isa);
-    dispatch!(isa, gather_dictionary(codes, dictionary, selection, out), otherwise scalar::gather_dictionary(codes, dictionary, selection, out));
-    count
+    dispatch!(isa, gather_dictionary(codes, dictionary, selection, out), otherwise scalar::gather_dictionary(codes, dictionary, selection, out))
 }
 
 /// The selected values themselves (also codes: then a later step decodes them).
 pub fn copy_values<T: Plain>(isa: Isa, values: &[T], selection: Selection<'_>, out: &mut [T]) -> usize {
-    let count = selection.check(values.len(), out.len());
     let isa = counters::enter(Kernel::Copy, isa);
-    dispatch!(isa, copy_values(values, selection, out), otherwise scalar::copy_values(values, selection, out));
-    count
+    dispatch!(isa, copy_values(values, selection, out), otherwise scalar::copy_values(values, selection, out))
 }
 
 /// One byte a selected row, 1 where its bit is set: validity of a column that keeps a bitmap, whose
 /// bit `r` speaks of row `r`.
 pub fn expand_bits(isa: Isa, bits: &[u64], selection: Selection<'_>, out: &mut [u8]) -> usize {
-    let count = selection.check(bits.len() * 64, out.len());
     let isa = counters::enter(Kernel::Validity, isa);
-    dispatch!(isa, expand_bits(bits, selection, out), otherwise scalar::expand_bits(bits, selection, out));
-    count
+    dispatch!(isa, expand_bits(bits, selection, out), otherwise scalar::expand_bits(bits, selection, out))
 }
 
 /// One byte a selected row, 1 where the code is not 0: validity of a nullable coded column, which
 /// reserves code 0 for NULL.
 pub fn nonzero_codes<C: CodeWord>(isa: Isa, codes: &[C], selection: Selection<'_>, out: &mut [u8]) -> usize {
-    let count = selection.check(codes.len(), out.len());
     let isa = counters::enter(Kernel::Validity, isa);
-    dispatch!(isa, nonzero_codes(codes, selection, out), otherwise scalar::nonzero_codes(codes, selection, out));
-    count
+    dispatch!(isa, nonzero_codes(codes, selection, out), otherwise scalar::nonzero_codes(codes, selection, out))
 }

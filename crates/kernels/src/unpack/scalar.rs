@@ -1,11 +1,19 @@
 //! The oracle of unpacking: row by row.
 
 use super::Reference;
+use crate::selection::masked_word;
 use crate::{CodeWord, Plain, Selection};
 
 /// See [`super::unpack`].
-pub fn unpack<C: CodeWord, T: Reference>(codes: &[C], reference: T, selection: Selection<'_>, out: &mut [T]) {
-    write_rows(selection, out, |row| reference.plus(codes[row].to_u64()));
+pub fn unpack<C: CodeWord, T: Reference>(
+    codes: &[C],
+    reference: T,
+    selection: Selection<'_>,
+    out: &mut [T],
+) -> usize {
+    write_rows(codes.len(), selection, out, |row| {
+        reference.plus(codes[row].to_u64())
+    })
 }
 
 /// See [`super::gather_dictionary`].
@@ -14,27 +22,58 @@ pub fn gather_dictionary<C: CodeWord, T: Plain>(
     dictionary: &[T],
     selection: Selection<'_>,
     out: &mut [T],
-) {
-    write_rows(selection, out, |row| dictionary[codes[row].to_u64() as usize]);
+) -> usize {
+    write_rows(codes.len(), selection, out, |row| {
+        let code = codes[row].to_u64() as usize;
+        assert!(code < dictionary.len(), "code beyond the dictionary");
+        dictionary[code]
+    })
 }
 
 /// See [`super::copy_values`].
-pub fn copy_values<T: Plain>(values: &[T], selection: Selection<'_>, out: &mut [T]) {
-    write_rows(selection, out, |row| values[row]);
+pub fn copy_values<T: Plain>(values: &[T], selection: Selection<'_>, out: &mut [T]) -> usize {
+    write_rows(values.len(), selection, out, |row| values[row])
 }
 
 /// See [`super::expand_bits`].
-pub fn expand_bits(bits: &[u64], selection: Selection<'_>, out: &mut [u8]) {
-    write_rows(selection, out, |row| (bits[row / 64] >> (row % 64) & 1) as u8);
+pub fn expand_bits(bits: &[u64], selection: Selection<'_>, out: &mut [u8]) -> usize {
+    write_rows(bits.len() * 64, selection, out, |row| {
+        (bits[row / 64] >> (row % 64) & 1) as u8
+    })
 }
 
 /// See [`super::nonzero_codes`].
-pub fn nonzero_codes<C: CodeWord>(codes: &[C], selection: Selection<'_>, out: &mut [u8]) {
-    write_rows(selection, out, |row| u8::from(codes[row].to_u64() != 0));
+pub fn nonzero_codes<C: CodeWord>(codes: &[C], selection: Selection<'_>, out: &mut [u8]) -> usize {
+    write_rows(codes.len(), selection, out, |row| {
+        u8::from(codes[row].to_u64() != 0)
+    })
 }
 
-fn write_rows<T>(selection: Selection<'_>, out: &mut [T], value: impl Fn(usize) -> T) {
-    for (row, out) in selection.rows().zip(out) {
-        *out = value(row);
+#[inline(always)]
+fn write_rows<T>(rows: usize, selection: Selection<'_>, out: &mut [T], value: impl Fn(usize) -> T) -> usize {
+    let count = selection.check(rows, out.len());
+    match selection {
+        Selection::All { start, len } => {
+            for (row, out) in (start as usize..(start + len) as usize).zip(out) {
+                *out = value(row);
+            }
+        }
+        Selection::Bits { words, start, len } => {
+            let mut at = 0;
+            for i in 0..words.len() {
+                let mut word = masked_word(words, len, i);
+                while word != 0 {
+                    out[at] = value(start as usize + i * 64 + word.trailing_zeros() as usize);
+                    at += 1;
+                    word &= word - 1;
+                }
+            }
+        }
+        Selection::Positions(positions) => {
+            for (out, &position) in out.iter_mut().zip(positions) {
+                *out = value(position as usize);
+            }
+        }
     }
+    count
 }

@@ -2,8 +2,9 @@
 //!
 //! Bits are taken by compressing the codes as they lie, 1,024 rows at a time into a buffer in the
 //! first-level cache, and decoding the dense codes; so the decoding loops have no condition and the
-//! compiler vectorizes them for the instruction set of their caller. Positions are fetched one by
-//! one: at densities where positions are used, that beats gathers and anything that reads every row.
+//! compiler vectorizes them for the instruction set of their caller. Positions are fetched one by one
+//! by loops compiled without vector units lest they become gathers: at densities where positions are
+//! used, that beats gathers and anything that reads every row.
 
 use super::Reference;
 use crate::selection::masked_word;
@@ -57,7 +58,7 @@ unsafe fn compress<U: Compress, P: Plain>(
     at
 }
 
-/// Writes `value(code)` of the selected rows.
+/// Decodes the selected rows: dense codes by `dense`, those at positions by `one`.
 ///
 /// # Safety
 /// The machine has the instruction set; the selection was checked against `codes` and `out`.
@@ -66,15 +67,11 @@ unsafe fn map<U: Compress, C: CodeWord, T: Plain>(
     codes: &[C],
     selection: Selection<'_>,
     out: &mut [T],
-    value: impl Fn(C) -> T,
+    dense: impl Fn(&[C], &mut [T]),
+    one: impl Fn(C) -> T,
 ) {
-    let map_dense = |codes: &[C], out: &mut [T]| {
-        for (out, &code) in out.iter_mut().zip(codes) {
-            *out = value(code);
-        }
-    };
     match selection {
-        Selection::All { start, len } => map_dense(&codes[start as usize..][..len as usize], out),
+        Selection::All { start, len } => dense(&codes[start as usize..][..len as usize], out),
         Selection::Bits { words, start, len } => {
             let mut buffer = [C::default(); BATCH_ROWS + SLACK];
             let mut done = 0;
@@ -84,16 +81,52 @@ unsafe fn map<U: Compress, C: CodeWord, T: Plain>(
                 // SAFETY: the selection was checked; the buffer holds a batch and the slack.
                 let count =
                     unsafe { compress::<U, C>(codes, batch, start as usize + first, rows, &mut buffer) };
-                map_dense(&buffer[..count], &mut out[done..]);
+                dense(&buffer[..count], &mut out[done..]);
                 done += count;
             }
         }
-        Selection::Positions(positions) => {
-            for (out, &position) in out.iter_mut().zip(positions) {
-                // SAFETY: the selection was checked against the codes.
-                *out = value(unsafe { *codes.get_unchecked(position as usize) });
-            }
-        }
+        // SAFETY: the selection was checked.
+        Selection::Positions(positions) => unsafe { at_positions(codes, positions, out, one) },
+    }
+}
+
+/// Writes `value` of each dense code.
+#[inline(always)]
+fn map_dense<C: CodeWord, T: Plain>(codes: &[C], out: &mut [T], value: impl Fn(C) -> T) {
+    for (out, &code) in out.iter_mut().zip(codes) {
+        *out = value(code);
+    }
+}
+
+/// Writes `value` of what stands at each position. Not inlined: it is to be compiled without the
+/// vector units of its callers.
+///
+/// # Safety
+/// The positions lie within `from`.
+#[inline(never)]
+unsafe fn at_positions<P: Plain, T: Plain>(
+    from: &[P],
+    positions: &[u16],
+    out: &mut [T],
+    value: impl Fn(P) -> T,
+) {
+    for (out, &position) in out.iter_mut().zip(positions) {
+        // SAFETY: by contract.
+        *out = value(unsafe { *from.get_unchecked(position as usize) });
+    }
+}
+
+/// Writes the dictionary's entry of each dense code. Not inlined, as [`at_positions`].
+#[inline(never)]
+fn look_up<C: CodeWord, T: Plain>(codes: &[C], dictionary: &[T], out: &mut [T]) {
+    let greatest = codes.iter().copied().max().unwrap_or_default().to_u64();
+    assert!(
+        codes.is_empty() || greatest < dictionary.len() as u64,
+        "code beyond the dictionary"
+    );
+    for (out, &code) in out.iter_mut().zip(codes) {
+        // SAFETY: no code is greater than the greatest, which lies within.
+        *out = unsafe { *dictionary.get_unchecked(code.to_u64() as usize) };
     }
 }
 
@@ -108,8 +141,17 @@ pub(super) unsafe fn unpack<U: Compress, C: CodeWord, T: Reference>(
     selection: Selection<'_>,
     out: &mut [T],
 ) {
+    let value = |code: C| reference.plus(code.to_u64());
     // SAFETY: by contract.
-    unsafe { map::<U, C, T>(codes, selection, out, |code| reference.plus(code.to_u64())) }
+    unsafe {
+        map::<U, C, T>(
+            codes,
+            selection,
+            out,
+            |codes, out| map_dense(codes, out, value),
+            value,
+        )
+    }
 }
 
 /// See [`super::gather_dictionary`].
@@ -123,8 +165,23 @@ pub(super) unsafe fn gather_dictionary<U: Compress, C: CodeWord, T: Plain>(
     selection: Selection<'_>,
     out: &mut [T],
 ) {
+    let value = |code: C| {
+        assert!(
+            code.to_u64() < dictionary.len() as u64,
+            "code beyond the dictionary"
+        );
+        dictionary[code.to_u64() as usize]
+    };
     // SAFETY: by contract.
-    unsafe { map::<U, C, T>(codes, selection, out, |code| dictionary[code.to_u64() as usize]) }
+    unsafe {
+        map::<U, C, T>(
+            codes,
+            selection,
+            out,
+            |codes, out| look_up(codes, dictionary, out),
+            value,
+        )
+    }
 }
 
 /// See [`super::nonzero_codes`].
@@ -137,8 +194,17 @@ pub(super) unsafe fn nonzero_codes<U: Compress, C: CodeWord>(
     selection: Selection<'_>,
     out: &mut [u8],
 ) {
+    let value = |code: C| u8::from(code != C::default());
     // SAFETY: by contract.
-    unsafe { map::<U, C, u8>(codes, selection, out, |code| u8::from(code != C::default())) }
+    unsafe {
+        map::<U, C, u8>(
+            codes,
+            selection,
+            out,
+            |codes, out| map_dense(codes, out, value),
+            value,
+        )
+    }
 }
 
 /// See [`super::copy_values`].
@@ -159,12 +225,8 @@ pub(super) unsafe fn copy_values<U: Compress, T: Plain>(
             // SAFETY: by contract.
             unsafe { compress::<U, T>(values, words, start as usize, len, out) };
         }
-        Selection::Positions(positions) => {
-            for (out, &position) in out.iter_mut().zip(positions) {
-                // SAFETY: the selection was checked against the values.
-                *out = unsafe { *values.get_unchecked(position as usize) };
-            }
-        }
+        // SAFETY: the selection was checked.
+        Selection::Positions(positions) => unsafe { at_positions(values, positions, out, |value| value) },
     }
 }
 
@@ -216,57 +278,67 @@ fn word_at(bits: &[u64], row: usize) -> u64 {
 /// Instantiates the loops for one instruction set: `$unit` implements [`Compress`].
 macro_rules! instantiate {
     ($unit:ty, $features:literal) => {
-        /// See [`super::unpack`]; the selection was checked.
+        /// See [`super::unpack`].
         #[target_feature(enable = $features)]
-        pub unsafe fn unpack<C: crate::CodeWord, T: super::Reference>(
+        pub fn unpack<C: crate::CodeWord, T: super::Reference>(
             codes: &[C],
             reference: T,
             selection: crate::Selection<'_>,
             out: &mut [T],
-        ) {
-            // SAFETY: by contract.
+        ) -> usize {
+            let count = selection.check(codes.len(), out.len());
+            // SAFETY: this function has the features, and the selection was checked.
             unsafe { super::selected::unpack::<$unit, C, T>(codes, reference, selection, out) }
+            count
         }
 
-        /// See [`super::gather_dictionary`]; the selection was checked.
+        /// See [`super::gather_dictionary`].
         #[target_feature(enable = $features)]
-        pub unsafe fn gather_dictionary<C: crate::CodeWord, T: crate::Plain>(
+        pub fn gather_dictionary<C: crate::CodeWord, T: crate::Plain>(
             codes: &[C],
             dictionary: &[T],
             selection: crate::Selection<'_>,
             out: &mut [T],
-        ) {
-            // SAFETY: by contract.
+        ) -> usize {
+            let count = selection.check(codes.len(), out.len());
+            // SAFETY: this function has the features, and the selection was checked.
             unsafe { super::selected::gather_dictionary::<$unit, C, T>(codes, dictionary, selection, out) }
+            count
         }
 
-        /// See [`super::nonzero_codes`]; the selection was checked.
+        /// See [`super::nonzero_codes`].
         #[target_feature(enable = $features)]
-        pub unsafe fn nonzero_codes<C: crate::CodeWord>(
+        pub fn nonzero_codes<C: crate::CodeWord>(
             codes: &[C],
             selection: crate::Selection<'_>,
             out: &mut [u8],
-        ) {
-            // SAFETY: by contract.
+        ) -> usize {
+            let count = selection.check(codes.len(), out.len());
+            // SAFETY: this function has the features, and the selection was checked.
             unsafe { super::selected::nonzero_codes::<$unit, C>(codes, selection, out) }
+            count
         }
 
-        /// See [`super::copy_values`]; the selection was checked.
+        /// See [`super::copy_values`].
         #[target_feature(enable = $features)]
-        pub unsafe fn copy_values<T: crate::Plain>(
+        pub fn copy_values<T: crate::Plain>(
             values: &[T],
             selection: crate::Selection<'_>,
             out: &mut [T],
-        ) {
-            // SAFETY: by contract.
+        ) -> usize {
+            let count = selection.check(values.len(), out.len());
+            // SAFETY: this function has the features, and the selection was checked.
             unsafe { super::selected::copy_values::<$unit, T>(values, selection, out) }
+            count
         }
 
-        /// See [`super::expand_bits`]; the selection was checked.
+        /// See [`super::expand_bits`].
         #[target_feature(enable = $features)]
-        pub unsafe fn expand_bits(bits: &[u64], selection: crate::Selection<'_>, out: &mut [u8]) {
-            // SAFETY: by contract.
+        pub fn expand_bits(bits: &[u64], selection: crate::Selection<'_>, out: &mut [u8]) -> usize {
+            let count = selection.check(bits.len() * 64, out.len());
+            // SAFETY: this function has the features, and the selection was checked.
             unsafe { super::selected::expand_bits::<$unit>(bits, selection, out) }
+            count
         }
     };
 }
