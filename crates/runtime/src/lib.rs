@@ -1,1 +1,23 @@
-//! Frazil's runtime stratum.
+//! What generated code calls, and the objects it works on.
+//!
+//! `abi` says how generated code and Rust talk; `functions` is the table of everything generated code
+//! may call. The objects are made by `exec` when a pipeline opens, private to a worker while they
+//! are filled, and merged when the pipeline ends.
+
+pub mod abi;
+pub mod aggregate_hash_table;
+pub mod join_hash_table;
+pub mod memory;
+pub mod row_layout;
+pub mod row_pages;
+pub mod string_heap;
+pub mod vector_column;
+
+pub use aggregate_hash_table::{
+    AggregateSpec, AggregateTable, GroupAddressing, GroupMerge, Groups, StateKind,
+};
+pub use join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};
+pub use row_layout::{FieldPlace, RowField, RowLayout};
+pub use row_pages::RowPages;
+pub use string_heap::StringHeap;
+pub use vector_column::LentColumns;
