@@ -33,9 +33,8 @@ pub fn combine_column<T: HashKey>(values: &[T], validity: Option<&[u8]>, hashes:
 pub unsafe fn combine_strings(strings: &[StringRef], validity: Option<&[u8]>, hashes: &mut [u64]) {
     let hashes = &mut hashes[..strings.len()];
     for (i, (hash, &string)) in hashes.iter_mut().zip(strings).enumerate() {
-        let valid = validity.is_none_or(|v| v[i] != 0);
-        // SAFETY: by contract; NULLs are not looked at.
-        *hash = if valid {
+        *hash = if validity.is_none_or(|v| v[i] != 0) {
+            // SAFETY: by contract; NULLs are not looked at.
             unsafe { fold_string(*hash, string) }
         } else {
             combine(*hash, NULL_WORD)
