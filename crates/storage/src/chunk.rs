@@ -2,7 +2,9 @@
 
 use crate::bounds::ColumnBounds;
 use crate::hot_chunk::HotChunk;
-use frazil_types::MatchBits;
+use frazil_block::Block;
+use frazil_catalog::TableEntry;
+use frazil_types::{Error, MatchBits, Result};
 use std::sync::Arc;
 
 /// Up to 65,536 rows, hot or frozen.
@@ -10,6 +12,17 @@ use std::sync::Arc;
 pub enum Chunk {
     /// Uncompressed, appended to by the one writer.
     Hot(HotChunk),
+    /// A Data Block: nothing can be written to it.
+    Frozen(FrozenChunk),
+}
+
+/// A block and where it came from.
+#[derive(Debug)]
+pub struct FrozenChunk {
+    /// The rows.
+    pub block: Block,
+    /// File and offset, for messages about its bytes; `None` for a block that was built in memory.
+    pub origin: Option<Arc<str>>,
 }
 
 /// Rows deleted from a chunk, as one version of the table sees them.
@@ -37,6 +50,23 @@ pub struct ChunkSlot {
 }
 
 impl ChunkSlot {
+    /// A slot that shows all rows of a block; the bounds are read off its SMAs.
+    pub fn frozen(number: u32, block: Block, origin: Option<Arc<str>>) -> ChunkSlot {
+        let bounds = (0..block.columns())
+            .map(|c| ColumnBounds {
+                range: block.int_bounds(c),
+                nulls: u64::from(block.entry(c).null_count),
+            })
+            .collect();
+        ChunkSlot {
+            number,
+            rows: block.rows(),
+            chunk: Arc::new(Chunk::Frozen(FrozenChunk { block, origin })),
+            deleted: None,
+            bounds,
+        }
+    }
+
     /// Rows shown and not deleted.
     pub fn live_rows(&self) -> u32 {
         self.rows - self.deleted.as_ref().map_or(0, |d| d.count)
@@ -46,6 +76,47 @@ impl ChunkSlot {
     pub fn hot(&self) -> Option<&HotChunk> {
         match &*self.chunk {
             Chunk::Hot(hot) => Some(hot),
+            Chunk::Frozen(_) => None,
+        }
+    }
+
+    /// The block, if it is frozen.
+    pub fn block(&self) -> Option<&Block> {
+        match &*self.chunk {
+            Chunk::Hot(_) => None,
+            Chunk::Frozen(frozen) => Some(&frozen.block),
+        }
+    }
+
+    /// Bytes of its rows in memory, or of its block.
+    pub fn bytes(&self) -> usize {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.bytes(),
+            Chunk::Frozen(frozen) => frozen.block.bytes().len(),
+        }
+    }
+
+    /// Whether a row is deleted.
+    pub fn is_deleted(&self, row: usize) -> bool {
+        self.deleted.as_ref().is_some_and(|d| d.bits.get(row))
+    }
+
+    /// Says in an error about this chunk's bytes which table, chunk and file they belong to.
+    pub fn blame(&self, table: &TableEntry, error: Error) -> Error {
+        let place = format!("table \"{}\", chunk {}", table.name, self.number);
+        match &*self.chunk {
+            Chunk::Frozen(FrozenChunk {
+                origin: Some(origin), ..
+            }) => error.in_context(format!("{origin}, {place}")),
+            _ => error.in_context(place),
+        }
+    }
+
+    /// Checks all bytes of a block; a hot chunk has nothing to check.
+    pub fn verify(&self, table: &TableEntry) -> Result<()> {
+        match self.block() {
+            Some(block) => block.verify().map_err(|e| self.blame(table, e)),
+            None => Ok(()),
         }
     }
 }

@@ -9,24 +9,31 @@
 
 pub mod bounds;
 pub mod chunk;
+pub mod chunk_info;
+pub mod freeze;
 pub mod hot_chunk;
 pub mod hot_layout;
 pub mod hot_match;
+pub mod read_chunk;
 pub mod row_id;
 pub mod scan_cursor;
+pub mod segment_block;
 pub mod snapshot;
+pub mod statistics;
 pub mod store;
 pub mod string_arena;
 pub mod table_scan;
 pub mod transaction;
-pub mod vector_buffer;
 
 pub use bounds::ColumnBounds;
-pub use chunk::{Chunk, ChunkSlot, Deleted};
+pub use chunk::{Chunk, ChunkSlot, Deleted, FrozenChunk};
+pub use chunk_info::ChunkColumnInfo;
+pub use freeze::{FreezeReport, Freezer};
 pub use hot_chunk::HotChunk;
 pub use row_id::RowId;
 pub use scan_cursor::{FetchedColumn, Positions, ScanCursor};
 pub use snapshot::{Snapshot, Table, TableSnapshot};
+pub use statistics::{ColumnStatistics, TableStatistics};
 pub use store::Store;
 pub use table_scan::{ScanCounters, ScanOptions, TableScan};
-pub use transaction::Transaction;
+pub use transaction::{Savepoint, Transaction};

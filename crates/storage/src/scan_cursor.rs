@@ -7,14 +7,14 @@
 //! is unpacked before it is fetched and nothing is allocated per vector.
 
 use crate::chunk::{Chunk, ChunkSlot};
-use crate::hot_chunk::HotChunk;
-use crate::hot_match::MatchScratch;
+use crate::hot_match::{MatchScratch, set_all};
+use crate::read_chunk::read_column;
 use crate::row_id::RowId;
 use crate::table_scan::{ScanCounters, TableScan};
-use crate::vector_buffer::VectorBuffer;
+use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
-use frazil_kernels::{Isa, Selection, positions, unpack};
-use frazil_types::{CHUNK_ROWS, Native, Result, dispatch_native};
+use frazil_kernels::{Selection, positions};
+use frazil_types::{CHUNK_ROWS, MatchBits, Result};
 use std::sync::Arc;
 
 /// Above one survivor in this many rows, unpacking by bits beats unpacking by position.
@@ -56,6 +56,8 @@ enum Vector {
 pub struct ScanCursor {
     scan: Arc<TableScan>,
     slot: Option<ChunkSlot>,
+    block_scan: Option<BlockScan>,
+    window: MatchBits,
     // Rows from `next_row` to `end` have not been matched (or, if all rows match, not been returned).
     next_row: usize,
     end: usize,
@@ -67,17 +69,19 @@ pub struct ScanCursor {
     positions: Vec<u16>,
     positions_ready: bool,
     row_ids: Vec<i64>,
-    buffers: Vec<VectorBuffer>,
+    buffers: Vec<ColumnBuffer>,
     scratch: MatchScratch,
     counters: ScanCounters,
 }
 
 impl ScanCursor {
     pub(crate) fn new(scan: Arc<TableScan>) -> ScanCursor {
-        let buffers = scan.columns.iter().map(|_| VectorBuffer::default()).collect();
+        let buffers = scan.columns.iter().map(|_| ColumnBuffer::new()).collect();
         ScanCursor {
             scan,
             slot: None,
+            block_scan: None,
+            window: MatchBits::default(),
             next_row: 0,
             end: 0,
             all_match: true,
@@ -101,10 +105,45 @@ impl ScanCursor {
         self.end = slot.rows as usize;
         self.emitted = 0;
         self.vector = Vector::Range { start: 0, len: 0 };
+        self.block_scan = None;
         match &*slot.chunk {
             Chunk::Hot(_) => self.all_match = self.scan.hot_predicates.is_empty() && slot.deleted.is_none(),
+            Chunk::Frozen(frozen) => self.open_block(&slot, &frozen.block)?,
         }
         self.slot = Some(slot);
+        Ok(())
+    }
+
+    fn open_block(&mut self, slot: &ChunkSlot, block: &Block) -> Result<()> {
+        let scan = &self.scan;
+        if !scan.options.push_restrictions || scan.restrictions.is_empty() {
+            self.all_match = slot.deleted.is_none();
+            return Ok(());
+        }
+        let options = frazil_block::ScanOptions {
+            isa: scan.options.isa,
+            use_sma: scan.options.use_sma,
+            use_psma: scan.options.use_psma,
+        };
+        let block_scan = BlockScan::new(block, &scan.restrictions, options)
+            .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
+        let range = block_scan.range();
+        if block_scan.skipped_by_sma() {
+            self.counters.chunks_skipped_by_sma += 1;
+        } else {
+            self.counters.rows_skipped_by_psma += u64::from(block.rows()) - range.len() as u64;
+        }
+        self.all_match = range.is_empty() || block_scan.matches_all() && slot.deleted.is_none();
+        self.end = range.end as usize;
+        self.next_row = range.start as usize;
+        if !self.all_match {
+            // Windows begin at whole words; rows before the range match nothing and cost little.
+            self.next_row &= !63;
+            self.emitted = self.next_row / 64;
+            let bytes = |c| block.entry(c).code_bytes() * range.len();
+            self.counters.bytes_touched += block_scan.tested_columns().map(bytes).sum::<usize>() as u64;
+        }
+        self.block_scan = Some(block_scan);
         Ok(())
     }
 
@@ -261,8 +300,8 @@ impl ScanCursor {
         let slot = self.slot.as_ref().expect("a chunk is open");
         let start = self.next_row;
         let mut end = self.end.min(start + self.scan.options.window_rows);
-        match &*slot.chunk {
-            Chunk::Hot(hot) => {
+        match (&*slot.chunk, &mut self.block_scan) {
+            (Chunk::Hot(hot), _) => {
                 let k = hot.layout().rows_per_partition();
                 if k % 64 == 0 {
                     end = hot.layout().run_end(start, end);
@@ -270,19 +309,34 @@ impl ScanCursor {
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
                 let mut combine = Combine::Replace;
                 for predicate in &self.scan.hot_predicates {
-                    predicate.match_rows(
-                        self.scan.options.isa,
-                        hot,
-                        start..end,
-                        combine,
-                        words,
-                        &mut self.scratch,
-                    );
+                    let isa = self.scan.options.isa;
+                    predicate.match_rows(isa, hot, start..end, combine, words, &mut self.scratch);
                     combine = Combine::And;
                 }
                 if combine == Combine::Replace {
-                    crate::hot_match::set_all(end - start, words);
+                    set_all(end - start, words);
                 }
+            }
+            (Chunk::Frozen(_), Some(block_scan)) => {
+                let rows = start as u32..end as u32;
+                let matched = block_scan
+                    .match_window(rows, &mut self.window, &mut self.positions)
+                    .map_err(|e| slot.blame(self.scan.snapshot.table().entry(), e))?;
+                let words = &mut self.words[start / 64..end.div_ceil(64)];
+                match matched {
+                    Matched::None => words.fill(0),
+                    Matched::All => set_all(end - start, words),
+                    Matched::Bits => words.copy_from_slice(self.window.words()),
+                    Matched::Positions => {
+                        words.fill(0);
+                        for row in self.positions.iter().map(|&p| usize::from(p) - start) {
+                            words[row / 64] |= 1 << (row % 64);
+                        }
+                    }
+                }
+            }
+            (Chunk::Frozen(_), None) => {
+                set_all(end - start, &mut self.words[start / 64..end.div_ceil(64)]);
             }
         }
         if let Some(deleted) = &slot.deleted {
@@ -309,88 +363,49 @@ fn fetch(
     slot: &ChunkSlot,
     index: usize,
     selection: Selection<'_>,
-    buffer: &mut VectorBuffer,
+    buffer: &mut ColumnBuffer,
     counters: &mut ScanCounters,
 ) -> Result<FetchedColumn> {
     let column = scan.columns[index];
-    match &*slot.chunk {
-        Chunk::Hot(hot) => {
-            let size = hot.layout().column(column).native.size();
-            counters.bytes_touched += (selection.count() * size) as u64;
-            if scan.options.lend_columns
-                && let Some(lent) = lend(hot, column, selection)
-            {
-                return Ok(lent);
-            }
-            let validity = copy_hot(
-                scan.options.isa,
-                hot,
-                column,
-                slot.rows as usize,
-                selection,
-                buffer,
-            );
-            Ok(FetchedColumn {
-                values: buffer.values_ptr(),
-                validity: validity.then(|| buffer.validity_ptr()),
-                constant: false,
-            })
-        }
+    counters.bytes_touched += (selection.count() * cell_bytes(slot, column)) as u64;
+    if scan.options.lend_columns
+        && let Selection::All { start, len } = selection
+        && let Some(lent) = lend(slot, column, start as usize, len as usize)?
+    {
+        return Ok(lent);
     }
-}
-
-/// The chunk's own memory, if the selection is a range that lies side by side.
-fn lend(hot: &HotChunk, column: usize, selection: Selection<'_>) -> Option<FetchedColumn> {
-    let Selection::All { start, len } = selection else {
-        return None;
-    };
-    let (start, end) = (start as usize, (start + len) as usize);
-    (hot.layout().run_end(start, end) == end).then(|| FetchedColumn {
-        values: hot.value_ptr(column, start),
-        validity: hot.validity_ptr(column, start),
-        constant: false,
+    read_column(scan.options.isa, slot, column, selection, buffer)
+        .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
+    Ok(FetchedColumn {
+        values: buffer.values_ptr(),
+        validity: buffer.validity_ptr(),
+        constant: buffer.is_constant(),
     })
 }
 
-/// Copies the selected cells; returns whether validity bytes were needed.
-fn copy_hot(
-    isa: Isa,
-    hot: &HotChunk,
-    column: usize,
-    rows: usize,
-    selection: Selection<'_>,
-    buffer: &mut VectorBuffer,
-) -> bool {
-    let count = selection.count();
-    let native = hot.layout().column(column).native;
-    let side_by_side = hot.layout().run_end(0, rows) == rows;
-    dispatch_native!(native, T => {
-        let out = buffer.values_mut::<T>(count);
-        if side_by_side {
-            unpack::copy_values(isa, hot.values::<T>(column, 0..rows), selection, out);
-        } else {
-            copy_scattered(hot, column, selection, out);
-        }
-    });
-    if !hot.has_nulls(column) {
-        return false;
+fn cell_bytes(slot: &ChunkSlot, column: usize) -> usize {
+    match &*slot.chunk {
+        Chunk::Hot(hot) => hot.layout().column(column).native.size(),
+        Chunk::Frozen(frozen) => frozen.block.entry(column).code_bytes(),
     }
-    let out = buffer.validity_mut(count);
-    match hot.validity(column, 0..if side_by_side { rows } else { 0 }) {
-        Some(validity) => {
-            unpack::copy_values(isa, validity, selection, out);
-        }
-        None => {
-            for (to, row) in out.iter_mut().zip(selection.rows()) {
-                *to = hot.validity(column, row..row + 1).map_or(1, |v| v[0]);
-            }
-        }
-    }
-    true
 }
 
-fn copy_scattered<T: Native>(hot: &HotChunk, column: usize, selection: Selection<'_>, out: &mut [T]) {
-    for (to, row) in out.iter_mut().zip(selection.rows()) {
-        *to = hot.values::<T>(column, row..row + 1)[0];
-    }
+/// The chunk's own memory, if a range of values lies there side by side in native form.
+fn lend(slot: &ChunkSlot, column: usize, start: usize, len: usize) -> Result<Option<FetchedColumn>> {
+    let (values, validity) = match &*slot.chunk {
+        Chunk::Hot(hot) if hot.layout().run_end(start, start + len) < start + len => return Ok(None),
+        Chunk::Hot(hot) => (hot.value_ptr(column, start), hot.validity_ptr(column, start)),
+        Chunk::Frozen(frozen) => match frozen.block.borrow(column)? {
+            None => return Ok(None),
+            Some(first) => {
+                let size = frozen.block.native(column).size();
+                (first.wrapping_add(start * size), None)
+            }
+        },
+    };
+    Ok(Some(FetchedColumn {
+        values,
+        validity,
+        constant: false,
+    }))
 }

@@ -2,11 +2,12 @@
 
 use crate::chunk::ChunkSlot;
 use crate::hot_layout::HotLayout;
+use crate::statistics::{DistinctEstimate, TableStatistics};
 use frazil_catalog::{Catalog, TableEntry, TableId};
 use frazil_types::{Error, Result, Schema};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The part of a table that all its versions share.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub struct Table {
     entry: Arc<TableEntry>,
     layout: Arc<HotLayout>,
     next_chunk: AtomicU32,
+    distinct: Mutex<Option<DistinctEstimate>>,
 }
 
 impl Table {
@@ -24,6 +26,7 @@ impl Table {
             entry,
             layout,
             next_chunk: AtomicU32::new(next_chunk),
+            distinct: Mutex::new(None),
         })
     }
 
@@ -52,6 +55,10 @@ impl Table {
         &self.layout
     }
 
+    pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {
+        &self.distinct
+    }
+
     /// A chunk number that was never used.
     pub fn take_chunk_number(&self) -> u32 {
         self.next_chunk.fetch_add(1, Ordering::Relaxed)
@@ -73,6 +80,7 @@ pub struct TableSnapshot {
     sealed: Arc<Vec<ChunkSlot>>,
     tail: Option<ChunkSlot>,
     live_rows: u64,
+    statistics: OnceLock<Arc<TableStatistics>>,
 }
 
 impl TableSnapshot {
@@ -90,7 +98,12 @@ impl TableSnapshot {
             sealed: Arc::new(sealed),
             tail,
             live_rows,
+            statistics: OnceLock::new(),
         }
+    }
+
+    pub(crate) fn statistics_cell(&self) -> &OnceLock<Arc<TableStatistics>> {
+        &self.statistics
     }
 
     /// The table.
@@ -145,6 +158,7 @@ impl TableSnapshot {
         let before = self.tail.as_ref().map_or(0, |t| u64::from(t.live_rows()));
         self.live_rows = self.live_rows - before + u64::from(slot.live_rows());
         self.tail = Some(slot);
+        self.statistics = OnceLock::new();
     }
 
     pub(crate) fn seal_tail(&mut self) {
@@ -156,14 +170,16 @@ impl TableSnapshot {
     pub(crate) fn push_sealed(&mut self, slot: ChunkSlot) {
         self.live_rows += u64::from(slot.live_rows());
         Arc::make_mut(&mut self.sealed).push(slot);
+        self.statistics = OnceLock::new();
     }
 
-    /// Puts `slots` in the place of the chunks; the last becomes the tail if `keep_tail`.
+    /// Changes slots in place.
     pub(crate) fn update_chunks(&mut self, mut change: impl FnMut(&mut ChunkSlot)) {
         for slot in Arc::make_mut(&mut self.sealed).iter_mut().chain(&mut self.tail) {
             change(slot);
         }
         self.live_rows = self.chunks().map(|s| u64::from(s.live_rows())).sum();
+        self.statistics = OnceLock::new();
     }
 
     pub(crate) fn stamp(&mut self, timestamp: u64) {

@@ -218,7 +218,10 @@ fn append_to_tail(version: &mut TableSnapshot, batch: &RowBatch, from: usize) ->
         Some(tail) => tail.clone(),
         None => new_tail(version.table())?,
     };
-    let Chunk::Hot(hot) = &*slot.chunk.clone();
+    let chunk = slot.chunk.clone();
+    let Chunk::Hot(hot) = &*chunk else {
+        return Err(Error::internal("the tail of a table is frozen"));
+    };
     let start = hot.written();
     slot.bury(start as u32);
     let count = (batch.rows - from).min(CHUNK_ROWS - start);

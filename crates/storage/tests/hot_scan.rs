@@ -40,8 +40,7 @@ fn every_layout_window_and_isa_agrees_with_the_oracle() {
             let snapshot = transaction.snapshot().table(id).unwrap().clone();
             for isa in Isa::available() {
                 for round in 0..12 {
-                    let restrictions: Vec<_> =
-                        (0..round % 4).map(|_| random.restriction(&schema)).collect();
+                    let restrictions: Vec<_> = (0..round % 4).map(|_| random.restriction(&schema)).collect();
                     let options = ScanOptions {
                         isa,
                         window_rows: window,
@@ -94,7 +93,10 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
     transaction.commit();
     let after = store.snapshot().table(id).unwrap().clone();
     let values = |s| -> Vec<Vec<Value>> {
-        scan(s, &[], ScanOptions::default()).into_iter().map(|r| r.1).collect()
+        scan(s, &[], ScanOptions::default())
+            .into_iter()
+            .map(|r| r.1)
+            .collect()
     };
     assert!(same(&values(&before), &rows[..4]));
     assert!(same(&values(&after), &[&rows[..4], &rows[7..]].concat()));

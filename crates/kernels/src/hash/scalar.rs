@@ -33,8 +33,9 @@ pub fn combine_column<T: HashKey>(values: &[T], validity: Option<&[u8]>, hashes:
 pub unsafe fn combine_strings(strings: &[StringRef], validity: Option<&[u8]>, hashes: &mut [u64]) {
     let hashes = &mut hashes[..strings.len()];
     for (i, (hash, &string)) in hashes.iter_mut().zip(strings).enumerate() {
-        *hash = if validity.is_none_or(|v| v[i] != 0) {
-            // SAFETY: by contract; NULLs are not looked at.
+        let valid = validity.is_none_or(|v| v[i] != 0);
+        // SAFETY: by contract; NULLs are not looked at.
+        *hash = if valid {
             unsafe { fold_string(*hash, string) }
         } else {
             combine(*hash, NULL_WORD)

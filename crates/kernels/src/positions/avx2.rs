@@ -1,6 +1,5 @@
 //! Positions on 256-bit vectors: eight bits at a time through a table of their positions.
 
-use super::scalar;
 use crate::compare::RangeOp;
 use crate::plain::CodeWord;
 use std::arch::x86_64::*;
@@ -49,16 +48,10 @@ pub(crate) unsafe fn pair_shuffle(byte: u8) -> __m128i {
     }
 }
 
-/// See [`super::count_bits`].
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub fn count_bits(bits: &[u64]) -> usize {
-    scalar::count_bits(bits)
-}
-
 /// See [`super::positions`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
-    let count = scalar::count_bits(bits);
+    let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
     // A byte writes eight positions wherever it stands.
     out.reserve(count + 8);
     let mut end = out.len();

@@ -1,21 +1,14 @@
 //! Positions on 512-bit vectors: compress in a register, store whole. (Compressing straight to memory
 //! is up to twice as slow.)
 
-use super::scalar;
 use crate::compare::RangeOp;
 use crate::plain::CodeWord;
 use std::arch::x86_64::*;
 
-/// See [`super::count_bits`].
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub fn count_bits(bits: &[u64]) -> usize {
-    scalar::count_bits(bits)
-}
-
 /// See [`super::positions`].
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
-    let count = scalar::count_bits(bits);
+    let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
     // A word writes up to 64 positions wherever it stands.
     out.reserve(count + 64);
     let mut end = out.len();

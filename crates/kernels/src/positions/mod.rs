@@ -23,12 +23,6 @@ pub fn positions(isa: Isa, bits: &[u64], base: u16, out: &mut Vec<u16>) -> usize
     out.len() - before
 }
 
-/// Number of set bits. (Without its instruction, counting costs more than a range test.)
-pub fn count_bits(isa: Isa, bits: &[u64]) -> usize {
-    let isa = isa.effective();
-    dispatch!(isa, count_bits(bits), otherwise scalar::count_bits(bits))
-}
-
 /// Keeps those positions whose value passes the range test, in their order. Panics on a position
 /// beyond the values.
 pub fn reduce_between<T: Comparable>(

@@ -14,12 +14,6 @@ pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
     }
 }
 
-/// See [`super::count_bits`]; also compiled for the wider instruction sets.
-#[inline(always)]
-pub fn count_bits(bits: &[u64]) -> usize {
-    bits.iter().map(|word| word.count_ones() as usize).sum()
-}
-
 /// See [`super::reduce_between`]: takes the positions from `done` on, keeps them from `kept` on, and
 /// returns how many are kept in all. Branch-free: it writes every position and advances past the kept.
 pub fn reduce<T: Comparable>(

@@ -84,7 +84,11 @@ impl Random {
         use frazil_types::CompareOp::*;
         let column = self.below(schema.columns.len() as u64) as usize;
         let def = &schema.columns[column];
-        let kind = match self.below(if def.ty.native() == NativeType::String { 13 } else { 10 }) {
+        let kind = match self.below(if def.ty.native() == NativeType::String {
+            13
+        } else {
+            10
+        }) {
             0 => RestrictionKind::IsNull,
             1 => RestrictionKind::IsNotNull,
             2 => RestrictionKind::Between(self.value(def), self.value(def)),
@@ -119,9 +123,7 @@ fn like(pattern: &[char], text: &[char]) -> bool {
     match pattern.split_first() {
         None => text.is_empty(),
         Some(('%', rest)) => (0..=text.len()).any(|i| like(rest, &text[i..])),
-        Some((p, rest)) => {
-            text.first().is_some_and(|t| *p == '_' || p == t) && like(rest, &text[1..])
-        }
+        Some((p, rest)) => text.first().is_some_and(|t| *p == '_' || p == t) && like(rest, &text[1..]),
     }
 }
 
@@ -219,7 +221,15 @@ pub fn scan(
 
 /// Rows equal by value; NaN equals NaN and −0 is not 0.
 pub fn same(a: &[Vec<Value>], b: &[Vec<Value>]) -> bool {
-    format!("{a:?}") == format!("{b:?}")
+    let equal = |a: &Value, b: &Value| match (a, b) {
+        (Value::Double(a), Value::Double(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+        (a, b) => a == b,
+    };
+    a.len() == b.len()
+        && a.iter()
+            .flatten()
+            .zip(b.iter().flatten())
+            .all(|(a, b)| equal(a, b))
 }
 
 /// Begins a transaction that need not wait.
@@ -236,4 +246,48 @@ pub fn store_with(schema: Arc<Schema>, mempax_rows: u32) -> (Arc<Store>, TableId
         .unwrap();
     transaction.commit();
     (store, entry.id)
+}
+
+/// Scans and compares with those of `expected` that satisfy the restrictions, in order.
+pub fn check(
+    snapshot: &Arc<TableSnapshot>,
+    expected: &[Vec<Value>],
+    restrictions: &[Restriction],
+    options: ScanOptions,
+) {
+    let got: Vec<Vec<Value>> = (scan(snapshot, restrictions, options).into_iter())
+        .map(|(_, row)| row)
+        .collect();
+    let want: Vec<Vec<Value>> = (expected.iter())
+        .filter(|row| restrictions.iter().all(|x| satisfies(&row[x.column], &x.kind)))
+        .cloned()
+        .collect();
+    assert_eq!(got.len(), want.len(), "{restrictions:?}");
+    assert!(same(&got, &want), "{restrictions:?}");
+}
+
+/// Checks many random scans.
+pub fn check_at_random(
+    random: &mut Random,
+    snapshot: &Arc<TableSnapshot>,
+    expected: &[Vec<Value>],
+    rounds: u64,
+) {
+    let schema = snapshot.schema().clone();
+    assert_eq!(snapshot.rows() as usize, expected.len());
+    for round in 0..rounds {
+        let restrictions: Vec<_> = (0..round % 4).map(|_| random.restriction(&schema)).collect();
+        for isa in frazil_kernels::Isa::available() {
+            let options = ScanOptions {
+                isa,
+                window_rows: [64, 1024, 4096, 65_536][random.below(4) as usize],
+                stage_rows: [64, 1024, 65_536][random.below(3) as usize],
+                lend_columns: round % 2 == 0,
+                use_sma: random.below(2) == 0,
+                use_psma: random.below(2) == 0,
+                push_restrictions: true,
+            };
+            check(snapshot, expected, &restrictions, options);
+        }
+    }
 }

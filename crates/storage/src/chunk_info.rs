@@ -1,0 +1,91 @@
+//! How every chunk and column of a table is held: the rows of `frazil_blocks`.
+
+use crate::chunk::Chunk;
+use crate::snapshot::TableSnapshot;
+use frazil_types::Value;
+
+/// One column of one chunk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChunkColumnInfo {
+    /// Number of the chunk.
+    pub chunk: u32,
+    /// Whether it is a block.
+    pub frozen: bool,
+    /// Rows of the chunk, deleted ones included.
+    pub rows: u32,
+    /// Rows deleted.
+    pub deleted: u32,
+    /// Position of the column in the table.
+    pub column: usize,
+    /// Value ↔ code: the encoding's name; `hot` in a hot chunk.
+    pub encoding: String,
+    /// Code ↔ bytes: the layout's name; `memPAX(k)` in a hot chunk.
+    pub layout: String,
+    /// Bits of a code or value.
+    pub bits: u32,
+    /// Bytes the column takes.
+    pub bytes: u64,
+    /// Bytes of the same values uncompressed.
+    pub raw_bytes: u64,
+    /// Least and greatest value, where known.
+    pub bounds: Option<(Value, Value)>,
+    /// Rows that are NULL.
+    pub nulls: u64,
+    /// File and offset of the block, if it lies in a file.
+    pub origin: Option<String>,
+}
+
+impl TableSnapshot {
+    /// How each column of each chunk is held, in order.
+    pub fn describe(&self) -> Vec<ChunkColumnInfo> {
+        let mut out = Vec::new();
+        for slot in self.chunks() {
+            for column in 0..self.schema().columns.len() {
+                let mut info = ChunkColumnInfo {
+                    chunk: slot.number,
+                    frozen: slot.block().is_some(),
+                    rows: slot.rows,
+                    deleted: slot.rows - slot.live_rows(),
+                    column,
+                    encoding: "hot".to_string(),
+                    layout: String::new(),
+                    bits: 0,
+                    bytes: 0,
+                    raw_bytes: 0,
+                    bounds: None,
+                    nulls: slot.bounds[column].nulls,
+                    origin: None,
+                };
+                match &*slot.chunk {
+                    Chunk::Hot(hot) => {
+                        let size = hot.layout().column(column).native.size();
+                        info.layout = format!("memPAX({})", hot.layout().rows_per_partition());
+                        info.bits = size as u32 * 8;
+                        info.raw_bytes = u64::from(slot.rows) * size as u64;
+                        info.bytes = info.raw_bytes;
+                        let value = |v: i128| match hot.layout().column(column).native {
+                            frazil_types::NativeType::Bool => Value::Bool(v != 0),
+                            _ => Value::Int(v),
+                        };
+                        info.bounds = slot.bounds[column].range.map(|(a, b)| (value(a), value(b)));
+                    }
+                    Chunk::Frozen(frozen) => {
+                        let known = frozen.block.column_info(column);
+                        info.encoding = match known.compressed {
+                            true => format!("{}, FSST", known.encoding),
+                            false => known.encoding.to_string(),
+                        };
+                        info.layout = known.layout.to_string();
+                        info.bits = known.bits.into();
+                        info.bytes = known.bytes;
+                        info.raw_bytes = known.raw_bytes;
+                        info.bounds = known.bounds;
+                        info.origin = frozen.origin.as_deref().map(str::to_string);
+                    }
+                }
+                out.push(info);
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,370 @@
+//! Freezing: rows that have gone cold become Data Blocks (Data Blocks, section 3).
+//!
+//! A block is built from versions that nobody changes, so scans run on and the builder needs no lock;
+//! only the swap is made by a transaction. Where rows keep their places the chunk keeps its number.
+//! Where rows move (sorted, gathered from several chunks, freed of deleted ones) the block gets a new
+//! number, and rows that were deleted while it was built are deleted again in their new places.
+//! Nobody holds a row id across the swap: ids come from a scan by the transaction that uses them, and
+//! there is one writing transaction at a time.
+
+use crate::chunk::ChunkSlot;
+use crate::read_chunk::read_column;
+use crate::row_id::RowId;
+use crate::snapshot::{Table, TableSnapshot};
+use crate::store::Store;
+use crate::transaction::{Transaction, check_batch};
+use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
+use frazil_catalog::TableId;
+use frazil_kernels::{Isa, Selection};
+use frazil_types::{CHUNK_ROWS, Cancel, Native, NativeType, Result, RowBatch, StringRef, dispatch_native};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Builds blocks of one table, one after the other; one per worker.
+#[derive(Default)]
+pub struct Freezer {
+    builder: BlockBuilder,
+}
+
+/// Rows of some chunks as one block.
+pub struct FrozenRows {
+    /// The block; `None` when all rows were deleted.
+    pub block: Option<Block>,
+    /// For each row of the block the number of its source and its offset there; `None` when rows
+    /// kept their places in the only source.
+    moved: Option<Vec<(u16, u16)>>,
+}
+
+impl Freezer {
+    /// A freezer that builds blocks as the options say.
+    pub fn new(options: BuildOptions) -> Freezer {
+        Freezer {
+            builder: BlockBuilder::new(options),
+        }
+    }
+
+    /// Freezes rows of a batch that never were in a hot chunk: the loader's path. At most 65,536 rows;
+    /// checked as an insert is.
+    pub fn freeze_batch(&mut self, table: &Table, batch: &RowBatch) -> Result<Block> {
+        check_batch(table, batch)?;
+        let inputs: Vec<ColumnInput<'_>> = (batch.columns.iter())
+            .map(|c| ColumnInput::of_vector(c, 0..batch.rows))
+            .collect();
+        self.builder.build(&inputs)
+    }
+
+    /// Freezes the visible rows of these chunks, at most 65,536, in their order or sorted by a column
+    /// (NULLs last).
+    pub fn freeze_chunks(
+        &mut self,
+        table: &Table,
+        sources: &[ChunkSlot],
+        order_by: Option<usize>,
+    ) -> Result<FrozenRows> {
+        let places = match (sources, order_by) {
+            ([only], None) if only.deleted.is_none() => None,
+            _ => Some(visible_places(sources)),
+        };
+        let places = match (places, order_by) {
+            (Some(mut places), Some(column)) => {
+                sort_places(table, sources, column, &mut places)?;
+                Some(places)
+            }
+            (places, _) => places,
+        };
+        if places.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(FrozenRows {
+                block: None,
+                moved: places,
+            });
+        }
+        let mut columns = Vec::new();
+        for column in 0..table.schema().columns.len() {
+            columns.push(Gathered::new(table, sources, column, places.as_deref())?);
+        }
+        let rows = places.as_ref().map_or(sources[0].rows as usize, Vec::len);
+        let inputs: Vec<ColumnInput<'_>> = (columns.iter().enumerate())
+            // SAFETY: each buffer holds the native values of `rows` rows of the column, and lives until
+            // the block is built; strings point into it, into buffers beside it, or into the chunks.
+            .map(|(i, g)| unsafe {
+                let out = &g.out;
+                ColumnInput::of_memory(
+                    table.schema().columns[i].ty,
+                    out.values_ptr(),
+                    rows,
+                    out.validity(),
+                )
+            })
+            .collect();
+        Ok(FrozenRows {
+            block: Some(self.builder.build(&inputs)?),
+            moved: places,
+        })
+    }
+}
+
+/// A column of the rows to be frozen, and what its strings point into.
+struct Gathered {
+    out: ColumnBuffer,
+    _sources: Vec<ColumnBuffer>,
+}
+
+impl Gathered {
+    fn new(
+        table: &Table,
+        sources: &[ChunkSlot],
+        column: usize,
+        places: Option<&[(u16, u16)]>,
+    ) -> Result<Gathered> {
+        let mut buffers = Vec::new();
+        for slot in sources {
+            buffers.push(read_whole(table, slot, column)?);
+        }
+        let Some(places) = places else {
+            return Ok(Gathered {
+                out: buffers.swap_remove(0),
+                _sources: Vec::new(),
+            });
+        };
+        let mut out = ColumnBuffer::new();
+        dispatch_native!(table.schema().columns[column].ty.native(), T => {
+            let values: Vec<&[T]> = buffers.iter().map(|b| b.values::<T>()).collect();
+            gather(&values, places, out.prepare::<T>(places.len()));
+        });
+        if buffers.iter().any(|b| b.validity().is_some()) {
+            let validity: Vec<Option<&[u8]>> = buffers.iter().map(ColumnBuffer::validity).collect();
+            for (to, &(source, row)) in out.validity_mut().iter_mut().zip(places) {
+                *to = validity[usize::from(source)].map_or(1, |v| v[usize::from(row)]);
+            }
+        }
+        Ok(Gathered {
+            out,
+            _sources: buffers,
+        })
+    }
+}
+
+fn gather<T: Native>(sources: &[&[T]], places: &[(u16, u16)], out: &mut [T]) {
+    for (to, &(source, row)) in out.iter_mut().zip(places) {
+        *to = sources[usize::from(source)][usize::from(row)];
+    }
+}
+
+/// All rows of a column of a chunk, flat.
+fn read_whole(table: &Table, slot: &ChunkSlot, column: usize) -> Result<ColumnBuffer> {
+    let mut buffer = ColumnBuffer::new();
+    read_column(
+        Isa::detect(),
+        slot,
+        column,
+        Selection::all(0..slot.rows),
+        &mut buffer,
+    )
+    .map_err(|e| slot.blame(table.entry(), e))?;
+    buffer.flatten();
+    Ok(buffer)
+}
+
+fn visible_places(sources: &[ChunkSlot]) -> Vec<(u16, u16)> {
+    let mut places = Vec::new();
+    for (i, slot) in sources.iter().enumerate() {
+        let rows = (0..slot.rows as usize).filter(|&r| !slot.is_deleted(r));
+        places.extend(rows.map(|r| (i as u16, r as u16)));
+    }
+    places
+}
+
+/// Stable, NULLs last.
+fn sort_places(
+    table: &Table,
+    sources: &[ChunkSlot],
+    column: usize,
+    places: &mut Vec<(u16, u16)>,
+) -> Result<()> {
+    let gathered = Gathered::new(table, sources, column, Some(places))?;
+    let mut order: Vec<u32> = (0..places.len() as u32).collect();
+    let keys = &gathered.out;
+    match table.schema().columns[column].ty.native() {
+        NativeType::Bool => sort_by_key::<u8>(keys, &mut order, u8::cmp),
+        NativeType::I16 => sort_by_key::<i16>(keys, &mut order, i16::cmp),
+        NativeType::I32 => sort_by_key::<i32>(keys, &mut order, i32::cmp),
+        NativeType::I64 => sort_by_key::<i64>(keys, &mut order, i64::cmp),
+        NativeType::I128 => sort_by_key::<i128>(keys, &mut order, i128::cmp),
+        NativeType::F64 => sort_by_key::<f64>(keys, &mut order, |a, b| {
+            a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+        }),
+        // SAFETY: `gathered` keeps the strings alive.
+        NativeType::String => sort_by_key::<StringRef>(keys, &mut order, |a, b| unsafe { a.compare(*b) }),
+    }
+    *places = order.into_iter().map(|i| places[i as usize]).collect();
+    Ok(())
+}
+
+fn sort_by_key<T: Native>(keys: &ColumnBuffer, order: &mut [u32], compare: impl Fn(&T, &T) -> Ordering) {
+    let values = keys.values::<T>();
+    let null = |row: u32| keys.validity().is_some_and(|v| v[row as usize] == 0);
+    order.sort_by(|&a, &b| match (null(a), null(b)) {
+        (false, false) => compare(&values[a as usize], &values[b as usize]),
+        (a, b) => a.cmp(&b),
+    });
+}
+
+/// What a freeze did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FreezeReport {
+    /// Blocks built.
+    pub blocks: u64,
+    /// Rows in them.
+    pub rows: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+}
+
+impl FreezeReport {
+    fn add(&mut self, block: &Block) {
+        self.blocks += 1;
+        self.rows += u64::from(block.rows());
+        self.bytes += block.bytes().len() as u64;
+    }
+}
+
+impl Transaction {
+    /// Freezes every hot chunk of a table, partial ones too, together with small or thinned blocks
+    /// beside them; with `order_by` every chunk, each sorted by itself.
+    pub fn freeze_table(
+        &mut self,
+        id: TableId,
+        order_by: Option<usize>,
+        options: BuildOptions,
+        cancel: &Cancel,
+    ) -> Result<FreezeReport> {
+        let version = self.snapshot().table(id)?.clone();
+        let table = version.table().clone();
+        let mut freezer = Freezer::new(options);
+        let mut report = FreezeReport::default();
+        let mut slots = Vec::new();
+        for group in groups(&version) {
+            cancel.check()?;
+            let [only] = &group[..] else {
+                let frozen = freezer.freeze_chunks(&table, &group, order_by)?;
+                slots.extend(frozen.into_slot(&table, &group, &mut report));
+                continue;
+            };
+            if order_by.is_none() && only.hot().is_none() && only.deleted.is_none() {
+                slots.push(only.clone());
+                continue;
+            }
+            let frozen = freezer.freeze_chunks(&table, &group, order_by)?;
+            slots.extend(frozen.into_slot(&table, &group, &mut report));
+        }
+        *self.table_mut(id)? = TableSnapshot::new(table, slots, None);
+        Ok(report)
+    }
+
+    /// Adds rows that a loader froze.
+    pub fn append_block(&mut self, id: TableId, block: Block) -> Result<()> {
+        let version = self.table_mut(id)?;
+        let number = version.table().take_chunk_number();
+        version.push_sealed(ChunkSlot::frozen(number, block, None));
+        Ok(())
+    }
+}
+
+impl FrozenRows {
+    fn into_slot(self, table: &Table, sources: &[ChunkSlot], report: &mut FreezeReport) -> Option<ChunkSlot> {
+        let block = self.block?;
+        report.add(&block);
+        let number = match self.moved {
+            None => sources[0].number,
+            Some(_) => table.take_chunk_number(),
+        };
+        Some(ChunkSlot::frozen(number, block, None))
+    }
+}
+
+/// Runs of neighbouring chunks that become one block each: small ones are gathered.
+fn groups(version: &TableSnapshot) -> Vec<Vec<ChunkSlot>> {
+    let mut groups: Vec<(u32, Vec<ChunkSlot>)> = Vec::new();
+    for slot in version.chunks().filter(|s| s.live_rows() > 0) {
+        let live = slot.live_rows();
+        match groups.last_mut() {
+            Some((rows, group)) if *rows + live <= CHUNK_ROWS as u32 && group.len() < 1 << 12 => {
+                *rows += live;
+                group.push(slot.clone());
+            }
+            _ => groups.push((live, vec![slot.clone()])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+impl Store {
+    /// Freezes one full hot chunk, if there is one and no transaction is writing: what a background
+    /// worker calls when it has time. Returns whether there was work.
+    pub fn freeze_step(self: &Arc<Store>, freezer: &mut Freezer) -> Result<bool> {
+        let snapshot = self.snapshot();
+        let Some((version, slot)) = (snapshot.tables()).find_map(|t| {
+            Some((
+                t,
+                t.sealed()
+                    .iter()
+                    .find(|s| s.hot().is_some() && s.live_rows() > 0)?,
+            ))
+        }) else {
+            return Ok(false);
+        };
+        let table = version.table().clone();
+        let frozen = freezer.freeze_chunks(&table, std::slice::from_ref(slot), None)?;
+        // If a writer is at work, it may last; the block is built again when there is peace.
+        let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
+            return Ok(false);
+        };
+        if transaction.snapshot().table(table.id()).is_ok() {
+            transaction.swap_in(&table, slot, frozen)?;
+            transaction.commit();
+        }
+        Ok(true)
+    }
+}
+
+impl Transaction {
+    /// Puts a block in the place of the chunk it was built from, with the rows deleted since.
+    fn swap_in(&mut self, table: &Table, built_from: &ChunkSlot, frozen: FrozenRows) -> Result<()> {
+        let moved = frozen.moved.clone();
+        let mut report = FreezeReport::default();
+        let Some(new) = frozen.into_slot(table, std::slice::from_ref(built_from), &mut report) else {
+            return Ok(());
+        };
+        let mut gone = Vec::new();
+        let version = self.table_mut(table.id())?;
+        version.update_chunks(|slot| {
+            if !Arc::ptr_eq(&slot.chunk, &built_from.chunk) {
+                return;
+            }
+            let fresh: Vec<u16> = (slot.deleted.iter())
+                .flat_map(|d| d.bits.iter().filter(|&r| !built_from.is_deleted(r)))
+                .map(|r| r as u16)
+                .collect();
+            gone = carry_over(&fresh, moved.as_deref(), new.number);
+            *slot = new.clone();
+        });
+        self.delete(table.id(), &gone)?;
+        Ok(())
+    }
+}
+
+/// Row ids, in the new chunk, of rows at old offsets.
+fn carry_over(old: &[u16], moved: Option<&[(u16, u16)]>, number: u32) -> Vec<RowId> {
+    let Some(moved) = moved.filter(|_| !old.is_empty()) else {
+        return old.iter().map(|&o| RowId::new(number, o)).collect();
+    };
+    let places: HashMap<u16, u16> = (moved.iter().enumerate())
+        .map(|(new, &(_, old))| (old, new as u16))
+        .collect();
+    (old.iter())
+        .filter_map(|o| places.get(o))
+        .map(|&new| RowId::new(number, new))
+        .collect()
+}

@@ -1,0 +1,175 @@
+//! What the planner asks of a table: rows, bounds, NULLs and an estimate of distinct values. Bounds
+//! hold for every row of the version (value bounds are derived from them); the estimate is an estimate.
+
+use crate::bounds::ColumnBounds;
+use crate::chunk::ChunkSlot;
+use crate::read_chunk::read_column;
+use crate::snapshot::TableSnapshot;
+use frazil_block::ColumnBuffer;
+use frazil_kernels::hash::HashKey;
+use frazil_kernels::{Isa, Selection, hash};
+use frazil_types::{NativeType, Result, StringRef};
+use std::sync::Arc;
+
+/// Rows looked at to estimate distinct values.
+const SAMPLE_ROWS: u64 = 16_384;
+
+/// Statistics of one version of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableStatistics {
+    /// Rows, exact.
+    pub rows: u64,
+    /// Per column.
+    pub columns: Vec<ColumnStatistics>,
+}
+
+/// Statistics of one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColumnStatistics {
+    /// Bounds of all values, and the number of NULLs.
+    pub bounds: ColumnBounds,
+    /// Estimate of the number of distinct values that are not NULL.
+    pub distinct: f64,
+}
+
+/// Distinct values of some version of a table, kept until the table has grown or shrunk by a fifth.
+#[derive(Debug)]
+pub(crate) struct DistinctEstimate {
+    rows: u64,
+    columns: Arc<[f64]>,
+}
+
+impl TableSnapshot {
+    /// Statistics of this version; cheap but for the first time after the table changed a lot.
+    pub fn statistics(&self) -> Result<Arc<TableStatistics>> {
+        if let Some(known) = self.statistics_cell().get() {
+            return Ok(known.clone());
+        }
+        let distinct = self.distinct()?;
+        let mut columns: Vec<ColumnStatistics> = (distinct.iter())
+            .map(|&distinct| ColumnStatistics {
+                bounds: ColumnBounds::default(),
+                distinct,
+            })
+            .collect();
+        for slot in self.chunks() {
+            for (column, bounds) in columns.iter_mut().zip(slot.bounds.iter()) {
+                column.bounds = column.bounds.merge(*bounds);
+            }
+        }
+        for column in &mut columns {
+            let width = column
+                .bounds
+                .range
+                .map(|(a, b)| b.saturating_sub(a).saturating_add(1) as f64);
+            let most = width.unwrap_or(f64::MAX).min(self.rows() as f64);
+            column.distinct = column.distinct.clamp(0.0, most);
+        }
+        let made = Arc::new(TableStatistics {
+            rows: self.rows(),
+            columns,
+        });
+        Ok(self.statistics_cell().get_or_init(|| made).clone())
+    }
+
+    fn distinct(&self) -> Result<Arc<[f64]>> {
+        let mut kept = (self.table().distinct_cell().lock()).unwrap_or_else(|e| e.into_inner());
+        if let Some(known) = &*kept
+            && known.rows.abs_diff(self.rows()) <= known.rows / 5
+        {
+            return Ok(known.columns.clone());
+        }
+        let columns: Arc<[f64]> = (0..self.schema().columns.len())
+            .map(|c| estimate_distinct(self, c))
+            .collect::<Result<_>>()?;
+        *kept = Some(DistinctEstimate {
+            rows: self.rows(),
+            columns: columns.clone(),
+        });
+        Ok(columns)
+    }
+}
+
+/// Scales the distinct values of a sample up to the table, by how many of them occur once in it (Haas
+/// and Stokes 1998, the estimator PostgreSQL uses): n d / (n − f1 + f1 n / N).
+fn estimate_distinct(version: &TableSnapshot, column: usize) -> Result<f64> {
+    let rows = version.rows();
+    let mut hashes = Vec::new();
+    let step = (rows / SAMPLE_ROWS).max(1);
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for slot in version.chunks() {
+        let mut positions = Vec::new();
+        let mut row = 0;
+        while row < u64::from(slot.rows) {
+            // One row out of each `step`, at random, so that clustered values do not mislead.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = row + (state >> 33) % step;
+            if at < u64::from(slot.rows) && !slot.is_deleted(at as usize) {
+                positions.push(at as u16);
+            }
+            row += step;
+        }
+        hash_positions(version, slot, column, &positions, &mut hashes)?;
+    }
+    let sampled = hashes.len() as f64;
+    hashes.sort_unstable();
+    let (mut distinct, mut once) = (0.0, 0.0);
+    for run in hashes.chunk_by(|a, b| a == b) {
+        distinct += 1.0;
+        once += f64::from(u8::from(run.len() == 1));
+    }
+    if sampled == 0.0 || step == 1 {
+        return Ok(distinct);
+    }
+    let scaled = sampled * distinct / (sampled - once + once * sampled / rows as f64);
+    Ok(scaled.clamp(distinct, rows as f64))
+}
+
+fn hash_positions(
+    version: &TableSnapshot,
+    slot: &ChunkSlot,
+    column: usize,
+    positions: &[u16],
+    hashes: &mut Vec<u64>,
+) -> Result<()> {
+    if positions.is_empty() {
+        return Ok(());
+    }
+    let mut buffer = ColumnBuffer::new();
+    read_column(
+        Isa::detect(),
+        slot,
+        column,
+        Selection::Positions(positions),
+        &mut buffer,
+    )
+    .map_err(|e| slot.blame(version.table().entry(), e))?;
+    buffer.flatten();
+    fn push<T: HashKey + frazil_types::Native>(buffer: &ColumnBuffer, hashes: &mut Vec<u64>) {
+        let validity = buffer.validity();
+        let values = buffer.values::<T>().iter().enumerate();
+        hashes.extend(
+            values
+                .filter(|&(i, _)| validity.is_none_or(|v| v[i] == 1))
+                .map(|(_, v)| v.fold(0)),
+        );
+    }
+    match buffer.native() {
+        NativeType::Bool => push::<u8>(&buffer, hashes),
+        NativeType::I16 => push::<i16>(&buffer, hashes),
+        NativeType::I32 => push::<i32>(&buffer, hashes),
+        NativeType::I64 => push::<i64>(&buffer, hashes),
+        NativeType::I128 => push::<i128>(&buffer, hashes),
+        NativeType::F64 => push::<f64>(&buffer, hashes),
+        NativeType::String => {
+            let validity = buffer.validity();
+            for (i, string) in buffer.values::<StringRef>().iter().enumerate() {
+                if validity.is_none_or(|v| v[i] == 1) {
+                    // SAFETY: the chunk and the buffer keep the strings alive.
+                    hashes.push(hash::hash_bytes(unsafe { string.bytes() }));
+                }
+            }
+        }
+    }
+    Ok(())
+}

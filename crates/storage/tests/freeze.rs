@@ -1,0 +1,209 @@
+//! Freezing: the same rows come back, whatever the state of their chunks; rows deleted while a chunk
+//! cools stay deleted; readers and writers go on.
+
+mod support;
+
+use frazil_block::BuildOptions;
+use frazil_catalog::TableId;
+use frazil_storage::{Freezer, RowId, ScanOptions, Store};
+use frazil_types::{Cancel, CompareOp, Restriction, RestrictionKind, Value};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use support::*;
+
+fn freeze(store: &Arc<Store>, id: TableId, order_by: Option<usize>) -> u64 {
+    let mut transaction = begin(store);
+    let report = transaction
+        .freeze_table(id, order_by, BuildOptions::default(), &Cancel::new())
+        .unwrap();
+    transaction.commit();
+    report.blocks
+}
+
+fn append(store: &Arc<Store>, id: TableId, rows: &[Vec<Value>]) {
+    let mut transaction = begin(store);
+    transaction.append(id, &batch(&schema(), rows)).unwrap();
+    transaction.commit();
+}
+
+#[test]
+fn frozen_half_frozen_and_hot_answer_alike() {
+    let mut random = Random(11);
+    let schema = schema();
+    for k in [65_536, 100] {
+        let (store, id) = store_with(schema.clone(), k);
+        let first = random.rows(&schema, 70_000);
+        append(&store, id, &first);
+        assert_eq!(freeze(&store, id, None), 2);
+        let table = store.snapshot().table(id).unwrap().clone();
+        assert!(table.chunks().all(|c| c.block().is_some()));
+        check_at_random(&mut random, &table, &first, 12);
+
+        let second = random.rows(&schema, 3_000);
+        append(&store, id, &second);
+        let mut both = [first.clone(), second].concat();
+        let half = store.snapshot().table(id).unwrap().clone();
+        assert!(half.tail().is_some_and(|t| t.hot().is_some()));
+        check_at_random(&mut random, &half, &both, 8);
+
+        let gone: Vec<usize> = (0..both.len()).filter(|_| random.below(7) == 0).collect();
+        let ids: Vec<RowId> = {
+            let all = scan(&half, &[], ScanOptions::default());
+            gone.iter().map(|&r| all[r].0).collect()
+        };
+        let mut transaction = begin(&store);
+        assert_eq!(transaction.delete(id, &ids).unwrap(), ids.len() as u64);
+        transaction.commit();
+        gone.iter().rev().for_each(|&r| drop(both.remove(r)));
+        let thinned = store.snapshot().table(id).unwrap().clone();
+        check_at_random(&mut random, &thinned, &both, 8);
+
+        freeze(&store, id, None);
+        let compact = store.snapshot().table(id).unwrap().clone();
+        assert!(
+            compact
+                .chunks()
+                .all(|c| c.deleted.is_none() && c.block().is_some())
+        );
+        check_at_random(&mut random, &compact, &both, 8);
+        check_at_random(&mut random, &half, &[&first[..], &half_tail(&half)].concat(), 1);
+    }
+}
+
+/// What an old snapshot still shows of its last chunk.
+fn half_tail(half: &Arc<frazil_storage::TableSnapshot>) -> Vec<Vec<Value>> {
+    let all = scan(half, &[], ScanOptions::default());
+    all[70_000..].iter().map(|r| r.1.clone()).collect()
+}
+
+#[test]
+fn sorting_orders_each_chunk_and_nulls_come_last() {
+    let mut random = Random(5);
+    let schema = schema();
+    for column in 0..schema.columns.len() {
+        let (store, id) = store_with(schema.clone(), 65_536);
+        let mut rows = random.rows(&schema, 5_000);
+        append(&store, id, &rows);
+        freeze(&store, id, Some(column));
+        rows.sort_by(|a, b| {
+            let nulls = a[column].is_null().cmp(&b[column].is_null());
+            nulls.then_with(|| order(&a[column], &b[column]))
+        });
+        let table = store.snapshot().table(id).unwrap().clone();
+        check_at_random(&mut random, &table, &rows, 6);
+    }
+}
+
+#[test]
+fn sma_and_psma_are_seen_to_skip() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let mut rows = Random(5).rows(&schema, 65_536);
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = Value::Int(i as i128 / 8);
+    }
+    append(&store, id, &rows);
+    freeze(&store, id, None);
+    let table = store.snapshot().table(id).unwrap().clone();
+    let counters = |value: i128| {
+        let restriction = Restriction {
+            column: 0,
+            kind: RestrictionKind::Compare(CompareOp::Eq, Value::Int(value)),
+        };
+        let options = ScanOptions::default();
+        let scan = frazil_storage::TableScan::new(table.clone(), vec![], vec![restriction], options);
+        let scan = Arc::new(scan.unwrap());
+        let mut cursor = scan.cursor();
+        cursor.open(0).unwrap();
+        while cursor.next().unwrap().is_some() {}
+        scan.counters()
+    };
+    assert_eq!(counters(1 << 40).chunks_skipped_by_sma, 1);
+    let narrowed = counters(77);
+    assert_eq!(narrowed.rows_returned, 8);
+    assert!(narrowed.rows_skipped_by_psma > 60_000, "{narrowed:?}");
+    let statistics = table.statistics().unwrap();
+    assert_eq!(statistics.rows, 65_536);
+    assert_eq!(statistics.columns[0].bounds.range, Some((0, 8191)));
+    let distinct = statistics.columns[0].distinct;
+    assert!((4_000.0..=8192.0).contains(&distinct), "{distinct}");
+    let shown = table.describe();
+    assert_eq!(shown.len(), schema.columns.len());
+    assert_eq!(shown[0].encoding, "frame of reference");
+}
+
+#[test]
+fn freezing_in_the_background_keeps_readers_and_deletes_right() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let mut rows = Random(9).rows(&schema, 150_000);
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = Value::Int(i as i128);
+    }
+    append(&store, id, &rows);
+    let done = AtomicBool::new(false);
+    let mut deleted = std::collections::BTreeSet::new();
+    std::thread::scope(|scope| {
+        let freezer = scope.spawn(|| {
+            let mut freezer = Freezer::default();
+            while !done.load(Ordering::Acquire) {
+                store.freeze_step(&mut freezer).unwrap();
+            }
+            while store.freeze_step(&mut freezer).unwrap() {}
+        });
+        let mut random = Random(21);
+        for round in 0..40 {
+            // A delete finds its rows and deletes them in one transaction, as the statement does.
+            let mut transaction = store
+                .begin(std::time::Duration::from_secs(20), &Cancel::new())
+                .unwrap();
+            let table = transaction.snapshot().table(id).unwrap().clone();
+            let low = random.below(150_000) as i128;
+            let restriction = Restriction {
+                column: 0,
+                kind: RestrictionKind::Between(Value::Int(low), Value::Int(low + 500)),
+            };
+            let found = scan(&table, &[restriction], ScanOptions::default());
+            let ids: Vec<RowId> = found.iter().map(|r| r.0).collect();
+            transaction.delete(id, &ids).unwrap();
+            if round % 4 == 3 {
+                transaction.rollback();
+            } else {
+                deleted.extend(found.iter().map(|r| r.1[0].as_int().unwrap()));
+                transaction.commit();
+            }
+            let seen = store.snapshot().table(id).unwrap().rows();
+            assert_eq!(seen as usize, 150_000 - deleted.len());
+        }
+        done.store(true, Ordering::Release);
+        freezer.join().unwrap();
+    });
+    let table = store.snapshot().table(id).unwrap().clone();
+    assert_eq!(table.chunks().filter(|c| c.block().is_some()).count(), 2);
+    rows.retain(|r| !deleted.contains(&r[0].as_int().unwrap()));
+    check_at_random(&mut Random(2), &table, &rows, 4);
+}
+
+#[test]
+fn a_loader_adds_blocks_directly() {
+    let mut random = Random(13);
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let rows = random.rows(&schema, 9_000);
+    append(&store, id, &rows[..1_000]);
+    let mut transaction = begin(&store);
+    let table = transaction.snapshot().table(id).unwrap().table().clone();
+    let mut freezer = Freezer::default();
+    let block = freezer
+        .freeze_batch(&table, &batch(&schema, &rows[1_000..]))
+        .unwrap();
+    transaction.append_block(id, block).unwrap();
+    transaction.commit();
+    let expected = [&rows[1_000..], &rows[..1_000]].concat();
+    check_at_random(
+        &mut random,
+        &store.snapshot().table(id).unwrap().clone(),
+        &expected,
+        8,
+    );
+}
