@@ -575,7 +575,7 @@ fn shifted_word(words: &[u64], at: usize) -> u64 {
 
 /// Clears the bits beyond `rows`.
 fn negate_tail(bits: &mut [u64], rows: usize) {
-    if rows % 64 != 0
+    if !rows.is_multiple_of(64)
         && let Some(last) = bits.last_mut()
     {
         *last &= (1 << (rows % 64)) - 1;

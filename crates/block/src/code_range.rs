@@ -287,7 +287,7 @@ impl Block {
         if entry.native == NativeType::String && entry.encoding != Encoding::Dictionary {
             return self.translate_text(column, kind);
         }
-        if entry.native == NativeType::I128 && self.is_wide(entry) {
+        if entry.native == NativeType::I128 && entry.encoding == Encoding::Raw && is_wide(entry) {
             return translate_wide(entry, kind);
         }
         let domain = self.domain(column)?;
@@ -324,20 +324,12 @@ impl Block {
                 let bounds = self.string_bounds(column);
                 Ok(bounds.and_then(|(min, max)| test.over_bounds(min, max)) == Some(false))
             }
-            NativeType::I128 if self.is_wide(entry) => {
+            NativeType::I128 if is_wide(entry) => {
                 let wide = translate_wide(entry, kind)?;
                 Ok(matches!(wide, Translated::Codes(CodeRange::None, _)))
             }
             _ => Ok(normalize(sma_domain(entry).spans(kind)?).is_empty()),
         }
-    }
-
-    /// Whether the values span more than 64 bits.
-    fn is_wide(&self, entry: &ColumnEntry) -> bool {
-        entry
-            .max
-            .checked_sub(entry.min)
-            .is_none_or(|d| u64::try_from(d).is_err())
     }
 
     fn translate_text(&self, column: usize, kind: &RestrictionKind) -> Result<Translated> {
@@ -368,11 +360,19 @@ impl Block {
             native => dispatch_integer!(native, T => Domain::Numbers(
                 self.slice::<T>(entry.sections.dictionary)[skip..]
                     .iter()
-                    .map(|&v| i128::from(v))
+                    .map(|&v| v.into())
                     .collect(),
             ), _ => sma_domain(entry)),
         })
     }
+}
+
+/// Whether the values span more than 64 bits.
+fn is_wide(entry: &ColumnEntry) -> bool {
+    entry
+        .max
+        .checked_sub(entry.min)
+        .is_none_or(|d| u64::try_from(d).is_err())
 }
 
 /// The domain that min and max make up.

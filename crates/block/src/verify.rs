@@ -39,7 +39,7 @@ fn check_places(entry: &ColumnEntry, region: usize, total: usize) -> Result<()> 
     };
     let extent = entry.extent;
     let last = (total - READ_PADDING) as u64;
-    let end = extent.offset.checked_add(extent.bytes).unwrap_or(u64::MAX);
+    let end = extent.offset.saturating_add(extent.bytes);
     check(
         extent.offset >= region as u64 && extent.offset.is_multiple_of(ALIGNMENT as u64) && end <= last,
         "the column's extent lies outside the block",
@@ -172,6 +172,12 @@ impl Block {
                 entry.extent.bytes, entry.extent.offset, entry.crc
             )));
         }
+        check(
+            entry.native != NativeType::String
+                || !entry.has(FLAG_SMA)
+                || self.string_bounds(column).is_some(),
+            "the lengths in the SMA do not add up",
+        )?;
         match entry.encoding {
             Encoding::Constant => self.verify_constant(column),
             Encoding::FrameOfReference => {

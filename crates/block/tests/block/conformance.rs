@@ -1,13 +1,11 @@
 //! Conformance: every encoding × type × operator × selection form × instruction set against the naive
 //! oracle.
 
-mod support;
-
+use crate::support::{Column, Random, block_of, columns, same, satisfies};
 use frazil_block::{Block, BlockBytes, BlockScan, ColumnBuffer, Encoding, Matched, ScanOptions};
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{CompareOp, MatchBits, Restriction, RestrictionKind, Value};
 use std::collections::BTreeSet;
-use support::{Column, Random, block_of, columns, same, satisfies};
 
 /// Restrictions whose operands lie in, between, at the edges of and beyond the values.
 fn restrictions(column: &Column, random: &mut Random) -> Vec<RestrictionKind> {
@@ -15,8 +13,8 @@ fn restrictions(column: &Column, random: &mut Random) -> Vec<RestrictionKind> {
         .map(|_| column.values[random.below(column.values.len() as u64) as usize].clone())
         .collect();
     let valid = || column.values.iter().filter(|v| !v.is_null());
-    operands.extend(valid().min_by(|a, b| support::compare(a, b)).cloned());
-    operands.extend(valid().max_by(|a, b| support::compare(a, b)).cloned());
+    operands.extend(valid().min_by(|a, b| crate::support::compare(a, b)).cloned());
+    operands.extend(valid().max_by(|a, b| crate::support::compare(a, b)).cloned());
     match column.values.iter().find(|v| !v.is_null()) {
         Some(Value::Text(_)) => {
             operands.extend(["", "MAIM", "zzz", "regular d"].map(|t| Value::Text(t.into())))

@@ -1,0 +1,6 @@
+//! Tests of Data Blocks from outside: conformance, hostile bytes, golden files.
+
+mod conformance;
+mod golden;
+mod mutation;
+mod support;
