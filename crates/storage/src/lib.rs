@@ -23,6 +23,7 @@ pub mod statistics;
 pub mod store;
 pub mod string_arena;
 pub mod table_scan;
+pub mod thaw;
 pub mod transaction;
 
 pub use bounds::ColumnBounds;

@@ -4,7 +4,9 @@
 pub mod file;
 pub mod lock;
 pub mod mapping;
+pub mod new_file;
 
-pub use file::{MappedFile, replace_file, sync_directory};
+pub use file::{MappedFile, io_error, replace_file, sync_directory};
 pub use lock::DirectoryLock;
 pub use mapping::AnonymousMapping;
+pub use new_file::NewFile;

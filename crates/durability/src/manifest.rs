@@ -1,0 +1,215 @@
+//! The manifest: one line that names format, version and checksum, then JSON. A manifest that was not
+//! written whole, or was changed since, is told from a good one by its first line alone.
+
+use crate::type_names::{parse_type, read_value, write_value};
+use frazil_catalog::{TableEntry, TableId, TableOptions};
+use frazil_types::{ColumnDef, Error, Result, Schema, SqlState};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The version of the directory format.
+pub const VERSION: u32 = 1;
+const MAGIC: &str = "frazil manifest";
+
+/// What a directory holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Manifest {
+    /// Time of the last commit in it.
+    pub timestamp: u64,
+    /// Version of the catalog.
+    pub catalog_version: u64,
+    /// The greatest table id ever given.
+    pub last_table: u64,
+    /// The greatest number of a segment ever written.
+    pub last_segment: u64,
+    /// The tables.
+    pub tables: Vec<TableRecord>,
+}
+
+/// A table and its chunks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableRecord {
+    /// Name, columns and options.
+    pub entry: TableEntry,
+    /// Number of its next chunk.
+    pub next_chunk: u32,
+    /// Its chunks, in order.
+    pub chunks: Vec<ChunkRecord>,
+}
+
+/// A chunk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChunkRecord {
+    /// Its number.
+    pub number: u32,
+    /// Whether it was hot and took further rows: it will again.
+    pub hot: bool,
+    /// Its rows.
+    pub rows: u32,
+    /// Where its block lies.
+    pub block: Place,
+    /// Where the bits of its deleted rows lie, if there are any, and their checksum.
+    pub deleted: Option<(Place, u32)>,
+}
+
+/// Bytes in a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Number of the segment.
+    pub segment: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+impl Manifest {
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let json = json!({
+            "timestamp": self.timestamp,
+            "catalog_version": self.catalog_version,
+            "last_table": self.last_table,
+            "last_segment": self.last_segment,
+            "tables": self.tables.iter().map(write_table).collect::<Vec<_>>(),
+        });
+        let body = json.to_string();
+        let crc = crc32c::crc32c(body.as_bytes());
+        format!("{MAGIC} {VERSION} {crc:08x}\n{body}\n").into_bytes()
+    }
+
+    /// Reads the bytes of the file at `path`.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        let damaged = |what: &str| {
+            Error::new(
+                SqlState::DATA_CORRUPTED,
+                format!("manifest \"{}\": {what}", path.display()),
+            )
+        };
+        let text = std::str::from_utf8(bytes)
+            .map_err(|e| damaged(&format!("the byte at offset {} is not UTF-8", e.valid_up_to())))?;
+        let (head, body) = text
+            .split_once('\n')
+            .ok_or_else(|| damaged("its first line is cut off"))?;
+        let words: Vec<&str> = (head.strip_prefix(MAGIC))
+            .ok_or_else(|| damaged("it does not begin as a Frazil manifest does"))?
+            .split_whitespace()
+            .collect();
+        let [version, crc] = words[..] else {
+            return Err(damaged("its first line is damaged"));
+        };
+        if version != VERSION.to_string() {
+            return Err(Error::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!(
+                    "directory \"{}\" has format version {version}; this Frazil reads version {VERSION}",
+                    path.parent().unwrap_or(path).display()
+                ),
+            )
+            .with_hint("open it with the Frazil that wrote it"));
+        }
+        let body = body.strip_suffix('\n').ok_or_else(|| damaged("it is cut off"))?;
+        if u32::from_str_radix(crc, 16) != Ok(crc32c::crc32c(body.as_bytes())) {
+            return Err(damaged("its checksum does not match: it was changed or cut off"));
+        }
+        let json: Json = serde_json::from_str(body).map_err(|e| damaged(&e.to_string()))?;
+        read_manifest(&json).ok_or_else(|| damaged("a field is missing or of the wrong kind"))
+    }
+}
+
+fn write_table(table: &TableRecord) -> Json {
+    json!({
+        "id": table.entry.id.0,
+        "name": table.entry.name,
+        "mempax_rows": table.entry.options.mempax_rows,
+        "columns": table.entry.schema.columns.iter().map(|c| json!({
+            "name": c.name,
+            "type": c.ty.to_string(),
+            "nullable": c.nullable,
+            "default": write_value(c.default.as_ref()),
+        })).collect::<Vec<_>>(),
+        "next_chunk": table.next_chunk,
+        "chunks": table.chunks.iter().map(|c| json!({
+            "number": c.number,
+            "hot": c.hot,
+            "rows": c.rows,
+            "block": write_place(&c.block),
+            "deleted": c.deleted.map(|(place, crc)| json!({ "place": write_place(&place), "crc": crc })),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn write_place(place: &Place) -> Json {
+    json!([place.segment, place.offset, place.bytes])
+}
+
+fn read_manifest(json: &Json) -> Option<Manifest> {
+    Some(Manifest {
+        timestamp: json["timestamp"].as_u64()?,
+        catalog_version: json["catalog_version"].as_u64()?,
+        last_table: json["last_table"].as_u64()?,
+        last_segment: json["last_segment"].as_u64()?,
+        tables: json["tables"]
+            .as_array()?
+            .iter()
+            .map(read_table)
+            .collect::<Option<_>>()?,
+    })
+}
+
+fn read_table(json: &Json) -> Option<TableRecord> {
+    let columns = json["columns"].as_array()?.iter().map(|c| {
+        Some(ColumnDef {
+            name: c["name"].as_str()?.to_string(),
+            ty: parse_type(c["type"].as_str()?)?,
+            nullable: c["nullable"].as_bool()?,
+            default: read_value(&c["default"])?,
+        })
+    });
+    Some(TableRecord {
+        entry: TableEntry {
+            id: TableId(json["id"].as_u64()?),
+            name: json["name"].as_str()?.to_string(),
+            schema: Arc::new(Schema::new(columns.collect::<Option<_>>()?)),
+            options: TableOptions {
+                mempax_rows: read_u32(&json["mempax_rows"])?,
+            },
+        },
+        next_chunk: read_u32(&json["next_chunk"])?,
+        chunks: json["chunks"]
+            .as_array()?
+            .iter()
+            .map(read_chunk)
+            .collect::<Option<_>>()?,
+    })
+}
+
+fn read_chunk(json: &Json) -> Option<ChunkRecord> {
+    let deleted = &json["deleted"];
+    Some(ChunkRecord {
+        number: read_u32(&json["number"])?,
+        hot: json["hot"].as_bool()?,
+        rows: read_u32(&json["rows"])?,
+        block: read_place(&json["block"])?,
+        deleted: match deleted.is_null() {
+            true => None,
+            false => Some((read_place(&deleted["place"])?, read_u32(&deleted["crc"])?)),
+        },
+    })
+}
+
+fn read_place(json: &Json) -> Option<Place> {
+    let [segment, offset, bytes] = &json.as_array()?[..] else {
+        return None;
+    };
+    Some(Place {
+        segment: segment.as_u64()?,
+        offset: offset.as_u64()?,
+        bytes: bytes.as_u64()?,
+    })
+}
+
+fn read_u32(json: &Json) -> Option<u32> {
+    json.as_u64()?.try_into().ok()
+}

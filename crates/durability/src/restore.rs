@@ -1,0 +1,134 @@
+//! Opening: from a manifest back to tables. Blocks stay in their files and are checked when they are
+//! first touched; only a table's last hot chunk is read, to become hot again.
+
+use crate::checkpoint::{Places, SEGMENT_MAGIC};
+use crate::directory::{State, segment_path};
+use crate::manifest::{ChunkRecord, Manifest, TableRecord};
+use frazil_catalog::{Catalog, TableEntry};
+use frazil_storage::segment_block::open_block;
+use frazil_storage::{ChunkSlot, Deleted, Store, Table, TableSnapshot};
+use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, SqlState};
+use frazil_vfs::MappedFile;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The store of a manifest, and what is known of its files.
+pub(crate) fn restore(directory: &Path, manifest: Manifest) -> Result<(Arc<Store>, State)> {
+    let segments = open_segments(directory, &manifest)?;
+    let mut places = Places::default();
+    let mut tables = Vec::new();
+    for record in &manifest.tables {
+        tables.push(restore_table(&segments, record, &mut places)?);
+    }
+    let entries: Vec<TableEntry> = manifest.tables.iter().map(|t| t.entry.clone()).collect();
+    let catalog = Catalog::restore(manifest.catalog_version, manifest.last_table, entries);
+    let store = Store::restore(catalog, manifest.timestamp, tables);
+    let state = State {
+        manifest,
+        places,
+        segments,
+    };
+    Ok((store, state))
+}
+
+fn open_segments(directory: &Path, manifest: &Manifest) -> Result<HashMap<u64, Arc<MappedFile>>> {
+    let mut segments = HashMap::new();
+    for chunk in manifest.tables.iter().flat_map(|t| &t.chunks) {
+        for place in std::iter::once(chunk.block).chain(chunk.deleted.map(|d| d.0)) {
+            if segments.contains_key(&place.segment) {
+                continue;
+            }
+            let path = segment_path(directory, place.segment);
+            let file = MappedFile::open(&path)?;
+            if !file.bytes().starts_with(SEGMENT_MAGIC) {
+                return Err(Error::new(
+                    SqlState::DATA_CORRUPTED,
+                    format!(
+                        "\"{}\": it does not begin as a segment of this version does (offset 0)",
+                        path.display()
+                    ),
+                ));
+            }
+            segments.insert(place.segment, file);
+        }
+    }
+    Ok(segments)
+}
+
+fn restore_table(
+    segments: &HashMap<u64, Arc<MappedFile>>,
+    record: &TableRecord,
+    places: &mut Places,
+) -> Result<TableSnapshot> {
+    let table = Table::new(Arc::new(record.entry.clone()), record.next_chunk);
+    let mut sealed = Vec::new();
+    let mut tail = None;
+    for chunk in &record.chunks {
+        let slot = restore_chunk(segments, &table, chunk)?;
+        let last = sealed.len() + 1 == record.chunks.len();
+        if chunk.hot && last && chunk.rows < CHUNK_ROWS as u32 {
+            let thawed = slot.thaw(&table)?;
+            places.add(&thawed, chunk.clone());
+            tail = Some(thawed);
+        } else {
+            places.add(&slot, chunk.clone());
+            sealed.push(slot);
+        }
+    }
+    Ok(TableSnapshot::new(table, sealed, tail))
+}
+
+fn restore_chunk(
+    segments: &HashMap<u64, Arc<MappedFile>>,
+    table: &Table,
+    record: &ChunkRecord,
+) -> Result<ChunkSlot> {
+    let place = record.block;
+    let file = &segments[&place.segment];
+    let block = open_block(file, place.offset, place.bytes)?;
+    let origin = format!("\"{}\", block at offset {}", file.path().display(), place.offset);
+    let damaged = |what: String| {
+        let context = format!("table \"{}\", chunk {}", table.name(), record.number);
+        Error::new(SqlState::DATA_CORRUPTED, format!("{origin}, {context}: {what}"))
+    };
+    let columns = &table.schema().columns;
+    let fits = block.columns() == columns.len()
+        && (columns.iter().enumerate())
+            .all(|(i, c)| block.native(i) == c.ty.native() && (c.nullable || block.entry(i).null_count == 0));
+    if !fits {
+        return Err(damaged("its columns are not those of the table".to_string()));
+    }
+    if block.rows() != record.rows {
+        return Err(damaged(format!(
+            "it has {} rows, the manifest says {}",
+            block.rows(),
+            record.rows
+        )));
+    }
+    let mut slot = ChunkSlot::frozen(record.number, block, Some(origin.clone().into()));
+    if let Some((place, crc)) = record.deleted {
+        let file = &segments[&place.segment];
+        let end = place.offset.saturating_add(place.bytes) as usize;
+        let bytes = file.bytes().get(place.offset as usize..end).unwrap_or_default();
+        if bytes.len() != CHUNK_ROWS / 8 || crc32c::crc32c(bytes) != crc {
+            return Err(damaged(format!(
+                "the marks of its deleted rows at offset {} of \"{}\" are damaged",
+                place.offset,
+                file.path().display()
+            )));
+        }
+        let mut bits = MatchBits::zeros(CHUNK_ROWS);
+        for (word, bytes) in bits.words_mut().iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = bytes.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b));
+        }
+        let count = bits.count() as u32;
+        if bits.iter().any(|r| r >= slot.rows as usize) {
+            return Err(damaged(
+                "a row is marked deleted that it does not have".to_string(),
+            ));
+        }
+        slot.deleted = Some(Arc::new(Deleted { bits, count }));
+    }
+    Ok(slot)
+}

@@ -1,0 +1,104 @@
+//! Types and constants as the manifest writes them.
+
+use frazil_types::{LogicalType, Value};
+use serde_json::{Value as Json, json};
+
+/// The type of a name that [`LogicalType`]'s display wrote.
+pub fn parse_type(name: &str) -> Option<LogicalType> {
+    let (word, arguments) = match name.split_once('(') {
+        None => (name, Vec::new()),
+        Some((word, rest)) => {
+            let numbers: Result<Vec<u32>, _> = rest.strip_suffix(')')?.split(',').map(str::parse).collect();
+            (word, numbers.ok()?)
+        }
+    };
+    Some(match (word, &arguments[..]) {
+        ("boolean", []) => LogicalType::Boolean,
+        ("smallint", []) => LogicalType::SmallInt,
+        ("integer", []) => LogicalType::Integer,
+        ("bigint", []) => LogicalType::BigInt,
+        ("double precision", []) => LogicalType::Double,
+        ("decimal", &[precision @ 1..=38, scale]) if scale <= precision => LogicalType::Decimal {
+            precision: precision as u8,
+            scale: scale as u8,
+        },
+        ("date", []) => LogicalType::Date,
+        ("timestamp", []) => LogicalType::Timestamp,
+        ("char", &[n]) if n > 0 => LogicalType::Char(n),
+        ("varchar", &[n]) if n > 0 => LogicalType::Varchar(n),
+        ("text", []) => LogicalType::Text,
+        _ => return None,
+    })
+}
+
+/// A default value; `null` stands for none.
+pub fn write_value(value: Option<&Value>) -> Json {
+    match value {
+        None | Some(Value::Null | Value::Interval(_)) => Json::Null,
+        Some(Value::Bool(b)) => json!({ "bool": b }),
+        Some(Value::Int(v)) => json!({ "int": v.to_string() }),
+        // By bits, so that NaN and −0 come back.
+        Some(Value::Double(d)) => json!({ "double": d.to_bits().to_string() }),
+        Some(Value::Text(t)) => json!({ "text": t }),
+    }
+}
+
+/// A default value that [`write_value`] wrote; the outer `None` means that it is not one.
+pub fn read_value(json: &Json) -> Option<Option<Value>> {
+    if json.is_null() {
+        return Some(None);
+    }
+    let (kind, content) = json.as_object().filter(|o| o.len() == 1)?.iter().next()?;
+    Some(Some(match kind.as_str() {
+        "bool" => Value::Bool(content.as_bool()?),
+        "int" => Value::Int(content.as_str()?.parse().ok()?),
+        "double" => Value::Double(f64::from_bits(content.as_str()?.parse().ok()?)),
+        "text" => Value::Text(content.as_str()?.to_string()),
+        _ => return None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_and_value_reads_back() {
+        let decimal = LogicalType::Decimal {
+            precision: 38,
+            scale: 9,
+        };
+        use LogicalType::*;
+        for ty in [
+            Boolean,
+            SmallInt,
+            Integer,
+            BigInt,
+            Double,
+            decimal,
+            Date,
+            Timestamp,
+            Char(7),
+            Varchar(9),
+            Text,
+        ] {
+            assert_eq!(parse_type(&ty.to_string()), Some(ty));
+        }
+        for bad in [
+            "",
+            "int",
+            "decimal(39,2)",
+            "decimal(3,4)",
+            "char(0)",
+            "text(",
+            "date(1)",
+        ] {
+            assert_eq!(parse_type(bad), None, "{bad}");
+        }
+        for value in [Value::Bool(true), Value::Int(i128::MIN), Value::Text("é".into())] {
+            assert_eq!(read_value(&write_value(Some(&value))), Some(Some(value)));
+        }
+        assert_eq!(read_value(&write_value(None)), Some(None));
+        assert_eq!(read_value(&json!({ "int": 1 })), None);
+    }
+}

@@ -1,0 +1,329 @@
+//! Directories: closed and reopened, abandoned, damaged, opened twice.
+
+use frazil_block::BuildOptions;
+use frazil_catalog::{TableId, TableOptions};
+use frazil_durability::Directory;
+use frazil_storage::{RowId, ScanOptions, Store, TableScan, Transaction};
+use frazil_types::{
+    Cancel, ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, SqlState, StringRef, Value,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A directory that is removed at the end of its test.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Temporary {
+        let path = std::env::temp_dir().join(format!("frazil-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Temporary(path)
+    }
+
+    fn open(&self) -> Directory {
+        Directory::open(&self.0).unwrap()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn begin(store: &Arc<Store>) -> Transaction {
+    store.begin(Duration::ZERO, &Cancel::new()).unwrap()
+}
+
+fn create(store: &Arc<Store>, name: &str) -> TableId {
+    let mut columns = vec![
+        ColumnDef::new("id", LogicalType::Integer).not_null(),
+        ColumnDef::new("name", LogicalType::Varchar(60)),
+    ];
+    columns[1].default = Some(Value::Text("nobody".into()));
+    let mut transaction = begin(store);
+    let schema = Arc::new(Schema::new(columns));
+    let entry = transaction
+        .create_table(name, schema, TableOptions::default())
+        .unwrap();
+    transaction.commit();
+    entry.id
+}
+
+fn row(i: i128) -> (Value, Value) {
+    let name = match i % 5 {
+        0 => Value::Null,
+        _ => Value::Text(format!("the name of the person with number {i}")),
+    };
+    (Value::Int(i), name)
+}
+
+fn append(store: &Arc<Store>, id: TableId, numbers: std::ops::Range<i128>) {
+    let (ids, names): (Vec<_>, Vec<_>) = numbers.map(row).unzip();
+    let rows = ids.len();
+    let columns = vec![
+        ColumnVector::from_values(LogicalType::Integer, &ids),
+        ColumnVector::from_values(LogicalType::Varchar(60), &names),
+    ];
+    let mut transaction = begin(store);
+    transaction.append(id, &RowBatch { columns, rows }).unwrap();
+    transaction.commit();
+}
+
+fn freeze(store: &Arc<Store>, id: TableId) {
+    let mut transaction = begin(store);
+    transaction
+        .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
+        .unwrap();
+    transaction.commit();
+}
+
+/// Reads a whole table: the numbers in order; every name is checked.
+fn read(store: &Arc<Store>, name: &str) -> frazil_types::Result<Vec<(RowId, i128)>> {
+    let snapshot = store.snapshot();
+    let table = snapshot.table_named(name)?.clone();
+    let scan = Arc::new(TableScan::new(table, vec![0, 1], vec![], ScanOptions::default())?);
+    let mut cursor = scan.cursor();
+    let mut out = Vec::new();
+    for morsel in 0..scan.morsels() {
+        cursor.open(morsel)?;
+        while let Some(rows) = cursor.next()? {
+            let ids = cursor.row_ids().to_vec();
+            let (numbers, names) = (cursor.fetch(0)?, cursor.fetch(1)?);
+            for (i, id) in ids.iter().enumerate().take(rows as usize) {
+                let at = |c: &frazil_storage::FetchedColumn| if c.constant { 0 } else { i };
+                // SAFETY: the vector has that many rows and is current.
+                unsafe {
+                    let number = *numbers.values.cast::<i32>().add(at(&numbers));
+                    let valid = names.validity.is_none_or(|v| *v.add(at(&names)) == 1);
+                    let text = names.values.cast::<StringRef>().add(at(&names));
+                    let name = valid.then(|| String::from_utf8((*text).bytes().to_vec()).unwrap());
+                    assert_eq!(row(number.into()).1.as_text(), name.as_deref());
+                    out.push((RowId(*id), number.into()));
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn numbers(store: &Arc<Store>) -> Vec<i128> {
+    read(store, "t").unwrap().into_iter().map(|r| r.1).collect()
+}
+
+fn delete(store: &Arc<Store>, id: TableId, wanted: impl Fn(i128) -> bool) {
+    let rows: Vec<RowId> = (read(store, "t").unwrap().into_iter())
+        .filter(|r| wanted(r.1))
+        .map(|r| r.0)
+        .collect();
+    let mut transaction = begin(store);
+    assert_eq!(transaction.delete(id, &rows).unwrap(), rows.len() as u64);
+    transaction.commit();
+}
+
+fn segments(path: &Path) -> usize {
+    std::fs::read_dir(path.join("segments")).unwrap().count()
+}
+
+#[test]
+fn closed_properly_it_opens_with_all_its_data() {
+    let temporary = Temporary::new("reopen");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    create(directory.store(), "empty");
+    append(directory.store(), id, 0..70_000);
+    freeze(directory.store(), id);
+    append(directory.store(), id, 70_000..70_100);
+    delete(directory.store(), id, |n| n % 7 == 0);
+    let expected = numbers(directory.store());
+    directory.close().unwrap();
+
+    for _ in 0..2 {
+        let directory = temporary.open();
+        assert_eq!(numbers(directory.store()), expected);
+        assert_eq!(read(directory.store(), "empty").unwrap().len(), 0);
+        let snapshot = directory.store().snapshot();
+        let table = snapshot.table_named("t").unwrap();
+        assert!(table.tail().is_some_and(|t| t.hot().is_some()));
+        assert_eq!(
+            table.schema().columns[1].default,
+            Some(Value::Text("nobody".into()))
+        );
+        directory.close().unwrap();
+    }
+
+    // It goes on as a database: the tail takes rows, tables come and go.
+    let directory = temporary.open();
+    append(directory.store(), id, 80_000..80_010);
+    delete(directory.store(), id, |n| n < 1_000);
+    let other = create(directory.store(), "other");
+    assert!(other > id);
+    let expected = numbers(directory.store());
+    directory.close().unwrap();
+    let directory = temporary.open();
+    assert_eq!(numbers(directory.store()), expected);
+    assert_eq!(directory.store().snapshot().catalog().tables().count(), 3);
+}
+
+#[test]
+fn abandoned_it_opens_with_its_last_checkpoint() {
+    let temporary = Temporary::new("abandoned");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    append(directory.store(), id, 0..1_000);
+    let report = directory.checkpoint().unwrap();
+    assert_eq!(report.blocks, 1);
+    assert_eq!(directory.checkpoint().unwrap().blocks, 0);
+    append(directory.store(), id, 1_000..2_000);
+    delete(directory.store(), id, |n| n < 10);
+    // A checkpoint that died between its segment and its manifest leaves a file behind.
+    std::fs::write(temporary.0.join("segments/00000099.seg"), b"half a segment").unwrap();
+    std::fs::write(temporary.0.join("manifest.new"), b"half a manifest").unwrap();
+    drop(directory);
+    let directory = temporary.open();
+    assert_eq!(numbers(directory.store()), (0..1_000).collect::<Vec<_>>());
+    assert_eq!(segments(&temporary.0), 1);
+}
+
+#[test]
+fn a_checkpoint_writes_what_is_new_and_frees_what_is_old() {
+    let temporary = Temporary::new("incremental");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    append(directory.store(), id, 0..65_536);
+    freeze(directory.store(), id);
+    let whole = directory.checkpoint().unwrap();
+    append(directory.store(), id, 65_536..65_600);
+    let little = directory.checkpoint().unwrap();
+    assert_eq!((whole.blocks, little.blocks), (1, 1));
+    assert!(little.bytes * 20 < whole.bytes);
+    let reader = directory.store().snapshot();
+    for round in 0..5 {
+        append(directory.store(), id, 70_000 + round..70_001 + round);
+        directory.checkpoint().unwrap();
+    }
+    assert_eq!(
+        segments(&temporary.0),
+        2,
+        "each checkpoint's tail replaces the one before"
+    );
+    let mut transaction = begin(directory.store());
+    transaction.drop_table("t").unwrap();
+    transaction.commit();
+    directory.checkpoint().unwrap();
+    assert_eq!(segments(&temporary.0), 0);
+    assert_eq!(reader.table(id).unwrap().rows(), 65_600);
+}
+
+#[test]
+fn a_second_process_is_refused_and_a_foreign_directory_left_alone() {
+    let temporary = Temporary::new("locked");
+    let directory = temporary.open();
+    let error = Directory::open(&temporary.0).unwrap_err();
+    assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
+    assert!(error.message().contains("in use by process"));
+    drop(directory);
+
+    let foreign = Temporary::new("foreign");
+    std::fs::create_dir_all(&foreign.0).unwrap();
+    std::fs::write(foreign.0.join("letter.txt"), "dear").unwrap();
+    let error = Directory::open(&foreign.0).unwrap_err();
+    assert!(error.message().contains("letter.txt"), "{error}");
+    assert_eq!(std::fs::read_dir(&foreign.0).unwrap().count(), 1);
+}
+
+/// A directory of two tables whose blocks lie in one segment.
+fn two_tables(name: &str) -> Temporary {
+    let temporary = Temporary::new(name);
+    let directory = temporary.open();
+    for table in ["t", "u"] {
+        let id = create(directory.store(), table);
+        append(directory.store(), id, 0..3_000);
+        freeze(directory.store(), id);
+    }
+    directory.close().unwrap();
+    temporary
+}
+
+#[test]
+fn flipped_bits_are_named_and_harm_nothing_else() {
+    let temporary = two_tables("flipped");
+    let path = temporary.0.join("segments/00000001.seg");
+    let good = std::fs::read(&path).unwrap();
+    let (mut refused, mut read_well) = (0, 0);
+    for at in (64..good.len()).step_by(97) {
+        let mut bad = good.clone();
+        bad[at] ^= 1 << (at % 8);
+        std::fs::write(&path, &bad).unwrap();
+        match Directory::open(&temporary.0) {
+            Err(e) => {
+                assert_eq!(e.state(), SqlState::DATA_CORRUPTED, "{e}");
+                assert!(e.message().contains("00000001.seg"), "{e}");
+                refused += 1;
+            }
+            Ok(directory) => {
+                let results = [read(directory.store(), "t"), read(directory.store(), "u")];
+                assert!(results.iter().any(|r| r.is_ok()), "the other table is whole");
+                for result in results {
+                    match result {
+                        Ok(rows) => assert_eq!(rows.len(), 3_000),
+                        Err(e) => {
+                            assert_eq!(e.state(), SqlState::DATA_CORRUPTED, "{e}");
+                            assert!(e.message().contains("00000001.seg\", block at offset"), "{e}");
+                            assert!(e.message().contains("column"), "{e}");
+                            refused += 1;
+                        }
+                    }
+                }
+                read_well += 1;
+            }
+        }
+    }
+    assert!(refused > 100 && read_well > 0, "{refused} {read_well}");
+}
+
+#[test]
+fn truncated_missing_and_foreign_files_are_named() {
+    let temporary = two_tables("truncated");
+    let path = temporary.0.join("segments/00000001.seg");
+    let manifest = temporary.0.join("manifest");
+    let good = std::fs::read(&path).unwrap();
+    for len in [0, 1, 63, 64, 100, 5_000, good.len() / 2, good.len() - 1] {
+        std::fs::write(&path, &good[..len]).unwrap();
+        let error = Directory::open(&temporary.0).unwrap_err();
+        assert!(error.message().contains("00000001.seg"), "{len}: {error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    let error = Directory::open(&temporary.0).unwrap_err();
+    assert_eq!(error.state(), SqlState::UNDEFINED_FILE);
+    std::fs::write(&path, &good).unwrap();
+
+    let text = std::fs::read(&manifest).unwrap();
+    for at in (0..text.len()).step_by(11) {
+        let mut bad = text.clone();
+        bad[at] ^= 4;
+        std::fs::write(&manifest, &bad).unwrap();
+        let error = Directory::open(&temporary.0).unwrap_err();
+        assert!(
+            error.message().contains("manifest") || error.message().contains("version"),
+            "{error}"
+        );
+        std::fs::write(&manifest, &text[..at]).unwrap();
+        assert_eq!(
+            Directory::open(&temporary.0).unwrap_err().state(),
+            SqlState::DATA_CORRUPTED
+        );
+    }
+    let other = String::from_utf8(text.clone())
+        .unwrap()
+        .replacen("manifest 1", "manifest 7", 1);
+    std::fs::write(&manifest, other).unwrap();
+    let error = Directory::open(&temporary.0).unwrap_err();
+    assert!(error.message().contains("version 7"), "{error}");
+    std::fs::remove_file(&manifest).unwrap();
+    let error = Directory::open(&temporary.0).unwrap_err();
+    assert!(error.message().contains("manifest"), "{error}");
+    std::fs::write(&manifest, &text).unwrap();
+    assert_eq!(numbers(temporary.open().store()).len(), 3_000);
+}
