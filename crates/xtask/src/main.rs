@@ -1,2 +1,123 @@
-//! Repository chores.
-fn main() {}
+//! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
+//! that ARCHITECTURE.md lists, `cargo xtask wheel` builds and installs the Python module into a
+//! virtual environment below `target`.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+fn main() -> ExitCode {
+    let root = xtask::root();
+    let task = env::args().nth(1);
+    let done = match task.as_deref() {
+        Some("test") => test(&root),
+        Some("lint") => lint(&root),
+        Some("wheel") => wheel(&root).map(|_| ()),
+        Some("pytest") => wheel(&root).and_then(|python| pytest(&root, &python)),
+        Some("tidy") => tidy(&root),
+        _ => Err("usage: cargo xtask test | lint | tidy | wheel | pytest".to_string()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Everything, in the order in which a failure is cheapest to learn of.
+fn test(root: &Path) -> Result<(), String> {
+    tidy(root)?;
+    lint(root)?;
+    run(cargo(root).args(["test", "--release", "--workspace", "--locked"]))?;
+    let python = wheel(root)?;
+    pytest(root, &python)
+}
+
+fn tidy(root: &Path) -> Result<(), String> {
+    let violations = xtask::tidy::check(root).map_err(|e| format!("tidy: {e}"))?;
+    if violations.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "tidy: {} violations\n{}",
+        violations.len(),
+        violations.join("\n")
+    ))
+}
+
+/// Formatting and clippy, where the toolchain has them.
+fn lint(root: &Path) -> Result<(), String> {
+    if has(&["fmt", "--version"]) {
+        run(cargo(root).args(["fmt", "--all", "--check"]))?;
+    } else {
+        eprintln!("rustfmt is not installed: formatting was not checked");
+    }
+    if has(&["clippy", "--version"]) {
+        run(cargo(root).args([
+            "clippy",
+            "--release",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    } else {
+        eprintln!("clippy is not installed: lints were not checked");
+        Ok(())
+    }
+}
+
+/// Builds the Python module with the workspace's target directory and installs it; gives the
+/// interpreter that has it.
+fn wheel(root: &Path) -> Result<PathBuf, String> {
+    let home = xtask::target_dir(root).join("python");
+    let python = home.join("bin/python");
+    if !python.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+    }
+    let requirements = root.join("python/requirements-test.txt");
+    let pip = || {
+        let mut command = Command::new(&python);
+        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        command
+    };
+    run(pip().arg("-r").arg(&requirements))?;
+    run(pip()
+        .args(["--no-build-isolation", "--force-reinstall", "--no-deps"])
+        .arg(root)
+        .current_dir(root))?;
+    Ok(python)
+}
+
+fn pytest(root: &Path, python: &Path) -> Result<(), String> {
+    run(Command::new(python)
+        .args(["-m", "pytest", "-q", "python/tests"])
+        .current_dir(root))
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+fn has(arguments: &[&str]) -> bool {
+    Command::new("cargo")
+        .args(arguments)
+        .output()
+        .is_ok_and(|o| o.status.success())
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    eprintln!("+ {command:?}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} failed: {status}")),
+        Err(e) => Err(format!("{command:?} did not start: {e}")),
+    }
+}

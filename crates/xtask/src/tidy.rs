@@ -1,0 +1,162 @@
+//! The rules of the tree that the compiler does not check: see ARCHITECTURE.md, "Invariants".
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Longest source file, tests apart.
+const FILE_LINES: usize = 700;
+/// Longest function.
+const FUNCTION_LINES: usize = 100;
+/// Crates that may hold unsafe code.
+const UNSAFE_CRATES: [&str; 9] = [
+    "types", "vfs", "kernels", "block", "mvcc", "storage", "runtime", "codegen", "python",
+];
+/// Names that say nothing.
+const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
+
+/// Checks the whole tree; gives one line for each violation.
+pub fn check(root: &Path) -> io::Result<Vec<String>> {
+    let mut violations = Vec::new();
+    let members = members(root)?;
+    check_strata(root, &members, &mut violations)?;
+    for member in &members {
+        let folder = root.join("crates").join(member);
+        check_unsafe_policy(&folder, member, &mut violations)?;
+        for file in sources(&folder)? {
+            let text = fs::read_to_string(&file)?;
+            let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+            check_file(&shown, &file, member, &text, &mut violations);
+        }
+    }
+    Ok(violations)
+}
+
+/// Names of the workspace's members, in their order.
+fn members(root: &Path) -> io::Result<Vec<String>> {
+    let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
+    let list = manifest
+        .split("members = [")
+        .nth(1)
+        .and_then(|rest| rest.split(']').next())
+        .unwrap_or("");
+    Ok(list
+        .split('"')
+        .filter_map(|part| part.strip_prefix("crates/"))
+        .map(str::to_string)
+        .collect())
+}
+
+/// A crate depends only on crates above it: the members' order is the strata's.
+fn check_strata(root: &Path, members: &[String], violations: &mut Vec<String>) -> io::Result<()> {
+    for (at, member) in members.iter().enumerate() {
+        let manifest = fs::read_to_string(root.join("crates").join(member).join("Cargo.toml"))?;
+        let normal = manifest
+            .split("[dependencies]")
+            .nth(1)
+            .unwrap_or("")
+            .split("\n[")
+            .next()
+            .unwrap_or("");
+        for line in normal.lines() {
+            let name = line.split(['.', ' ', '=']).next().unwrap_or("");
+            let short = name.strip_prefix("frazil-").unwrap_or(name);
+            if members[at..].iter().any(|m| m == short) && name.starts_with("frazil") {
+                violations.push(format!(
+                    "crates/{member}/Cargo.toml: depends on {short}, which is not above it"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_unsafe_policy(folder: &Path, member: &str, violations: &mut Vec<String>) -> io::Result<()> {
+    if UNSAFE_CRATES.contains(&member) {
+        return Ok(());
+    }
+    for name in ["lib.rs", "main.rs"] {
+        let file = folder.join("src").join(name);
+        if file.exists() && !fs::read_to_string(&file)?.contains("#![forbid(unsafe_code)]") {
+            violations.push(format!("crates/{member}/src/{name}: does not forbid unsafe code"));
+        }
+    }
+    Ok(())
+}
+
+fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &mut Vec<String>) {
+    let is_test = file.components().any(|c| c.as_os_str() == "tests");
+    let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or("");
+    if EMPTY_NAMES.contains(&stem) {
+        violations.push(format!("{shown}: a name that says nothing"));
+    }
+    if !text.starts_with("//!") {
+        violations.push(format!("{shown}: does not open with a //! line"));
+    }
+    let lines = text
+        .split("#[cfg(test)]\nmod ")
+        .next()
+        .unwrap_or("")
+        .lines()
+        .count();
+    if !is_test && lines > FILE_LINES {
+        violations.push(format!("{shown}: {lines} lines, more than {FILE_LINES}"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or("");
+        if (code.contains("core::arch") || code.contains("std::arch"))
+            && !["kernels", "xtask"].contains(&member)
+        {
+            violations.push(format!("{shown}:{}: core::arch outside kernels", number + 1));
+        }
+        if ["todo!(", "unimplemented!("].iter().any(|m| code.contains(m)) && member != "xtask" {
+            violations.push(format!("{shown}:{}: unfinished", number + 1));
+        }
+    }
+    if !is_test {
+        check_functions(shown, text, violations);
+    }
+}
+
+/// Finds functions by their indentation, which rustfmt makes reliable.
+fn check_functions(shown: &str, text: &str, violations: &mut Vec<String>) {
+    let lines: Vec<&str> = text.lines().collect();
+    for (start, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        let words: Vec<&str> = trimmed
+            .split_whitespace()
+            .take_while(|w| !w.contains('('))
+            .collect();
+        let is_function = words.iter().any(|w| *w == "fn") || trimmed.starts_with("fn ");
+        if !is_function || trimmed.starts_with("//") || trimmed.ends_with(';') {
+            continue;
+        }
+        let close = format!("{}}}", " ".repeat(indent));
+        if let Some(length) = lines[start..].iter().position(|l| *l == close)
+            && length > FUNCTION_LINES
+        {
+            violations.push(format!(
+                "{shown}:{}: a function of {length} lines, more than {FUNCTION_LINES}",
+                start + 1
+            ));
+        }
+    }
+}
