@@ -1,0 +1,178 @@
+//! Fields of dates and timestamps, and adding intervals.
+
+use crate::abi::{STATUS_FAILED, STATUS_OK};
+use frazil_plan::DatePart;
+use frazil_types::date::{
+    MICROS_PER_DAY, add_interval_to_date, add_interval_to_timestamp, civil_from_days, days_from_civil,
+};
+use frazil_types::{Interval, Result};
+
+const PARTS: [DatePart; 11] = [
+    DatePart::Year,
+    DatePart::Quarter,
+    DatePart::Month,
+    DatePart::Week,
+    DatePart::Day,
+    DatePart::DayOfWeek,
+    DatePart::DayOfYear,
+    DatePart::Hour,
+    DatePart::Minute,
+    DatePart::Second,
+    DatePart::Epoch,
+];
+
+/// The number by which generated code names a part.
+pub fn date_part_code(part: DatePart) -> u32 {
+    PARTS.iter().position(|&p| p == part).map_or(0, |i| i as u32)
+}
+
+/// # Safety
+/// `part` must be a [`date_part_code`].
+pub unsafe extern "C" fn date_part(part: u32, days: i32) -> i64 {
+    of_date(PARTS[part as usize % PARTS.len()], days)
+}
+
+/// # Safety
+/// As [`date_part`].
+pub unsafe extern "C" fn timestamp_part(part: u32, micros: i64) -> i64 {
+    let days = micros.div_euclid(MICROS_PER_DAY) as i32;
+    let seconds = micros.rem_euclid(MICROS_PER_DAY) / 1_000_000;
+    match PARTS[part as usize % PARTS.len()] {
+        DatePart::Hour => seconds / 3600,
+        DatePart::Minute => seconds / 60 % 60,
+        DatePart::Second => seconds % 60,
+        DatePart::Epoch => micros.div_euclid(1_000_000),
+        of_day => of_date(of_day, days),
+    }
+}
+
+fn of_date(part: DatePart, days: i32) -> i64 {
+    let (year, month, day) = civil_from_days(days);
+    match part {
+        DatePart::Year => year.into(),
+        DatePart::Quarter => i64::from((month - 1) / 3 + 1),
+        DatePart::Month => month.into(),
+        DatePart::Week => iso_week(days, year),
+        DatePart::Day => day.into(),
+        // 1970-01-01 was a Thursday.
+        DatePart::DayOfWeek => (i64::from(days) + 4).rem_euclid(7),
+        DatePart::DayOfYear => i64::from(days) - i64::from(days_from_civil(year, 1, 1)) + 1,
+        DatePart::Hour | DatePart::Minute | DatePart::Second => 0,
+        DatePart::Epoch => i64::from(days) * 86_400,
+    }
+}
+
+/// The ISO week: that of the year to which the week's Thursday belongs.
+fn iso_week(days: i32, year: i32) -> i64 {
+    let from_monday = (i64::from(days) + 3).rem_euclid(7);
+    let thursday = i64::from(days) - from_monday + 3;
+    let begin = |year| i64::from(days_from_civil(year, 1, 1));
+    let start = [year + 1, year, year - 1]
+        .into_iter()
+        .map(begin)
+        .find(|&b| b <= thursday)
+        .unwrap_or(thursday);
+    (thursday - start) / 7 + 1
+}
+
+/// # Safety
+/// `out` must be valid for a write.
+unsafe fn put<T>(value: Result<T>, out: *mut T) -> u32 {
+    match value {
+        Ok(v) => {
+            // SAFETY: by contract.
+            unsafe { out.write_unaligned(v) };
+            STATUS_OK
+        }
+        Err(_) => STATUS_FAILED,
+    }
+}
+
+/// # Safety
+/// `out` must be valid for a write.
+pub unsafe extern "C" fn date_add(date: i32, months: i32, days: i32, micros: i64, out: *mut i32) -> u32 {
+    // SAFETY: by contract.
+    unsafe { put(add_interval_to_date(date, Interval { months, days, micros }), out) }
+}
+
+/// # Safety
+/// `out` must be valid for a write.
+pub unsafe extern "C" fn timestamp_add(time: i64, months: i32, days: i32, micros: i64, out: *mut i64) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        put(
+            add_interval_to_timestamp(time, Interval { months, days, micros }),
+            out,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frazil_types::date::{parse_date, parse_timestamp};
+
+    fn part(part: DatePart, text: &str) -> i64 {
+        // SAFETY: the code is one.
+        unsafe { date_part(date_part_code(part), parse_date(text).unwrap()) }
+    }
+
+    #[test]
+    fn fields_of_dates() {
+        assert_eq!(part(DatePart::Year, "1995-12-31"), 1995);
+        assert_eq!(part(DatePart::Quarter, "1995-12-31"), 4);
+        assert_eq!(part(DatePart::Month, "1995-12-31"), 12);
+        assert_eq!(part(DatePart::Day, "1995-12-31"), 31);
+        assert_eq!(part(DatePart::DayOfYear, "1996-12-31"), 366);
+        assert_eq!(part(DatePart::DayOfWeek, "2024-02-29"), 4);
+        assert_eq!(part(DatePart::Epoch, "1970-01-02"), 86_400);
+        // As PostgreSQL's documentation has it, and the turns of some years.
+        for (date, week) in [
+            ("2005-01-01", 53),
+            ("2006-01-01", 52),
+            ("2012-12-31", 1),
+            ("2013-01-01", 1),
+            ("1992-06-15", 25),
+        ] {
+            assert_eq!(part(DatePart::Week, date), week, "{date}");
+        }
+    }
+
+    #[test]
+    fn fields_of_timestamps() {
+        for (text, expected) in [
+            ("1969-12-31 23:59:58", [1969, 23, 59, 58, -2]),
+            ("2001-02-16 20:38:40", [2001, 20, 38, 40, 982_355_920]),
+        ] {
+            let micros = parse_timestamp(text).unwrap();
+            let parts = [
+                DatePart::Year,
+                DatePart::Hour,
+                DatePart::Minute,
+                DatePart::Second,
+                DatePart::Epoch,
+            ];
+            // SAFETY: the codes are codes.
+            assert_eq!(
+                parts.map(|p| unsafe { timestamp_part(date_part_code(p), micros) }),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn adds_intervals() {
+        let (mut day, mut time) = (0, 0);
+        // SAFETY: locals.
+        unsafe {
+            assert_eq!(
+                date_add(parse_date("2024-01-31").unwrap(), 1, 0, 0, &mut day),
+                STATUS_OK
+            );
+            assert_eq!(day, parse_date("2024-02-29").unwrap());
+            assert_eq!(date_add(0, i32::MAX, 0, 0, &mut day), STATUS_FAILED);
+            assert_eq!(timestamp_add(0, 0, 1, -1, &mut time), STATUS_OK);
+            assert_eq!(time, MICROS_PER_DAY - 1);
+        }
+    }
+}

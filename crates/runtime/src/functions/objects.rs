@@ -1,0 +1,204 @@
+//! Functions on the objects of a pipeline: rows, groups, join tables, sorters, buffers, value sets.
+
+use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
+use crate::join_hash_table::KIND_HASH;
+use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
+use frazil_kernels::hash::double_word;
+use frazil_types::{Result, StringRef, Value};
+use std::collections::HashSet;
+
+/// The row, or null with the error in the context.
+///
+/// # Safety
+/// `context` must be the pipeline's.
+unsafe fn row_or_null(context: *mut PipelineContext, row: Result<*mut u8>) -> *mut u8 {
+    row.unwrap_or_else(|error| {
+        // SAFETY: by contract.
+        unsafe { (*context).fail(error) };
+        std::ptr::null_mut()
+    })
+}
+
+/// # Safety
+/// Arguments as the table says, objects alive and used by this worker alone.
+pub unsafe extern "C" fn rows_grow(context: *mut PipelineContext, pages: *mut RowPages) -> *mut u8 {
+    // SAFETY: by contract.
+    unsafe { row_or_null(context, (*pages).grow()) }
+}
+
+/// # Safety
+/// As [`rows_grow`].
+pub unsafe extern "C" fn sort_grow(context: *mut PipelineContext, sorter: *mut Sorter) -> *mut u8 {
+    // SAFETY: by contract.
+    unsafe { row_or_null(context, (*sorter).grow()) }
+}
+
+/// # Safety
+/// As [`rows_grow`].
+pub unsafe extern "C" fn aggregate_insert(
+    context: *mut PipelineContext,
+    table: *mut AggregateTable,
+    hash: u64,
+) -> *mut u8 {
+    // SAFETY: by contract.
+    unsafe { row_or_null(context, (*table).insert(hash)) }
+}
+
+/// # Safety
+/// As [`rows_grow`].
+pub unsafe extern "C" fn aggregate_insert_at(
+    context: *mut PipelineContext,
+    table: *mut AggregateTable,
+    slot: u64,
+) -> *mut u8 {
+    // SAFETY: by contract.
+    unsafe { row_or_null(context, (*table).insert_at(slot as usize)) }
+}
+
+/// # Safety
+/// As [`rows_grow`]; the string must be alive.
+pub unsafe extern "C" fn string_keep(
+    context: *mut PipelineContext,
+    heap: *mut StringHeap,
+    string: *const StringRef,
+    out: *mut StringRef,
+) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        match (*heap).keep(string.read_unaligned()) {
+            Ok(kept) => {
+                out.write_unaligned(kept);
+                STATUS_OK
+            }
+            Err(error) => (*context).fail(error),
+        }
+    }
+}
+
+/// # Safety
+/// `hashes` or `keys`, and `out`, must hold `rows` values; the table must be linked.
+pub unsafe extern "C" fn join_heads(
+    table: *const JoinTable,
+    hashes: *const u64,
+    keys: *const i64,
+    rows: u64,
+    out: *mut *const u8,
+) {
+    // SAFETY: by contract.
+    unsafe {
+        let table = &*table;
+        let out = std::slice::from_raw_parts_mut(out, rows as usize);
+        if table.header.kind == KIND_HASH {
+            table.heads_by_hash(std::slice::from_raw_parts(hashes, rows as usize), out);
+        } else {
+            table.heads_by_key(std::slice::from_raw_parts(keys, rows as usize), out);
+        }
+    }
+}
+
+/// # Safety
+/// The columns must be those of the buffer, with `rows` rows, their strings alive.
+pub unsafe extern "C" fn buffer_append(
+    context: *mut PipelineContext,
+    writer: *mut BufferWriter,
+    columns: *const VectorColumn,
+    rows: u64,
+) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        let count = (*writer).columns();
+        let columns = if count == 0 {
+            &[]
+        } else {
+            std::slice::from_raw_parts(columns, count)
+        };
+        match (*writer).append(columns, rows as usize) {
+            Ok(false) => STATUS_OK,
+            Ok(true) => STATUS_ENOUGH,
+            Err(error) => (*context).fail(error),
+        }
+    }
+}
+
+/// The constants of an IN list.
+#[derive(Debug, Default)]
+pub struct ValueSet {
+    integers: HashSet<i128>,
+    doubles: HashSet<u64>,
+    strings: HashSet<Box<[u8]>>,
+}
+
+impl ValueSet {
+    /// The set of these values; NULLs are left out.
+    pub fn new(values: &[Value]) -> ValueSet {
+        let mut set = ValueSet::default();
+        for value in values {
+            match value {
+                Value::Null => {}
+                Value::Bool(b) => drop(set.integers.insert(i128::from(*b))),
+                Value::Int(v) => drop(set.integers.insert(*v)),
+                Value::Double(v) => drop(set.doubles.insert(double_word(*v))),
+                Value::Text(t) => drop(set.strings.insert(t.as_bytes().into())),
+                Value::Interval(i) => drop(set.integers.insert(i.to_native())),
+            }
+        }
+        set
+    }
+}
+
+/// # Safety
+/// The set must be alive.
+pub unsafe extern "C" fn in_integers(set: *const ValueSet, value: i64) -> i32 {
+    // SAFETY: by contract.
+    i32::from(unsafe { (*set).integers.contains(&i128::from(value)) })
+}
+
+/// # Safety
+/// As [`in_integers`].
+pub unsafe extern "C" fn in_decimals(set: *const ValueSet, value: *const i128) -> i32 {
+    // SAFETY: by contract.
+    i32::from(unsafe { (*set).integers.contains(&value.read_unaligned()) })
+}
+
+/// # Safety
+/// As [`in_integers`].
+pub unsafe extern "C" fn in_doubles(set: *const ValueSet, value: f64) -> i32 {
+    // SAFETY: by contract.
+    i32::from(unsafe { (*set).doubles.contains(&double_word(value)) })
+}
+
+/// # Safety
+/// As [`in_integers`]; the string must be alive.
+pub unsafe extern "C" fn in_strings(set: *const ValueSet, value: *const StringRef) -> i32 {
+    // SAFETY: by contract.
+    unsafe {
+        let value = value.read_unaligned();
+        i32::from((*set).strings.contains(value.bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_they_were_given() {
+        let values = [
+            Value::Int(5),
+            Value::Int(-(1 << 80)),
+            Value::Null,
+            Value::Double(-0.0),
+            Value::Text("a string longer than twelve".into()),
+        ];
+        let set = ValueSet::new(&values);
+        let long = StringRef::from_static("a string longer than twelve");
+        let short = StringRef::from_static("a");
+        // SAFETY: the set and the strings are alive.
+        unsafe {
+            assert_eq!([5, 6].map(|v| in_integers(&set, v)), [1, 0]);
+            assert_eq!([-(1 << 80), 0].map(|v: i128| in_decimals(&set, &v)), [1, 0]);
+            assert_eq!([0.0, 1.0].map(|v| in_doubles(&set, v)), [1, 0]);
+            assert_eq!([long, short].map(|v| in_strings(&set, &v)), [1, 0]);
+        }
+    }
+}

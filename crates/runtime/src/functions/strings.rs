@@ -1,0 +1,375 @@
+//! Functions on strings. Those that only cut return a reference into their argument's bytes, with its
+//! transient mark; those that make bytes keep them in the context's scratch.
+
+use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
+use crate::string_heap::MAX_STRING_BYTES;
+use frazil_kernels::LikePattern;
+use frazil_kernels::hash::fold_string;
+use frazil_types::string_ref::INLINE_BYTES;
+use frazil_types::{Error, SqlState, StringRef};
+
+type Text = *const StringRef;
+type TextOut = *mut StringRef;
+
+/// # Safety
+/// The strings must be alive.
+pub unsafe extern "C" fn string_compare(a: Text, b: Text) -> i32 {
+    // SAFETY: by contract.
+    unsafe { a.read_unaligned().compare(b.read_unaligned()) as i32 }
+}
+
+/// # Safety
+/// As [`string_compare`].
+pub unsafe extern "C" fn string_equal(a: Text, b: Text) -> i32 {
+    // SAFETY: by contract.
+    i32::from(unsafe { a.read_unaligned().equal(b.read_unaligned()) })
+}
+
+/// # Safety
+/// As [`string_compare`].
+pub unsafe extern "C" fn string_hash(hash: u64, string: Text) -> u64 {
+    // SAFETY: by contract.
+    unsafe { fold_string(hash, string.read_unaligned()) }
+}
+
+/// # Safety
+/// As [`string_compare`].
+pub unsafe extern "C" fn like(pattern: *const LikePattern, string: Text) -> i32 {
+    // SAFETY: by contract.
+    unsafe { i32::from((*pattern).matches(string.read_unaligned().bytes())) }
+}
+
+/// # Safety
+/// As [`string_compare`].
+pub unsafe extern "C" fn string_length(string: Text) -> i64 {
+    // SAFETY: by contract.
+    unsafe { string.read_unaligned().text().chars().count() as i64 }
+}
+
+/// The bytes `from..to` of a string, as a reference into it.
+///
+/// # Safety
+/// The string must be alive, the range within it, and at character boundaries.
+unsafe fn slice(of: &StringRef, from: usize, to: usize) -> StringRef {
+    // SAFETY: by contract. A part longer than an inline string is of a string that is not inline, so
+    // its bytes do not lie in `of` itself.
+    unsafe {
+        let bytes = &of.bytes()[from..to];
+        if bytes.len() <= INLINE_BYTES {
+            return StringRef::inline(bytes);
+        }
+        let part = StringRef::new(bytes);
+        if of.is_transient() {
+            part.as_transient()
+        } else {
+            part
+        }
+    }
+}
+
+/// Where character `n` (from 0) of a text begins; its end where it has fewer.
+fn byte_of_character(text: &str, n: u64) -> usize {
+    if text.is_ascii() {
+        return n.min(text.len() as u64) as usize;
+    }
+    let n = usize::try_from(n).unwrap_or(usize::MAX);
+    text.char_indices().nth(n).map_or(text.len(), |c| c.0)
+}
+
+/// # Safety
+/// As [`string_compare`]; `out` must be valid for a write.
+pub unsafe extern "C" fn substring(string: Text, start: i64, length: i64, out: TextOut) -> u32 {
+    if length < 0 {
+        return STATUS_FAILED;
+    }
+    // Characters before the first count towards the length.
+    let end = start.saturating_add(length).max(1) as u64 - 1;
+    let begin = (start.max(1) as u64 - 1).min(end);
+    // SAFETY: by contract; both ends are at character boundaries, in order.
+    unsafe {
+        let string = string.read_unaligned();
+        let text = string.text();
+        let (from, to) = (byte_of_character(text, begin), byte_of_character(text, end));
+        out.write_unaligned(slice(&string, from, to));
+    }
+    STATUS_OK
+}
+
+/// # Safety
+/// As [`substring`].
+pub unsafe extern "C" fn truncate(string: Text, characters: i64, out: TextOut) {
+    // SAFETY: by contract.
+    unsafe {
+        let string = string.read_unaligned();
+        let to = byte_of_character(string.text(), characters.max(0) as u64);
+        out.write_unaligned(slice(&string, 0, to));
+    }
+}
+
+/// # Safety
+/// As [`substring`].
+pub unsafe extern "C" fn trim(string: Text, characters: Text, sides: u32, out: TextOut) {
+    // SAFETY: by contract; trimming keeps character boundaries.
+    unsafe {
+        let (string, characters) = (string.read_unaligned(), characters.read_unaligned());
+        let (text, characters) = (string.text(), characters.text());
+        let dropped = |c: char| characters.contains(c);
+        let mut kept = text;
+        if sides & 1 != 0 {
+            kept = kept.trim_start_matches(dropped);
+        }
+        if sides & 2 != 0 {
+            kept = kept.trim_end_matches(dropped);
+        }
+        let from = kept.as_ptr() as usize - text.as_ptr() as usize;
+        out.write_unaligned(slice(&string, from, from + kept.len()));
+    }
+}
+
+/// # Safety
+/// As [`string_compare`].
+pub unsafe extern "C" fn position(string: Text, part: Text) -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        let (string, part) = (string.read_unaligned(), part.read_unaligned());
+        let text = string.text();
+        text.find(part.text())
+            .map_or(0, |at| text[..at].chars().count() as i64 + 1)
+    }
+}
+
+/// Keeps a new string, unless it is too long (54000).
+///
+/// # Safety
+/// `context` must be the pipeline's, `out` valid for a write.
+pub(super) unsafe fn put(context: *mut PipelineContext, bytes: &[u8], out: TextOut) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        if bytes.len() > MAX_STRING_BYTES {
+            return (*context).fail(too_long(bytes.len()));
+        }
+        out.write_unaligned((*(*context).scratch).keep(bytes));
+    }
+    STATUS_OK
+}
+
+fn too_long(bytes: usize) -> Error {
+    let message = format!("a string of {bytes} bytes is longer than the limit of {MAX_STRING_BYTES}");
+    Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+}
+
+/// # Safety
+/// As [`substring`]; `context` must be the pipeline's.
+pub unsafe extern "C" fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        put(
+            context,
+            string.read_unaligned().text().to_lowercase().as_bytes(),
+            out,
+        )
+    }
+}
+
+/// # Safety
+/// As [`lower`].
+pub unsafe extern "C" fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        put(
+            context,
+            string.read_unaligned().text().to_uppercase().as_bytes(),
+            out,
+        )
+    }
+}
+
+/// # Safety
+/// As [`lower`].
+pub unsafe extern "C" fn concat(context: *mut PipelineContext, a: Text, b: Text, out: TextOut) -> u32 {
+    // SAFETY: by contract; scratch room does not overlap what was kept before.
+    unsafe {
+        let (a, b) = (a.read_unaligned(), b.read_unaligned());
+        let len = a.len() + b.len();
+        if len > MAX_STRING_BYTES {
+            return (*context).fail(too_long(len));
+        }
+        if len <= INLINE_BYTES {
+            let mut both = [0; INLINE_BYTES];
+            both[..a.len()].copy_from_slice(a.bytes());
+            both[a.len()..len].copy_from_slice(b.bytes());
+            out.write_unaligned(StringRef::inline(&both[..len]));
+            return STATUS_OK;
+        }
+        let room = (*(*context).scratch).allocate(len);
+        room[..a.len()].copy_from_slice(a.bytes());
+        room[a.len()..].copy_from_slice(b.bytes());
+        out.write_unaligned(StringRef::new(room).as_transient());
+    }
+    STATUS_OK
+}
+
+/// # Safety
+/// As [`lower`].
+pub unsafe extern "C" fn replace(
+    context: *mut PipelineContext,
+    string: Text,
+    from: Text,
+    to: Text,
+    out: TextOut,
+) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        let (string, from, to) = (
+            string.read_unaligned(),
+            from.read_unaligned(),
+            to.read_unaligned(),
+        );
+        if from.len() == 0 {
+            out.write_unaligned(string);
+            return STATUS_OK;
+        }
+        let (text, from, to) = (string.text(), from.text(), to.text());
+        if to.len() > from.len() {
+            let growth = (to.len() - from.len()).saturating_mul(text.matches(from).count());
+            if text.len().saturating_add(growth) > MAX_STRING_BYTES {
+                return (*context).fail(too_long(text.len().saturating_add(growth)));
+            }
+        }
+        put(context, text.replace(from, to).as_bytes(), out)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::abi::{ErrorSlot, Scratch};
+
+    /// Runs `f` with a context to make strings in.
+    pub fn context<T>(f: impl FnOnce(*mut PipelineContext) -> T) -> T {
+        let mut scratch = Scratch::default();
+        let mut context = PipelineContext {
+            source: std::ptr::null(),
+            parameters: std::ptr::null(),
+            objects: std::ptr::null(),
+            stage_memory: std::ptr::null_mut(),
+            cancel: std::ptr::null(),
+            scratch: &mut scratch,
+            error: ErrorSlot {
+                point: 0,
+                error: None,
+            },
+        };
+        f(&mut context)
+    }
+
+    /// The text a function makes, or the SQLSTATE of its error.
+    pub fn made(f: impl FnOnce(*mut PipelineContext, TextOut) -> u32) -> Result<String, String> {
+        context(|context| {
+            let mut out = StringRef::default();
+            let status = f(context, &mut out);
+            // SAFETY: the context is alive, and so is the string.
+            unsafe {
+                match status {
+                    STATUS_OK => Ok(out.text().to_owned()),
+                    _ => Err((*context)
+                        .error
+                        .error
+                        .take()
+                        .map_or(String::new(), |e| e.state().0.to_owned())),
+                }
+            }
+        })
+    }
+
+    fn cut(f: impl FnOnce(TextOut) -> u32) -> Result<String, String> {
+        made(|_, out| f(out))
+    }
+
+    fn s(text: &'static str) -> StringRef {
+        StringRef::from_static(text)
+    }
+
+    #[test]
+    fn substring_counts_characters() {
+        let cases = [
+            ("thomas", 2, 3, "hom"),
+            ("thomas", 0, 3, "th"),
+            ("thomas", -5, 3, ""),
+            ("thomas", 3, i64::MAX, "omas"),
+            ("thomas", i64::MIN, i64::MAX, ""),
+            ("thomas", 10, 5, ""),
+            ("größer als alle anderen", 3, 3, "öße"),
+            ("a text that is longer than inline", 3, 20, "text that is longer "),
+        ];
+        for (text, start, length, expected) in cases {
+            // SAFETY: static strings.
+            let found = cut(|out| unsafe { substring(&s(text), start, length, out) });
+            assert_eq!(found.as_deref(), Ok(expected), "{text} {start} {length}");
+        }
+        // SAFETY: static strings.
+        assert!(cut(|out| unsafe { substring(&s("abc"), 1, -1, out) }).is_err());
+    }
+
+    #[test]
+    fn a_part_of_a_transient_string_is_transient() {
+        let whole = s("a text that is longer than inline").as_transient();
+        let mut out = StringRef::default();
+        // SAFETY: a static string.
+        unsafe { substring(&whole, 3, 20, &mut out) };
+        assert!(out.is_transient());
+    }
+
+    #[test]
+    fn makes_strings() {
+        let long = "a text that is longer than inline";
+        // SAFETY: static strings.
+        unsafe {
+            assert_eq!(made(|c, o| upper(c, &s("Größe"), o)).unwrap(), "GRÖSSE");
+            assert_eq!(made(|c, o| lower(c, &s("ÄB C"), o)).unwrap(), "äb c");
+            assert_eq!(made(|c, o| concat(c, &s("ab"), &s("cd"), o)).unwrap(), "abcd");
+            assert_eq!(
+                made(|c, o| concat(c, &s(long), &s("!"), o)).unwrap(),
+                format!("{long}!")
+            );
+            assert_eq!(
+                made(|c, o| replace(c, &s("abcabc"), &s("b"), &s("xx"), o)).unwrap(),
+                "axxcaxxc"
+            );
+            assert_eq!(
+                made(|c, o| replace(c, &s("abc"), &s(""), &s("xx"), o)).unwrap(),
+                "abc"
+            );
+        }
+    }
+
+    #[test]
+    fn trims_and_finds() {
+        let trimmed = |text, chars, sides| {
+            let mut out = StringRef::default();
+            // SAFETY: static strings.
+            unsafe {
+                trim(&s(text), &s(chars), sides, &mut out);
+                out.text().to_owned()
+            }
+        };
+        assert_eq!(trimmed("  a b  ", " ", 3), "a b");
+        assert_eq!(trimmed("  a b  ", " ", 1), "a b  ");
+        assert_eq!(trimmed("xyaxy", "yx", 2), "xya");
+        assert_eq!(trimmed("xyxy", "yx", 3), "");
+        // SAFETY: static strings.
+        unsafe {
+            assert_eq!(position(&s("größer"), &s("er")), 5);
+            assert_eq!(position(&s("abc"), &s("d")), 0);
+            assert_eq!(position(&s("abc"), &s("")), 1);
+            assert_eq!(string_length(&s("größer")), 6);
+            assert_eq!(string_compare(&s("a"), &s("b")), -1);
+            assert_eq!(string_equal(&s("a"), &s("a")), 1);
+            let pattern = LikePattern::compile("a%c", None).unwrap();
+            assert_eq!(like(&pattern, &s("abbc")), 1);
+            let mut out = StringRef::default();
+            truncate(&s("größer"), 3, &mut out);
+            assert_eq!(out.text(), "grö");
+        }
+    }
+}
