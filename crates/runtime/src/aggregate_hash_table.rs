@@ -13,9 +13,7 @@
 //! A row holds chain header, group keys and states. A new row is all zero: generated code writes the
 //! keys, and a state that is nullable is empty until its validity byte is set.
 //!
-//! The workers' tables become one by hash partitions: [`GroupMerge`] scatters the row pointers of each
-//! table (one task a table), then combines each partition (one task a partition) by linking the
-//! existing rows into a fresh directory. No row is copied. A single table is taken as it is.
+//! [`GroupMerge`](crate::GroupMerge) makes one of the workers' tables.
 
 use crate::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
@@ -25,7 +23,6 @@ use crate::string_heap::StringHeap;
 use frazil_kernels::hash::hash_u64;
 use frazil_types::{Error, MemoryBudget, NativeType, Reservation, Result, SqlState, dispatch_native};
 use std::cmp::Ordering;
-use std::sync::OnceLock;
 
 /// How two partial states become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +87,7 @@ impl AggregateSpec {
     ///
     /// # Safety
     /// Live rows of this layout, their strings alive.
-    unsafe fn same_group(&self, a: *const u8, b: *const u8) -> bool {
+    pub(crate) unsafe fn same_group(&self, a: *const u8, b: *const u8) -> bool {
         // SAFETY: by contract.
         self.layout.fields[..self.groups]
             .iter()
@@ -101,7 +98,7 @@ impl AggregateSpec {
     ///
     /// # Safety
     /// As [`AggregateSpec::same_group`]; nobody else uses `to`.
-    unsafe fn combine(&self, to: *mut u8, from: *const u8) -> Result<()> {
+    pub(crate) unsafe fn combine(&self, to: *mut u8, from: *const u8) -> Result<()> {
         for (place, &kind) in self.layout.fields[self.groups..].iter().zip(&self.states) {
             // SAFETY: by contract.
             unsafe { combine_state(place, kind, to, from)? };
@@ -175,9 +172,9 @@ pub struct AggregateTable {
     pub heap: StringHeap,
     slots: usize,
     groups: usize,
-    spec: AggregateSpec,
+    pub(crate) spec: AggregateSpec,
     memory: Memory,
-    budget: MemoryBudget,
+    pub(crate) budget: MemoryBudget,
     reservation: Reservation,
 }
 
@@ -287,7 +284,7 @@ impl AggregateTable {
 
 /// # Safety
 /// `row` must be a live row with a hash header.
-unsafe fn hash_of(row: *const u8) -> u64 {
+pub(crate) unsafe fn hash_of(row: *const u8) -> u64 {
     // SAFETY: by contract.
     unsafe { row.offset(HASH_OFFSET as isize).cast::<u64>().read() }
 }
@@ -296,7 +293,7 @@ unsafe fn hash_of(row: *const u8) -> u64 {
 ///
 /// # Safety
 /// `row` must be a live row with a hash header, `slot` within the directory, both used by nobody else.
-unsafe fn link(directory: *mut u64, slot: u64, row: *mut u8, hash: u64) {
+pub(crate) unsafe fn link(directory: *mut u64, slot: u64, row: *mut u8, hash: u64) {
     // SAFETY: by contract.
     unsafe {
         let entry = directory.add(slot as usize);
@@ -305,199 +302,5 @@ unsafe fn link(directory: *mut u64, slot: u64, row: *mut u8, hash: u64) {
             .cast::<u64>()
             .write(old & POINTER_MASK);
         *entry = row as u64 | tags(hash) | (old & !POINTER_MASK);
-    }
-}
-
-/// Partitions of a merge: by the upper bits of the hash.
-const PARTITION_BITS: u32 = 6;
-const PARTITIONS: usize = 1 << PARTITION_BITS;
-
-type Scattered = Vec<Vec<*mut u8>>;
-
-/// Row pointers that threads hand to each other.
-#[derive(Debug, Default)]
-struct Pointers<T>(T);
-
-// SAFETY: the rows pointed to are owned by the merge and used by one task at a time.
-unsafe impl<T> Send for Pointers<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Pointers<T> {}
-
-/// Workers' tables on their way to becoming one. Call [`GroupMerge::scatter`] for each table, then
-/// [`GroupMerge::merge`] for each partition, by any threads, then [`GroupMerge::finish`].
-#[derive(Debug)]
-pub struct GroupMerge {
-    tables: Vec<AggregateTable>,
-    scattered: Vec<OnceLock<Pointers<Scattered>>>,
-    merged: Vec<OnceLock<Pointers<Vec<*mut u8>>>>,
-}
-
-impl GroupMerge {
-    /// Begins the merge of at least one table, all of one spec.
-    pub fn new(tables: Vec<AggregateTable>) -> GroupMerge {
-        GroupMerge {
-            scattered: tables.iter().map(|_| OnceLock::new()).collect(),
-            merged: (0..PARTITIONS).map(|_| OnceLock::new()).collect(),
-            tables,
-        }
-    }
-
-    fn is_trivial(&self) -> bool {
-        self.tables.len() <= 1
-    }
-
-    /// Number of scatter tasks.
-    pub fn scatter_tasks(&self) -> usize {
-        if self.is_trivial() { 0 } else { self.tables.len() }
-    }
-
-    /// Sorts the rows of a table by partition.
-    pub fn scatter(&self, table: usize) {
-        let mut parts: Scattered = vec![Vec::new(); PARTITIONS];
-        for row in self.tables[table].pages.iter() {
-            // SAFETY: live rows.
-            let hash = unsafe { hash_of(row) };
-            parts[(hash >> (64 - PARTITION_BITS)) as usize].push(row);
-        }
-        // A task is given out once; a second result would be the same.
-        let _ = self.scattered[table].set(Pointers(parts));
-    }
-
-    /// Number of merge tasks.
-    pub fn merge_tasks(&self) -> usize {
-        if self.is_trivial() { 0 } else { PARTITIONS }
-    }
-
-    /// Combines the rows of a partition. Errors: 22003 where a sum overflows, 53200.
-    pub fn merge(&self, partition: usize) -> Result<()> {
-        let spec = &self.tables[0].spec;
-        let parts: Vec<&Vec<*mut u8>> = self
-            .scattered
-            .iter()
-            .map(|s| {
-                let all = s
-                    .get()
-                    .ok_or_else(|| Error::internal("a merge before its scatter"))?;
-                Ok(&all.0[partition])
-            })
-            .collect::<Result<_>>()?;
-        let rows: usize = parts.iter().map(|p| p.len()).sum();
-        let slots = rows.max(2).next_power_of_two();
-        let mut reservation = self.tables[0].budget.reservation();
-        reservation.grow(slots * 8)?;
-        let memory = Memory::zeroed(slots * 8)?;
-        let directory = memory.as_ptr().cast::<u64>();
-        let shift = 64 - slots.trailing_zeros();
-        let mut groups = Vec::with_capacity(parts[0].len());
-        for &row in parts.into_iter().flatten() {
-            // SAFETY: rows of this partition are used by this task alone; slots are below 2^(64 - shift).
-            unsafe {
-                let hash = hash_of(row);
-                let slot = hash << PARTITION_BITS >> shift;
-                match find(spec, *directory.add(slot as usize), row, hash) {
-                    Some(group) => spec.combine(group, row)?,
-                    None => {
-                        link(directory, slot, row, hash);
-                        groups.push(row);
-                    }
-                }
-            }
-        }
-        let _ = self.merged[partition].set(Pointers(groups));
-        Ok(())
-    }
-
-    /// The groups, once all tasks are done.
-    pub fn finish(self) -> Groups {
-        let merged = if self.is_trivial() {
-            Vec::new()
-        } else {
-            self.merged
-                .into_iter()
-                .map(|m| m.into_inner().unwrap_or_default().0)
-                .collect()
-        };
-        Groups {
-            tables: self.tables,
-            merged,
-        }
-    }
-
-    /// Does all tasks in this thread.
-    pub fn run(tables: Vec<AggregateTable>) -> Result<Groups> {
-        let merge = GroupMerge::new(tables);
-        (0..merge.scatter_tasks()).for_each(|t| merge.scatter(t));
-        (0..merge.merge_tasks()).try_for_each(|p| merge.merge(p))?;
-        Ok(merge.finish())
-    }
-}
-
-/// The row of the same group in the chain of a slot.
-///
-/// # Safety
-/// `row` and the chain must be live rows of the spec's layout.
-unsafe fn find(spec: &AggregateSpec, entry: u64, row: *const u8, hash: u64) -> Option<*mut u8> {
-    if entry & tags(hash) != tags(hash) {
-        return None;
-    }
-    let mut candidate = (entry & POINTER_MASK) as *mut u8;
-    // SAFETY: by contract.
-    unsafe {
-        while !candidate.is_null() {
-            if hash_of(candidate) == hash && spec.same_group(candidate, row) {
-                return Some(candidate);
-            }
-            candidate = candidate.offset(NEXT_OFFSET as isize).cast::<u64>().read() as *mut u8;
-        }
-    }
-    None
-}
-
-/// Finished groups, to be read by the pipeline behind the aggregation.
-#[derive(Debug)]
-pub struct Groups {
-    tables: Vec<AggregateTable>,
-    /// Of several tables: the rows of each partition. Else the pages of the one table count.
-    merged: Vec<Vec<*mut u8>>,
-}
-
-// SAFETY: the rows are owned by the tables and no longer written.
-unsafe impl Send for Groups {}
-// SAFETY: as above.
-unsafe impl Sync for Groups {}
-
-impl Groups {
-    /// Number of parts, the morsels of a pipeline that reads them.
-    pub fn parts(&self) -> usize {
-        if self.merged.is_empty() {
-            self.tables.iter().map(|t| t.pages.pages()).sum()
-        } else {
-            self.merged.len()
-        }
-    }
-
-    /// Appends the rows of a part.
-    pub fn rows(&self, part: usize, out: &mut Vec<*const u8>) {
-        match self.merged.get(part) {
-            Some(rows) => out.extend(rows.iter().map(|r| r.cast_const())),
-            None => {
-                let pages = &self.tables[0].pages;
-                let (start, rows) = pages.page(part);
-                out.extend((0..rows).map(|r| start.wrapping_add(r * pages.row_size()).cast_const()));
-            }
-        }
-    }
-
-    /// Number of groups.
-    pub fn len(&self) -> usize {
-        match self.merged.is_empty() {
-            true => self.tables.iter().map(AggregateTable::groups).sum(),
-            false => self.merged.iter().map(Vec::len).sum(),
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }

@@ -18,7 +18,7 @@ pub use objects::ValueSet;
 pub use vectors::VectorCall;
 
 use crate::abi::{AbiType, PipelineContext, RuntimeFunction, VectorColumn};
-use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
+use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::LikePattern;
 use frazil_types::StringRef;
 
@@ -101,6 +101,8 @@ runtime_functions! {
     /// `(table, hashes, keys, rows, out)`: head of each row's chain, or null, with prefetching. Directly addressed
     /// tables look at `keys` (i64 each), hashed ones at `hashes`; whichever is known not to be needed may be null.
     JoinHeads = objects::join_heads(*const JoinTable, *const u64, *const i64, u64, *mut *const u8);
+    /// `(context, set, group row, value) -> 1` if the group has not seen the value, `0` if it has, `-1` on failure.
+    DistinctInsert = objects::distinct_insert(Context, *mut DistinctSet, *const u8, *const u8) -> i32;
     /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough.
     BufferAppend = objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;
     /// `(set, value) -> bool`.

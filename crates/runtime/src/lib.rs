@@ -7,22 +7,27 @@
 pub mod abi;
 pub mod aggregate_hash_table;
 pub mod buffer;
+pub mod distinct_set;
+pub mod dml;
 pub mod functions;
+pub mod group_merge;
 pub mod join_hash_table;
 pub mod memory;
 pub mod row_layout;
 pub mod row_pages;
+pub mod scan_cursor;
 pub mod sorter;
 pub mod string_heap;
 pub mod vector_column;
 
-pub use aggregate_hash_table::{
-    AggregateSpec, AggregateTable, GroupAddressing, GroupMerge, Groups, StateKind,
-};
+pub use aggregate_hash_table::{AggregateSpec, AggregateTable, GroupAddressing, StateKind};
 pub use buffer::{BufferBuild, BufferColumn, BufferSpec, BufferWriter, RowBuffer};
+pub use distinct_set::DistinctSet;
+pub use group_merge::{GroupMerge, Groups};
 pub use join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};
 pub use row_layout::{FieldPlace, RowField, RowLayout};
 pub use row_pages::RowPages;
+pub use scan_cursor::{BoundValues, ScanSource};
 pub use sorter::{SortField, SortSpec, SortedRows, SortedRun, Sorter};
 pub use string_heap::StringHeap;
 pub use vector_column::LentColumns;

@@ -2,7 +2,7 @@
 
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
 use crate::join_hash_table::KIND_HASH;
-use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
+use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
 use frazil_types::{Result, StringRef, Value};
 use std::collections::HashSet;
@@ -92,6 +92,26 @@ pub unsafe extern "C" fn join_heads(
             table.heads_by_hash(std::slice::from_raw_parts(hashes, rows as usize), out);
         } else {
             table.heads_by_key(std::slice::from_raw_parts(keys, rows as usize), out);
+        }
+    }
+}
+
+/// # Safety
+/// As [`rows_grow`]; `value` must point at a value of the set's type.
+pub unsafe extern "C" fn distinct_insert(
+    context: *mut PipelineContext,
+    set: *mut DistinctSet,
+    group: *const u8,
+    value: *const u8,
+) -> i32 {
+    // SAFETY: by contract.
+    unsafe {
+        match (*set).insert(group, value) {
+            Ok(new) => i32::from(new),
+            Err(error) => {
+                (*context).fail(error);
+                -1
+            }
         }
     }
 }

@@ -1,0 +1,295 @@
+//! The source of a pipeline that scans a table: adapts storage's cursor to the columns of a vector, and
+//! binds a plan's restrictions to values.
+
+use crate::abi::VectorColumn;
+use frazil_plan::operator::{ScanRestriction, ScanRestrictionKind};
+use frazil_plan::{ColumnId, Expr, ExprKind};
+use frazil_storage::{ScanCursor, TableScan};
+use frazil_types::decimal::rescale;
+use frazil_types::{Error, LogicalType, Restriction, RestrictionKind, Result, Value};
+use std::sync::Arc;
+
+/// Values known when a pipeline opens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BoundValues<'a> {
+    /// Parameters, hidden ones after the statement's own.
+    pub parameters: &'a [Value],
+    /// Scalar subqueries.
+    pub subqueries: &'a [Value],
+}
+
+impl BoundValues<'_> {
+    /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast to a
+    /// type that holds it unchanged.
+    pub fn value(&self, operand: &Expr) -> Result<Value> {
+        let missing = |what: &str, n| Error::internal(format!("{what} {n} of a restriction has no value"));
+        match &operand.kind {
+            ExprKind::Constant(value) => Ok(value.clone()),
+            ExprKind::Parameter(n) => {
+                let value = self.parameters.get(*n).cloned();
+                value.ok_or_else(|| missing("parameter", *n))
+            }
+            ExprKind::ScalarSubquery(id) => {
+                let value = self.subqueries.get(id.0).cloned();
+                value.ok_or_else(|| missing("subquery", id.0))
+            }
+            ExprKind::Cast(inner) => cast(self.value(inner)?, inner.ty, operand.ty),
+            other => Err(Error::internal(format!(
+                "{other:?} as the operand of a restriction"
+            ))),
+        }
+    }
+
+    /// The restrictions with their values, for a scan whose columns are (id, position in the table).
+    pub fn restrictions(
+        &self,
+        list: &[ScanRestriction],
+        columns: &[(ColumnId, usize)],
+    ) -> Result<Vec<Restriction>> {
+        list.iter()
+            .map(|r| {
+                let column = columns.iter().find(|c| c.0 == r.column);
+                let column =
+                    column.ok_or_else(|| Error::internal("a restriction on a column that is not scanned"))?;
+                let kind = match &r.kind {
+                    ScanRestrictionKind::Compare(op, e) => RestrictionKind::Compare(*op, self.value(e)?),
+                    ScanRestrictionKind::Between(l, h) => {
+                        RestrictionKind::Between(self.value(l)?, self.value(h)?)
+                    }
+                    ScanRestrictionKind::In(values) => RestrictionKind::In(values.clone()),
+                    ScanRestrictionKind::IsNull => RestrictionKind::IsNull,
+                    ScanRestrictionKind::IsNotNull => RestrictionKind::IsNotNull,
+                    ScanRestrictionKind::Prefix(p) => RestrictionKind::Prefix(p.clone()),
+                    ScanRestrictionKind::Like { pattern, negated } => RestrictionKind::Like {
+                        pattern: pattern.clone(),
+                        negated: *negated,
+                    },
+                };
+                Ok(Restriction {
+                    column: column.1,
+                    kind,
+                })
+            })
+            .collect()
+    }
+}
+
+/// A cast that keeps the value: between integers and decimals of no smaller scale, and between texts.
+fn cast(value: Value, from: LogicalType, to: LogicalType) -> Result<Value> {
+    if value.is_null() || from == to || (from.is_string() && to.is_string()) {
+        return Ok(value);
+    }
+    let scales = from.scale().zip(to.scale()).filter(|(from, to)| from <= to);
+    scales
+        .zip(value.as_int())
+        .and_then(|((from, to), v)| rescale(v, from, to))
+        .map(Value::Int)
+        .ok_or_else(|| {
+            Error::internal(format!(
+                "a cast from {from} to {to} as the operand of a restriction"
+            ))
+        })
+}
+
+/// One worker's source of vectors. `columns()[i]` is the i-th column of the scan, in storage form; the
+/// row id follows as the last one if asked for.
+pub struct ScanSource {
+    cursor: ScanCursor,
+    columns: Vec<VectorColumn>,
+    /// Which columns of the scan generated code reads; those only restricted are never unpacked.
+    read: Vec<usize>,
+    row_id: bool,
+}
+
+impl ScanSource {
+    /// A source over `scan`. `read[i]`: whether column i is read; the others stay NULL.
+    pub fn new(scan: &Arc<TableScan>, read: &[bool], row_id: bool) -> ScanSource {
+        let columns = scan.columns().len() + usize::from(row_id);
+        ScanSource {
+            cursor: scan.cursor(),
+            columns: vec![VectorColumn::null(); columns],
+            read: (0..scan.columns().len()).filter(|&i| read[i]).collect(),
+            row_id,
+        }
+    }
+
+    /// Begins a morsel.
+    pub fn open(&mut self, morsel: usize) -> Result<()> {
+        self.cursor.open(morsel)
+    }
+
+    /// Moves to the next vector; its number of rows, or `None` at the morsel's end. The columns live until the
+    /// next call.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<usize>> {
+        let Some(rows) = self.cursor.next()? else {
+            return Ok(None);
+        };
+        for &i in &self.read {
+            let fetched = self.cursor.fetch(i)?;
+            let mask = if fetched.constant { 0 } else { !0 };
+            let mut column = VectorColumn {
+                value_mask: mask,
+                ..VectorColumn::flat(fetched.values)
+            };
+            if let Some(validity) = fetched.validity {
+                (column.validity, column.validity_mask) = (validity, mask);
+            }
+            self.columns[i] = column;
+        }
+        if self.row_id
+            && let Some(last) = self.columns.last_mut()
+        {
+            *last = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
+        }
+        Ok(Some(rows as usize))
+    }
+
+    /// The columns of the current vector.
+    pub fn columns(&self) -> &[VectorColumn] {
+        &self.columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dml;
+    use frazil_catalog::TableOptions;
+    use frazil_plan::SubqueryId;
+    use frazil_storage::{ScanOptions, Store};
+    use frazil_types::{Cancel, ColumnDef, ColumnVector, CompareOp, RowBatch, Schema};
+    use std::time::Duration;
+
+    const ROWS: i128 = 100_000;
+
+    fn schema() -> Arc<Schema> {
+        let column = |name: &str, ty, nullable| ColumnDef {
+            name: name.into(),
+            ty,
+            nullable,
+            default: None,
+        };
+        Arc::new(Schema {
+            columns: vec![
+                column("a", LogicalType::Integer, false),
+                column(
+                    "b",
+                    LogicalType::Decimal {
+                        precision: 12,
+                        scale: 2,
+                    },
+                    true,
+                ),
+            ],
+        })
+    }
+
+    fn batch() -> RowBatch {
+        let a: Vec<Value> = (0..ROWS).map(Value::Int).collect();
+        let b: Vec<Value> = (0..ROWS)
+            .map(|i| {
+                if i % 7 == 0 {
+                    Value::Null
+                } else {
+                    Value::Int(i % 1000 * 100)
+                }
+            })
+            .collect();
+        RowBatch {
+            columns: vec![
+                ColumnVector::from_values(LogicalType::Integer, &a),
+                ColumnVector::from_values(
+                    LogicalType::Decimal {
+                        precision: 12,
+                        scale: 2,
+                    },
+                    &b,
+                ),
+            ],
+            rows: ROWS as usize,
+        }
+    }
+
+    fn restriction() -> ScanRestriction {
+        let scale_0 = LogicalType::BigInt;
+        let subquery = Expr {
+            kind: ExprKind::ScalarSubquery(SubqueryId(0)),
+            ty: scale_0,
+            nullable: true,
+        };
+        let cast = Expr {
+            kind: ExprKind::Cast(Box::new(subquery)),
+            ty: LogicalType::Decimal {
+                precision: 12,
+                scale: 2,
+            },
+            nullable: true,
+        };
+        ScanRestriction {
+            column: ColumnId(11),
+            kind: ScanRestrictionKind::Compare(CompareOp::Lt, cast),
+        }
+    }
+
+    #[test]
+    fn scans_what_the_restrictions_leave() {
+        let store = Store::new();
+        let mut transaction = store.begin(Duration::ZERO, &Cancel::new()).unwrap();
+        let entry = transaction
+            .create_table("t", schema(), TableOptions::default())
+            .unwrap();
+        dml::insert(&mut transaction, entry.id, &[batch()]).unwrap();
+        let table = transaction.snapshot().table(entry.id).unwrap().clone();
+        let columns = [(ColumnId(10), 0), (ColumnId(11), 1)];
+        let values = BoundValues {
+            parameters: &[],
+            subqueries: &[Value::Int(5)],
+        };
+        let restrictions = values.restrictions(&[restriction()], &columns).unwrap();
+        assert_eq!(
+            restrictions[0].kind,
+            RestrictionKind::Compare(CompareOp::Lt, Value::Int(500))
+        );
+        let scan = TableScan::new(table, vec![0, 1], restrictions, ScanOptions::default()).unwrap();
+        let scan = Arc::new(scan);
+        let mut source = ScanSource::new(&scan, &[true, false], true);
+        let mut found = Vec::new();
+        let mut ids = Vec::new();
+        for morsel in 0..scan.morsels() {
+            source.open(morsel).unwrap();
+            while let Some(rows) = source.next().unwrap() {
+                let columns = source.columns();
+                // SAFETY: the columns of the current vector.
+                unsafe {
+                    found.extend((0..rows).map(|r| i128::from(columns[0].value::<i32>(r))));
+                    ids.extend((0..rows).map(|r| columns[2].value::<i64>(r)));
+                    assert!(!columns[1].is_valid(0));
+                }
+            }
+        }
+        let expected: Vec<i128> = (0..ROWS).filter(|i| i % 7 != 0 && i % 1000 < 5).collect();
+        assert_eq!(found, expected);
+        assert_eq!(
+            dml::delete(&mut transaction, entry.id, &ids).unwrap(),
+            expected.len() as u64
+        );
+        assert_eq!(dml::delete(&mut transaction, entry.id, &ids).unwrap(), 0);
+    }
+
+    #[test]
+    fn operands_are_bound() {
+        let values = BoundValues {
+            parameters: &[Value::Int(3)],
+            subqueries: &[],
+        };
+        let parameter = |n| Expr {
+            kind: ExprKind::Parameter(n),
+            ty: LogicalType::Integer,
+            nullable: true,
+        };
+        assert_eq!(values.value(&parameter(0)).unwrap(), Value::Int(3));
+        assert!(values.value(&parameter(1)).is_err());
+        assert!(values.restrictions(&[restriction()], &[]).is_err());
+    }
+}
