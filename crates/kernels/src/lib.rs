@@ -12,6 +12,7 @@
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_variables))]
 
 pub mod compare;
+pub mod count;
 pub mod counters;
 pub mod hash;
 pub mod isa;

@@ -36,9 +36,13 @@ impl<'a> Selection<'a> {
     pub fn count(&self) -> usize {
         match *self {
             Selection::All { len, .. } => len as usize,
-            Selection::Bits { words, len, .. } => (0..words.len())
-                .map(|i| masked_word(words, len, i).count_ones() as usize)
-                .sum(),
+            Selection::Bits { words, len, .. } => {
+                let Some(last) = words.len().checked_sub(1) else {
+                    return 0;
+                };
+                let tail = masked_word(words, len, last).count_ones() as usize;
+                crate::count::ones(crate::Isa::detect(), &words[..last]) + tail
+            }
             Selection::Positions(positions) => positions.len(),
         }
     }

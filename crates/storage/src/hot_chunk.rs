@@ -149,7 +149,8 @@ impl HotChunk {
             let bytes = self.memory.as_ptr().wrapping_add(offset);
             // SAFETY: the validity bytes of the same cells.
             unsafe { bytes.write_bytes(1, count) };
-            for i in (0..count).filter(|&i| vector.is_null(from + i)) {
+            let Some(nulls) = vector.nulls() else { return };
+            for i in (0..count).filter(|&i| nulls.get(from + i)) {
                 // SAFETY: as above.
                 unsafe { bytes.add(i).write(0) };
                 self.has_nulls[column].store(true, Ordering::Release);

@@ -14,6 +14,7 @@ pub mod freeze;
 pub mod hot_chunk;
 pub mod hot_layout;
 pub mod hot_match;
+pub mod merge_restrictions;
 pub mod read_chunk;
 pub mod row_id;
 pub mod scan_cursor;

@@ -13,6 +13,7 @@ use crate::row_id::RowId;
 use crate::table_scan::{ScanCounters, TableScan};
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
+use frazil_kernels::count::take_words;
 use frazil_kernels::{Selection, positions};
 use frazil_types::{CHUNK_ROWS, MatchBits, Result};
 use std::sync::Arc;
@@ -262,25 +263,24 @@ impl ScanCursor {
 
     fn next_words(&mut self) -> Result<usize> {
         let limit = self.scan.options.stage_rows;
+        let isa = self.scan.options.isa;
         let (mut from, mut count) = (self.emitted, 0);
         let mut to = from;
         loop {
-            if to * 64 >= self.next_row {
-                if self.next_row >= self.end {
-                    break;
-                }
-                self.match_window()?;
-                continue;
+            let matched = self.next_row.div_ceil(64);
+            let (taken, ones) = take_words(isa, &self.words[to..matched], limit - count);
+            if count == 0 && ones == 0 {
+                from += taken;
             }
-            let fresh = self.words[to].count_ones() as usize;
-            if count + fresh > limit {
+            (to, count) = (to + taken, count + ones);
+            if to < matched || self.next_row >= self.end {
                 break;
             }
-            count += fresh;
-            to += 1;
-            if count == 0 {
-                from = to;
-            }
+            self.match_window()?;
+        }
+        if count > 0 && self.words[from] == 0 {
+            // Words without a survivor before the first one make a vector look sparse.
+            from += self.words[from..to].iter().take_while(|w| **w == 0).count();
         }
         self.emitted = to;
         let rows = (to * 64).min(self.end).saturating_sub(from * 64);

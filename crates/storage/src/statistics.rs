@@ -95,20 +95,25 @@ impl TableSnapshot {
 fn estimate_distinct(version: &TableSnapshot, column: usize) -> Result<f64> {
     let rows = version.rows();
     let mut hashes = Vec::new();
-    let step = (rows / SAMPLE_ROWS).max(1);
+    let whole = rows <= SAMPLE_ROWS;
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut positions = Vec::new();
     for slot in version.chunks() {
-        let mut positions = Vec::new();
-        let mut row = 0;
-        while row < u64::from(slot.rows) {
-            // One row out of each `step`, at random, so that clustered values do not mislead.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let at = row + (state >> 33) % step;
-            if at < u64::from(slot.rows) && !slot.is_deleted(at as usize) {
-                positions.push(at as u16);
+        positions.clear();
+        if whole {
+            positions.extend((0..slot.rows).map(|r| r as u16));
+        } else {
+            // Independent rows, neighbours among them: where equal values lie side by side, evenly
+            // spaced rows would never meet one twice.
+            let share = u64::from(slot.rows) * SAMPLE_ROWS / rows + 1;
+            for _ in 0..share {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                positions.push(((state >> 32) * u64::from(slot.rows) >> 32) as u16);
             }
-            row += step;
+            positions.sort_unstable();
+            positions.dedup();
         }
+        positions.retain(|&p| !slot.is_deleted(usize::from(p)));
         hash_positions(version, slot, column, &positions, &mut hashes)?;
     }
     let sampled = hashes.len() as f64;
@@ -118,7 +123,7 @@ fn estimate_distinct(version: &TableSnapshot, column: usize) -> Result<f64> {
         distinct += 1.0;
         once += f64::from(u8::from(run.len() == 1));
     }
-    if sampled == 0.0 || step == 1 {
+    if sampled == 0.0 || whole {
         return Ok(distinct);
     }
     let scaled = sampled * distinct / (sampled - once + once * sampled / rows as f64);

@@ -2,6 +2,7 @@
 //! [`ScanCursor`](crate::ScanCursor) and opens one morsel (one chunk) after another.
 
 use crate::hot_match::HotPredicate;
+use crate::merge_restrictions::merge_ranges;
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
 use frazil_kernels::Isa;
@@ -99,6 +100,7 @@ impl TableScan {
         }
         options.window_rows = options.window_rows.clamp(64, CHUNK_ROWS).next_multiple_of(64);
         options.stage_rows = options.stage_rows.clamp(64, CHUNK_ROWS);
+        let restrictions = merge_ranges(&schema, restrictions);
         let mut hot_predicates = Vec::new();
         if options.push_restrictions {
             for restriction in &restrictions {
