@@ -327,3 +327,36 @@ fn truncated_missing_and_foreign_files_are_named() {
     std::fs::write(&manifest, &text).unwrap();
     assert_eq!(numbers(temporary.open().store()).len(), 3_000);
 }
+
+/// What the killed process does: it checkpoints rows 0..500, commits more, and dies in the middle.
+#[test]
+#[ignore = "run by a_killed_process_leaves_its_last_checkpoint in a process of its own"]
+fn process_to_be_killed() {
+    let Some(path) = std::env::var_os("FRAZIL_TEST_DIRECTORY") else {
+        return;
+    };
+    let directory = Directory::open(Path::new(&path)).unwrap();
+    let id = create(directory.store(), "t");
+    append(directory.store(), id, 0..500);
+    freeze(directory.store(), id);
+    append(directory.store(), id, 500..600);
+    directory.checkpoint().unwrap();
+    append(directory.store(), id, 600..700);
+    delete(directory.store(), id, |n| n < 300);
+    std::process::abort();
+}
+
+#[test]
+fn a_killed_process_leaves_its_last_checkpoint() {
+    let temporary = Temporary::new("killed");
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["process_to_be_killed", "--exact", "--ignored"])
+        .env("FRAZIL_TEST_DIRECTORY", &temporary.0)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(!status.success());
+    let directory = temporary.open();
+    assert_eq!(numbers(directory.store()), (0..600).collect::<Vec<_>>());
+}

@@ -35,6 +35,13 @@ impl HotChunk {
         })
     }
 
+    /// Forgets its rows; the memory stays.
+    pub fn clear(&mut self) {
+        *self.written.get_mut() = 0;
+        self.has_nulls.iter_mut().for_each(|n| *n.get_mut() = false);
+        self.strings.clear();
+    }
+
     /// Rows written so far, visible or not.
     pub fn written(&self) -> usize {
         self.written.load(Ordering::Acquire) as usize
