@@ -395,7 +395,7 @@ mod tests {
 
     fn input(from: usize, rows: usize) -> Vec<ColumnVector> {
         let range = from..from + rows;
-        let null = |i: usize, v: Value| if i % 5 == 0 { Value::Null } else { v };
+        let null = |i: usize, v: Value| if i.is_multiple_of(5) { Value::Null } else { v };
         let texts: Vec<Value> = range
             .clone()
             .map(|i| null(i, Value::Text("x".repeat(i % 30))))
@@ -422,7 +422,7 @@ mod tests {
             for row in 0..batch.rows {
                 assert_eq!(batch.columns[0].value(row), Value::Int(at as i128));
                 assert_eq!(batch.columns[2].value(row), Value::Int(at as i128));
-                let text = if at % 5 == 0 {
+                let text = if at.is_multiple_of(5) {
                     Value::Null
                 } else {
                     Value::Text("x".repeat(at % 30))

@@ -88,25 +88,21 @@ mod tests {
     #[test]
     fn a_value_is_new_once_in_each_group() {
         let budget = MemoryBudget::unlimited();
-        let groups = [1 as *const u8, 2 as *const u8];
+        let groups = [std::ptr::without_provenance(1), std::ptr::without_provenance(2)];
         let mut numbers = DistinctSet::new(NativeType::F64, &budget);
         let mut strings = DistinctSet::new(NativeType::String, &budget);
         for group in groups {
             for (value, new) in [(1.5, true), (0.0, true), (-0.0, false), (1.5, false)] {
                 let value: f64 = value;
                 // SAFETY: a local.
-                assert_eq!(
-                    unsafe { numbers.insert(group, (&raw const value).cast()) }.unwrap(),
-                    new
-                );
+                let inserted = unsafe { numbers.insert(group, (&raw const value).cast()) };
+                assert_eq!(inserted.unwrap(), new);
             }
             for new in [true, false] {
                 let text = StringRef::from_static("a string longer than twelve");
                 // SAFETY: a static string.
-                assert_eq!(
-                    unsafe { strings.insert(group, (&raw const text).cast()) }.unwrap(),
-                    new
-                );
+                let inserted = unsafe { strings.insert(group, (&raw const text).cast()) };
+                assert_eq!(inserted.unwrap(), new);
             }
         }
         let mut small = DistinctSet::new(NativeType::I32, &MemoryBudget::new(100 << 10));

@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn key(i: u64) -> Key {
-        let number = (i % 7 != 0).then_some((i % 5003) as i32);
+        let number = (!i.is_multiple_of(7)).then_some((i % 5003) as i32);
         (number, format!("group of number {}", i % 3))
     }
 
@@ -282,7 +282,7 @@ mod tests {
         // SAFETY: as above.
         unsafe {
             f[2].set(row, f[2].get::<i64>(row) + 1);
-            if i % 2 == 0 {
+            if i.is_multiple_of(2) {
                 return;
             }
             f[3].set(row, f[3].get::<i128>(row) + i128::from(i) * (1 << 70));

@@ -84,8 +84,8 @@ impl SortSpec {
             if place.validity.is_some() {
                 out.push(u128::from(valid == key.nulls_first), 1);
             }
-            // SAFETY: by contract; the type is the field's.
             let (bits, width) = if valid {
+                // SAFETY: by contract; the type is the field's.
                 unsafe { normalized(place, row) }
             } else {
                 (0, width(place.native))

@@ -230,6 +230,7 @@ mod tests {
         f: unsafe extern "C" fn(Context, Text, *mut T) -> u32,
         text: &'static str,
     ) -> Result<T, &'static str> {
+        // SAFETY: as in `read_with`.
         read_with(|c, t, o| unsafe { f(c, t, o) }, text)
     }
 
@@ -239,9 +240,9 @@ mod tests {
     ) -> Result<T, &'static str> {
         context(|c| {
             let mut out = T::default();
-            // SAFETY: the context and the string are alive.
             match f(c, &StringRef::from_static(text), &mut out) {
                 STATUS_OK => Ok(out),
+                // SAFETY: the context is alive.
                 _ => Err(unsafe { (*c).error.error.take() }.unwrap().state().0),
             }
         })
@@ -300,11 +301,8 @@ mod tests {
             ("", 32, Err("22P02")),
         ] {
             // SAFETY: as in `read_with`.
-            assert_eq!(
-                read_with(|c, t, o| unsafe { text_to_integer(c, t, bits, o) }, text),
-                expected,
-                "{text}"
-            );
+            let found = read_with(|c, t, o| unsafe { text_to_integer(c, t, bits, o) }, text);
+            assert_eq!(found, expected, "{text}");
         }
         assert_eq!(read(text_to_double, " 1e3 "), Ok(1000.0));
         assert_eq!(read(text_to_double, "1e400"), Err("22003"));
@@ -314,9 +312,7 @@ mod tests {
         assert_eq!(read(text_to_date, "1970-02-30"), Err("22008"));
         assert_eq!(read(text_to_timestamp, "1970-01-01 00:00:01"), Ok(1_000_000));
         // SAFETY: as in `read_with`.
-        assert_eq!(
-            read_with(|c, t, o| unsafe { text_to_decimal(c, t, 5, 2, o) }, "1.005"),
-            Ok(101)
-        );
+        let found = read_with(|c, t, o| unsafe { text_to_decimal(c, t, 5, 2, o) }, "1.005");
+        assert_eq!(found, Ok(101));
     }
 }

@@ -153,10 +153,8 @@ mod tests {
                 DatePart::Epoch,
             ];
             // SAFETY: the codes are codes.
-            assert_eq!(
-                parts.map(|p| unsafe { timestamp_part(date_part_code(p), micros) }),
-                expected
-            );
+            let found = parts.map(|p| unsafe { timestamp_part(date_part_code(p), micros) });
+            assert_eq!(found, expected);
         }
     }
 

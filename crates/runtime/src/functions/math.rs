@@ -175,9 +175,9 @@ mod tests {
         let state = |f: &dyn Fn(*mut PipelineContext, *mut f64) -> u32| {
             context(|c| {
                 let mut out = 0.0;
-                // SAFETY: the context is alive.
                 match f(c, &mut out) {
                     STATUS_OK => Ok(out),
+                    // SAFETY: the context is alive.
                     _ => Err(unsafe { (*c).error.error.take() }.unwrap().state().0),
                 }
             })

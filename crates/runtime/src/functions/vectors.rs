@@ -64,7 +64,7 @@ pub unsafe extern "C" fn like_column(
         let (pattern, column) = (&*pattern, &*column);
         let rows = rows as usize;
         let out = std::slice::from_raw_parts_mut(out, rows);
-        if column.value_mask != 0 && column.values as usize % align_of::<StringRef>() == 0 {
+        if column.value_mask != 0 && (column.values as usize).is_multiple_of(align_of::<StringRef>()) {
             let strings = std::slice::from_raw_parts(column.values.cast::<StringRef>(), rows);
             let validity =
                 (column.validity_mask != 0).then(|| std::slice::from_raw_parts(column.validity, rows));
