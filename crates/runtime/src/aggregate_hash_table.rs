@@ -237,6 +237,7 @@ impl AggregateTable {
         self.groups += 1;
         // SAFETY: a fresh row of the layout; the slot lies within the directory.
         unsafe {
+            row.write_bytes(0, self.spec.layout.size);
             row.offset(HASH_OFFSET as isize).cast::<u64>().write(hash);
             link(self.directory, hash >> self.shift, row, hash);
         }
@@ -252,6 +253,7 @@ impl AggregateTable {
         self.groups += 1;
         // SAFETY: a fresh row of the layout; the index was checked.
         unsafe {
+            row.write_bytes(0, self.spec.layout.size);
             row.offset(HASH_OFFSET as isize)
                 .cast::<u64>()
                 .write(hash_u64(index as u64));

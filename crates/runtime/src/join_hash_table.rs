@@ -130,9 +130,14 @@ pub struct JoinBuild {
 impl JoinBuild {
     /// No rows yet.
     pub fn new(spec: &JoinSpec, budget: &MemoryBudget) -> JoinBuild {
+        // A mark starts as 0; all else in a row is written.
+        let pages = match spec.layout.mark {
+            Some(_) => RowPages::zeroed,
+            None => RowPages::new,
+        };
         JoinBuild {
-            pages: RowPages::new(spec.layout.size, budget),
-            unlinked: RowPages::new(spec.layout.size, budget),
+            pages: pages(spec.layout.size, budget),
+            unlinked: pages(spec.layout.size, budget),
             min_key: i64::MAX,
             max_key: i64::MIN,
             null_keys: 0,

@@ -1,13 +1,21 @@
-//! Large pieces of memory: zeroed, aligned, on huge pages where that pays, accounted by their owner.
+//! Large pieces of memory: aligned, on huge pages where that pays, accounted by their owner.
+//!
+//! Fresh pages cost a fault and the kernel's zeroing, as much as building a hash table on them. So
+//! large mappings are not given back at once: they wait in a pool, up to [`POOLED_BYTES`], for the next
+//! query that asks for the same size, as the next run of the same statement does.
 
 use frazil_types::{Error, Result, SqlState};
 use std::alloc::Layout;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 /// From this size on memory is mapped on its own and asks for huge pages: fewer faults and TLB misses.
 const HUGE_PAGE: usize = 2 << 20;
 const ALIGNMENT: usize = 64;
+/// Most bytes of unused mappings that are kept.
+pub const POOLED_BYTES: usize = 256 << 20;
 
-/// A piece of zeroed memory, freed when dropped.
+/// A piece of memory, freed when dropped.
 #[derive(Debug)]
 pub struct Memory {
     start: *mut u8,
@@ -19,15 +27,44 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
+/// A mapping that waits to be used again.
+struct Mapping {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: nobody else refers to an unused mapping.
+unsafe impl Send for Mapping {}
+
+static POOL: Mutex<VecDeque<Mapping>> = Mutex::new(VecDeque::new());
+
 impl Memory {
     /// `bytes` zeroed bytes, 64-byte aligned. Error 53200 if the system has none left.
     pub fn zeroed(bytes: usize) -> Result<Memory> {
-        let start = if bytes >= HUGE_PAGE {
-            map(bytes)
-        } else {
+        if bytes < HUGE_PAGE {
             // SAFETY: the layout has a size above zero.
-            unsafe { std::alloc::alloc_zeroed(layout(bytes)) }
-        };
+            return Memory::owned(unsafe { std::alloc::alloc_zeroed(layout(bytes)) }, bytes);
+        }
+        match take_pooled(rounded(bytes)) {
+            Some(start) => {
+                // SAFETY: a mapping of at least that size which nobody else uses.
+                unsafe { start.write_bytes(0, bytes) };
+                Memory::owned(start, bytes)
+            }
+            None => Memory::owned(map(rounded(bytes)), bytes),
+        }
+    }
+
+    /// `bytes` bytes of whatever content (initialised, but stale), 64-byte aligned. Error as for `zeroed`.
+    pub fn stale(bytes: usize) -> Result<Memory> {
+        if bytes < HUGE_PAGE {
+            return Memory::zeroed(bytes);
+        }
+        let start = take_pooled(rounded(bytes)).unwrap_or_else(|| map(rounded(bytes)));
+        Memory::owned(start, bytes)
+    }
+
+    fn owned(start: *mut u8, bytes: usize) -> Result<Memory> {
         if start.is_null() {
             return Err(Error::new(
                 SqlState::OUT_OF_MEMORY,
@@ -50,13 +87,14 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: made by `zeroed` in the same way and not freed since.
-        unsafe {
-            if self.bytes >= HUGE_PAGE {
-                libc::munmap(self.start.cast(), self.bytes.next_multiple_of(HUGE_PAGE));
-            } else {
-                std::alloc::dealloc(self.start, layout(self.bytes));
-            }
+        if self.bytes >= HUGE_PAGE {
+            pool(Mapping {
+                start: self.start,
+                bytes: rounded(self.bytes),
+            });
+        } else {
+            // SAFETY: made by `zeroed` with the same layout and not freed since.
+            unsafe { std::alloc::dealloc(self.start, layout(self.bytes)) };
         }
     }
 }
@@ -65,15 +103,44 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes.max(ALIGNMENT), ALIGNMENT).expect("sizes are far below isize::MAX")
 }
 
-/// Maps a huge-page-aligned range and gives back what surrounds it.
+fn rounded(bytes: usize) -> usize {
+    bytes.next_multiple_of(HUGE_PAGE)
+}
+
+/// A pooled mapping of exactly that size, the one used last.
+fn take_pooled(bytes: usize) -> Option<*mut u8> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = pool.iter().rposition(|m| m.bytes == bytes)?;
+    pool.remove(at).map(|m| m.start)
+}
+
+/// Keeps a mapping; what has waited longest is unmapped where the pool grows too large.
+fn pool(mapping: Mapping) {
+    let mut surplus = Vec::new();
+    {
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.push_back(mapping);
+        let mut total: usize = pool.iter().map(|m| m.bytes).sum();
+        while total > POOLED_BYTES {
+            let Some(oldest) = pool.pop_front() else { break };
+            total -= oldest.bytes;
+            surplus.push(oldest);
+        }
+    }
+    for m in surplus {
+        // SAFETY: made by `map` with this size, and nobody refers to it.
+        unsafe { libc::munmap(m.start.cast(), m.bytes) };
+    }
+}
+
+/// Maps a huge-page-aligned range and gives back what surrounds it. `bytes`: a multiple of [`HUGE_PAGE`].
 fn map(bytes: usize) -> *mut u8 {
-    let wanted = bytes.next_multiple_of(HUGE_PAGE);
     // SAFETY: an anonymous private mapping touches nothing that exists; only parts of that mapping
     // are unmapped or advised.
     unsafe {
         let whole = libc::mmap(
             std::ptr::null_mut(),
-            wanted + HUGE_PAGE,
+            bytes + HUGE_PAGE,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
             -1,
@@ -88,10 +155,10 @@ fn map(bytes: usize) -> *mut u8 {
             libc::munmap(whole, before);
         }
         if before < HUGE_PAGE {
-            libc::munmap(start.add(wanted).cast(), HUGE_PAGE - before);
+            libc::munmap(start.add(bytes).cast(), HUGE_PAGE - before);
         }
         #[cfg(target_os = "linux")]
-        libc::madvise(start.cast(), wanted, libc::MADV_HUGEPAGE);
+        libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE);
         start
     }
 }
@@ -102,6 +169,7 @@ mod tests {
 
     #[test]
     fn memory_is_zeroed_and_aligned() {
+        // Twice: the second time large ones come from the pool.
         for bytes in [
             1,
             100,
@@ -110,7 +178,9 @@ mod tests {
             HUGE_PAGE,
             HUGE_PAGE + 1,
             5 * HUGE_PAGE + 77,
-        ] {
+        ]
+        .repeat(2)
+        {
             let memory = Memory::zeroed(bytes).unwrap();
             assert_eq!(memory.as_ptr() as usize % ALIGNMENT, 0);
             // SAFETY: the memory has that many bytes.
@@ -118,5 +188,15 @@ mod tests {
             assert!(all.iter().all(|&b| b == 0));
             all.fill(1);
         }
+    }
+
+    #[test]
+    fn the_pool_is_bounded() {
+        for _ in 0..3 {
+            let many: Vec<Memory> = (0..20).map(|_| Memory::stale(20 << 20).unwrap()).collect();
+            assert_eq!(many.len(), 20);
+        }
+        let pool = POOL.lock().unwrap();
+        assert!(pool.iter().map(|m| m.bytes).sum::<usize>() <= POOLED_BYTES);
     }
 }

@@ -1,7 +1,8 @@
 //! An arena of rows of one size: pages that grow geometrically, filled by bumping a cursor.
 //!
 //! Generated code takes a row by itself: `row = next; next += size; if next > end` it calls
-//! `rows_grow` instead. Rows never move, and every row is zeroed when it is handed out.
+//! `rows_grow` instead. Rows never move. Their bytes are stale when they are handed out, unless the pages
+//! were asked to be zeroed.
 
 use crate::memory::Memory;
 use frazil_types::{MemoryBudget, Reservation, Result};
@@ -26,6 +27,7 @@ pub struct RowPages {
     /// Where the next row goes.
     pub cursor: RowCursor,
     row_size: usize,
+    zeroed: bool,
     pages: Vec<Page>,
     reservation: Reservation,
 }
@@ -43,7 +45,15 @@ unsafe impl Send for RowPages {}
 unsafe impl Sync for RowPages {}
 
 impl RowPages {
-    /// No rows yet; takes no memory.
+    /// No rows yet; takes no memory. Rows come zeroed.
+    pub fn zeroed(row_size: usize, budget: &MemoryBudget) -> RowPages {
+        RowPages {
+            zeroed: true,
+            ..RowPages::new(row_size, budget)
+        }
+    }
+
+    /// No rows yet; takes no memory. Rows come with stale bytes.
     pub fn new(row_size: usize, budget: &MemoryBudget) -> RowPages {
         RowPages {
             cursor: RowCursor {
@@ -51,6 +61,7 @@ impl RowPages {
                 end: std::ptr::null_mut(),
             },
             row_size: row_size.max(8),
+            zeroed: false,
             pages: Vec::new(),
             reservation: budget.reservation(),
         }
@@ -61,7 +72,7 @@ impl RowPages {
         self.row_size
     }
 
-    /// A new row, zeroed.
+    /// A new row.
     #[inline]
     pub fn allocate(&mut self) -> Result<*mut u8> {
         let row = self.cursor.next;
@@ -83,7 +94,11 @@ impl RowPages {
         // A page of almost 4 MiB is mapped as exactly 4 MiB.
         let bytes = if wanted >= LARGEST_PAGE { wanted } else { bytes };
         self.reservation.grow(bytes)?;
-        let memory = Memory::zeroed(bytes)?;
+        let memory = if self.zeroed {
+            Memory::zeroed(bytes)?
+        } else {
+            Memory::stale(bytes)?
+        };
         let start = memory.as_ptr();
         let usable = bytes - bytes % self.row_size;
         self.cursor = RowCursor {
@@ -143,7 +158,7 @@ mod tests {
     fn rows_stay_where_they_are() {
         for size in [8, 24, 1000, 40_000] {
             let budget = MemoryBudget::new(usize::MAX);
-            let mut pages = RowPages::new(size, &budget);
+            let mut pages = RowPages::zeroed(size, &budget);
             let count = (20 << 20) / size;
             let rows: Vec<*mut u8> = (0..count)
                 .map(|i| {

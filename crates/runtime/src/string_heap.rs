@@ -72,7 +72,7 @@ impl StringHeap {
         let last = self.pages.last().map_or(FIRST_PAGE / 2, Memory::bytes);
         let size = (last * 2).min(LARGEST_PAGE).max(bytes);
         self.reservation.grow(size)?;
-        let page = Memory::zeroed(size)?;
+        let page = Memory::stale(size)?;
         (self.next, self.free) = (page.as_ptr(), size);
         self.pages.push(page);
         self.used = self.pages.len();
