@@ -7,15 +7,16 @@
 //! is cheaper, the rows become positions and the remaining tests reduce them.
 
 use crate::block::Block;
+use crate::code_match::{any_of, clear_tail, match_range, match_values, negate, shifted_word};
 use crate::code_range::{CodeRange, Translated};
 use crate::encodings::Encoding;
-use crate::format::{ColumnEntry, FLAG_FSST};
+use crate::format::ColumnEntry;
 use crate::psma;
 use crate::resolve::{dispatch_codes, dispatch_integer};
 use crate::sma::f64_of_ordinal;
 use crate::text_test::TextTest;
 use crate::unpack::for_each_row;
-use frazil_kernels::{CodeWord, Combine, Comparable, Isa, RangeOp, Selection, compare, positions};
+use frazil_kernels::{CodeWord, Combine, Isa, RangeOp, Selection, compare, positions, prefetch};
 use frazil_types::{MatchBits, NativeType, Restriction, RestrictionKind, Result};
 use std::ops::Range;
 
@@ -227,6 +228,7 @@ impl BlockScan {
         if tests.is_empty() {
             return Ok(Matched::All);
         }
+        self.prefetch(tests, range.end..range.end + rows as u32);
         bits.reset(rows);
         for (i, test) in tests.iter().enumerate() {
             let combine = if i == 0 { Combine::Replace } else { Combine::And };
@@ -253,6 +255,20 @@ impl BlockScan {
             }
         }
         Ok(Matched::Bits)
+    }
+
+    /// Asks for the codes of the next window: they arrive while this one is matched.
+    fn prefetch(&self, tests: &[Test], range: Range<u32>) {
+        let end = range.end.min(self.range.end) as usize;
+        for test in tests {
+            let entry = self.block.entry(test.column);
+            let codes = self.block.section(entry.sections.codes);
+            let width = entry.code_bytes();
+            let rows = range.start as usize * width..end * width;
+            if let (false, Some(codes)) = (matches!(test.kind, TestKind::Text(_)), codes.get(rows)) {
+                prefetch::prefetch_values(codes);
+            }
+        }
     }
 
     /// Tests a window by SIMD.
@@ -394,11 +410,10 @@ impl BlockScan {
                 return Ok(());
             }
             bits.fill(!0);
-            negate_tail(bits, range.len());
+            clear_tail(bits, range.len());
         }
         let (start, len) = (range.start, range.len() as u32);
-        let words = std::mem::take(&mut self.scratch.bits);
-        let mut words = words;
+        let mut words = std::mem::take(&mut self.scratch.bits);
         words.clear();
         words.extend_from_slice(bits);
         let left = Selection::Bits {
@@ -491,139 +506,4 @@ fn estimate(entry: &ColumnEntry, range: &CodeRange) -> u32 {
 
 fn word<C: CodeWord>(code: u64) -> C {
     C::from_u64(code)
-}
-
-/// Tests codes against a code range.
-fn match_range<C: CodeWord + Comparable>(
-    isa: Isa,
-    codes: &[C],
-    wanted: &CodeRange,
-    combine: Combine,
-    bits: &mut [u64],
-    scratch: &mut Vec<u64>,
-) {
-    match wanted {
-        CodeRange::Set(set) => compare::in_set(isa, codes, set, combine, bits),
-        other => match_values(isa, codes, other, C::from_u64, combine, bits, scratch),
-    }
-}
-
-/// Tests values against ranges of ordinals, `of` being the value of an ordinal.
-fn match_values<T: Comparable>(
-    isa: Isa,
-    values: &[T],
-    wanted: &CodeRange,
-    of: impl Fn(u64) -> T,
-    combine: Combine,
-    bits: &mut [u64],
-    scratch: &mut Vec<u64>,
-) {
-    let mut test = |op, low: u64, high: u64| {
-        compare::between(isa, values, op, of(low), of(high), combine, bits);
-    };
-    match wanted {
-        CodeRange::Range(low, high) => test(RangeOp::Inside, *low, *high),
-        CodeRange::Except(low, high) => test(RangeOp::Outside, *low, *high),
-        CodeRange::Ranges(ranges) => any_of(ranges, combine, bits, scratch, |&(low, high), combine, bits| {
-            compare::between(isa, values, RangeOp::Inside, of(low), of(high), combine, bits);
-        }),
-        CodeRange::All => (0..bits.len()).for_each(|i| {
-            let rows = (values.len() - i * 64).min(64);
-            bits[i] = combine.apply(bits[i], !0 >> (64 - rows));
-        }),
-        // Sets exist of narrow codes alone, and those have a kernel of their own.
-        CodeRange::None | CodeRange::Set(_) => {
-            bits.iter_mut().for_each(|b| *b = combine.apply(*b, 0));
-        }
-    }
-}
-
-/// The union of several tests, combined with the bits.
-fn any_of<R>(
-    ranges: &[R],
-    combine: Combine,
-    bits: &mut [u64],
-    scratch: &mut Vec<u64>,
-    mut test: impl FnMut(&R, Combine, &mut [u64]),
-) {
-    if combine != Combine::And {
-        let mut combine = combine;
-        for range in ranges {
-            test(range, combine, bits);
-            combine = Combine::Or;
-        }
-        return;
-    }
-    scratch.clear();
-    scratch.resize(bits.len(), 0);
-    for range in ranges {
-        test(range, Combine::Or, scratch);
-    }
-    bits.iter_mut().zip(scratch).for_each(|(b, s)| *b &= *s);
-}
-
-/// 64 bits from bit `at` on, zero beyond the end.
-fn shifted_word(words: &[u64], at: usize) -> u64 {
-    let (word, shift) = (at / 64, at % 64);
-    let get = |i: usize| words.get(i).copied().unwrap_or(0);
-    if shift == 0 {
-        get(word)
-    } else {
-        get(word) >> shift | get(word + 1) << (64 - shift)
-    }
-}
-
-/// Clears the bits beyond `rows`.
-fn negate_tail(bits: &mut [u64], rows: usize) {
-    if !rows.is_multiple_of(64)
-        && let Some(last) = bits.last_mut()
-    {
-        *last &= (1 << (rows % 64)) - 1;
-    }
-}
-
-/// Inverts the bits of `rows` rows.
-fn negate(bits: &mut [u64], rows: usize) {
-    bits.iter_mut().for_each(|b| *b = !*b);
-    negate_tail(bits, rows);
-}
-
-impl Block {
-    /// Puts the selected strings of a raw string column one after the other: string `i` of the
-    /// selection is `text[offsets[i]..offsets[i + 1]]`. NULLs are empty. The column has been touched.
-    pub(crate) fn gather_text(
-        &self,
-        column: usize,
-        selection: Selection,
-        text: &mut Vec<u8>,
-        offsets: &mut Vec<u32>,
-    ) -> Result<()> {
-        let entry = self.entry(column);
-        let stored = self.slice::<u32>(entry.sections.codes);
-        let heap = self.section(entry.sections.heap);
-        text.clear();
-        offsets.clear();
-        offsets.push(0);
-        let decoder = if entry.has(FLAG_FSST) {
-            Some(self.decoder(column)?)
-        } else {
-            None
-        };
-        for_each_row(selection, |_, row| {
-            let string = Block::stored_string(stored, heap, row);
-            match decoder {
-                None => text.extend_from_slice(string),
-                Some(decoder) => {
-                    text.reserve(string.len() * 8 + 8);
-                    // SAFETY: the room was just reserved; `decode` initialises the bytes it counts.
-                    unsafe {
-                        let len = decoder.decode(string, text.as_mut_ptr().add(text.len()));
-                        text.set_len(text.len() + len);
-                    }
-                }
-            }
-            offsets.push(text.len() as u32);
-        });
-        Ok(())
-    }
 }

@@ -360,7 +360,7 @@ impl Block {
             native => dispatch_integer!(native, T => Domain::Numbers(
                 self.slice::<T>(entry.sections.dictionary)[skip..]
                     .iter()
-                    .map(|&v| v.into())
+                    .map(widen)
                     .collect(),
             ), _ => sma_domain(entry)),
         })
@@ -373,6 +373,10 @@ fn is_wide(entry: &ColumnEntry) -> bool {
         .max
         .checked_sub(entry.min)
         .is_none_or(|d| u64::try_from(d).is_err())
+}
+
+fn widen<T: Copy + Into<i128>>(value: &T) -> i128 {
+    (*value).into()
 }
 
 /// The domain that min and max make up.

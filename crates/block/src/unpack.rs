@@ -4,7 +4,7 @@
 use crate::block::Block;
 use crate::column_buffer::ColumnBuffer;
 use crate::encodings::{Encoding, frame_of_reference};
-use crate::format::{ColumnEntry, FLAG_FSST, FLAG_SMA};
+use crate::format::{ColumnEntry, FLAG_SMA};
 use crate::resolve::{dispatch_codes, dispatch_integer};
 use frazil_kernels::{Isa, Selection, unpack as kernels};
 use frazil_types::{NativeType, Result, StringRef, dispatch_native};
@@ -123,48 +123,6 @@ impl Block {
             return unsafe { std::slice::from_raw_parts(strings.as_ptr().cast(), strings.len()) };
         }
         self.slice(entry.sections.dictionary)
-    }
-
-    fn unpack_strings(
-        &self,
-        column: usize,
-        selection: Selection,
-        rows: usize,
-        out: &mut ColumnBuffer,
-    ) -> Result<()> {
-        let entry = self.entry(column);
-        let offsets = self.slice::<u32>(entry.sections.codes);
-        let heap = self.section(entry.sections.heap);
-        if !entry.has(FLAG_FSST) {
-            let values = out.prepare::<StringRef>(rows);
-            for_each_row(selection, |i, row| {
-                // SAFETY: the heap lives as long as the block; whoever keeps the reference pins it.
-                values[i] = unsafe { StringRef::new(Block::stored_string(offsets, heap, row)) };
-            });
-            return Ok(());
-        }
-        let decoder = self.decoder(column)?;
-        let mut stored = 0;
-        for_each_row(selection, |_, row| {
-            stored += (offsets[row + 1] - offsets[row]) as usize;
-        });
-        let mut text = std::mem::take(&mut out.heap);
-        text.clear();
-        text.reserve(stored * 8 + 8);
-        let values = out.prepare::<StringRef>(rows);
-        let mut to = text.as_mut_ptr();
-        for_each_row(selection, |i, row| {
-            let codes = Block::stored_string(offsets, heap, row);
-            // SAFETY: 8 bytes a stored byte and 8 more were reserved, and this string takes at most
-            // 8 bytes a stored byte. The text lives until the buffer is filled anew: hence transient.
-            unsafe {
-                let len = decoder.decode(codes, to);
-                values[i] = StringRef::new(std::slice::from_raw_parts(to, len)).as_transient();
-                to = to.add(len);
-            }
-        });
-        out.heap = text;
-        Ok(())
     }
 
     fn unpack_validity(&self, isa: Isa, entry: &ColumnEntry, selection: Selection, out: &mut ColumnBuffer) {

@@ -9,6 +9,7 @@ use crate::layouts::Layout;
 use crate::psma;
 use crate::resolve::{dispatch_codes, dispatch_integer};
 use crate::sma::{ordinal_of_f64, read_string_sma};
+use frazil_kernels::CodeWord;
 use frazil_types::{NativeType, READ_PADDING, Result};
 
 fn check(holds: bool, what: &str) -> Result<()> {
@@ -209,8 +210,8 @@ impl Block {
 
     fn verify_codes(&self, entry: &ColumnEntry, top: u64) -> Result<()> {
         let (largest, zeros) = dispatch_codes!(self, entry, codes => {
-            let largest = codes.iter().copied().max().unwrap_or(0);
-            (u64::from(largest), codes.iter().filter(|&&c| c == 0).count())
+            let largest = codes.iter().copied().max().unwrap_or(0).to_u64();
+            (largest, codes.iter().filter(|&&c| c == 0).count())
         });
         check(largest <= top, "a code is out of bounds")?;
         check(
@@ -245,7 +246,7 @@ impl Block {
         if entry.nullable() {
             let words = self.slice::<u64>(entry.sections.bitmap);
             let valid: u32 = words.iter().map(|w| w.count_ones()).sum();
-            let tail = if rows % 64 == 0 {
+            let tail = if rows.is_multiple_of(64) {
                 0
             } else {
                 words[rows / 64] >> (rows % 64)
@@ -282,7 +283,7 @@ impl Block {
             if text.len() < codes.len() * 8 + 8 {
                 text.resize(codes.len() * 8 + 8, 0);
             }
-            // SAFETY: `text` has the room.
+            // SAFETY: `text` has the room, and a block ends in padding behind every section.
             let decoded = unsafe { decoder.decode(codes, text.as_mut_ptr()) };
             check(
                 std::str::from_utf8(&text[..decoded]).is_ok(),

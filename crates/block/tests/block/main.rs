@@ -3,4 +3,5 @@
 mod conformance;
 mod golden;
 mod mutation;
+mod skipping;
 mod support;

@@ -1,0 +1,110 @@
+//! Strings of raw columns: lent where the heap is uncompressed, decompressed where it is FSST.
+
+use crate::block::Block;
+use crate::column_buffer::ColumnBuffer;
+use crate::format::FLAG_FSST;
+use crate::unpack::for_each_row;
+use frazil_kernels::Selection;
+use frazil_types::{Result, StringRef};
+
+impl Block {
+    /// References to the selected strings of a raw column that has been touched: into the block, or
+    /// transient ones into the buffer's heap.
+    pub(crate) fn unpack_strings(
+        &self,
+        column: usize,
+        selection: Selection,
+        rows: usize,
+        out: &mut ColumnBuffer,
+    ) -> Result<()> {
+        let entry = self.entry(column);
+        if !entry.has(FLAG_FSST) {
+            let offsets = self.slice::<u32>(entry.sections.codes);
+            let heap = self.section(entry.sections.heap);
+            let values = out.prepare::<StringRef>(rows);
+            for_each_row(selection, |i, row| {
+                // SAFETY: the heap lives as long as the block; whoever keeps the reference pins it.
+                values[i] = unsafe { StringRef::new(Block::stored_string(offsets, heap, row)) };
+            });
+            return Ok(());
+        }
+        let mut text = std::mem::take(&mut out.heap);
+        let values = out.prepare::<StringRef>(rows);
+        self.decompress(column, selection, &mut text, |i, string| {
+            // SAFETY: the text is not changed until the buffer is filled anew: hence transient.
+            values[i] = unsafe { StringRef::new(string) }.as_transient();
+        })?;
+        out.heap = text;
+        Ok(())
+    }
+
+    /// Puts the selected strings of a raw column one after the other: string `i` of the
+    /// selection is `text[offsets[i]..offsets[i + 1]]`. NULLs are empty. The column has been touched.
+    pub(crate) fn gather_text(
+        &self,
+        column: usize,
+        selection: Selection,
+        text: &mut Vec<u8>,
+        offsets: &mut Vec<u32>,
+    ) -> Result<()> {
+        let entry = self.entry(column);
+        offsets.clear();
+        offsets.push(0);
+        let mut end = 0;
+        if entry.has(FLAG_FSST) {
+            return self.decompress(column, selection, text, |_, string| {
+                end += string.len() as u32;
+                offsets.push(end);
+            });
+        }
+        text.clear();
+        let stored = self.slice::<u32>(entry.sections.codes);
+        let heap = self.section(entry.sections.heap);
+        for_each_row(selection, |_, row| {
+            text.extend_from_slice(Block::stored_string(stored, heap, row));
+            offsets.push(text.len() as u32);
+        });
+        Ok(())
+    }
+
+    /// Decompresses the selected strings of an FSST column one after the other into `text` and calls `f`
+    /// with index and bytes of each.
+    fn decompress(
+        &self,
+        column: usize,
+        selection: Selection,
+        text: &mut Vec<u8>,
+        mut f: impl FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        let entry = self.entry(column);
+        let offsets = self.slice::<u32>(entry.sections.codes);
+        let heap = self.section(entry.sections.heap);
+        let decoder = self.decoder(column)?;
+        let mut stored = 0;
+        match selection {
+            Selection::All { start, len } => {
+                stored = (offsets[(start + len) as usize] - offsets[start as usize]) as usize;
+            }
+            _ => for_each_row(selection, |_, row| {
+                stored += (offsets[row + 1] - offsets[row]) as usize;
+            }),
+        }
+        text.clear();
+        text.reserve(stored * 8 + 8);
+        let start = text.as_mut_ptr();
+        let mut to = start;
+        for_each_row(selection, |i, row| {
+            let codes = Block::stored_string(offsets, heap, row);
+            // SAFETY: 8 bytes a stored byte and 8 more were reserved, and this string takes at most
+            // 8 bytes a stored byte. A block ends in padding behind every section.
+            unsafe {
+                let len = decoder.decode(codes, to);
+                f(i, std::slice::from_raw_parts(to, len));
+                to = to.add(len);
+            }
+        });
+        // SAFETY: `decode` initialised all bytes up to `to`.
+        unsafe { text.set_len(to.offset_from(start) as usize) };
+        Ok(())
+    }
+}
