@@ -143,48 +143,72 @@ impl HotPredicate {
     }
 
     fn match_strings(&self, values: &[StringRef], combine: Combine, bits: &mut [u64]) {
-        // SAFETY, here and below: strings of a hot chunk live as long as the chunk, operands as long
-        // as the predicate; both are borrowed while this runs.
-        let refer = |text: &str| unsafe { StringRef::new(text.as_bytes()) };
         match &self.test {
             Test::Compare(op @ (CompareOp::Eq | CompareOp::Ne), text) => {
-                let (operand, wanted) = (refer(text), *op == CompareOp::Eq);
-                // SAFETY: see above.
-                match_each(values, combine, bits, |s| unsafe { s.equal(operand) } == wanted);
+                let (operand, wanted) = (Alive::operand(text), *op == CompareOp::Eq);
+                match_each(values, combine, bits, |s| s.equal(operand) == wanted);
             }
             Test::Compare(op, text) => {
-                let operand = refer(text);
-                // SAFETY: see above.
-                match_each(values, combine, bits, |s| op.holds(unsafe { s.compare(operand) }));
+                let operand = Alive::operand(text);
+                match_each(values, combine, bits, |s| op.holds(s.compare(operand)));
             }
             Test::Between(low, high) => {
-                let (low, high) = (refer(low), refer(high));
-                // SAFETY: see above.
-                match_each(values, combine, bits, |s| unsafe {
-                    s.compare(low).is_ge() && s.compare(high).is_le()
-                });
+                let (low, high) = (Alive::operand(low), Alive::operand(high));
+                let inside = |s: Alive| s.compare(low).is_ge() && s.compare(high).is_le();
+                match_each(values, combine, bits, inside);
             }
             Test::In(list) => {
-                let list: Vec<StringRef> = list.iter().map(|t| refer(t)).collect();
-                // SAFETY: see above.
-                match_each(values, combine, bits, |s| {
-                    list.iter().any(|t| unsafe { s.equal(*t) })
-                });
+                let list: Vec<Alive> = list.iter().map(|t| Alive::operand(t)).collect();
+                match_each(values, combine, bits, |s| list.iter().any(|t| s.equal(*t)));
             }
             Test::Prefix(prefix) => {
-                // SAFETY: see above.
                 match_each(values, combine, bits, |s| {
-                    unsafe { s.bytes() }.starts_with(prefix.as_bytes())
+                    s.bytes().starts_with(prefix.as_bytes())
                 });
             }
             Test::Like(pattern, negated) => {
-                // SAFETY: see above.
-                match_each(values, combine, bits, |s| {
-                    pattern.matches(unsafe { s.bytes() }) != *negated
-                });
+                match_each(values, combine, bits, |s| pattern.matches(s.bytes()) != *negated);
             }
             _ => bits.fill(0),
         }
+    }
+}
+
+/// A string whose bytes are alive as long as the window is matched: strings of a hot chunk live as
+/// long as the chunk, operands as long as the predicate, and both are borrowed meanwhile.
+#[derive(Clone, Copy)]
+struct Alive<'a>(StringRef, std::marker::PhantomData<&'a [u8]>);
+
+impl<'a> Alive<'a> {
+    fn operand(text: &'a str) -> Alive<'a> {
+        // SAFETY: the text is borrowed for `'a`.
+        Alive(
+            unsafe { StringRef::new(text.as_bytes()) },
+            std::marker::PhantomData,
+        )
+    }
+
+    /// Called with strings of a chunk that is borrowed for `'a`.
+    fn of_chunk(string: &'a StringRef) -> Alive<'a> {
+        Alive(*string, std::marker::PhantomData)
+    }
+
+    #[inline(always)]
+    fn equal(self, other: Alive) -> bool {
+        // SAFETY: both are alive: see the type.
+        unsafe { self.0.equal(other.0) }
+    }
+
+    #[inline(always)]
+    fn compare(self, other: Alive) -> std::cmp::Ordering {
+        // SAFETY: both are alive: see the type.
+        unsafe { self.0.compare(other.0) }
+    }
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: alive: see the type; inline bytes are those of `self`.
+        unsafe { self.0.bytes() }
     }
 }
 
@@ -245,17 +269,12 @@ fn match_any<T: Comparable>(
 }
 
 /// Evaluates a test on each value whose bit can still matter.
-fn match_each(
-    values: &[StringRef],
-    combine: Combine,
-    bits: &mut [u64],
-    mut test: impl FnMut(&StringRef) -> bool,
-) {
+fn match_each(values: &[StringRef], combine: Combine, bits: &mut [u64], mut test: impl FnMut(Alive) -> bool) {
     for (word, values) in bits.iter_mut().zip(values.chunks(64)) {
         let mut fresh = 0u64;
         for (i, value) in values.iter().enumerate() {
             let wanted = combine == Combine::Replace || *word >> i & 1 == 1;
-            fresh |= u64::from(wanted && test(value)) << i;
+            fresh |= u64::from(wanted && test(Alive::of_chunk(value))) << i;
         }
         *word = fresh;
     }
@@ -263,7 +282,7 @@ fn match_each(
 
 pub(crate) fn set_all(rows: usize, bits: &mut [u64]) {
     bits.fill(!0);
-    if rows % 64 != 0
+    if !rows.is_multiple_of(64)
         && let Some(last) = bits.last_mut()
     {
         *last = (1 << (rows % 64)) - 1;

@@ -108,7 +108,7 @@ fn estimate_distinct(version: &TableSnapshot, column: usize) -> Result<f64> {
             let share = u64::from(slot.rows) * SAMPLE_ROWS / rows + 1;
             for _ in 0..share {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                positions.push(((state >> 32) * u64::from(slot.rows) >> 32) as u16);
+                positions.push((((state >> 32) * u64::from(slot.rows)) >> 32) as u16);
             }
             positions.sort_unstable();
             positions.dedup();

@@ -164,7 +164,7 @@ pub fn batch(schema: &Schema, rows: &[Vec<Value>]) -> RowBatch {
 /// One value of a fetched column.
 pub fn value(ty: LogicalType, column: &FetchedColumn, row: usize) -> Value {
     let row = if column.constant { 0 } else { row };
-    // SAFETY (all reads): the scan returned a vector with more rows than `row`, and it is still current.
+    // SAFETY: for all reads: the scan returned a vector with more rows than `row`, and it is still current.
     unsafe {
         if column.validity.is_some_and(|v| v.add(row).read() == 0) {
             return Value::Null;
