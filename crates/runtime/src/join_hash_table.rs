@@ -44,7 +44,7 @@ pub const KIND_LIST: u64 = 2;
 /// Direct addressing may take this many slots a row.
 const DIRECT_SLOTS_PER_ROW: u64 = 8;
 /// Direct addressing is chosen below this many slots whatever the number of rows.
-const DIRECT_SLOTS_ALWAYS: u64 = 1 << 16;
+const DIRECT_SLOTS_ALWAYS: u64 = 1 << 13;
 /// How many rows ahead linking asks for the slot.
 const LINK_AHEAD: usize = 16;
 
