@@ -1,1 +1,72 @@
-//! Frazil's optimizer stratum.
+//! Rewrites a plan into one that runs fast and gives the same answer, and cuts it into pipelines and
+//! stages.
+//!
+//! [`optimize`] is a straight line of passes, each in a module of its own; the comments in it say why
+//! they stand in that order. Two rules hold for all of them: no expression that can fail moves before
+//! a filter that guards it, and a bound is a proof while an estimate is only a guess.
+#![forbid(unsafe_code)]
+
+pub mod cardinality;
+pub mod selectivity;
+pub mod stage_policy;
+pub mod value_bounds;
+
+use cardinality::Estimator;
+use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
+use frazil_plan::pipeline_builder::{self, Estimates};
+use frazil_plan::{Operator, Plan, Statistics, display, nullability, verify};
+use frazil_types::Result;
+
+/// What the optimizer may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Push SARGable predicates into scans. Without it generated code evaluates them on every row.
+    pub restrictions: bool,
+    /// Choose the order of joins. Without it they stay as written.
+    pub join_order: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            restrictions: true,
+            join_order: true,
+        }
+    }
+}
+
+/// Rewrites a plan. Errors: 0A000 for what has no plan.
+pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, _settings: &Settings) -> Result<Plan> {
+    debug_check(&plan)?;
+    nullability::recompute(&mut plan);
+    value_bounds::propagate(&mut plan, statistics);
+    debug_check(&plan)?;
+    Ok(plan)
+}
+
+/// Cuts an optimized plan into pipelines and stages.
+pub fn pipelines(plan: Plan, statistics: &dyn Statistics, policy: StagePolicy) -> PipelinePlan {
+    let estimator = Estimator::new(&plan, statistics);
+    let mut pipelines = pipeline_builder::build(plan, &estimator);
+    stage_policy::apply(&mut pipelines, policy);
+    debug_assert!(verify::pipelines(&pipelines).is_ok());
+    pipelines
+}
+
+/// The text of an optimized plan with the estimated rows beside each operator: what EXPLAIN prints.
+pub fn explain(plan: &Plan, statistics: &dyn Statistics) -> String {
+    let estimator = Estimator::new(plan, statistics);
+    let note = |op: &Operator| match op {
+        Operator::Map { .. } | Operator::Insert { .. } | Operator::Delete { .. } => None,
+        _ => Some(format!("{:.0} rows", estimator.rows(op, &plan.columns))),
+    };
+    display::plan_with_notes(plan, &note)
+}
+
+fn debug_check(plan: &Plan) -> Result<()> {
+    if cfg!(debug_assertions) {
+        verify::plan(plan)
+    } else {
+        Ok(())
+    }
+}

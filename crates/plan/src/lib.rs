@@ -8,12 +8,16 @@
 pub mod aggregate;
 pub mod bounds;
 pub mod column;
+pub mod display;
+mod display_expression;
 pub mod expression;
+pub mod nullability;
 pub mod operator;
 pub mod pipeline;
 pub mod pipeline_builder;
 pub mod statistics;
 pub mod vector_function;
+pub mod verify;
 
 pub use aggregate::{AggregateCall, AggregateFunction};
 pub use bounds::Bounds;

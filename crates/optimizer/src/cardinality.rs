@@ -1,0 +1,273 @@
+//! Estimates: rows of operators and distinct values of columns.
+//!
+//! System R's rules: values are spread evenly, predicates are independent, and the smaller set of join
+//! keys is contained in the larger one. A join's selectivity is taken from the distinct counts of the
+//! base columns, so that the estimate for a set of relations does not depend on the order of joining.
+
+use crate::selectivity;
+use crate::value_bounds::RowBounds;
+use frazil_plan::pipeline_builder::Estimates;
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics, bounds};
+
+/// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
+const UNKNOWN_DISTINCT_PART: f64 = 0.1;
+
+/// What is estimated of a column.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fact {
+    /// Distinct values, where known.
+    distinct: Option<f64>,
+    /// Part of its values that are NULL.
+    nulls: f64,
+}
+
+/// Estimates for one plan.
+pub struct Estimator<'a> {
+    statistics: &'a dyn Statistics,
+    bounds: RowBounds<'a>,
+    facts: Vec<Fact>,
+    shared_rows: Vec<f64>,
+}
+
+impl<'a> Estimator<'a> {
+    /// Learns the columns of a plan.
+    pub fn new(plan: &Plan, statistics: &'a dyn Statistics) -> Estimator<'a> {
+        let mut estimator = Estimator {
+            statistics,
+            bounds: RowBounds::new(plan, statistics),
+            facts: vec![Fact::default(); plan.columns.len()],
+            shared_rows: Vec::new(),
+        };
+        for tree in &plan.shared {
+            let rows = estimator.learn(tree, &plan.columns);
+            estimator.shared_rows.push(rows);
+        }
+        for tree in plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]) {
+            estimator.learn(tree, &plan.columns);
+        }
+        estimator
+    }
+
+    fn set(&mut self, id: ColumnId, fact: Fact) {
+        let at = id.0 as usize;
+        if at >= self.facts.len() {
+            self.facts.resize(at + 1, Fact::default());
+        }
+        self.facts[at] = fact;
+    }
+
+    fn fact(&self, id: ColumnId) -> Fact {
+        self.facts.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Learns the columns a tree makes; gives its rows.
+    pub fn learn(&mut self, op: &Operator, columns: &Columns) -> f64 {
+        let inputs: Vec<f64> = op.inputs().into_iter().map(|i| self.learn(i, columns)).collect();
+        match op {
+            Operator::Scan {
+                table, columns: made, ..
+            } => {
+                let rows = (self.statistics.row_count(*table) as f64).max(1.0);
+                for (id, position) in made {
+                    let width = columns[*id].bounds.and_then(|b| b.width()).map(|w| w as f64);
+                    let counted = self.statistics.distinct(*table, *position).map(|d| d as f64);
+                    let distinct = match (counted, width) {
+                        (Some(d), Some(w)) => Some(d.min(w)),
+                        (d, w) => d.or(w.filter(|w| *w < rows)),
+                    };
+                    let nulls = self.statistics.null_count(*table, *position) as f64 / rows;
+                    self.set(*id, Fact { distinct, nulls });
+                }
+            }
+            Operator::Map { expressions, .. } => {
+                for (id, e) in expressions {
+                    let fact = self.of_computed(e, columns);
+                    self.set(*id, fact);
+                }
+            }
+            Operator::Aggregate {
+                groups, aggregates, ..
+            } => {
+                for (id, e) in groups {
+                    let fact = self.of_computed(e, columns);
+                    self.set(*id, fact);
+                }
+                let rows = self.rows_from(op, &inputs, columns);
+                for (id, _) in aggregates {
+                    let distinct = Some((rows * UNKNOWN_DISTINCT_PART).max(1.0));
+                    self.set(*id, Fact { distinct, nulls: 0.0 });
+                }
+            }
+            Operator::Shared { columns, .. } => {
+                for (made, stored) in columns {
+                    self.set(*made, self.fact(*stored));
+                }
+            }
+            Operator::UnionAll { inputs, columns } => {
+                for (i, id) in columns.iter().enumerate() {
+                    let first = inputs.first().map(|(_, from)| self.fact(from[i]));
+                    self.set(*id, first.unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+        self.rows_from(op, &inputs, columns)
+    }
+
+    fn of_computed(&self, e: &Expr, columns: &Columns) -> Fact {
+        match e.kind {
+            ExprKind::Column(id) => self.fact(id),
+            _ => Fact {
+                distinct: self.distinct(e, columns),
+                nulls: 0.0,
+            },
+        }
+    }
+
+    /// About how many distinct values an expression has in its base table; `None` if unknown.
+    pub fn distinct(&self, e: &Expr, columns: &Columns) -> Option<f64> {
+        let from_parts = match &e.kind {
+            ExprKind::Column(id) => self.fact(*id).distinct,
+            ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => Some(1.0),
+            _ => {
+                let read = e.columns_read();
+                read.iter()
+                    .try_fold(1.0, |n, id| Some(n * self.fact(*id).distinct?))
+            }
+        };
+        let width = bounds::of_expression(e, columns)
+            .and_then(|b| b.width())
+            .map(|w| w as f64);
+        match (from_parts, width) {
+            (Some(d), Some(w)) => Some(d.min(w)),
+            (d, w) => d.or(w.filter(|w| *w < 1e6)),
+        }
+    }
+
+    /// Part of an expression's values that are NULL.
+    pub fn null_fraction(&self, e: &Expr) -> f64 {
+        match e.kind {
+            ExprKind::Column(id) => self.fact(id).nulls,
+            _ if e.nullable => 0.05,
+            _ => 0.0,
+        }
+    }
+
+    /// Part of all pairs that an equality of two keys keeps. `left` and `right` are the rows of the sides
+    /// before any filter, for keys of which no distinct count is known.
+    pub fn of_equal_keys(&self, a: &Expr, b: &Expr, left: f64, right: f64, columns: &Columns) -> f64 {
+        let a = self.distinct(a, columns).unwrap_or(left);
+        let b = self.distinct(b, columns).unwrap_or(right);
+        1.0 / a.max(b).max(1.0)
+    }
+
+    /// Part of the probe rows that find a match among `build_rows` rows: how much of the larger domain of
+    /// keys is there at all.
+    pub fn matching_part(&self, keys: &[(Expr, Expr)], build_rows: f64, columns: &Columns) -> f64 {
+        let mut part: f64 = if keys.is_empty() { 0.5 } else { 1.0 };
+        for (b, p) in keys {
+            let build = self.distinct(b, columns).unwrap_or(build_rows).min(build_rows);
+            let domain = self.distinct(p, columns).unwrap_or(build).max(build);
+            part = part.min(build / domain.max(1.0));
+        }
+        part.clamp(0.0, 1.0)
+    }
+
+    /// Part of pairs that a residual keeps.
+    pub fn residual_part(&self, residual: &Option<Expr>, columns: &Columns) -> f64 {
+        residual
+            .as_ref()
+            .map_or(1.0, |e| selectivity::of_predicate(e, columns, self))
+    }
+
+    fn rows_of(&self, op: &Operator, columns: &Columns) -> f64 {
+        let inputs: Vec<f64> = op
+            .inputs()
+            .into_iter()
+            .map(|i| self.rows_of(i, columns))
+            .collect();
+        self.rows_from(op, &inputs, columns)
+    }
+
+    fn rows_from(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
+        let limited = |rows: f64, limit: Option<u64>| limit.map_or(rows, |l| rows.min(l as f64));
+        match op {
+            Operator::Scan {
+                table, restrictions, ..
+            } => restrictions
+                .iter()
+                .fold(self.statistics.row_count(*table) as f64, |rows, r| {
+                    rows * selectivity::of_restriction(r, columns, self)
+                }),
+            Operator::Values { rows, .. } => rows.len() as f64,
+            Operator::Filter { predicate, .. } => {
+                inputs[0] * selectivity::of_predicate(predicate, columns, self)
+            }
+            Operator::Join { .. } => self.join_rows(op, inputs[0], inputs[1], columns),
+            Operator::Aggregate { groups, .. } => self.groups(groups, inputs[0], columns),
+            Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], *limit),
+            Operator::UnionAll { .. } => inputs.iter().sum(),
+            Operator::Shared { id, .. } => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
+            Operator::Map { .. } => inputs[0],
+            Operator::Insert { .. } | Operator::Delete { .. } => 0.0,
+        }
+    }
+
+    fn join_rows(&self, op: &Operator, build: f64, probe: f64, columns: &Columns) -> f64 {
+        let Operator::Join {
+            kind, keys, residual, ..
+        } = op
+        else {
+            return probe;
+        };
+        let mut pairs = build * probe * self.residual_part(residual, columns);
+        for (b, p) in keys {
+            pairs *= self.of_equal_keys(b, p, build, probe, columns);
+        }
+        let part =
+            || self.matching_part(keys, build, columns) * self.residual_part(residual, columns).max(0.5);
+        let flipped = || {
+            let keys: Vec<_> = keys.iter().map(|(b, p)| (p.clone(), b.clone())).collect();
+            self.matching_part(&keys, probe, columns) * self.residual_part(residual, columns).max(0.5)
+        };
+        match kind {
+            JoinKind::Inner => pairs,
+            JoinKind::ProbeOuter => pairs.max(probe),
+            JoinKind::BuildOuter => pairs.max(build),
+            JoinKind::FullOuter => pairs.max(build + probe),
+            JoinKind::ProbeSemi => probe * part(),
+            JoinKind::ProbeAnti => probe * (1.0 - part()).max(0.05),
+            JoinKind::BuildSemi => build * flipped(),
+            JoinKind::BuildAnti => build * (1.0 - flipped()).max(0.05),
+            JoinKind::ProbeMark(_) => probe,
+        }
+    }
+
+    /// Groups that `rows` rows fall into.
+    fn groups(&self, groups: &[(ColumnId, Expr)], rows: f64, columns: &Columns) -> f64 {
+        if groups.is_empty() {
+            return 1.0;
+        }
+        let mut product = 1.0;
+        for (_, e) in groups {
+            product *= self.distinct(e, columns).unwrap_or(rows.sqrt()).max(1.0);
+        }
+        // Of `product` possible groups, those that `rows` independent draws hit (Cardenas).
+        let hit = if product > rows * 50.0 {
+            rows
+        } else {
+            product * (1.0 - (-rows / product).exp())
+        };
+        hit.clamp(rows.min(1.0), rows.max(1.0))
+    }
+}
+
+impl Estimates for Estimator<'_> {
+    fn rows(&self, operator: &Operator, columns: &Columns) -> f64 {
+        self.rows_of(operator, columns)
+    }
+
+    fn row_bound(&self, operator: &Operator) -> Option<u64> {
+        self.bounds.of(operator)
+    }
+}

@@ -1,0 +1,169 @@
+//! Recomputes which columns and expressions may be NULL.
+//!
+//! A column has one nullability in the whole plan: what passes the null-supplying side of an outer join
+//! may be NULL above it, and so counts as nullable below it too. First those columns are marked, then
+//! every expression is recomputed bottom-up from its columns.
+
+use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
+
+/// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
+/// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
+pub fn recompute(plan: &mut Plan) {
+    let mut supplied = vec![false; plan.columns.len()];
+    let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
+    for tree in trees.chain([&plan.root]) {
+        mark_supplied(tree, &mut supplied);
+    }
+    let mut pass = Pass {
+        columns: &mut plan.columns,
+        supplied,
+    };
+    for tree in &mut plan.shared {
+        pass.tree(tree);
+    }
+    for (tree, _) in &mut plan.subqueries {
+        pass.tree(tree);
+    }
+    pass.tree(&mut plan.root);
+}
+
+/// Marks the columns on null-supplying sides.
+fn mark_supplied(op: &Operator, supplied: &mut [bool]) {
+    let mut mark = |side: &Operator| side.visible().iter().for_each(|c| supplied[c.0 as usize] = true);
+    if let Operator::Join {
+        kind, build, probe, ..
+    } = op
+    {
+        if matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) {
+            mark(build);
+        }
+        if matches!(kind, JoinKind::BuildOuter | JoinKind::FullOuter) {
+            mark(probe);
+        }
+    }
+    op.inputs().into_iter().for_each(|i| mark_supplied(i, supplied));
+}
+
+struct Pass<'a> {
+    columns: &'a mut Columns,
+    supplied: Vec<bool>,
+}
+
+impl Pass<'_> {
+    fn set(&mut self, id: ColumnId, nullable: bool) {
+        self.columns[id].nullable = nullable || self.supplied[id.0 as usize];
+    }
+
+    fn tree(&mut self, op: &mut Operator) {
+        for input in op.inputs_mut() {
+            self.tree(input);
+        }
+        match op {
+            Operator::Scan { columns, row_id, .. } => {
+                for (id, _) in columns {
+                    let own = self.columns[*id].nullable;
+                    self.set(*id, own);
+                }
+                if let Some(id) = row_id {
+                    self.set(*id, false);
+                }
+            }
+            Operator::Values { columns, rows } => {
+                rows.iter_mut()
+                    .flatten()
+                    .for_each(|e| of_expression(e, self.columns));
+                for (i, id) in columns.iter().enumerate() {
+                    self.set(*id, rows.iter().any(|r| r[i].nullable));
+                }
+            }
+            Operator::Filter { predicate, .. } => of_expression(predicate, self.columns),
+            Operator::Map { expressions, .. } => {
+                for (id, e) in expressions {
+                    of_expression(e, self.columns);
+                    self.set(*id, e.nullable);
+                }
+            }
+            Operator::Join { .. } => self.join(op),
+            Operator::Aggregate { .. } => self.aggregate(op),
+            Operator::UnionAll { inputs, columns } => {
+                for (i, id) in columns.iter().enumerate() {
+                    let any = inputs.iter().any(|(_, from)| self.columns[from[i]].nullable);
+                    self.set(*id, any);
+                }
+            }
+            Operator::Shared { columns, .. } => {
+                for (made, stored) in columns {
+                    let own = self.columns[*stored].nullable;
+                    self.set(*made, own);
+                }
+            }
+            Operator::Sort { .. }
+            | Operator::Limit { .. }
+            | Operator::Insert { .. }
+            | Operator::Delete { .. } => {}
+        }
+    }
+
+    fn join(&mut self, op: &mut Operator) {
+        let Operator::Join {
+            kind,
+            keys,
+            residual,
+            null_aware,
+            ..
+        } = op
+        else {
+            return;
+        };
+        for (b, p) in keys.iter_mut() {
+            of_expression(b, self.columns);
+            of_expression(p, self.columns);
+        }
+        residual.iter_mut().for_each(|e| of_expression(e, self.columns));
+        if let JoinKind::ProbeMark(mark) = kind {
+            let unknown = *null_aware && keys.iter().any(|(b, p)| b.nullable || p.nullable);
+            self.set(*mark, unknown);
+        }
+    }
+
+    fn aggregate(&mut self, op: &mut Operator) {
+        let Operator::Aggregate {
+            groups, aggregates, ..
+        } = op
+        else {
+            return;
+        };
+        for (id, e) in groups.iter_mut() {
+            of_expression(e, self.columns);
+            self.set(*id, e.nullable);
+        }
+        let grouped = !groups.is_empty();
+        for (id, call) in aggregates {
+            for e in call.argument.iter_mut().chain(&mut call.filter) {
+                of_expression(e, self.columns);
+            }
+            let nullable = match call.function {
+                AggregateFunction::CountRows | AggregateFunction::Count => false,
+                _ => !grouped || call.filter.is_some() || call.argument.as_ref().is_some_and(|a| a.nullable),
+            };
+            self.set(*id, nullable);
+        }
+    }
+}
+
+/// Recomputes `nullable` of an expression and its parts from the columns it reads.
+pub fn of_expression(e: &mut Expr, columns: &Columns) {
+    for child in e.children_mut() {
+        of_expression(child, columns);
+    }
+    e.nullable = match &e.kind {
+        ExprKind::Column(id) => columns[*id].nullable,
+        ExprKind::Constant(value) => value.is_null(),
+        ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) | ExprKind::VectorFunction(..) => true,
+        ExprKind::Distinct { .. } | ExprKind::IsNull(_) => false,
+        ExprKind::Case { branches, otherwise } => {
+            branches.iter().any(|b| b.1.nullable) || otherwise.as_ref().is_none_or(|o| o.nullable)
+        }
+        _ => e.children().iter().any(|c| c.nullable),
+    };
+}

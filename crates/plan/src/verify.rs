@@ -1,0 +1,442 @@
+//! Checks that a plan is well formed: every column read is made below, every id is made once, types
+//! agree, nothing that may be NULL is called NOT NULL. Tests and debug builds run it after every
+//! rewriting; what it finds is a defect of Frazil, never of a statement.
+
+use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
+use crate::{
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
+    Plan, ScanRestriction,
+};
+use frazil_types::{Error, LogicalType, Result};
+use std::collections::BTreeSet;
+
+type Visible = BTreeSet<ColumnId>;
+
+/// Checks a plan.
+pub fn plan(plan: &Plan) -> Result<()> {
+    let mut check = Check {
+        plan,
+        made: BTreeSet::new(),
+        shared: plan.shared.len(),
+        shared_visible: Vec::new(),
+    };
+    for (i, tree) in plan.shared.iter().enumerate() {
+        // A shared subplan may read those before it.
+        check.shared = i;
+        let visible = check.tree(tree)?;
+        check.shared_visible.push(visible);
+    }
+    check.shared = plan.shared.len();
+    for (tree, column) in &plan.subqueries {
+        let visible = check.tree(tree)?;
+        check.reads_column(*column, &visible, "the result of a subquery")?;
+    }
+    let visible = check.tree(&plan.root)?;
+    for (name, column) in &plan.output {
+        check.reads_column(*column, &visible, &format!("the output \"{name}\""))?;
+    }
+    Ok(())
+}
+
+fn defect(message: String) -> Error {
+    Error::internal(format!("malformed plan: {message}"))
+}
+
+struct Check<'a> {
+    plan: &'a Plan,
+    made: BTreeSet<ColumnId>,
+    shared: usize,
+    shared_visible: Vec<Visible>,
+}
+
+impl Check<'_> {
+    fn columns(&self) -> &Columns {
+        &self.plan.columns
+    }
+
+    fn make(&mut self, ids: impl IntoIterator<Item = ColumnId>) -> Result<()> {
+        for id in ids {
+            if id.0 as usize >= self.plan.columns.len() {
+                return Err(defect(format!("column {} is unknown", id.0)));
+            }
+            if !self.made.insert(id) {
+                let label = &self.columns()[id].label;
+                return Err(defect(format!("column {label}#{} is made twice", id.0)));
+            }
+        }
+        Ok(())
+    }
+
+    fn reads_column(&self, id: ColumnId, visible: &Visible, place: &str) -> Result<()> {
+        if visible.contains(&id) {
+            return Ok(());
+        }
+        let label = match (id.0 as usize) < self.plan.columns.len() {
+            true => self.columns()[id].label.as_str(),
+            false => "?",
+        };
+        Err(defect(format!(
+            "{place} reads column {label}#{}, which is not made below",
+            id.0
+        )))
+    }
+
+    fn reads(&self, e: &Expr, visible: &Visible, place: &str) -> Result<()> {
+        for id in e.columns_read() {
+            self.reads_column(id, visible, place)?;
+        }
+        expression(e, self.plan).map_err(|e| e.in_context(place))
+    }
+
+    fn predicate(&self, e: &Expr, visible: &Visible, place: &str) -> Result<()> {
+        match e.ty {
+            LogicalType::Boolean => self.reads(e, visible, place),
+            ty => Err(defect(format!("{place} is of type {ty}"))),
+        }
+    }
+
+    fn same_type(&self, id: ColumnId, e: &Expr) -> Result<()> {
+        let info = &self.columns()[id];
+        if info.ty != e.ty {
+            let label = &info.label;
+            return Err(defect(format!(
+                "column {label}#{} of {} is made of {}",
+                id.0, info.ty, e.ty
+            )));
+        }
+        if e.nullable && !info.nullable {
+            return Err(defect(format!(
+                "NOT NULL column {}#{} may be NULL",
+                info.label, id.0
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks a tree; gives what is visible above it.
+    fn tree(&mut self, op: &Operator) -> Result<Visible> {
+        match op {
+            Operator::Scan {
+                columns,
+                row_id,
+                restrictions,
+                ..
+            } => self.scan(columns, *row_id, restrictions),
+            Operator::Values { columns, rows } => {
+                for row in rows {
+                    if row.len() != columns.len() {
+                        return Err(defect("a row of values has the wrong width".into()));
+                    }
+                    for (e, id) in row.iter().zip(columns) {
+                        self.reads(e, &Visible::new(), "a row of values")?;
+                        self.same_type(*id, e)?;
+                    }
+                }
+                self.make(columns.iter().copied())?;
+                Ok(columns.iter().copied().collect())
+            }
+            Operator::Filter { input, predicate } => {
+                let visible = self.tree(input)?;
+                self.predicate(predicate, &visible, "a filter")?;
+                Ok(visible)
+            }
+            Operator::Map { input, expressions } => {
+                let mut visible = self.tree(input)?;
+                for (id, e) in expressions {
+                    self.reads(e, &visible, "a map")?;
+                    self.same_type(*id, e)?;
+                    self.make([*id])?;
+                    visible.insert(*id);
+                }
+                Ok(visible)
+            }
+            Operator::Join { .. } => self.join(op),
+            Operator::Aggregate {
+                input,
+                groups,
+                aggregates,
+            } => self.aggregate(input, groups, aggregates),
+            Operator::Sort { input, keys, .. } => {
+                let visible = self.tree(input)?;
+                for key in keys {
+                    self.reads_column(key.column, &visible, "a sort")?;
+                }
+                Ok(visible)
+            }
+            Operator::Limit { input, .. } => self.tree(input),
+            Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
+            Operator::Shared { id, columns } => {
+                if id.0 >= self.shared {
+                    return Err(defect(format!(
+                        "shared subplan {} is read before it is computed",
+                        id.0
+                    )));
+                }
+                for (made, stored) in columns {
+                    let visible = &self.shared_visible[id.0];
+                    self.reads_column(*stored, visible, "a read of a shared subplan")?;
+                    self.same_type(*made, &Expr::column(*stored, self.columns()))?;
+                }
+                self.make(columns.iter().map(|c| c.0))?;
+                Ok(columns.iter().map(|c| c.0).collect())
+            }
+            Operator::Insert { input, columns, .. } => {
+                let visible = self.tree(input)?;
+                for id in columns {
+                    self.reads_column(*id, &visible, "an insert")?;
+                }
+                Ok(Visible::new())
+            }
+            Operator::Delete { input, row_id, .. } => {
+                let visible = self.tree(input)?;
+                self.reads_column(*row_id, &visible, "a delete")?;
+                Ok(Visible::new())
+            }
+        }
+    }
+
+    fn scan(
+        &mut self,
+        columns: &[(ColumnId, usize)],
+        row_id: Option<ColumnId>,
+        restrictions: &[ScanRestriction],
+    ) -> Result<Visible> {
+        self.make(columns.iter().map(|c| c.0).chain(row_id))?;
+        let visible: Visible = columns.iter().map(|c| c.0).chain(row_id).collect();
+        for r in restrictions {
+            self.reads_column(r.column, &visible, "a restriction")?;
+            let operands = match &r.kind {
+                crate::operator::ScanRestrictionKind::Compare(_, e) => vec![e],
+                crate::operator::ScanRestrictionKind::Between(low, high) => vec![low, high],
+                _ => vec![],
+            };
+            for e in operands {
+                self.reads(e, &Visible::new(), "an operand of a restriction")?;
+                if !comparable(self.columns()[r.column].ty, e.ty) {
+                    return Err(defect(format!("a restriction compares with {}", e.ty)));
+                }
+            }
+        }
+        Ok(visible)
+    }
+
+    fn join(&mut self, op: &Operator) -> Result<Visible> {
+        let Operator::Join {
+            kind,
+            build,
+            probe,
+            keys,
+            residual,
+            null_aware,
+        } = op
+        else {
+            return Err(defect("not a join".into()));
+        };
+        let (left, right) = (self.tree(build)?, self.tree(probe)?);
+        for (b, p) in keys {
+            self.reads(b, &left, "a build key")?;
+            self.reads(p, &right, "a probe key")?;
+            if !comparable(b.ty, p.ty) {
+                return Err(defect(format!("join keys of types {} and {}", b.ty, p.ty)));
+            }
+        }
+        let both: Visible = left.union(&right).copied().collect();
+        if let Some(e) = residual {
+            self.predicate(e, &both, "a join's condition")?;
+        }
+        let may_be_null_aware = matches!(
+            kind,
+            JoinKind::ProbeAnti | JoinKind::BuildAnti | JoinKind::ProbeMark(_)
+        );
+        if *null_aware && !may_be_null_aware {
+            return Err(defect(format!("a null-aware join of kind {kind:?}")));
+        }
+        Ok(match kind {
+            JoinKind::ProbeSemi | JoinKind::ProbeAnti => right,
+            JoinKind::BuildSemi | JoinKind::BuildAnti => left,
+            JoinKind::ProbeMark(mark) => {
+                self.make([*mark])?;
+                let mut visible = right;
+                visible.insert(*mark);
+                visible
+            }
+            _ => both,
+        })
+    }
+
+    fn aggregate(
+        &mut self,
+        input: &Operator,
+        groups: &[(ColumnId, Expr)],
+        aggregates: &[(ColumnId, AggregateCall)],
+    ) -> Result<Visible> {
+        let visible = self.tree(input)?;
+        for (id, e) in groups {
+            self.reads(e, &visible, "a group key")?;
+            self.same_type(*id, e)?;
+        }
+        for (id, call) in aggregates {
+            if call.argument.is_none() != (call.function == AggregateFunction::CountRows) {
+                return Err(defect(format!("{:?} with a wrong argument", call.function)));
+            }
+            if let Some(e) = &call.argument {
+                self.reads(e, &visible, "an aggregate")?;
+            }
+            if let Some(e) = &call.filter {
+                self.predicate(e, &visible, "an aggregate's filter")?;
+            }
+            if self.columns()[*id].ty != call.ty {
+                return Err(defect(format!(
+                    "an aggregate of type {} in a column of another",
+                    call.ty
+                )));
+            }
+        }
+        let made: Visible = groups
+            .iter()
+            .map(|g| g.0)
+            .chain(aggregates.iter().map(|a| a.0))
+            .collect();
+        self.make(groups.iter().map(|g| g.0).chain(aggregates.iter().map(|a| a.0)))?;
+        Ok(made)
+    }
+
+    fn union(&mut self, inputs: &[(Operator, Vec<ColumnId>)], columns: &[ColumnId]) -> Result<Visible> {
+        for (input, from) in inputs {
+            let visible = self.tree(input)?;
+            if from.len() != columns.len() {
+                return Err(defect("an input of a union has the wrong width".into()));
+            }
+            for (made, stored) in columns.iter().zip(from) {
+                self.reads_column(*stored, &visible, "a union")?;
+                self.same_type(*made, &Expr::column(*stored, self.columns()))?;
+            }
+        }
+        self.make(columns.iter().copied())?;
+        Ok(columns.iter().copied().collect())
+    }
+}
+
+/// Whether values of two types are compared natively: equal types, decimals and integers of one scale,
+/// strings of any kind but char(1).
+pub fn comparable(a: LogicalType, b: LogicalType) -> bool {
+    let text = |t: LogicalType| t.is_string() && t != LogicalType::Char(1);
+    let decimal = |t: LogicalType| match t {
+        LogicalType::Decimal { scale, .. } => Some(scale),
+        _ => None,
+    };
+    a == b || text(a) && text(b) || decimal(a).is_some() && decimal(a) == decimal(b)
+}
+
+/// Checks the types inside an expression.
+fn expression(e: &Expr, plan: &Plan) -> Result<()> {
+    let wrong = |what: &str| Err(defect(format!("{what} in {:?}", e.kind)));
+    let boolean = |e: &Expr| e.ty == LogicalType::Boolean;
+    match &e.kind {
+        ExprKind::Column(id) if plan.columns[*id].ty != e.ty => return wrong("a column of another type"),
+        ExprKind::Compare(_, l, r)
+        | ExprKind::Distinct {
+            left: l, right: r, ..
+        } if !comparable(l.ty, r.ty) => {
+            return wrong("a comparison of different types");
+        }
+        ExprKind::And(list) | ExprKind::Or(list) if list.len() < 2 || !list.iter().all(boolean) => {
+            return wrong("a part that is not boolean, or too few,");
+        }
+        ExprKind::Not(v) if !boolean(v) => return wrong("NOT of something not boolean"),
+        ExprKind::Arithmetic(op, l, r) if !arithmetic_types(*op, l.ty, r.ty, e.ty) => {
+            return wrong("arithmetic of types that do not go together");
+        }
+        ExprKind::ScalarSubquery(id) => match plan.subqueries.get(id.0) {
+            Some((_, column)) if plan.columns[*column].ty == e.ty => {}
+            _ => return wrong("an unknown subquery or one of another type"),
+        },
+        ExprKind::Case { branches, otherwise } => {
+            if !branches.iter().all(|b| boolean(&b.0)) {
+                return wrong("a condition that is not boolean");
+            }
+            let mut results = branches.iter().map(|b| &b.1).chain(otherwise.as_deref());
+            if !results.all(|r| r.ty == e.ty || comparable(r.ty, e.ty)) {
+                return wrong("a result of another type");
+            }
+        }
+        _ => {}
+    }
+    e.children().into_iter().try_for_each(|c| expression(c, plan))
+}
+
+fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: LogicalType) -> bool {
+    match result {
+        LogicalType::Decimal { scale, .. } => match (l.scale(), r.scale()) {
+            (Some(a), Some(b)) => match op {
+                ArithmeticOp::Mul => a + b == scale,
+                ArithmeticOp::Div => true,
+                _ => a == scale && b == scale,
+            },
+            _ => false,
+        },
+        // Dates minus dates and the like are integers.
+        _ => l == r && (l == result || result.is_integer()),
+    }
+}
+
+/// Checks pipelines: whatever an operator or sink reads is made before it in its own pipeline, and
+/// tables, groups, sorters and buffers are filled before they are read.
+pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
+    let mut filled: Vec<String> = Vec::new();
+    for (i, pipeline) in plan.pipelines.iter().enumerate() {
+        let place = |what: &str| format!("pipeline {i}: {what}");
+        let needs = match &pipeline.source {
+            Source::Scan { .. } | Source::Values { .. } => None,
+            Source::Groups(id) => Some(format!("{id:?}")),
+            Source::Sorted(id) => Some(format!("{id:?}")),
+            Source::Buffer(id, _) => Some(format!("{id:?}")),
+            Source::BuildRows { join, .. } => Some(format!("{join:?}")),
+        };
+        let probed = pipeline.operators.iter().filter_map(|op| match op {
+            PipelineOperator::Probe { join, .. } => Some(format!("{join:?}")),
+            _ => None,
+        });
+        for name in probed.chain(needs) {
+            if !filled.contains(&name) {
+                return Err(defect(place(&format!("{name} is read before it is filled"))));
+            }
+        }
+        let mut made: Visible = pipeline.source.columns(plan).into_iter().collect();
+        for op in &pipeline.operators {
+            if let PipelineOperator::Map(expressions) = op {
+                for (id, e) in expressions {
+                    missing(&e.columns_read(), &made).map_err(|e| e.in_context(place("a map")))?;
+                    made.insert(*id);
+                }
+                continue;
+            }
+            // A residual reads build columns too, also where the kind adds none.
+            let mut readable = made.clone();
+            if let PipelineOperator::Probe { join, .. } = op {
+                readable.extend(&plan.joins[join.0].payload);
+            }
+            missing(&op.reads(), &readable).map_err(|e| e.in_context(place("an operator")))?;
+            made.extend(op.adds(plan));
+        }
+        missing(&pipeline.sink.reads(plan), &made).map_err(|e| e.in_context(place("the sink")))?;
+        match &pipeline.sink {
+            Sink::JoinBuild(id, _) => filled.push(format!("{id:?}")),
+            Sink::Aggregate(id) => filled.push(format!("{id:?}")),
+            Sink::Sort(id) => filled.push(format!("{id:?}")),
+            Sink::Buffer(id, _) => filled.push(format!("{id:?}")),
+            Sink::Mark | Sink::Insert { .. } | Sink::Delete { .. } => {}
+        }
+        if !pipeline.boundaries.is_sorted() || pipeline.boundaries.last() > Some(&pipeline.operators.len()) {
+            return Err(defect(place("stage boundaries out of order")));
+        }
+    }
+    Ok(())
+}
+
+fn missing(reads: &[ColumnId], made: &Visible) -> Result<()> {
+    match reads.iter().find(|id| !made.contains(id)) {
+        Some(id) => Err(defect(format!("column {} is read but not made", id.0))),
+        None => Ok(()),
+    }
+}
