@@ -55,9 +55,11 @@ pub(crate) fn try_compress(strings: &Strings, trained: &mut Trained) -> Option<C
         return None;
     }
     let sample = trial(strings);
+    // A table that did not pay says nothing about the next block.
     let reusable = trained
         .compressor
         .as_ref()
+        .filter(|_| trained.ratio <= 0.9)
         .is_some_and(|c| ratio(c, &sample) <= trained.ratio * 1.03 + 0.005);
     if !reusable {
         let compressor = Compressor::train(&strings.bytes);
