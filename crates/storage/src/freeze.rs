@@ -301,18 +301,15 @@ fn groups(version: &TableSnapshot) -> Vec<Vec<ChunkSlot>> {
 }
 
 impl Store {
-    /// Freezes one full hot chunk, if there is one and no transaction is writing: what a background
-    /// worker calls when it has time. Returns whether there was work.
+    /// Freezes one full hot chunk, or rewrites a block most of whose rows are deleted, if there is one
+    /// and no transaction is writing: what a background worker calls when it has time. Returns whether
+    /// there was work.
     pub fn freeze_step(self: &Arc<Store>, freezer: &mut Freezer) -> Result<bool> {
         let snapshot = self.snapshot();
-        let Some((version, slot)) = (snapshot.tables()).find_map(|t| {
-            Some((
-                t,
-                t.sealed()
-                    .iter()
-                    .find(|s| s.hot().is_some() && s.live_rows() > 0)?,
-            ))
-        }) else {
+        let wants = |s: &&ChunkSlot| s.hot().is_some() || s.live_rows() < s.rows / 2;
+        let Some((version, slot)) =
+            (snapshot.tables()).find_map(|t| Some((t, t.sealed().iter().find(wants)?)))
+        else {
             return Ok(false);
         };
         let table = version.table().clone();
@@ -330,25 +327,24 @@ impl Store {
 }
 
 impl Transaction {
-    /// Puts a block in the place of the chunk it was built from, with the rows deleted since.
+    /// Puts a block in the place of the chunk it was built from, with the rows deleted since; takes
+    /// the chunk away if it had no rows left.
     fn swap_in(&mut self, table: &Table, built_from: &ChunkSlot, frozen: FrozenRows) -> Result<()> {
         let moved = frozen.moved.clone();
         let mut report = FreezeReport::default();
-        let Some(new) = frozen.into_slot(table, std::slice::from_ref(built_from), &mut report) else {
-            return Ok(());
-        };
+        let new = frozen.into_slot(table, std::slice::from_ref(built_from), &mut report);
         let mut gone = Vec::new();
-        let version = self.table_mut(table.id())?;
-        version.update_chunks(|slot| {
+        self.table_mut(table.id())?.replace_sealed(|slot| {
             if !Arc::ptr_eq(&slot.chunk, &built_from.chunk) {
-                return;
+                return Some(slot);
             }
             let fresh: Vec<u16> = (slot.deleted.iter())
                 .flat_map(|d| d.bits.iter().filter(|&r| !built_from.is_deleted(r)))
                 .map(|r| r as u16)
                 .collect();
+            let new = new.clone()?;
             gone = carry_over(&fresh, moved.as_deref(), new.number);
-            *slot = new.clone();
+            Some(new)
         });
         self.delete(table.id(), &gone)?;
         Ok(())

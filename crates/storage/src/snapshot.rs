@@ -173,6 +173,13 @@ impl TableSnapshot {
         self.statistics = OnceLock::new();
     }
 
+    /// Replaces sealed chunks one by one, or takes them away.
+    pub(crate) fn replace_sealed(&mut self, change: impl FnMut(ChunkSlot) -> Option<ChunkSlot>) {
+        let changed: Vec<ChunkSlot> = self.sealed.iter().cloned().filter_map(change).collect();
+        self.sealed = Arc::new(changed);
+        self.update_chunks(|_| ());
+    }
+
     /// Changes slots in place.
     pub(crate) fn update_chunks(&mut self, mut change: impl FnMut(&mut ChunkSlot)) {
         for slot in Arc::make_mut(&mut self.sealed).iter_mut().chain(&mut self.tail) {

@@ -209,6 +209,32 @@ fn a_loader_adds_blocks_directly() {
 }
 
 #[test]
+fn thinned_blocks_are_rewritten_and_empty_ones_go() {
+    let mut random = Random(29);
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let rows = random.rows(&schema, 3 * 65_536 + 10);
+    append(&store, id, &rows);
+    let mut freezer = Freezer::default();
+    while store.freeze_step(&mut freezer).unwrap() {}
+    let ids = |chunk: u32, offsets: std::ops::Range<u16>| offsets.map(move |o| RowId::new(chunk, o));
+    let mut transaction = begin(&store);
+    let first = ids(0, 0..60_000);
+    let second = ids(1, 0..u16::MAX).chain([RowId::new(1, u16::MAX)]);
+    let gone: Vec<RowId> = first.chain(second).chain(ids(2, 0..10)).collect();
+    transaction.delete(id, &gone).unwrap();
+    transaction.commit();
+    assert!(store.freeze_step(&mut freezer).unwrap());
+    assert!(store.freeze_step(&mut freezer).unwrap());
+    assert!(!store.freeze_step(&mut freezer).unwrap());
+    let table = store.snapshot().table(id).unwrap().clone();
+    let shown: Vec<(u32, u32)> = table.chunks().map(|c| (c.rows, c.live_rows())).collect();
+    assert_eq!(shown, [(5_536, 5_536), (65_536, 65_526), (10, 10)]);
+    let expected = [&rows[60_000..65_536], &rows[2 * 65_536 + 10..]].concat();
+    check_at_random(&mut random, &table, &expected, 2);
+}
+
+#[test]
 fn batches_of_any_size_load_in_order() {
     let mut random = Random(17);
     let schema = schema();
