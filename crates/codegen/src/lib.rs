@@ -1,1 +1,28 @@
-//! Frazil's codegen stratum.
+//! The code generator: pipelines to machine code, by Cranelift.
+//!
+//! [`compile`] translates every pipeline of a plan into stage functions, all of them in one module. Each
+//! operator has one translator, in `operators`, each family of expressions one file in `expressions`. The
+//! translation is data-centric: an operator emits its code and, in the middle of it, that of whatever
+//! follows, so that a row's values stay in registers from the source to the next stage boundary
+//! (HyPer's produce and consume; Relaxed Operator Fusion, section 2).
+//!
+//! Generated code meets Rust in three places: the context (`runtime::abi`), the table of functions
+//! (`runtime::functions`), and the `#[repr(C)]` heads of the structures in `runtime`.
+
+pub mod compile;
+pub mod objects;
+pub mod plan_layouts;
+pub mod source_shape;
+
+mod columns_in_scope;
+mod expressions;
+mod jit;
+mod operators;
+mod pipeline_function;
+mod sql_value;
+mod stage_loop;
+mod stage_vector;
+mod translator;
+
+pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, compile};
+pub use objects::ObjectSpec;

@@ -1,0 +1,261 @@
+//! Where the columns of the row in hand are, and their loading at first use.
+
+use crate::sql_value::SqlValue;
+use crate::stage_vector::Slot;
+use crate::translator::{Hoisted, Translator};
+use cranelift_codegen::ir::{self, InstBuilder, condcodes::IntCC, types};
+use frazil_plan::ColumnId;
+use frazil_runtime::FieldPlace;
+use frazil_runtime::abi::VectorColumn;
+use frazil_types::{Error, NativeType, Result};
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+/// The anchor that is the row's number in the source vector.
+pub(crate) const SOURCE_ROW: usize = 0;
+
+/// Where a column's value is to be found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// In a column of the source vector.
+    Source {
+        index: usize,
+        storage: NativeType,
+        native: NativeType,
+        nullable: bool,
+    },
+    /// In the stage vector this stage reads.
+    Slot(Slot),
+    /// In the row an anchor points at.
+    BuildRow {
+        anchor: usize,
+        field: FieldPlace,
+        /// Whether the anchor may point at the row of zeros that stands for "no match".
+        optional: bool,
+    },
+    /// In registers.
+    Value(SqlValue),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Anchor {
+    Slot(Slot),
+    Value(ir::Value),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Loaded {
+    Column(ColumnId),
+    Anchor(usize, Slot),
+}
+
+/// The columns a function knows.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    places: HashMap<ColumnId, Place>,
+    anchors: HashMap<usize, Anchor>,
+    loaded: HashMap<ColumnId, SqlValue>,
+    log: Vec<Loaded>,
+    /// The row of the loop.
+    row: Option<ir::Value>,
+}
+
+/// A state of a scope to go back to: what is loaded in a block that runs only sometimes is forgotten
+/// behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark(usize);
+
+impl Scope {
+    /// Makes a column known.
+    pub fn place(&mut self, column: ColumnId, place: Place) {
+        self.places.insert(column, place);
+    }
+
+    /// Where a column is.
+    pub fn get(&self, column: ColumnId) -> Result<Place> {
+        let place = self.places.get(&column).copied();
+        place.ok_or_else(|| Error::internal(format!("column {} is not in scope", column.0)))
+    }
+
+    /// Sets an anchor.
+    pub fn set_anchor(&mut self, anchor: usize, value: ir::Value) {
+        self.anchors.insert(anchor, Anchor::Value(value));
+    }
+
+    /// Makes an anchor known that lies in the stage vector.
+    pub fn anchor_in(&mut self, anchor: usize, slot: Slot) {
+        self.anchors.insert(anchor, Anchor::Slot(slot));
+    }
+
+    /// Sets the row of the loop.
+    pub fn set_row(&mut self, row: ir::Value) {
+        self.row = Some(row);
+    }
+
+    /// The present state.
+    pub fn mark(&self) -> Mark {
+        Mark(self.log.len())
+    }
+
+    /// Forgets what was loaded since.
+    pub fn back_to(&mut self, mark: Mark) {
+        while self.log.len() > mark.0 {
+            match self.log.pop() {
+                Some(Loaded::Column(id)) => {
+                    self.loaded.remove(&id);
+                }
+                Some(Loaded::Anchor(anchor, slot)) => {
+                    self.anchors.insert(anchor, Anchor::Slot(slot));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Translator<'_, '_> {
+    /// The row of the loop.
+    pub fn row(&self) -> Result<ir::Value> {
+        self.scope.row.ok_or_else(|| Error::internal("no row in hand"))
+    }
+
+    /// An anchor's value.
+    pub fn anchor(&mut self, anchor: usize) -> Result<ir::Value> {
+        match self.scope.anchors.get(&anchor).copied() {
+            Some(Anchor::Value(value)) => Ok(value),
+            Some(Anchor::Slot(slot)) => {
+                let value = self.slot_value(slot)?.value;
+                let value = match slot.native {
+                    NativeType::I32 => self.b.ins().uextend(types::I64, value),
+                    _ => value,
+                };
+                self.scope.anchors.insert(anchor, Anchor::Value(value));
+                self.scope.log.push(Loaded::Anchor(anchor, slot));
+                Ok(value)
+            }
+            None => Err(Error::internal(format!("anchor {anchor} is not in scope"))),
+        }
+    }
+
+    /// A column's value, loaded at its first use.
+    pub fn column(&mut self, id: ColumnId) -> Result<SqlValue> {
+        if let Some(&value) = self.scope.loaded.get(&id) {
+            return Ok(value);
+        }
+        let value = match self.scope.get(id)? {
+            Place::Value(value) => return Ok(value),
+            Place::Slot(slot) => self.slot_value(slot)?,
+            Place::Source {
+                index,
+                storage,
+                native,
+                nullable,
+            } => self.source_value(index, storage, native, nullable)?,
+            Place::BuildRow {
+                anchor,
+                field,
+                optional,
+            } => {
+                let row = self.anchor(anchor)?;
+                let mut value = self.field(row, field);
+                if optional {
+                    let none = self.no_row();
+                    let found = self.icmp(IntCC::NotEqual, row, none);
+                    value.valid = self.both(value.valid, Some(found));
+                }
+                value
+            }
+        };
+        self.scope.loaded.insert(id, value);
+        self.scope.log.push(Loaded::Column(id));
+        Ok(value)
+    }
+
+    /// The row of zeros that stands for "no match": it lies at the start of the stage memory.
+    pub fn no_row(&mut self) -> ir::Value {
+        self.stage_memory()
+    }
+
+    /// A field of a row in memory.
+    pub fn field(&mut self, row: ir::Value, field: FieldPlace) -> SqlValue {
+        let value = self.load(field.native, row, field.offset);
+        let valid = field.validity.map(|at| self.load(NativeType::Bool, row, at));
+        SqlValue {
+            value,
+            valid,
+            native: field.native,
+        }
+    }
+
+    /// Writes a field of a fresh row in memory.
+    pub fn set_field(&mut self, row: ir::Value, field: FieldPlace, value: SqlValue) {
+        self.store(value.value, row, field.offset);
+        if let Some(at) = field.validity {
+            let valid = match value.valid {
+                Some(valid) => valid,
+                None => self.byte(true),
+            };
+            self.store(valid, row, at);
+        }
+    }
+
+    /// The value of this row in a column of the source vector.
+    pub fn source_value(
+        &mut self,
+        index: usize,
+        storage: NativeType,
+        native: NativeType,
+        nullable: bool,
+    ) -> Result<SqlValue> {
+        let row = self.anchor(SOURCE_ROW)?;
+        let word = |offset: usize| Hoisted::SourceWord(index, offset as i32);
+        let values = self.hoist(word(offset_of!(VectorColumn, values)));
+        let mask = self.hoist(word(offset_of!(VectorColumn, value_mask)));
+        let at = self.b.ins().band(row, mask);
+        let address = self.element(values, at, storage.size());
+        // Where bounds prove that a wide decimal fits in 64 bits, its low half is the value.
+        let value = self.load(native, address, 0);
+        let valid = if nullable {
+            let validity = self.hoist(word(offset_of!(VectorColumn, validity)));
+            let mask = self.hoist(word(offset_of!(VectorColumn, validity_mask)));
+            let at = self.b.ins().band(row, mask);
+            let address = self.b.ins().iadd(validity, at);
+            Some(self.load(NativeType::Bool, address, 0))
+        } else {
+            None
+        };
+        Ok(SqlValue { value, valid, native })
+    }
+
+    /// The value of this row in a slot of the stage vector.
+    pub fn slot_value(&mut self, slot: Slot) -> Result<SqlValue> {
+        let row = self.row()?;
+        let memory = self.stage_memory();
+        let address = self.element(memory, row, slot.native.size());
+        let value = self.load(slot.native, address, slot.values as i32);
+        let valid = slot.validity.map(|at| {
+            let address = self.b.ins().iadd(memory, row);
+            self.load(NativeType::Bool, address, at as i32)
+        });
+        Ok(SqlValue {
+            value,
+            valid,
+            native: slot.native,
+        })
+    }
+
+    /// Writes a value into a slot at `row`.
+    pub fn set_slot(&mut self, slot: Slot, row: ir::Value, value: SqlValue) {
+        let memory = self.stage_memory();
+        let address = self.element(memory, row, slot.native.size());
+        self.store(value.value, address, slot.values as i32);
+        if let Some(at) = slot.validity {
+            let valid = match value.valid {
+                Some(valid) => valid,
+                None => self.byte(true),
+            };
+            let address = self.b.ins().iadd(memory, row);
+            self.store(valid, address, at as i32);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Arithmetic. The value bounds of the result decide: what provably fits is one plain instruction,
+//! integers that might not are checked, decimals that need more than 64 bits are computed in 128.
+
+use crate::sql_value::SqlValue;
+use crate::translator::{FailurePoint, Translator};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use frazil_plan::bounds::{self, Bounds};
+use frazil_plan::{ArithmeticOp, Expr};
+use frazil_runtime::functions::Function;
+use frazil_types::decimal::POWERS_OF_TEN;
+use frazil_types::{Error, LogicalType, NativeType, Result};
+
+/// Largest decimal of 38 digits.
+const MOST: i128 = POWERS_OF_TEN[38] - 1;
+
+impl Translator<'_, '_> {
+    /// Value bounds of an expression.
+    pub fn bounds(&self, e: &Expr) -> Option<Bounds> {
+        bounds::of_expression(e, &self.unit.plan.columns)
+    }
+
+    /// Binary arithmetic.
+    pub fn arithmetic(&mut self, e: &Expr, op: ArithmeticOp, l: &Expr, r: &Expr) -> Result<SqlValue> {
+        let (a, b) = (self.expression(l)?, self.expression(r)?);
+        match e.ty {
+            LogicalType::Double => self.double_arithmetic(op, a, b),
+            LogicalType::Decimal { .. } => self.decimal_arithmetic(e, op, (l, a), (r, b)),
+            _ if e.ty.native().is_integer() => self.integer_arithmetic(e, op, r, a, b),
+            _ => Err(Error::unsupported(format!("{} of {}", op.symbol(), e.ty))),
+        }
+    }
+
+    /// Whether the exact result lies within the type, so that no check is needed.
+    fn proved(&self, e: &Expr) -> bool {
+        let ty = bounds::of_type(e.ty);
+        matches!((self.bounds(e), ty), (Some(b), Some(t)) if t.min <= b.min && b.max <= t.max)
+    }
+
+    fn integer_arithmetic(
+        &mut self,
+        e: &Expr,
+        op: ArithmeticOp,
+        divisor: &Expr,
+        a: SqlValue,
+        b: SqlValue,
+    ) -> Result<SqlValue> {
+        let native = e.ty.native();
+        let (a, b) = (self.coerce(a, native), self.coerce(b, native));
+        let valid = self.both(a.valid, b.valid);
+        let value = match op {
+            ArithmeticOp::Div | ArithmeticOp::Rem => return self.integer_division(e, op, divisor, a, b),
+            _ if self.proved(e) => self.plain(op, a.value, b.value),
+            _ => {
+                let (value, overflow) = match op {
+                    ArithmeticOp::Add => self.b.ins().sadd_overflow(a.value, b.value),
+                    ArithmeticOp::Sub => self.b.ins().ssub_overflow(a.value, b.value),
+                    _ => self.b.ins().smul_overflow(a.value, b.value),
+                };
+                self.fail_where(overflow, valid, FailurePoint::range(e.ty));
+                value
+            }
+        };
+        Ok(SqlValue { value, valid, native })
+    }
+
+    /// Fails where the condition holds for a value that is not NULL.
+    fn fail_where(&mut self, condition: ir::Value, valid: Option<ir::Value>, point: FailurePoint) {
+        let condition = match valid {
+            Some(valid) => self.b.ins().band(condition, valid),
+            None => condition,
+        };
+        self.fail_if(condition, point);
+    }
+
+    fn plain(&mut self, op: ArithmeticOp, a: ir::Value, b: ir::Value) -> ir::Value {
+        match op {
+            ArithmeticOp::Add => self.b.ins().iadd(a, b),
+            ArithmeticOp::Sub => self.b.ins().isub(a, b),
+            _ => self.b.ins().imul(a, b),
+        }
+    }
+
+    fn integer_division(
+        &mut self,
+        e: &Expr,
+        op: ArithmeticOp,
+        divisor: &Expr,
+        a: SqlValue,
+        b: SqlValue,
+    ) -> Result<SqlValue> {
+        let native = a.native;
+        let valid = self.both(a.valid, b.valid);
+        let bounds = self.bounds(divisor);
+        let may_be = |v: i128| bounds.is_none_or(|b| b.min <= v && v <= b.max);
+        let mut by = b.value;
+        let one = self.int(native, 1);
+        if may_be(0) {
+            let zero = self.b.ins().icmp_imm_s(IntCC::Equal, by, 0);
+            self.fail_where(zero, valid, FailurePoint::DIVISION);
+        }
+        if valid.is_some() && may_be(0) {
+            // A NULL's value may be 0.
+            let zero = self.b.ins().icmp_imm_s(IntCC::Equal, by, 0);
+            by = self.b.ins().select(zero, one, by);
+        }
+        if may_be(-1) {
+            let minus = self.b.ins().icmp_imm_s(IntCC::Equal, by, -1);
+            if op == ArithmeticOp::Div {
+                let least = self.int(native, -1 << (native.size() * 8 - 1));
+                let least = self.icmp(IntCC::Equal, a.value, least);
+                let overflow = self.b.ins().band(minus, least);
+                self.fail_where(overflow, valid, FailurePoint::range(e.ty));
+                if valid.is_some() {
+                    by = self.b.ins().select(overflow, one, by);
+                }
+            } else {
+                // The machine's division overflows where the remainder is 0.
+                by = self.b.ins().select(minus, one, by);
+            }
+        }
+        let value = match op {
+            ArithmeticOp::Div => self.b.ins().sdiv(a.value, by),
+            _ => self.b.ins().srem(a.value, by),
+        };
+        Ok(SqlValue { value, valid, native })
+    }
+
+    fn double_arithmetic(&mut self, op: ArithmeticOp, a: SqlValue, b: SqlValue) -> Result<SqlValue> {
+        let valid = self.both(a.valid, b.valid);
+        if matches!(op, ArithmeticOp::Div | ArithmeticOp::Rem) {
+            let zero = self.b.ins().f64const(0.0);
+            let by_zero = self.b.ins().fcmp(FloatCC::Equal, b.value, zero);
+            self.fail_where(by_zero, valid, FailurePoint::DIVISION);
+        }
+        let value = match op {
+            ArithmeticOp::Add => self.b.ins().fadd(a.value, b.value),
+            ArithmeticOp::Sub => self.b.ins().fsub(a.value, b.value),
+            ArithmeticOp::Mul => self.b.ins().fmul(a.value, b.value),
+            ArithmeticOp::Div => self.b.ins().fdiv(a.value, b.value),
+            ArithmeticOp::Rem => self.call_value(Function::DoubleRem, &[a.value, b.value])?,
+        };
+        if op != ArithmeticOp::Rem {
+            self.check_double(value, a, b, valid);
+        }
+        Ok(SqlValue::certain(value, NativeType::F64).with_valid(valid))
+    }
+
+    /// 22003 where finite doubles gave an infinite one.
+    fn check_double(&mut self, value: ir::Value, a: SqlValue, b: SqlValue, valid: Option<ir::Value>) {
+        let infinity = self.b.ins().f64const(f64::INFINITY);
+        let infinite = |t: &mut Self, v: ir::Value| {
+            let magnitude = t.b.ins().fabs(v);
+            t.b.ins().fcmp(FloatCC::Equal, magnitude, infinity)
+        };
+        let result = infinite(self, value);
+        let (a, b) = (infinite(self, a.value), infinite(self, b.value));
+        let before = self.b.ins().bor(a, b);
+        let finite = self.not(before);
+        let overflow = self.b.ins().band(result, finite);
+        self.fail_where(overflow, valid, FailurePoint::range(LogicalType::Double));
+    }
+
+    fn decimal_arithmetic(
+        &mut self,
+        e: &Expr,
+        op: ArithmeticOp,
+        (l, a): (&Expr, SqlValue),
+        (r, b): (&Expr, SqlValue),
+    ) -> Result<SqlValue> {
+        let valid = self.both(a.valid, b.valid);
+        let native = self.form(e);
+        let point = FailurePoint::range(e.ty);
+        match op {
+            ArithmeticOp::Div => {
+                let scale = |ty: LogicalType| i64::from(ty.scale().unwrap_or(0));
+                let shift = scale(e.ty) - scale(l.ty) + scale(r.ty);
+                self.where_valid(valid, native, |t| {
+                    let shift = t.b.ins().iconst(types::I32, shift & 0xffff_ffff);
+                    let (x, y) = (t.wide_place(a), t.wide_place(b));
+                    let context = t.context;
+                    let quotient = t.call_out_checked(
+                        Function::DecimalDiv,
+                        &[context, x, y, shift],
+                        NativeType::I128,
+                        point,
+                    )?;
+                    Ok(t.coerce(SqlValue::certain(quotient, NativeType::I128), native)
+                        .value)
+                })
+            }
+            ArithmeticOp::Rem => self.where_valid(valid, native, |t| {
+                let (x, y) = (t.wide_place(a), t.wide_place(b));
+                let rest = t.call_out_checked(
+                    Function::DecimalRem,
+                    &[x, y],
+                    NativeType::I128,
+                    FailurePoint::DIVISION,
+                )?;
+                Ok(t.coerce(SqlValue::certain(rest, NativeType::I128), native).value)
+            }),
+            _ if native == NativeType::I64 => {
+                // The result fits; operands that are wider by their own bounds can only be 64-bit too, or
+                // are cut to the bits that matter.
+                let (a, b) = (self.coerce(a, native), self.coerce(b, native));
+                let value = self.plain(op, a.value, b.value);
+                Ok(SqlValue { value, valid, native })
+            }
+            _ => self.wide_arithmetic(e, op, a, b, valid),
+        }
+    }
+
+    /// Decimals whose result needs 128 bits.
+    fn wide_arithmetic(
+        &mut self,
+        e: &Expr,
+        op: ArithmeticOp,
+        a: SqlValue,
+        b: SqlValue,
+        valid: Option<ir::Value>,
+    ) -> Result<SqlValue> {
+        let native = NativeType::I128;
+        let point = FailurePoint::range(e.ty);
+        let proved = self.bounds(e).is_some_and(|b| -MOST <= b.min && b.max <= MOST);
+        let narrow = a.native != native && b.native != native;
+        if op == ArithmeticOp::Mul && !proved && !narrow {
+            return self.where_valid(valid, native, |t| {
+                let (x, y) = (t.wide_place(a), t.wide_place(b));
+                t.call_out_checked(Function::DecimalMul, &[x, y], native, point)
+            });
+        }
+        let (a, b) = (self.coerce(a, native), self.coerce(b, native));
+        // Two values of 38 digits, or two of 64 bits, give at most 39 digits: no bit is lost.
+        let value = self.plain(op, a.value, b.value);
+        if !proved {
+            let wrapped = match op {
+                ArithmeticOp::Mul => None,
+                ArithmeticOp::Add => Some(self.sign_overflow(a.value, b.value, value)),
+                _ => {
+                    let flipped = self.b.ins().bnot(b.value);
+                    Some(self.sign_overflow(a.value, flipped, value))
+                }
+            };
+            let beyond = self.beyond_38_digits(value);
+            let beyond = match wrapped {
+                Some(wrapped) => self.b.ins().bor(beyond, wrapped),
+                None => beyond,
+            };
+            self.fail_where(beyond, valid, point);
+        }
+        Ok(SqlValue { value, valid, native })
+    }
+
+    /// Whether `sum = a + b` wrapped: both have a sign that the sum has not.
+    fn sign_overflow(&mut self, a: ir::Value, b: ir::Value, sum: ir::Value) -> ir::Value {
+        let ((_, a), (_, b), (_, s)) = (
+            self.b.ins().isplit(a),
+            self.b.ins().isplit(b),
+            self.b.ins().isplit(sum),
+        );
+        let x = self.b.ins().bxor(a, s);
+        let y = self.b.ins().bxor(b, s);
+        let both = self.b.ins().band(x, y);
+        self.b.ins().icmp_imm_s(IntCC::SignedLessThan, both, 0)
+    }
+
+    /// Whether a wide value has more than 38 digits.
+    pub fn beyond_38_digits(&mut self, value: ir::Value) -> ir::Value {
+        let (most, least) = (
+            self.int(NativeType::I128, MOST),
+            self.int(NativeType::I128, -MOST),
+        );
+        let above = self.icmp(IntCC::SignedGreaterThan, value, most);
+        let below = self.icmp(IntCC::SignedLessThan, value, least);
+        self.b.ins().bor(above, below)
+    }
+
+    /// A decimal or integer on the stack as 128 bits; its address.
+    pub fn wide_place(&mut self, v: SqlValue) -> ir::Value {
+        let wide = self.coerce(v, NativeType::I128);
+        self.spill(wide.value)
+    }
+
+    /// Unary minus.
+    pub fn negate(&mut self, e: &Expr, inner: &Expr) -> Result<SqlValue> {
+        let v = self.expression(inner)?;
+        if v.native == NativeType::F64 {
+            let value = self.b.ins().fneg(v.value);
+            return Ok(SqlValue { value, ..v });
+        }
+        let native = self.form(e);
+        let v = self.coerce(v, native);
+        if matches!(e.ty, LogicalType::Decimal { .. }) || self.proved(e) {
+            let value = self.b.ins().ineg(v.value);
+            return Ok(SqlValue { value, ..v });
+        }
+        let zero = self.int(native, 0);
+        let (value, overflow) = self.b.ins().ssub_overflow(zero, v.value);
+        self.fail_where(overflow, v.valid, FailurePoint::range(e.ty));
+        Ok(SqlValue { value, ..v })
+    }
+
+    /// Absolute value.
+    pub fn absolute(&mut self, e: &Expr, inner: &Expr) -> Result<SqlValue> {
+        let v = self.expression(inner)?;
+        if v.native == NativeType::F64 {
+            let value = self.b.ins().fabs(v.value);
+            return Ok(SqlValue { value, ..v });
+        }
+        let v = self.coerce(v, self.form(e));
+        let zero = self.int(v.native, 0);
+        let negative = self.icmp(IntCC::SignedLessThan, v.value, zero);
+        let minus = self.b.ins().isub(zero, v.value);
+        let value = self.b.ins().select(negative, minus, v.value);
+        if !matches!(e.ty, LogicalType::Decimal { .. }) {
+            // Only the least integer has no positive counterpart.
+            let overflow = self.icmp(IntCC::SignedLessThan, value, zero);
+            self.fail_where(overflow, v.valid, FailurePoint::range(e.ty));
+        }
+        Ok(SqlValue { value, ..v })
+    }
+}

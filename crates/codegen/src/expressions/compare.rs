@@ -1,0 +1,248 @@
+//! Comparisons: of integers and decimals directly, of doubles as PostgreSQL orders them, of strings by
+//! length and prefix first, by a call only where those do not decide.
+
+use crate::objects::ObjectSpec;
+use crate::sql_value::SqlValue;
+use crate::translator::Translator;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use frazil_plan::{Expr, ExprKind};
+use frazil_runtime::functions::Function;
+use frazil_types::string_ref::INLINE_BYTES;
+use frazil_types::{CompareOp, NativeType, Result, Value};
+
+fn signed(op: CompareOp) -> IntCC {
+    match op {
+        CompareOp::Eq => IntCC::Equal,
+        CompareOp::Ne => IntCC::NotEqual,
+        CompareOp::Lt => IntCC::SignedLessThan,
+        CompareOp::Le => IntCC::SignedLessThanOrEqual,
+        CompareOp::Gt => IntCC::SignedGreaterThan,
+        CompareOp::Ge => IntCC::SignedGreaterThanOrEqual,
+    }
+}
+
+impl Translator<'_, '_> {
+    /// A comparison.
+    pub fn comparison(&mut self, op: CompareOp, l: &Expr, r: &Expr) -> Result<SqlValue> {
+        let (a, b) = (self.expression(l)?, self.expression(r)?);
+        let valid = self.both(a.valid, b.valid);
+        // Strings that are NULL have no bytes to look at.
+        if a.native == NativeType::String && !short_constant(l) && !short_constant(r) {
+            return self.where_valid(valid, NativeType::Bool, |t| t.compare_values(op, a, b));
+        }
+        let value = match (op, a.native) {
+            (CompareOp::Eq | CompareOp::Ne, NativeType::String) => {
+                // A short string equals no long one: the references decide.
+                self.icmp(signed(op), a.value, b.value)
+            }
+            (_, NativeType::String) => {
+                return self.where_valid(valid, NativeType::Bool, |t| t.compare_values(op, a, b));
+            }
+            _ => self.compare_values(op, a, b)?,
+        };
+        Ok(SqlValue::truth(value).with_valid(valid))
+    }
+
+    /// Compares two values that are not NULL.
+    pub fn compare_values(&mut self, op: CompareOp, a: SqlValue, b: SqlValue) -> Result<ir::Value> {
+        match (a.native, op) {
+            (NativeType::F64, _) => Ok(self.compare_doubles(op, a.value, b.value)),
+            (NativeType::String, CompareOp::Eq) => self.equal_strings(a.value, b.value),
+            (NativeType::String, CompareOp::Ne) => {
+                let equal = self.equal_strings(a.value, b.value)?;
+                Ok(self.not(equal))
+            }
+            (NativeType::String, _) => self.order_strings(op, a.value, b.value),
+            _ => {
+                let (a, b) = self.unify(a, b);
+                Ok(self.icmp(signed(op), a.value, b.value))
+            }
+        }
+    }
+
+    fn compare_doubles(&mut self, op: CompareOp, a: ir::Value, b: ir::Value) -> ir::Value {
+        match op {
+            CompareOp::Eq => {
+                let equal = self.b.ins().fcmp(FloatCC::Equal, a, b);
+                let a_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
+                let b_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
+                let both = self.b.ins().band(a_nan, b_nan);
+                self.b.ins().bor(equal, both)
+            }
+            CompareOp::Lt => {
+                let less = self.b.ins().fcmp(FloatCC::LessThan, a, b);
+                let a_number = self.b.ins().fcmp(FloatCC::Ordered, a, a);
+                let b_nan = self.b.ins().fcmp(FloatCC::Unordered, b, b);
+                let below_nan = self.b.ins().band(a_number, b_nan);
+                self.b.ins().bor(less, below_nan)
+            }
+            CompareOp::Gt => self.compare_doubles(CompareOp::Lt, b, a),
+            CompareOp::Ne | CompareOp::Ge | CompareOp::Le => {
+                let other = self.compare_doubles(op.negate(), a, b);
+                self.not(other)
+            }
+        }
+    }
+
+    fn equal_strings(&mut self, a: ir::Value, b: ir::Value) -> Result<ir::Value> {
+        let ((a_head, a_tail), (b_head, b_tail)) = (self.b.ins().isplit(a), self.b.ins().isplit(b));
+        let merge = self.block(&[types::I8]);
+        let (tails, long, call) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let heads = self.icmp(IntCC::Equal, a_head, b_head);
+        let args: [ir::BlockArg; 1] = [heads.into()];
+        self.b.ins().brif(heads, tails, &[], merge, &args);
+        self.enter(tails);
+        let same = self.icmp(IntCC::Equal, a_tail, b_tail);
+        let args: [ir::BlockArg; 1] = [same.into()];
+        self.b.ins().brif(same, merge, &args, long, &[]);
+        self.enter(long);
+        let is_long = self.is_long(a_head);
+        let args: [ir::BlockArg; 1] = [is_long.into()];
+        self.b.ins().brif(is_long, call, &[], merge, &args);
+        self.enter(call);
+        let (x, y) = (self.spill(a), self.spill(b));
+        let equal = self.call_value(Function::StringEqual, &[x, y])?;
+        let equal = self.b.ins().ireduce(types::I8, equal);
+        self.jump(merge, &[equal]);
+        Ok(self.enter(merge)[0])
+    }
+
+    /// Whether a string's bytes lie outside its reference, from the reference's head.
+    pub fn is_long(&mut self, head: ir::Value) -> ir::Value {
+        let length = self.b.ins().ireduce(types::I32, head);
+        self.b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedGreaterThan, length, INLINE_BYTES as i64)
+    }
+
+    fn order_strings(&mut self, op: CompareOp, a: ir::Value, b: ir::Value) -> Result<ir::Value> {
+        let merge = self.block(&[types::I8]);
+        let (decided, call) = (self.b.create_block(), self.b.create_block());
+        let (x, y) = (self.prefix(a), self.prefix(b));
+        let differ = self.icmp(IntCC::NotEqual, x, y);
+        self.branch(differ, decided, call);
+        self.enter(decided);
+        let result = self.icmp(signed(op).unsigned(), x, y);
+        self.jump(merge, &[result]);
+        self.enter(call);
+        let (x, y) = (self.spill(a), self.spill(b));
+        let order = self.call_value(Function::StringCompare, &[x, y])?;
+        let result = self.b.ins().icmp_imm_s(signed(op), order, 0);
+        self.jump(merge, &[result]);
+        Ok(self.enter(merge)[0])
+    }
+
+    /// The first four bytes as a number of their order.
+    fn prefix(&mut self, string: ir::Value) -> ir::Value {
+        let (head, _) = self.b.ins().isplit(string);
+        let prefix = self.b.ins().ushr_imm_u(head, 32);
+        let prefix = self.b.ins().ireduce(types::I32, prefix);
+        self.b.ins().bswap(prefix)
+    }
+
+    /// IS [NOT] DISTINCT FROM.
+    pub fn distinct(&mut self, left: &Expr, right: &Expr, negated: bool) -> Result<SqlValue> {
+        let (a, b) = (self.expression(left)?, self.expression(right)?);
+        let same = self.same_values(a, b)?;
+        let value = if negated { same } else { self.not(same) };
+        Ok(SqlValue::truth(value))
+    }
+
+    /// Whether two values are equal, NULL equal to NULL.
+    pub fn same_values(&mut self, a: SqlValue, b: SqlValue) -> Result<ir::Value> {
+        let both = self.both(a.valid, b.valid);
+        let Some(both) = both else {
+            return self.compare_values(CompareOp::Eq, a, b);
+        };
+        let equal = self.where_valid(Some(both), NativeType::Bool, |t| {
+            t.compare_values(CompareOp::Eq, a, b)
+        })?;
+        let equal = self.b.ins().band(equal.value, both);
+        let neither = match (a.valid, b.valid) {
+            (Some(a), Some(b)) => {
+                let any = self.b.ins().bor(a, b);
+                self.not(any)
+            }
+            _ => return Ok(equal),
+        };
+        Ok(self.b.ins().bor(equal, neither))
+    }
+
+    /// IN a list of constants.
+    pub fn in_list(&mut self, value: &Expr, list: &[Value], negated: bool) -> Result<SqlValue> {
+        let v = self.expression(value)?;
+        let mut found = if v.native == NativeType::String {
+            self.where_valid(v.valid, NativeType::Bool, |t| t.in_texts(v.value, list))?
+        } else {
+            let value = self.in_numbers(v, value, list)?;
+            SqlValue::truth(value).with_valid(v.valid)
+        };
+        if negated {
+            found.value = self.not(found.value);
+        }
+        Ok(found)
+    }
+
+    fn in_numbers(&mut self, v: SqlValue, e: &Expr, list: &[Value]) -> Result<ir::Value> {
+        let ints: Vec<i128> = list.iter().filter_map(Value::as_int).collect();
+        let (min, max) = (ints.iter().min().copied(), ints.iter().max().copied());
+        if let (Some(min), Some(max), true) = (min, max, ints.len() == list.len() && ints.len() > 3)
+            && max - min < 64
+            && v.native.is_integer()
+        {
+            // A set of bits.
+            let mask = ints.iter().fold(0u64, |m, i| m | 1 << (i - min));
+            let wide = self.coerce(
+                v,
+                if v.native == NativeType::I128 {
+                    NativeType::I128
+                } else {
+                    NativeType::I64
+                },
+            );
+            let least = self.int(wide.native, min);
+            let distance = self.b.ins().isub(wide.value, least);
+            let within = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, 64);
+            let distance = self.coerce(SqlValue::certain(distance, wide.native), NativeType::I64);
+            let mask = self.word(mask);
+            let bit = self.b.ins().ushr(mask, distance.value);
+            let bit = self.b.ins().ireduce(types::I8, bit);
+            let bit = self.b.ins().band_imm_s(bit, 1);
+            return Ok(self.b.ins().band(bit, within));
+        }
+        let mut found = self.byte(false);
+        for value in list {
+            let constant = self.constant(value, e.ty, v.native)?;
+            let equal = self.compare_values(CompareOp::Eq, v, constant)?;
+            found = self.b.ins().bor(found, equal);
+        }
+        Ok(found)
+    }
+
+    fn in_texts(&mut self, v: ir::Value, list: &[Value]) -> Result<ir::Value> {
+        let texts: Vec<&str> = list.iter().filter_map(Value::as_text).collect();
+        if texts.iter().all(|t| t.len() <= INLINE_BYTES) && texts.len() <= 16 {
+            let mut found = self.byte(false);
+            for text in texts {
+                let constant = self.text(text);
+                let equal = self.icmp(IntCC::Equal, v, constant);
+                found = self.b.ins().bor(found, equal);
+            }
+            return Ok(found);
+        }
+        let set = self.object(ObjectSpec::Values(list.to_vec()));
+        let place = self.spill(v);
+        let found = self.call_value(Function::InStrings, &[set, place])?;
+        Ok(self.b.ins().ireduce(types::I8, found))
+    }
+}
+
+/// Whether it is a string that fits in its reference.
+fn short_constant(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Constant(Value::Text(t)) if t.len() <= INLINE_BYTES)
+}

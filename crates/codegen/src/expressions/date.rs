@@ -1,0 +1,51 @@
+//! Dates and timestamps.
+
+use crate::sql_value::SqlValue;
+use crate::translator::{FailurePoint, Translator};
+use cranelift_codegen::ir::{InstBuilder, types};
+use frazil_plan::{DatePart, Expr};
+use frazil_runtime::functions::{Function, date_part_code};
+use frazil_types::{Error, Interval, LogicalType, NativeType, Result};
+
+impl Translator<'_, '_> {
+    /// EXTRACT.
+    pub fn extract(&mut self, part: DatePart, inner: &Expr) -> Result<SqlValue> {
+        let v = self.expression(inner)?;
+        let function = match inner.ty {
+            LogicalType::Date => Function::DatePart,
+            LogicalType::Timestamp => Function::TimestampPart,
+            other => return Err(Error::unsupported(format!("EXTRACT from {other}"))),
+        };
+        self.where_valid(v.valid, NativeType::I64, |t| {
+            let code = t.small(date_part_code(part));
+            t.call_value(function, &[code, v.value])
+        })
+    }
+
+    /// A date or timestamp plus an interval.
+    pub fn add_interval(&mut self, e: &Expr, inner: &Expr, interval: Interval) -> Result<SqlValue> {
+        let mut v = self.expression(inner)?;
+        if inner.ty == LogicalType::Date && e.ty == LogicalType::Timestamp {
+            let days = self.b.ins().sextend(types::I64, v.value);
+            let value = self.b.ins().imul_imm_s(days, frazil_types::date::MICROS_PER_DAY);
+            v = SqlValue {
+                value,
+                native: NativeType::I64,
+                ..v
+            };
+        }
+        let function = match e.ty {
+            LogicalType::Date => Function::DateAdd,
+            LogicalType::Timestamp => Function::TimestampAdd,
+            other => return Err(Error::unsupported(format!("{other} plus an interval"))),
+        };
+        let native = e.ty.native();
+        self.where_valid(v.valid, native, |t| {
+            let months = t.small(interval.months as u32);
+            let days = t.small(interval.days as u32);
+            let micros = t.word(interval.micros as u64);
+            let point = FailurePoint::range(e.ty);
+            t.call_out_checked(function, &[v.value, months, days, micros], native, point)
+        })
+    }
+}

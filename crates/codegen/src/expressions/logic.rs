@@ -1,0 +1,184 @@
+//! Kleene logic. Predicates that decide where a row goes are translated to branches: there NULL needs no
+//! value, and what a conjunct guards is not computed. As values, AND and OR are computed without branches
+//! where their parts are cheap and cannot fail.
+
+use crate::sql_value::SqlValue;
+use crate::translator::Translator;
+use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use frazil_plan::{Expr, ExprKind};
+use frazil_types::{CompareOp, Result};
+
+impl Translator<'_, '_> {
+    /// Goes to `yes` where the predicate is definitely `wanted` (true or false), to `no` where it is the
+    /// other or NULL. Ends the current block.
+    pub fn branch_on(&mut self, e: &Expr, wanted: bool, yes: Block, no: Block) -> Result<()> {
+        match &e.kind {
+            ExprKind::Not(inner) => self.branch_on(inner, !wanted, yes, no),
+            // All parts must be as wanted: true for AND, false for OR.
+            ExprKind::And(parts) if wanted => self.branch_all(parts, wanted, yes, no),
+            ExprKind::Or(parts) if !wanted => self.branch_all(parts, wanted, yes, no),
+            ExprKind::And(parts) | ExprKind::Or(parts) => self.branch_any(parts, wanted, yes, no),
+            _ => {
+                let v = self.expression(e)?;
+                let mut condition = v.value;
+                if !wanted {
+                    condition = self.not(condition);
+                }
+                if let Some(valid) = v.valid {
+                    condition = self.b.ins().band(condition, valid);
+                }
+                self.branch(condition, yes, no);
+                Ok(())
+            }
+        }
+    }
+
+    fn branch_all(&mut self, parts: &[Expr], wanted: bool, yes: Block, no: Block) -> Result<()> {
+        let Some((last, first)) = parts.split_last() else {
+            self.jump(yes, &[]);
+            return Ok(());
+        };
+        for part in first {
+            let next = self.b.create_block();
+            self.branch_on(part, wanted, next, no)?;
+            self.b.switch_to_block(next);
+        }
+        self.branch_on(last, wanted, yes, no)
+    }
+
+    fn branch_any(&mut self, parts: &[Expr], wanted: bool, yes: Block, no: Block) -> Result<()> {
+        let Some((last, first)) = parts.split_last() else {
+            self.jump(no, &[]);
+            return Ok(());
+        };
+        let mark = self.scope.mark();
+        for part in first {
+            let next = self.b.create_block();
+            self.branch_on(part, wanted, yes, next)?;
+            // `yes` is reached from several parts: nothing loaded on the way is there for sure.
+            self.scope.back_to(mark);
+            self.b.switch_to_block(next);
+        }
+        self.branch_on(last, wanted, yes, no)?;
+        self.scope.back_to(mark);
+        Ok(())
+    }
+
+    /// AND as a value.
+    pub fn conjunction(&mut self, e: &Expr, parts: &[Expr]) -> Result<SqlValue> {
+        if parts.iter().all(is_cheap) {
+            return self.eager(parts, true);
+        }
+        self.truth_by_branches(e)
+    }
+
+    /// OR as a value.
+    pub fn disjunction(&mut self, e: &Expr, parts: &[Expr]) -> Result<SqlValue> {
+        if parts.iter().all(is_cheap) {
+            return self.eager(parts, false);
+        }
+        self.truth_by_branches(e)
+    }
+
+    /// Folds the parts: `neutral` is true for AND, false for OR.
+    fn eager(&mut self, parts: &[Expr], neutral: bool) -> Result<SqlValue> {
+        let mut all: Option<SqlValue> = None;
+        for part in parts {
+            let part = self.expression(part)?;
+            all = Some(match all {
+                Some(so_far) => self.fold_truth(so_far, part, neutral),
+                None => part,
+            });
+        }
+        let neutral = self.byte(neutral);
+        Ok(all.unwrap_or(SqlValue::truth(neutral)))
+    }
+
+    fn fold_truth(&mut self, a: SqlValue, b: SqlValue, and: bool) -> SqlValue {
+        if a.valid.is_none() && b.valid.is_none() {
+            let value = if and {
+                self.b.ins().band(a.value, b.value)
+            } else {
+                self.b.ins().bor(a.value, b.value)
+            };
+            return SqlValue::truth(value);
+        }
+        // The dominating value decides even beside NULL: false for AND, true for OR.
+        let ((at, af), (bt, bf)) = (self.sides(a), self.sides(b));
+        let (t, f) = if and {
+            (self.b.ins().band(at, bt), self.b.ins().bor(af, bf))
+        } else {
+            (self.b.ins().bor(at, bt), self.b.ins().band(af, bf))
+        };
+        let valid = self.b.ins().bor(t, f);
+        SqlValue::truth(t).with_valid(Some(valid))
+    }
+
+    /// Whether a truth value is definitely true, and definitely false.
+    fn sides(&mut self, v: SqlValue) -> (ir::Value, ir::Value) {
+        let not = self.not(v.value);
+        match v.valid {
+            Some(valid) => (self.b.ins().band(v.value, valid), self.b.ins().band(not, valid)),
+            None => (v.value, not),
+        }
+    }
+
+    /// A predicate's value by two branches: is it true? if not, is it false? The second question is
+    /// asked only where NULL is possible.
+    fn truth_by_branches(&mut self, e: &Expr) -> Result<SqlValue> {
+        let nullable = self.may_be_null(e);
+        let merge = self.block(&[types::I8, types::I8]);
+        let (yes, other) = (self.b.create_block(), self.b.create_block());
+        let mark = self.scope.mark();
+        self.branch_on(e, true, yes, other)?;
+        self.scope.back_to(mark);
+        self.enter(yes);
+        let one = self.byte(true);
+        self.jump(merge, &[one, one]);
+        self.enter(other);
+        if nullable {
+            let (no, unknown) = (self.b.create_block(), self.b.create_block());
+            self.branch_on(e, false, no, unknown)?;
+            self.scope.back_to(mark);
+            self.enter(unknown);
+            let zero = self.byte(false);
+            self.jump(merge, &[zero, zero]);
+            self.enter(no);
+        }
+        let (zero, one) = (self.byte(false), self.byte(true));
+        self.jump(merge, &[zero, one]);
+        let values = self.enter(merge);
+        Ok(SqlValue::truth(values[0]).with_valid(nullable.then_some(values[1])))
+    }
+
+    /// Whether an expression's value may be NULL where it is computed.
+    pub fn may_be_null(&self, e: &Expr) -> bool {
+        let mut null = false;
+        e.walk(&mut |part| {
+            null |= match &part.kind {
+                ExprKind::Column(id) => self.unit.layouts.nullable(*id),
+                ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => true,
+                ExprKind::Case { otherwise, .. } => otherwise.is_none(),
+                _ => part.nullable,
+            }
+        });
+        null
+    }
+}
+
+/// Whether computing it costs less than a mispredicted branch, and cannot fail.
+fn is_cheap(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Column(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Parameter(_)
+        | ExprKind::ScalarSubquery(_) => true,
+        ExprKind::Compare(op, l, r) => {
+            let order = l.ty.is_string() && !matches!(op, CompareOp::Eq | CompareOp::Ne);
+            is_cheap(l) && is_cheap(r) && !order && l.ty.native() != frazil_types::NativeType::String
+        }
+        ExprKind::Not(inner) | ExprKind::IsNull(inner) => is_cheap(inner),
+        ExprKind::And(parts) | ExprKind::Or(parts) => parts.len() < 4 && parts.iter().all(is_cheap),
+        _ => false,
+    }
+}

@@ -1,0 +1,142 @@
+//! Numeric functions.
+
+use crate::sql_value::SqlValue;
+use crate::translator::{FailurePoint, Translator};
+use cranelift_codegen::ir::InstBuilder;
+use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_runtime::functions::Function;
+use frazil_types::{Error, LogicalType, NativeType, Result, Value};
+
+impl Translator<'_, '_> {
+    /// A function that generated code knows.
+    pub fn scalar_function(
+        &mut self,
+        e: &Expr,
+        function: ScalarFunction,
+        arguments: &[Expr],
+    ) -> Result<SqlValue> {
+        use ScalarFunction::*;
+        let Some(first) = arguments.first() else {
+            return Err(Error::internal(format!("{function:?} without arguments")));
+        };
+        match function {
+            Abs => self.absolute(e, first),
+            Round => self.round(e, first, arguments.get(1)),
+            Ceil | Floor => self.whole(e, first, function),
+            Sqrt => self.double_function(Function::Sqrt, arguments),
+            Power => self.double_function(Function::Power, arguments),
+            Ln => self.double_function(Function::Ln, arguments),
+            Exp => self.double_function(Function::Exp, arguments),
+            _ => self.string_function(e, function, arguments),
+        }
+    }
+
+    fn double_function(&mut self, function: Function, arguments: &[Expr]) -> Result<SqlValue> {
+        let mut valid = None;
+        let mut values = vec![self.context];
+        for argument in arguments {
+            let mut v = self.expression(argument)?;
+            if v.native != NativeType::F64 {
+                v = self.exact_to_double(v, argument.ty)?;
+            }
+            valid = self.both(valid, v.valid);
+            values.push(v.value);
+        }
+        self.where_valid(valid, NativeType::F64, |t| {
+            t.call_out_checked(function, &values, NativeType::F64, FailurePoint::CALL)
+        })
+    }
+
+    /// round(value [, constant digits]).
+    fn round(&mut self, e: &Expr, value: &Expr, digits: Option<&Expr>) -> Result<SqlValue> {
+        let digits = match digits.map(|d| &d.kind) {
+            None => 0,
+            Some(ExprKind::Constant(Value::Int(d))) => i32::try_from(*d).unwrap_or(0),
+            Some(ExprKind::Cast(inner)) => match inner.kind {
+                ExprKind::Constant(Value::Int(d)) => i32::try_from(d).unwrap_or(0),
+                _ => return Err(Error::unsupported("round with digits that are not a constant")),
+            },
+            Some(_) => return Err(Error::unsupported("round with digits that are not a constant")),
+        };
+        let v = self.expression(value)?;
+        if v.native == NativeType::F64 {
+            let digits = self.small(digits as u32);
+            let value = self.call_value(Function::DoubleRound, &[v.value, digits])?;
+            return Ok(SqlValue { value, ..v });
+        }
+        let native = self.form(e);
+        let from = i32::from(value.ty.scale().unwrap_or(0));
+        let to = i32::from(e.ty.scale().unwrap_or(0));
+        let precision = match e.ty {
+            LogicalType::Decimal { precision, .. } => precision,
+            _ => 38,
+        };
+        let point = FailurePoint::range(e.ty);
+        self.where_valid(v.valid, native, |t| {
+            // To the digits asked for first, then to the scale of the result.
+            let mut place = t.wide_place(v);
+            let precision = t.small(u32::from(precision));
+            let most = t.small(38);
+            let kept = digits.min(from);
+            let mut at = from;
+            if kept < from {
+                let (x, y) = (t.small(from as u32), t.small(kept as u32));
+                let rounded = t.call_out_checked(
+                    Function::DecimalRescale,
+                    &[place, x, y, most],
+                    NativeType::I128,
+                    point,
+                )?;
+                place = t.spill(rounded);
+                at = kept;
+            }
+            let (x, y) = (t.small(at as u32), t.small(to as u32));
+            let wide = t.call_out_checked(
+                Function::DecimalRescale,
+                &[place, x, y, precision],
+                NativeType::I128,
+                point,
+            )?;
+            Ok(t.coerce(SqlValue::certain(wide, NativeType::I128), native).value)
+        })
+    }
+
+    /// ceil and floor.
+    fn whole(&mut self, e: &Expr, value: &Expr, function: ScalarFunction) -> Result<SqlValue> {
+        let v = self.expression(value)?;
+        let up = function == ScalarFunction::Ceil;
+        if v.native == NativeType::F64 {
+            let value = if up {
+                self.b.ins().ceil(v.value)
+            } else {
+                self.b.ins().floor(v.value)
+            };
+            return Ok(SqlValue { value, ..v });
+        }
+        let native = self.form(e);
+        let scale = value.ty.scale().unwrap_or(0);
+        let function = if up {
+            Function::DecimalCeil
+        } else {
+            Function::DecimalFloor
+        };
+        let to = e.ty.scale().unwrap_or(0);
+        let point = FailurePoint::range(e.ty);
+        self.where_valid(v.valid, native, |t| {
+            let place = t.wide_place(v);
+            let scale = t.small(u32::from(scale));
+            let mut wide = t.call_out(function, &[place, scale], NativeType::I128)?;
+            if to > 0 {
+                let place = t.spill(wide);
+                let (zero, to, most) = (t.small(0), t.small(u32::from(to)), t.small(38));
+                wide = t.call_out_checked(
+                    Function::DecimalRescale,
+                    &[place, zero, to, most],
+                    NativeType::I128,
+                    point,
+                )?;
+            }
+            Ok(t.coerce(SqlValue::certain(wide, NativeType::I128), native).value)
+        })
+    }
+}

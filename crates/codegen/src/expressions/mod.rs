@@ -1,0 +1,183 @@
+//! Expressions: one file a family, one translator a kind. Every value is computed in the form its value
+//! bounds allow (`plan_layouts::form`): 64 bits where they prove that it fits, 128 bits or checked
+//! arithmetic elsewhere.
+
+mod arithmetic;
+mod case;
+mod cast;
+mod compare;
+mod date;
+mod hash;
+mod logic;
+mod math;
+mod string;
+
+use crate::objects::ObjectSpec;
+use crate::plan_layouts::form;
+use crate::sql_value::{SqlValue, clif_type};
+use crate::translator::{Hoisted, Translator};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
+use frazil_plan::{Expr, ExprKind};
+use frazil_runtime::abi::ParameterCell;
+use frazil_types::string_ref::INLINE_BYTES;
+use frazil_types::{Error, LogicalType, NativeType, Result, StringRef, Value};
+use std::mem::offset_of;
+
+impl Translator<'_, '_> {
+    /// The value of an expression.
+    pub fn expression(&mut self, e: &Expr) -> Result<SqlValue> {
+        use ExprKind::*;
+        match &e.kind {
+            Column(id) => self.column(*id),
+            Constant(value) => self.constant(value, e.ty, self.form(e)),
+            Parameter(index) => self.parameter(*index, e.ty),
+            ScalarSubquery(id) => {
+                let index = self.unit.plan.parameters.len() + id.0;
+                self.parameter(index, e.ty)
+            }
+            Compare(op, l, r) => self.comparison(*op, l, r),
+            Distinct { left, right, negated } => self.distinct(left, right, *negated),
+            And(parts) => self.conjunction(e, parts),
+            Or(parts) => self.disjunction(e, parts),
+            Not(inner) => {
+                let v = self.expression(inner)?;
+                let value = self.not(v.value);
+                Ok(SqlValue { value, ..v })
+            }
+            IsNull(inner) => {
+                let v = self.expression(inner)?;
+                let null = match v.valid {
+                    Some(valid) => self.not(valid),
+                    None => self.byte(false),
+                };
+                Ok(SqlValue::truth(null))
+            }
+            Arithmetic(op, l, r) => self.arithmetic(e, *op, l, r),
+            Negate(inner) => self.negate(e, inner),
+            Cast(inner) => self.cast(e, inner),
+            Case { branches, otherwise } => self.case(e, branches, otherwise.as_deref()),
+            Like {
+                value,
+                pattern,
+                escape,
+                negated,
+            } => self.like(value, pattern, *escape, *negated),
+            InList { value, list, negated } => self.in_list(value, list, *negated),
+            Extract(part, inner) => self.extract(*part, inner),
+            AddInterval(inner, interval) => self.add_interval(e, inner, *interval),
+            Function(function, arguments) => self.scalar_function(e, *function, arguments),
+            VectorFunction(function, _) => Err(Error::unsupported(format!("the function {function:?} here"))),
+        }
+    }
+
+    /// The form in which an expression is computed.
+    pub fn form(&self, e: &Expr) -> NativeType {
+        form(self.unit.plan, e)
+    }
+
+    /// A value in another integer form. Narrowing is right only where the value is known to fit.
+    pub fn coerce(&mut self, v: SqlValue, native: NativeType) -> SqlValue {
+        let (from, to) = (clif_type(v.native), clif_type(native));
+        if v.native == native || !from.is_int() || !to.is_int() || from == to {
+            return SqlValue { native, ..v };
+        }
+        let value = if from.bits() < to.bits() {
+            self.b.ins().sextend(to, v.value)
+        } else {
+            self.b.ins().ireduce(to, v.value)
+        };
+        SqlValue { value, native, ..v }
+    }
+
+    /// Two integer-like values in the wider of their forms.
+    pub fn unify(&mut self, a: SqlValue, b: SqlValue) -> (SqlValue, SqlValue) {
+        let native = if a.native.size() >= b.native.size() {
+            a.native
+        } else {
+            b.native
+        };
+        (self.coerce(a, native), self.coerce(b, native))
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, value: &Value, ty: LogicalType, native: NativeType) -> Result<SqlValue> {
+        let value = match value {
+            Value::Null => return Ok(self.null(native)),
+            Value::Bool(b) => self.byte(*b),
+            Value::Int(v) => self.int(native, *v),
+            Value::Double(d) => self.b.ins().f64const(*d),
+            Value::Interval(i) => self.int(NativeType::I128, i.to_native()),
+            Value::Text(text) if ty.is_string() && native == NativeType::String => self.text(text),
+            Value::Text(_) => return Err(Error::internal(format!("a text constant of type {ty}"))),
+        };
+        Ok(SqlValue::certain(value, native))
+    }
+
+    /// A constant string: short ones are immediates, long ones objects of the plan.
+    pub fn text(&mut self, text: &str) -> ir::Value {
+        let (head, tail) = if text.len() <= INLINE_BYTES {
+            let inline = StringRef::inline(text.as_bytes());
+            (self.word(inline.head), self.word(inline.tail))
+        } else {
+            let spec = ObjectSpec::Text(text.to_string());
+            (
+                self.object_field(spec.clone(), offset_of!(StringRef, head)),
+                self.object_field(spec, offset_of!(StringRef, tail)),
+            )
+        };
+        self.b.ins().iconcat(head, tail)
+    }
+
+    fn parameter(&mut self, index: usize, ty: LogicalType) -> Result<SqlValue> {
+        let at = |offset: usize| Hoisted::Parameter(index, offset as i32);
+        let native = ty.native();
+        let low = self.hoist(at(offset_of!(ParameterCell, value)));
+        let valid = self.hoist(at(offset_of!(ParameterCell, valid)));
+        let value = match clif_type(native) {
+            types::I128 => {
+                let high = self.hoist(at(offset_of!(ParameterCell, value) + 8));
+                self.b.ins().iconcat(low, high)
+            }
+            types::F64 => self.b.ins().bitcast(types::F64, MemFlagsData::new(), low),
+            types::I64 => low,
+            narrow => self.b.ins().ireduce(narrow, low),
+        };
+        let valid = self.b.ins().ireduce(types::I8, valid);
+        Ok(SqlValue {
+            value,
+            valid: Some(valid),
+            native,
+        })
+    }
+
+    /// Computes something that must not be computed for NULL: where `valid` is 0 the result is a zero
+    /// of its type. `body` makes the value.
+    pub fn where_valid(
+        &mut self,
+        valid: Option<ir::Value>,
+        native: NativeType,
+        body: impl FnOnce(&mut Self) -> Result<ir::Value>,
+    ) -> Result<SqlValue> {
+        let Some(valid) = valid else {
+            let value = body(self)?;
+            return Ok(SqlValue::certain(value, native));
+        };
+        let (yes, no) = (self.b.create_block(), self.b.create_block());
+        let merge = self.block(&[clif_type(native)]);
+        self.branch(valid, yes, no);
+        self.enter(yes);
+        let mark = self.scope.mark();
+        let value = body(self)?;
+        self.scope.back_to(mark);
+        self.jump(merge, &[value]);
+        self.enter(no);
+        let zero = self.int(native, 0);
+        self.jump(merge, &[zero]);
+        let value = self.enter(merge)[0];
+        Ok(SqlValue {
+            value,
+            valid: Some(valid),
+            native,
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! String functions: calls into the runtime, made only for values that are not NULL.
+
+use crate::objects::ObjectSpec;
+use crate::sql_value::SqlValue;
+use crate::translator::{FailurePoint, Translator};
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use frazil_plan::{Expr, ScalarFunction};
+use frazil_runtime::functions::Function;
+use frazil_types::{Error, LogicalType, NativeType, Result};
+
+impl Translator<'_, '_> {
+    /// LIKE.
+    pub fn like(
+        &mut self,
+        value: &Expr,
+        pattern: &str,
+        escape: Option<char>,
+        negated: bool,
+    ) -> Result<SqlValue> {
+        let v = self.text_argument(value)?;
+        let spec = ObjectSpec::Like {
+            pattern: pattern.to_string(),
+            escape,
+        };
+        let mut found = self.where_valid(v.valid, NativeType::Bool, |t| {
+            let pattern = t.object(spec);
+            let place = t.spill(v.value);
+            let found = t.call_value(Function::Like, &[pattern, place])?;
+            Ok(t.b.ins().ireduce(types::I8, found))
+        })?;
+        if negated {
+            found.value = self.not(found.value);
+        }
+        Ok(found)
+    }
+
+    /// A text; a char(1) as the text of its character.
+    fn text_argument(&mut self, e: &Expr) -> Result<SqlValue> {
+        let v = self.expression(e)?;
+        if e.ty != LogicalType::Char(1) {
+            return Ok(v);
+        }
+        self.where_valid(v.valid, NativeType::String, |t| {
+            t.call_out(Function::CodePointToText, &[v.value], NativeType::String)
+        })
+    }
+
+    /// A function of strings.
+    pub fn string_function(
+        &mut self,
+        e: &Expr,
+        function: ScalarFunction,
+        arguments: &[Expr],
+    ) -> Result<SqlValue> {
+        let mut values = Vec::with_capacity(arguments.len());
+        let mut valid = None;
+        for argument in arguments {
+            let v = if argument.ty.is_string() {
+                self.text_argument(argument)?
+            } else {
+                self.expression(argument)?
+            };
+            valid = self.both(valid, v.valid);
+            values.push(v);
+        }
+        let native = e.ty.native();
+        self.where_valid(valid, native, |t| {
+            let places: Vec<ir::Value> = values
+                .iter()
+                .map(|v| match v.native {
+                    NativeType::String => t.spill(v.value),
+                    _ => t.coerce(*v, NativeType::I64).value,
+                })
+                .collect();
+            t.call_string_function(e, function, &places)
+        })
+    }
+
+    fn call_string_function(
+        &mut self,
+        e: &Expr,
+        function: ScalarFunction,
+        places: &[ir::Value],
+    ) -> Result<ir::Value> {
+        use ScalarFunction::*;
+        let native = NativeType::String;
+        let context = self.context;
+        match function {
+            Length | Position => {
+                let function = if function == Length {
+                    Function::StringLength
+                } else {
+                    Function::Position
+                };
+                let wide = self.call_value(function, places)?;
+                Ok(self
+                    .coerce(SqlValue::certain(wide, NativeType::I64), e.ty.native())
+                    .value)
+            }
+            Substring => {
+                let length = match places.get(2) {
+                    Some(&length) => length,
+                    None => self.word(i64::MAX as u64),
+                };
+                let args = [places[0], places[1], length];
+                self.call_out_checked(Function::Substring, &args, native, FailurePoint::SUBSTRING)
+            }
+            Lower => {
+                self.call_out_checked(Function::Lower, &[context, places[0]], native, FailurePoint::CALL)
+            }
+            Upper => {
+                self.call_out_checked(Function::Upper, &[context, places[0]], native, FailurePoint::CALL)
+            }
+            Concat => {
+                let mut so_far = places[0];
+                for &next in &places[1..] {
+                    let args = [context, so_far, next];
+                    let text = self.call_out_checked(Function::Concat, &args, native, FailurePoint::CALL)?;
+                    so_far = self.spill(text);
+                }
+                Ok(self.load(native, so_far, 0))
+            }
+            Trim | TrimStart | TrimEnd => {
+                let sides = match function {
+                    TrimStart => 1,
+                    TrimEnd => 2,
+                    _ => 3,
+                };
+                let characters = match places.get(1) {
+                    Some(&characters) => characters,
+                    None => {
+                        let blank = self.text(" ");
+                        self.spill(blank)
+                    }
+                };
+                let sides = self.small(sides);
+                self.call_out(Function::Trim, &[places[0], characters, sides], native)
+            }
+            Replace => {
+                let args = [context, places[0], places[1], places[2]];
+                self.call_out_checked(Function::Replace, &args, native, FailurePoint::CALL)
+            }
+            other => Err(Error::unsupported(format!("the function {other:?}"))),
+        }
+    }
+}

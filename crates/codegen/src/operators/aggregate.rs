@@ -1,0 +1,371 @@
+//! The aggregation sink: the row's group is found, then its states are advanced.
+//!
+//! Groups are found by hash, or by an index where the keys are few small integers. Without groups the
+//! states of the one row live in registers while the loop runs.
+
+use crate::objects::ObjectSpec;
+use crate::plan_layouts::{AggregateLayout, State};
+use crate::sql_value::SqlValue;
+use crate::translator::{FailurePoint, Translator};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use cranelift_frontend::Variable;
+use frazil_plan::pipeline::AggregateId;
+use frazil_runtime::functions::Function;
+use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
+use frazil_runtime::{AggregateTable, FieldPlace, GroupAddressing, StateKind};
+use frazil_types::{CompareOp, LogicalType, NativeType, Result};
+use std::mem::offset_of;
+
+/// The states of the only group.
+pub(crate) struct StateCells {
+    row: ir::Value,
+    cells: Vec<(FieldPlace, Variable, Option<Variable>)>,
+}
+
+/// Where a state is while a row is worked on.
+#[derive(Clone, Copy)]
+enum Cell {
+    Memory(ir::Value, FieldPlace),
+    Registers(Variable, Option<Variable>),
+}
+
+impl<'p> Translator<'_, 'p> {
+    fn aggregate_layout(&self, id: AggregateId) -> &'p AggregateLayout {
+        &self.unit.layouts.aggregates[id.0]
+    }
+
+    /// Loads the states of an aggregation without groups.
+    pub fn open_states(&mut self, id: AggregateId) {
+        let layout = self.aggregate_layout(id);
+        if layout.spec.groups > 0 {
+            return;
+        }
+        let directory = self.object_field(ObjectSpec::Groups(id), offset_of!(AggregateTable, directory));
+        let row = self.load_word(directory, 0);
+        let mut cells = Vec::new();
+        for field in &layout.spec.layout.fields {
+            let state = self.field(row, *field);
+            let value = self.variable(state.value);
+            let valid = state.valid.map(|v| self.variable(v));
+            cells.push((*field, value, valid));
+        }
+        self.work.cells = Some(StateCells { row, cells });
+    }
+
+    /// Stores them.
+    pub fn close_states(&mut self) {
+        let Some(cells) = self.work.cells.take() else {
+            return;
+        };
+        for (field, value, valid) in cells.cells {
+            let value = self.b.use_var(value);
+            let valid = valid.map(|v| self.b.use_var(v));
+            let state = SqlValue {
+                value,
+                valid,
+                native: field.native,
+            };
+            self.set_field(cells.row, field, state);
+        }
+    }
+
+    /// Adds the row to its group.
+    pub fn aggregate(&mut self, id: AggregateId, done: Block) -> Result<()> {
+        let layout = self.aggregate_layout(id);
+        let fields = &layout.spec.layout.fields[layout.spec.groups..];
+        if let Some(cells) = &self.work.cells {
+            let cells: Vec<Cell> = cells.cells.iter().map(|c| Cell::Registers(c.1, c.2)).collect();
+            for (state, cell) in layout.states.iter().zip(cells) {
+                self.advance(id, state, cell)?;
+            }
+        } else {
+            let row = self.group_row(id, layout)?;
+            for (state, field) in layout.states.iter().zip(fields) {
+                self.advance(id, state, Cell::Memory(row, *field))?;
+            }
+        }
+        self.jump(done, &[]);
+        Ok(())
+    }
+
+    /// The row of the group, made where it is not there yet.
+    fn group_row(&mut self, id: AggregateId, layout: &AggregateLayout) -> Result<ir::Value> {
+        let plan = self.unit.plan;
+        let mut keys = Vec::new();
+        for (column, e) in &plan.aggregates[id.0].groups {
+            let value = self.expression(e)?;
+            keys.push(self.coerce(value, plan.columns[*column].native()));
+        }
+        match layout.spec.addressing {
+            GroupAddressing::Array { slots } => self.row_by_index(id, layout, &keys, slots as u64),
+            _ => self.row_by_hash(id, layout, &keys),
+        }
+    }
+
+    fn row_by_index(
+        &mut self,
+        id: AggregateId,
+        layout: &AggregateLayout,
+        keys: &[SqlValue],
+        slots: u64,
+    ) -> Result<ir::Value> {
+        let mut index = None;
+        for (key, &(min, stride)) in keys.iter().zip(&layout.array) {
+            let wide = match key.native {
+                NativeType::Bool => self.b.ins().uextend(types::I64, key.value),
+                _ => self.coerce(*key, NativeType::I64).value,
+            };
+            // Digit 0 is NULL's.
+            let mut digit = self.b.ins().iadd_imm_s(wide, 1i64.wrapping_sub(min));
+            if let Some(valid) = key.valid {
+                let zero = self.word(0);
+                digit = self.b.ins().select(valid, digit, zero);
+            }
+            let part = match stride {
+                1 => digit,
+                _ => self.b.ins().imul_imm_s(digit, stride as i64),
+            };
+            index = Some(match index {
+                Some(index) => self.b.ins().iadd(index, part),
+                None => part,
+            });
+        }
+        let index = match index {
+            Some(index) => index,
+            None => self.word(0),
+        };
+        // The bounds the plan was compiled for hold; should they not, this is an error, not a wild read.
+        let outside = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, index, slots as i64);
+        self.fail_if(outside, FailurePoint::CALL);
+        let spec = ObjectSpec::Groups(id);
+        let directory = self.object_field(spec.clone(), offset_of!(AggregateTable, directory));
+        let address = self.element(directory, index, 8);
+        let entry = self.load_word(address, 0);
+        let (insert, found) = (self.b.create_block(), self.block(&[types::I64]));
+        self.b.set_cold_block(insert);
+        let args: [ir::BlockArg; 1] = [entry.into()];
+        self.b.ins().brif(entry, found, &args, insert, &[]);
+        self.enter(insert);
+        let table = self.object(spec);
+        let context = self.context;
+        let row = self.call_row(Function::AggregateInsertAt, &[context, table, index])?;
+        self.write_keys(table, row, layout, keys)?;
+        self.jump(found, &[row]);
+        Ok(self.enter(found)[0])
+    }
+
+    fn row_by_hash(
+        &mut self,
+        id: AggregateId,
+        layout: &AggregateLayout,
+        keys: &[SqlValue],
+    ) -> Result<ir::Value> {
+        let table = self.object(ObjectSpec::Groups(id));
+        let hash = self.hash_values(keys)?;
+        // Both may change with every new group.
+        let directory = self.load_word(table, offset_of!(AggregateTable, directory) as i32);
+        let shift = self.load_word(table, offset_of!(AggregateTable, shift) as i32);
+        let head = self.tagged_entry(directory, shift, hash);
+        let candidate = self.block(&[types::I64]);
+        let found = self.block(&[types::I64]);
+        let (some, next, insert) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        self.jump(candidate, &[head]);
+        let row = self.enter(candidate)[0];
+        self.branch(row, some, insert);
+        self.enter(some);
+        let have = self.load_word(row, HASH_OFFSET);
+        let mut same = self.icmp(IntCC::Equal, have, hash);
+        for (key, field) in keys.iter().zip(&layout.spec.layout.fields) {
+            let on = self.b.create_block();
+            self.branch(same, on, next);
+            self.enter(on);
+            let stored = self.field(row, *field);
+            same = self.same_values(*key, stored)?;
+        }
+        let args: [ir::BlockArg; 1] = [row.into()];
+        self.b.ins().brif(same, found, &args, next, &[]);
+        self.enter(next);
+        let following = self.load_word(row, NEXT_OFFSET);
+        self.jump(candidate, &[following]);
+        self.enter(insert);
+        let context = self.context;
+        let fresh = self.call_row(Function::AggregateInsert, &[context, table, hash])?;
+        self.write_keys(table, fresh, layout, keys)?;
+        self.jump(found, &[fresh]);
+        Ok(self.enter(found)[0])
+    }
+
+    fn write_keys(
+        &mut self,
+        table: ir::Value,
+        row: ir::Value,
+        layout: &AggregateLayout,
+        keys: &[SqlValue],
+    ) -> Result<()> {
+        let heap = self
+            .b
+            .ins()
+            .iadd_imm_s(table, offset_of!(AggregateTable, heap) as i64);
+        for (key, field) in keys.iter().zip(&layout.spec.layout.fields) {
+            let key = self.kept(*key, heap)?;
+            self.set_field(row, *field, key);
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, cell: Cell, native: NativeType) -> SqlValue {
+        match cell {
+            Cell::Memory(row, field) => self.field(row, field),
+            Cell::Registers(value, valid) => SqlValue {
+                value: self.b.use_var(value),
+                valid: valid.map(|v| self.b.use_var(v)),
+                native,
+            },
+        }
+    }
+
+    fn set_state(&mut self, cell: Cell, state: SqlValue) {
+        match cell {
+            Cell::Memory(row, field) => self.set_field(row, field, state),
+            Cell::Registers(value, valid) => {
+                self.b.def_var(value, state.value);
+                if let Some(variable) = valid {
+                    let valid = match state.valid {
+                        Some(valid) => valid,
+                        None => self.byte(true),
+                    };
+                    self.b.def_var(variable, valid);
+                }
+            }
+        }
+    }
+
+    /// Advances a state by the row.
+    fn advance(&mut self, id: AggregateId, state: &State, cell: Cell) -> Result<()> {
+        let Some(filter) = &state.filter else {
+            return self.advance_by(id, state, cell);
+        };
+        let (yes, skip) = (self.b.create_block(), self.b.create_block());
+        let mark = self.scope.mark();
+        self.branch_on(filter, true, yes, skip)?;
+        self.enter(yes);
+        self.advance_by(id, state, cell)?;
+        self.jump(skip, &[]);
+        self.scope.back_to(mark);
+        self.enter(skip);
+        Ok(())
+    }
+
+    fn advance_by(&mut self, id: AggregateId, state: &State, cell: Cell) -> Result<()> {
+        let argument = match &state.argument {
+            Some(e) => Some(self.expression(e)?),
+            None => None,
+        };
+        match (state.kind, argument) {
+            (StateKind::Count, argument) => {
+                let old = self.state(cell, state.field.native);
+                let value = match argument.and_then(|a| a.valid) {
+                    Some(valid) => {
+                        let one = self.b.ins().uextend(types::I64, valid);
+                        self.b.ins().iadd(old.value, one)
+                    }
+                    None => self.b.ins().iadd_imm_s(old.value, 1),
+                };
+                self.set_state(cell, SqlValue { value, ..old });
+                Ok(())
+            }
+            (StateKind::Sum, Some(argument)) => self.add(state, cell, argument),
+            (StateKind::Min, Some(argument)) => self.extreme(id, state, cell, argument, CompareOp::Lt),
+            (StateKind::Max, Some(argument)) => self.extreme(id, state, cell, argument, CompareOp::Gt),
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn add(&mut self, state: &State, cell: Cell, argument: SqlValue) -> Result<()> {
+        let native = state.field.native;
+        let old = self.state(cell, native);
+        let mut term = self.coerce(argument, native);
+        if let Some(valid) = term.valid {
+            let zero = self.int(native, 0);
+            term.value = self.b.ins().select(valid, term.value, zero);
+        }
+        let value = match native {
+            NativeType::F64 => self.b.ins().fadd(old.value, term.value),
+            _ if !state.checked => self.b.ins().iadd(old.value, term.value),
+            _ => {
+                let (sum, overflow) = self.b.ins().sadd_overflow(old.value, term.value);
+                let ty = match native {
+                    NativeType::I64 => LogicalType::BigInt,
+                    _ => LogicalType::Decimal {
+                        precision: 38,
+                        scale: 0,
+                    },
+                };
+                self.fail_if(overflow, FailurePoint::range(ty));
+                sum
+            }
+        };
+        let valid = match (old.valid, term.valid) {
+            (Some(old), Some(new)) => Some(self.b.ins().bor(old, new)),
+            _ => None,
+        };
+        self.set_state(cell, SqlValue { value, valid, native });
+        Ok(())
+    }
+
+    fn extreme(
+        &mut self,
+        id: AggregateId,
+        state: &State,
+        cell: Cell,
+        argument: SqlValue,
+        better: CompareOp,
+    ) -> Result<()> {
+        let native = state.field.native;
+        let argument = self.coerce(argument, native);
+        let (check, take, skip) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        if let Some(valid) = argument.valid {
+            self.go_if(valid, skip);
+        }
+        let old = self.state(cell, native);
+        match old.valid {
+            Some(valid) => self.branch(valid, check, take),
+            None => self.jump(check, &[]),
+        }
+        self.enter(check);
+        let improves = self.compare_values(better, argument.with_valid(None), old)?;
+        self.branch(improves, take, skip);
+        self.enter(take);
+        let mut new = argument.with_valid(None);
+        if native == NativeType::String {
+            let table = self.object(ObjectSpec::Groups(id));
+            let heap = self
+                .b
+                .ins()
+                .iadd_imm_s(table, offset_of!(AggregateTable, heap) as i64);
+            new = self.kept(new, heap)?;
+        }
+        self.set_state(cell, new);
+        self.jump(skip, &[]);
+        self.enter(skip);
+        Ok(())
+    }
+
+    fn go_if(&mut self, condition: ir::Value, otherwise: Block) {
+        let on = self.b.create_block();
+        self.branch(condition, on, otherwise);
+        self.enter(on);
+    }
+}

@@ -1,0 +1,139 @@
+//! Stage boundaries: rows are gathered in a stage vector and handed on 1,024 at a time.
+
+use crate::columns_in_scope::{Place, SOURCE_ROW};
+use crate::objects::ObjectSpec;
+use crate::pipeline_function::{anchors_of, live_at};
+use crate::sql_value::SqlValue;
+use crate::stage_vector::{SlotContent, StageVector};
+use crate::translator::Translator;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use cranelift_frontend::Variable;
+use frazil_plan::pipeline::PipelineOperator;
+use frazil_runtime::functions::Function;
+use frazil_types::{Error, NativeType, Result, STAGE_ROWS};
+
+impl Translator<'_, '_> {
+    /// Puts the row into the stage vector in front of operator `at`.
+    pub fn boundary(&mut self, at: usize, done: Block) -> Result<()> {
+        let live = live_at(self.unit.plan, self.work.pipeline, at);
+        let mut contents = Vec::new();
+        for anchor in anchors_of(&self.scope, &live)? {
+            let mut value = self.anchor(anchor)?;
+            let mut native = NativeType::I64;
+            if anchor == SOURCE_ROW {
+                value = self.b.ins().ireduce(types::I32, value);
+                native = NativeType::I32;
+            }
+            contents.push((SlotContent::Anchor(anchor), SqlValue::certain(value, native)));
+        }
+        for &column in &live {
+            if matches!(self.scope.get(column)?, Place::Slot(_) | Place::Value(_)) {
+                contents.push((SlotContent::Column(column), self.column(column)?));
+            }
+        }
+        if let Some(PipelineOperator::Probe { join, keys, .. }) = self.work.pipeline.operators.get(at)
+            && !keys.is_empty()
+        {
+            let keys = self.probe_keys(*join, keys)?;
+            if self.unit.layouts.joins[join.0].spec.has_integer_key() {
+                let key = self.coerce(keys.values[0], NativeType::I64);
+                contents.push((
+                    SlotContent::ProbeKey,
+                    SqlValue::certain(key.value, NativeType::I64),
+                ));
+            }
+            let hash = self.hash_values(&keys.values)?;
+            contents.push((SlotContent::ProbeHash, SqlValue::certain(hash, NativeType::I64)));
+        }
+        self.append_row(contents, done)
+    }
+
+    /// Appends a row to the output vector and hands the vector on when it is full.
+    pub fn append_row(&mut self, contents: Vec<(SlotContent, SqlValue)>, done: Block) -> Result<()> {
+        let count = self.count_variable()?;
+        let row = self.b.use_var(count);
+        for (content, value) in contents {
+            let slot = self.memory.slot(content, value.native, value.valid.is_some());
+            self.work.output.slots.push(slot);
+            self.set_slot(slot, row, value);
+        }
+        let following = self.b.ins().iadd_imm_s(row, 1);
+        self.b.def_var(count, following);
+        let full = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::Equal, following, STAGE_ROWS as i64);
+        let flush = self.b.create_block();
+        self.branch(full, flush, done);
+        self.enter(flush);
+        let rows = self.word(STAGE_ROWS as u64);
+        self.hand_on(rows)?;
+        let zero = self.word(0);
+        self.b.def_var(count, zero);
+        self.jump(done, &[]);
+        Ok(())
+    }
+
+    fn count_variable(&self) -> Result<Variable> {
+        let count = self.work.count;
+        count.ok_or_else(|| Error::internal("a stage without an output vector"))
+    }
+
+    /// Hands the output vector's rows to the next stage or the sink.
+    fn hand_on(&mut self, rows: ir::Value) -> Result<()> {
+        let status = match self.work.next {
+            Some(next) => {
+                let next = self.unit.jit.stage_in(next, self.b.func);
+                let context = self.context;
+                let call = self.b.ins().call(next, &[context, rows]);
+                self.b.inst_results(call)[0]
+            }
+            None => {
+                let columns = self.object(ObjectSpec::OutputColumns);
+                let writer = self.object(self.sink_object()?);
+                let context = self.context;
+                self.call_value(Function::BufferAppend, &[context, writer, columns, rows])?
+            }
+        };
+        self.pass_status(status);
+        Ok(())
+    }
+
+    /// Hands on what is left.
+    pub fn flush_rest(&mut self, count: Variable) -> Result<()> {
+        let rows = self.b.use_var(count);
+        let (some, none) = (self.b.create_block(), self.b.create_block());
+        self.branch(rows, some, none);
+        self.enter(some);
+        self.hand_on(rows)?;
+        self.jump(none, &[]);
+        self.enter(none);
+        Ok(())
+    }
+
+    /// Looks up the heads of all rows of a vector, with prefetching, where the first operator probes
+    /// (Relaxed Operator Fusion, section 3.1).
+    pub fn find_heads(&mut self, vector: &StageVector) -> Result<()> {
+        let Some(hashes) = vector.find(SlotContent::ProbeHash) else {
+            return Ok(());
+        };
+        let operator = &self.work.pipeline.operators[self.work.operators.start];
+        let PipelineOperator::Probe { join, .. } = operator else {
+            return Ok(());
+        };
+        let heads = self.memory.slot(SlotContent::ProbeHash, NativeType::I64, false);
+        let table = self.object(ObjectSpec::JoinTable(*join));
+        let memory = self.stage_memory();
+        let hashes = self.b.ins().iadd_imm_s(memory, hashes.values as i64);
+        let keys = match vector.find(SlotContent::ProbeKey) {
+            Some(slot) => self.b.ins().iadd_imm_s(memory, slot.values as i64),
+            None => self.word(0),
+        };
+        let out = self.b.ins().iadd_imm_s(memory, heads.values as i64);
+        let rows = self.rows;
+        self.call(Function::JoinHeads, &[table, hashes, keys, rows, out])?;
+        self.work.heads = Some(heads);
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Finished groups as a source: aggregates are made from their states.
+
+use crate::plan_layouts::Finish;
+use crate::source_shape::SourceShape;
+use crate::sql_value::SqlValue;
+use crate::translator::{FailurePoint, Translator};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, types};
+use frazil_plan::pipeline::AggregateId;
+use frazil_runtime::functions::Function;
+use frazil_types::{LogicalType, NativeType, Result};
+
+impl Translator<'_, '_> {
+    /// Computes the aggregates of the group in hand.
+    pub fn finished_groups(&mut self, id: AggregateId, source: &SourceShape) -> Result<()> {
+        let (plan, layouts) = (self.unit.plan, self.unit.layouts);
+        let layout = &layouts.aggregates[id.0];
+        let first = layout.spec.groups;
+        let state = |t: &mut Self, index: usize| {
+            let column = source.columns[first + index];
+            t.source_value(first + index, column.storage, column.native, column.nullable)
+        };
+        for &(column, finish) in &layout.results {
+            let ty = plan.columns[column].ty;
+            let value = match finish {
+                Finish::State(index) => {
+                    let value = state(self, index)?;
+                    if layout.states[index].checked && value.native == NativeType::I128 {
+                        let beyond = self.beyond_38_digits(value.value);
+                        self.fail_if(beyond, FailurePoint::range(ty));
+                    }
+                    value
+                }
+                Finish::Average { sum, count, scale } => {
+                    let (sum, count) = (state(self, sum)?, state(self, count)?);
+                    self.average(sum, count, scale, ty)?
+                }
+            };
+            self.define(column, value);
+        }
+        Ok(())
+    }
+
+    fn average(&mut self, sum: SqlValue, count: SqlValue, scale: u8, ty: LogicalType) -> Result<SqlValue> {
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, count.value, 0);
+        if ty == LogicalType::Double {
+            let rows = self.b.ins().fcvt_from_sint(types::F64, count.value);
+            let value = self.b.ins().fdiv(sum.value, rows);
+            return Ok(SqlValue::certain(value, NativeType::F64).with_valid(Some(some)));
+        }
+        let native = NativeType::I128;
+        let shift = ty.scale().unwrap_or(scale).saturating_sub(scale);
+        self.where_valid(Some(some), native, |t| {
+            let (x, y) = (t.wide_place(sum), t.wide_place(count));
+            let shift = t.small(u32::from(shift));
+            let context = t.context;
+            t.call_out_checked(
+                Function::DecimalDiv,
+                &[context, x, y, shift],
+                native,
+                FailurePoint::range(ty),
+            )
+        })
+    }
+}

@@ -1,0 +1,386 @@
+//! The probe side of a join. The chain of a probe row is walked by an inner loop; for joins that give out
+//! a row per match the rest of the stage is that loop's body.
+//!
+//! ```text
+//!            lookup ──▶ candidate(row) ── row = 0 ──▶ no match
+//!                         │    ▲
+//!               not equal │    │ row.next
+//!                         ▼    │
+//!                       next(row) ◀── after a match
+//! ```
+//!
+//! Outer joins carry along whether there was a match, and run the rest of the stage once more with a row
+//! of zeros where there was none: it is translated once, behind a block that takes the build row.
+
+use super::hash_join_build::JoinKeys;
+use crate::objects::ObjectSpec;
+use crate::pipeline_function::{build_anchor, place_build_row};
+use crate::sql_value::SqlValue;
+use crate::translator::Translator;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use frazil_plan::pipeline::{JoinId, PipelineOperator};
+use frazil_plan::{ColumnId, Expr, JoinKind};
+use frazil_runtime::JoinHeader;
+use frazil_runtime::join_hash_table::{KIND_HASH, POINTER_MASK};
+use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
+use frazil_types::{CompareOp, Error, NativeType, Result};
+use std::mem::offset_of;
+
+/// A probe being translated.
+struct Probe<'p> {
+    at: usize,
+    join: JoinId,
+    kind: JoinKind,
+    residual: Option<&'p Expr>,
+    null_aware: bool,
+    keys: JoinKeys,
+    /// The hash of the keys, where it was computed in a block that all others follow.
+    hash: Option<ir::Value>,
+    done: Block,
+}
+
+impl Translator<'_, '_> {
+    /// Looks up a join's table.
+    pub fn probe(&mut self, at: usize, done: Block) -> Result<()> {
+        let PipelineOperator::Probe {
+            join,
+            kind,
+            keys,
+            residual,
+            null_aware,
+        } = &self.work.pipeline.operators[at]
+        else {
+            return Err(Error::internal("a probe that is none"));
+        };
+        if *null_aware && (keys.len() != 1 || residual.is_some()) {
+            return Err(Error::unsupported(
+                "NOT IN with several columns or a correlated condition",
+            ));
+        }
+        if keys.is_empty() {
+            self.poll_cancel();
+        }
+        let mut probe = Probe {
+            at,
+            join: *join,
+            kind: *kind,
+            residual: residual.as_ref(),
+            null_aware: *null_aware,
+            keys: self.probe_keys(*join, keys)?,
+            hash: None,
+            done,
+        };
+        place_build_row(self.unit, &mut self.scope, at, *join, *kind);
+        if *null_aware && *kind == JoinKind::BuildAnti {
+            self.note_probe_side(&probe);
+        }
+        let single = self.unit.layouts.joins[join.0].spec.has_integer_key();
+        if !probe.keys.values.is_empty() && !single {
+            // NULL keys are not looked up, but have bytes of no meaning: strings of them must not be read.
+            probe.hash = self.guarded_hash(&probe.keys)?;
+        }
+        match kind {
+            JoinKind::ProbeOuter | JoinKind::FullOuter => self.outer_probe(&probe),
+            _ => self.plain_probe(&probe),
+        }
+    }
+
+    fn guarded_hash(&mut self, keys: &JoinKeys) -> Result<Option<ir::Value>> {
+        let values = keys.values.clone();
+        let strings = values.iter().any(|v| v.native == NativeType::String);
+        let valid = keys.valid.filter(|_| strings);
+        let hash = self.where_valid(valid, NativeType::I64, |t| t.hash_values(&values))?;
+        Ok(Some(hash.value))
+    }
+
+    /// Inner, semi, anti and mark joins, and those that only mark build rows.
+    fn plain_probe(&mut self, probe: &Probe<'_>) -> Result<()> {
+        let candidate = self.block(&[types::I64]);
+        let (none, next) = (self.b.create_block(), self.b.create_block());
+        self.head(probe, candidate, &[])?;
+        let row = self.enter(candidate)[0];
+        let some = self.b.create_block();
+        self.branch(row, some, none);
+        self.enter(some);
+        let mark = self.scope.mark();
+        self.scope.set_anchor(build_anchor(probe.at), row);
+        self.match_or(probe, row, next)?;
+        let rest = probe.at + 1;
+        match probe.kind {
+            JoinKind::Inner => self.operators(rest, next)?,
+            JoinKind::BuildOuter => {
+                self.set_mark(probe, row)?;
+                self.operators(rest, next)?;
+            }
+            JoinKind::BuildSemi | JoinKind::BuildAnti => {
+                self.set_mark(probe, row)?;
+                self.jump(next, &[]);
+            }
+            JoinKind::ProbeSemi => self.operators(rest, probe.done)?,
+            JoinKind::ProbeAnti => self.jump(probe.done, &[]),
+            JoinKind::ProbeMark(column) => {
+                return self.mark_probe(probe, column, mark, (row, candidate), (next, none));
+            }
+            JoinKind::ProbeOuter | JoinKind::FullOuter => {
+                return Err(Error::internal("an outer probe in the wrong place"));
+            }
+        }
+        self.enter(next);
+        let following = self.load_word(row, NEXT_OFFSET);
+        self.jump(candidate, &[following]);
+        self.enter(none);
+        if probe.kind == JoinKind::ProbeAnti {
+            self.scope.back_to(mark);
+            return self.anti_rest(probe);
+        }
+        self.jump(probe.done, &[]);
+        Ok(())
+    }
+
+    /// A probe row without a match goes on, unless NOT IN is unknown.
+    fn anti_rest(&mut self, probe: &Probe<'_>) -> Result<()> {
+        if probe.null_aware {
+            let (known, on) = (self.b.create_block(), self.b.create_block());
+            let unknown = self.unknown(probe);
+            self.b.ins().brif(unknown, probe.done, &[], known, &[]);
+            self.enter(known);
+            self.jump(on, &[]);
+            self.enter(on);
+        }
+        self.operators(probe.at + 1, probe.done)
+    }
+
+    /// Whether IN is unknown for a probe row without a match: the build side is not empty, and the key
+    /// is NULL here or in some build row.
+    fn unknown(&mut self, probe: &Probe<'_>) -> ir::Value {
+        let rows = self.header(probe.join, offset_of!(JoinHeader, rows));
+        let nulls = self.header(probe.join, offset_of!(JoinHeader, null_keys));
+        // Dropped NULL keys are not among the rows.
+        let any = self.b.ins().bor(rows, nulls);
+        let any = self.b.ins().icmp_imm_s(IntCC::NotEqual, any, 0);
+        let mut null = self.b.ins().icmp_imm_s(IntCC::NotEqual, nulls, 0);
+        if let Some(valid) = probe.keys.valid {
+            let here = self.not(valid);
+            null = self.b.ins().bor(null, here);
+        }
+        self.b.ins().band(any, null)
+    }
+
+    fn mark_probe(
+        &mut self,
+        probe: &Probe<'_>,
+        column: ColumnId,
+        mark: crate::columns_in_scope::Mark,
+        (row, candidate): (ir::Value, Block),
+        (next, none): (Block, Block),
+    ) -> Result<()> {
+        let merge = self.block(&[types::I8, types::I8]);
+        let one = self.byte(true);
+        self.jump(merge, &[one, one]);
+        self.enter(next);
+        let following = self.load_word(row, NEXT_OFFSET);
+        self.jump(candidate, &[following]);
+        self.enter(none);
+        self.scope.back_to(mark);
+        let zero = self.byte(false);
+        let valid = if probe.null_aware {
+            let unknown = self.unknown(probe);
+            self.not(unknown)
+        } else {
+            self.byte(true)
+        };
+        self.jump(merge, &[zero, valid]);
+        let values = self.enter(merge);
+        let valid = probe.null_aware.then_some(values[1]);
+        self.define(column, SqlValue::truth(values[0]).with_valid(valid));
+        self.operators(probe.at + 1, probe.done)
+    }
+
+    /// Joins that also give out probe rows without a match.
+    fn outer_probe(&mut self, probe: &Probe<'_>) -> Result<()> {
+        let candidate = self.block(&[types::I64, types::I8]);
+        let next = self.block(&[types::I64, types::I8]);
+        let emit = self.block(&[types::I64]);
+        let (none, after) = (self.b.create_block(), self.b.create_block());
+        let zero = self.byte(false);
+        self.head(probe, candidate, &[zero])?;
+        let values = self.enter(candidate);
+        let (row, matched) = (values[0], values[1]);
+        let (some, mismatch) = (self.b.create_block(), self.b.create_block());
+        self.branch(row, some, none);
+        self.enter(some);
+        let mark = self.scope.mark();
+        self.scope.set_anchor(build_anchor(probe.at), row);
+        self.match_or(probe, row, mismatch)?;
+        if probe.kind == JoinKind::FullOuter {
+            self.set_mark(probe, row)?;
+        }
+        self.jump(emit, &[row]);
+        self.enter(mismatch);
+        self.jump(next, &[row, matched]);
+        self.enter(none);
+        let unmatched = self.b.create_block();
+        self.branch(matched, probe.done, unmatched);
+        self.enter(unmatched);
+        let no_row = self.no_row();
+        self.jump(emit, &[no_row]);
+
+        self.scope.back_to(mark);
+        let row = self.enter(emit)[0];
+        self.scope.set_anchor(build_anchor(probe.at), row);
+        self.operators(probe.at + 1, after)?;
+        self.enter(after);
+        let no_row = self.no_row();
+        let last = self.icmp(IntCC::Equal, row, no_row);
+        let one = self.byte(true);
+        let args: [ir::BlockArg; 2] = [row.into(), one.into()];
+        self.b.ins().brif(last, probe.done, &[], next, &args);
+        let values = self.enter(next);
+        let following = self.load_word(values[0], NEXT_OFFSET);
+        self.jump(candidate, &[following, values[1]]);
+        Ok(())
+    }
+
+    /// Goes on in the current block where the build row matches, to `mismatch` where it does not.
+    fn match_or(&mut self, probe: &Probe<'_>, row: ir::Value, mismatch: Block) -> Result<()> {
+        let layouts = self.unit.layouts;
+        let layout = &layouts.joins[probe.join.0];
+        if let Some(hash) = probe.hash {
+            let found = self.load_word(row, HASH_OFFSET);
+            let same = self.icmp(IntCC::Equal, found, hash);
+            self.go_on_if(same, mismatch);
+        }
+        for (key, field) in probe.keys.values.iter().zip(&layout.spec.layout.fields) {
+            // Linked rows have no NULL keys.
+            let value = self.load(field.native, row, field.offset);
+            let value = SqlValue::certain(value, field.native);
+            let same = self.compare_values(CompareOp::Eq, *key, value)?;
+            self.go_on_if(same, mismatch);
+        }
+        if let Some(residual) = probe.residual {
+            let yes = self.b.create_block();
+            self.branch_on(residual, true, yes, mismatch)?;
+            self.enter(yes);
+        }
+        Ok(())
+    }
+
+    fn go_on_if(&mut self, condition: ir::Value, otherwise: Block) {
+        let on = self.b.create_block();
+        self.branch(condition, on, otherwise);
+        self.enter(on);
+    }
+
+    fn set_mark(&mut self, probe: &Probe<'_>, row: ir::Value) -> Result<()> {
+        let mark = self.unit.layouts.joins[probe.join.0].spec.layout.mark;
+        let mark = mark.ok_or_else(|| Error::internal("a join whose rows carry no mark"))?;
+        let one = self.byte(true);
+        self.store(one, row, mark);
+        Ok(())
+    }
+
+    fn note_probe_side(&mut self, probe: &Probe<'_>) {
+        let flags = self.object(ObjectSpec::JoinFlags(probe.join));
+        let one = self.byte(true);
+        self.store(one, flags, 1);
+        if let Some(valid) = probe.keys.valid {
+            let (null, on) = (self.b.create_block(), self.b.create_block());
+            self.b.set_cold_block(null);
+            self.branch(valid, on, null);
+            self.enter(null);
+            self.store(one, flags, 0);
+            self.jump(on, &[]);
+            self.enter(on);
+        }
+    }
+
+    fn header(&mut self, join: JoinId, field: usize) -> ir::Value {
+        self.object_field(ObjectSpec::JoinTable(join), field)
+    }
+
+    /// Finds the head of the row's chain and jumps to `candidate` with it, 0 for none. Ends the block.
+    fn head(&mut self, probe: &Probe<'_>, candidate: Block, more: &[ir::Value]) -> Result<()> {
+        let with =
+            |row: ir::Value| -> Vec<ir::Value> { [row].into_iter().chain(more.iter().copied()).collect() };
+        if probe.keys.values.is_empty() {
+            let first = self.header(probe.join, offset_of!(JoinHeader, first));
+            self.jump(candidate, &with(first));
+            return Ok(());
+        }
+        if let Some(valid) = probe.keys.valid {
+            let found = self.b.create_block();
+            let zero = self.word(0);
+            let args: Vec<ir::BlockArg> = with(zero).into_iter().map(Into::into).collect();
+            self.b.ins().brif(valid, found, &[], candidate, &args);
+            self.enter(found);
+        }
+        if probe.at == self.work.operators.start
+            && let Some(slot) = self.work.heads
+        {
+            let head = self.slot_value(slot)?.value;
+            self.jump(candidate, &with(head));
+            return Ok(());
+        }
+        if let Some(hash) = probe.hash {
+            let row = self.head_by_hash(probe.join, hash);
+            self.jump(candidate, &with(row));
+            return Ok(());
+        }
+        // A single integer: the table decided, from the keys it has, how it is addressed.
+        let (by_hash, by_key) = (self.b.create_block(), self.b.create_block());
+        let kind = self.header(probe.join, offset_of!(JoinHeader, kind));
+        let hashed = self.b.ins().icmp_imm_s(IntCC::Equal, kind, KIND_HASH as i64);
+        self.branch(hashed, by_hash, by_key);
+        self.enter(by_hash);
+        let hash = self.hash_values(&probe.keys.values)?;
+        let row = self.head_by_hash(probe.join, hash);
+        self.jump(candidate, &with(row));
+        self.enter(by_key);
+        let key = self.coerce(probe.keys.values[0], NativeType::I64).value;
+        let min = self.header(probe.join, offset_of!(JoinHeader, min_key));
+        let slots = self.header(probe.join, offset_of!(JoinHeader, slots));
+        let directory = self.header(probe.join, offset_of!(JoinHeader, directory));
+        let slot = self.b.ins().isub(key, min);
+        let inside = self.icmp(IntCC::UnsignedLessThan, slot, slots);
+        let look = self.b.create_block();
+        let zero = self.word(0);
+        let args: Vec<ir::BlockArg> = with(zero).into_iter().map(Into::into).collect();
+        self.b.ins().brif(inside, look, &[], candidate, &args);
+        self.enter(look);
+        let address = self.element(directory, slot, 8);
+        let row = self.load_word(address, 0);
+        self.jump(candidate, &with(row));
+        Ok(())
+    }
+
+    fn head_by_hash(&mut self, join: JoinId, hash: ir::Value) -> ir::Value {
+        let directory = self.header(join, offset_of!(JoinHeader, directory));
+        let shift = self.header(join, offset_of!(JoinHeader, shift));
+        self.tagged_entry(directory, shift, hash)
+    }
+
+    /// The row a slot of a hash directory points at, or 0 where the tags rule a match out.
+    pub fn tagged_entry(&mut self, directory: ir::Value, shift: ir::Value, hash: ir::Value) -> ir::Value {
+        let slot = self.b.ins().ushr(hash, shift);
+        let address = self.element(directory, slot, 8);
+        let entry = self.load_word(address, 0);
+        let tags = self.tags(hash);
+        let present = self.b.ins().band(entry, tags);
+        let may_match = self.icmp(IntCC::Equal, present, tags);
+        let row = self.b.ins().band_imm_s(entry, POINTER_MASK as i64);
+        let zero = self.word(0);
+        self.b.ins().select(may_match, row, zero)
+    }
+
+    /// The tag bits of a hash, as `join_hash_table::tags` defines them.
+    fn tags(&mut self, hash: ir::Value) -> ir::Value {
+        let bit = self.word(1 << 48);
+        let low = self.b.ins().band_imm_s(hash, 15);
+        let first = self.b.ins().ishl(bit, low);
+        let upper = self.b.ins().ushr_imm_u(hash, 4);
+        let upper = self.b.ins().band_imm_s(upper, 15);
+        let second = self.b.ins().ishl(bit, upper);
+        self.b.ins().bor(first, second)
+    }
+}

@@ -1,0 +1,33 @@
+//! The sort sink: rows are written into the worker's sorter.
+
+use crate::objects::ObjectSpec;
+use crate::translator::Translator;
+use cranelift_codegen::ir::{Block, InstBuilder};
+use frazil_plan::pipeline::SortId;
+use frazil_runtime::Sorter;
+use frazil_runtime::functions::Function;
+use frazil_types::Result;
+use std::mem::offset_of;
+
+impl Translator<'_, '_> {
+    /// Keeps the row to be sorted.
+    pub fn sort(&mut self, id: SortId, done: Block) -> Result<()> {
+        let layouts = self.unit.layouts;
+        let layout = &layouts.sorts[id.0];
+        let sorter = self.object(ObjectSpec::Sorter(id));
+        let mut values = Vec::with_capacity(layout.columns.len());
+        for &column in &layout.columns {
+            values.push(self.column(column)?);
+        }
+        let pages = self.b.ins().iadd_imm_s(sorter, offset_of!(Sorter, pages) as i64);
+        let row = self.take_row(pages, sorter, Function::SortGrow, layout.spec.layout.size)?;
+        let heap = self.b.ins().iadd_imm_s(sorter, offset_of!(Sorter, heap) as i64);
+        for (value, field) in values.into_iter().zip(&layout.spec.layout.fields) {
+            let value = self.coerce(value, field.native);
+            let value = self.kept(value, heap)?;
+            self.set_field(row, *field, value);
+        }
+        self.jump(done, &[]);
+        Ok(())
+    }
+}

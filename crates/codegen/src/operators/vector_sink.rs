@@ -1,0 +1,36 @@
+//! Sinks that take whole vectors: buffers, and rows on their way into or out of a table.
+
+use crate::objects::ObjectSpec;
+use crate::stage_vector::SlotContent;
+use crate::translator::Translator;
+use cranelift_codegen::ir::Block;
+use frazil_plan::pipeline::Sink;
+use frazil_types::{Error, Result};
+
+impl Translator<'_, '_> {
+    /// Appends the row to the columns handed to the sink.
+    pub fn vector_sink(&mut self, done: Block) -> Result<()> {
+        let columns = match &self.work.pipeline.sink {
+            Sink::Buffer(_, columns) | Sink::Insert { columns, .. } => columns.clone(),
+            Sink::Delete { row_id, .. } => vec![*row_id],
+            _ => return Err(Error::internal("a sink that takes no vectors")),
+        };
+        let mut contents = Vec::with_capacity(columns.len());
+        for column in columns {
+            let value = self.column(column)?;
+            let value = self.coerce(value, self.unit.plan.columns[column].native());
+            contents.push((SlotContent::Column(column), value));
+        }
+        self.append_row(contents, done)
+    }
+
+    /// The object a vector sink appends to.
+    pub fn sink_object(&self) -> Result<ObjectSpec> {
+        match &self.work.pipeline.sink {
+            Sink::Buffer(id, _) => Ok(ObjectSpec::Buffer(*id)),
+            Sink::Insert { table, .. } => Ok(ObjectSpec::Insert(*table)),
+            Sink::Delete { table, .. } => Ok(ObjectSpec::Delete(*table)),
+            _ => Err(Error::internal("a sink that takes no vectors")),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A pipeline as a chain of stage functions.
+//!
+//! Stage 0 is called with vectors of the source, every further stage by the one before it, with a stage
+//! vector. A stage hands on what is left in its output vector before it returns: whatever a source
+//! vector's strings point at is still alive in all stages.
+
+use crate::columns_in_scope::{Place, SOURCE_ROW, Scope};
+use crate::jit::builder;
+use crate::objects::Objects;
+use crate::source_shape::SourceShape;
+use crate::stage_loop::StageWork;
+use crate::stage_vector::{SlotContent, StageMemory, StageVector};
+use crate::translator::{Translator, Unit};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_module::FuncId;
+use frazil_plan::ColumnId;
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
+use frazil_types::Result;
+use std::collections::BTreeSet;
+
+/// What became of a pipeline.
+pub(crate) struct PipelineParts {
+    pub stages: Vec<FuncId>,
+    pub objects: Objects,
+    pub memory: StageMemory,
+    /// Columns handed to the sink, if it takes vectors.
+    pub output: StageVector,
+    pub source: SourceShape,
+}
+
+/// The anchor of the build rows that the probe at `operator` finds.
+pub(crate) fn build_anchor(operator: usize) -> usize {
+    operator + 1
+}
+
+/// Columns read from operator `at` on that were made before it.
+pub(crate) fn live_at(plan: &PipelinePlan, pipeline: &Pipeline, at: usize) -> Vec<ColumnId> {
+    let mut live: BTreeSet<ColumnId> = pipeline.sink.reads(plan).into_iter().collect();
+    for operator in pipeline.operators[at..].iter().rev() {
+        match operator {
+            PipelineOperator::Map(expressions) => {
+                // Later expressions may read earlier ones.
+                for (column, e) in expressions.iter().rev() {
+                    live.remove(column);
+                    live.extend(e.columns_read());
+                }
+            }
+            other => {
+                live.extend(other.reads());
+                for column in other.adds(plan) {
+                    live.remove(&column);
+                }
+                if let PipelineOperator::Probe { join, .. } = other {
+                    // A residual reads build columns even where the join shows none.
+                    for column in &plan.joins[join.0].payload {
+                        live.remove(column);
+                    }
+                }
+            }
+        }
+    }
+    live.into_iter().collect()
+}
+
+/// Operators before which a new stage begins. A source's vectors and a vector sink are boundaries already.
+fn cuts(pipeline: &Pipeline) -> Vec<usize> {
+    let last = pipeline.operators.len();
+    let vector_sink = takes_vectors(&pipeline.sink);
+    let wanted = pipeline.boundaries.iter().copied().filter(|&b| match b {
+        0 => matches!(pipeline.operators.first(), Some(PipelineOperator::Probe { keys, .. }) if !keys.is_empty()),
+        b if b == last => !vector_sink,
+        b => b < last,
+    });
+    wanted.collect()
+}
+
+/// Whether a sink is handed whole vectors.
+pub(crate) fn takes_vectors(sink: &Sink) -> bool {
+    matches!(sink, Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. })
+}
+
+/// Compiles a pipeline.
+pub(crate) fn compile_pipeline(
+    unit: &mut Unit<'_>,
+    contexts: &mut FunctionBuilderContext,
+    number: usize,
+) -> Result<PipelineParts> {
+    let plan = unit.plan;
+    let pipeline = &plan.pipelines[number];
+    let source = SourceShape::of(plan, unit.layouts, pipeline);
+    let mut objects = Objects::default();
+    let mut memory = StageMemory::default();
+    memory.room(no_row_bytes(unit, pipeline));
+    let mut starts = vec![0];
+    starts.extend(cuts(pipeline));
+    let names: Vec<String> = (0..starts.len())
+        .map(|s| format!("pipeline{number}_stage{s}"))
+        .collect();
+    let stages: Vec<FuncId> = names
+        .iter()
+        .map(|n| unit.jit.declare_stage(n))
+        .collect::<Result<_>>()?;
+    let mut input: Option<StageVector> = None;
+    for stage in 0..starts.len() {
+        let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
+        let work = StageWork::new(pipeline, starts[stage]..end, stages.get(stage + 1).copied());
+        let scope = match &input {
+            None => source_scope(&source),
+            Some(vector) => stage_scope(unit, pipeline, vector, starts[stage]),
+        };
+        let mut function = unit.jit.begin(stages[stage]);
+        let builder = builder(&mut function, contexts);
+        let translator = Translator::new(builder, unit, &mut objects, &mut memory, scope, work);
+        let output = translator.stage(input.take(), &source)?;
+        unit.jit.define(stages[stage], &names[stage], function)?;
+        input = Some(output);
+    }
+    Ok(PipelineParts {
+        stages,
+        objects,
+        memory,
+        output: input.unwrap_or_default(),
+        source,
+    })
+}
+
+/// Bytes of the row of zeros that stands for "no match".
+fn no_row_bytes(unit: &Unit<'_>, pipeline: &Pipeline) -> usize {
+    let sizes = pipeline.operators.iter().map(|o| match o {
+        PipelineOperator::Probe { join, .. } => unit.layouts.joins[join.0].spec.layout.size,
+        _ => 8,
+    });
+    sizes.max().unwrap_or(8)
+}
+
+fn source_scope(source: &SourceShape) -> Scope {
+    let mut scope = Scope::default();
+    for (index, column) in source.columns.iter().enumerate() {
+        if let Some(id) = column.id {
+            scope.place(
+                id,
+                Place::Source {
+                    index,
+                    storage: column.storage,
+                    native: column.native,
+                    nullable: column.nullable,
+                },
+            );
+        }
+    }
+    scope
+}
+
+/// The scope of a stage behind a boundary: what the stage vector holds, and what its anchors lead to.
+fn stage_scope(unit: &Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start: usize) -> Scope {
+    let plan = unit.plan;
+    let mut scope = source_scope(&SourceShape::of(plan, unit.layouts, pipeline));
+    for (at, operator) in pipeline.operators[..start].iter().enumerate() {
+        if let PipelineOperator::Probe { join, kind, .. } = operator {
+            place_build_row(unit, &mut scope, at, *join, *kind);
+        }
+    }
+    for slot in &vector.slots {
+        match slot.content {
+            SlotContent::Column(id) => scope.place(id, Place::Slot(*slot)),
+            SlotContent::Anchor(anchor) => scope.anchor_in(anchor, *slot),
+            SlotContent::ProbeKey | SlotContent::ProbeHash => {}
+        }
+    }
+    scope
+}
+
+/// Makes the payload of the probe at `operator` known.
+pub(crate) fn place_build_row(
+    unit: &Unit<'_>,
+    scope: &mut Scope,
+    operator: usize,
+    join: frazil_plan::pipeline::JoinId,
+    kind: frazil_plan::JoinKind,
+) {
+    use frazil_plan::JoinKind::{FullOuter, ProbeOuter};
+    let layout = &unit.layouts.joins[join.0];
+    for &(column, field) in &layout.payload {
+        scope.place(
+            column,
+            Place::BuildRow {
+                anchor: build_anchor(operator),
+                field: layout.spec.layout.fields[field],
+                optional: matches!(kind, ProbeOuter | FullOuter),
+            },
+        );
+    }
+}
+
+/// The anchors a set of columns needs.
+pub(crate) fn anchors_of(scope: &Scope, columns: &[ColumnId]) -> Result<BTreeSet<usize>> {
+    let mut anchors = BTreeSet::new();
+    for &column in columns {
+        match scope.get(column)? {
+            Place::Source { .. } => {
+                anchors.insert(SOURCE_ROW);
+            }
+            Place::BuildRow { anchor, .. } => {
+                anchors.insert(anchor);
+            }
+            Place::Slot(_) | Place::Value(_) => {}
+        }
+    }
+    Ok(anchors)
+}

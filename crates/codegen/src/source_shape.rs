@@ -1,0 +1,100 @@
+//! The columns of a pipeline's source vectors. Every source, rows in memory included, is brought into
+//! this one form before generated code sees it.
+
+use crate::plan_layouts::PlanLayouts;
+use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
+use frazil_plan::{ColumnId, Expr, ExprKind};
+use frazil_runtime::FieldPlace;
+use frazil_types::NativeType;
+
+/// One column of the source vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceColumn {
+    /// The column of the plan; none for a partial aggregate.
+    pub id: Option<ColumnId>,
+    /// How its values are held in the vector.
+    pub storage: NativeType,
+    /// How generated code holds them.
+    pub(crate) native: NativeType,
+    /// Whether its validity is looked at.
+    pub nullable: bool,
+    /// Whether anything reads it: if not, the vector may hold anything there.
+    pub read: bool,
+    /// For rows in memory: where the value lies in a row.
+    pub field: Option<FieldPlace>,
+}
+
+/// All columns, in order. Of a scan: its columns, then the row id if it is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct SourceShape {
+    /// The columns.
+    pub columns: Vec<SourceColumn>,
+}
+
+impl SourceShape {
+    pub(crate) fn of(plan: &PipelinePlan, layouts: &PlanLayouts, pipeline: &Pipeline) -> SourceShape {
+        let live = crate::pipeline_function::live_at(plan, pipeline, 0);
+        let in_row = |id: Option<ColumnId>, field: FieldPlace| SourceColumn {
+            id,
+            storage: field.native,
+            native: field.native,
+            nullable: field.validity.is_some(),
+            read: id.is_none_or(|id| live.contains(&id)),
+            field: Some(field),
+        };
+        let stored = |id: ColumnId, nullable: bool| SourceColumn {
+            id: Some(id),
+            storage: plan.columns[id].ty.native(),
+            native: plan.columns[id].native(),
+            nullable,
+            read: live.contains(&id),
+            field: None,
+        };
+        let columns = match &pipeline.source {
+            Source::Scan { columns, row_id, .. } => columns
+                .iter()
+                .map(|c| stored(c.0, plan.columns[c.0].nullable))
+                .chain(row_id.map(|id| stored(id, false)))
+                .collect(),
+            Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),
+            Source::Buffer(_, columns) => columns
+                .iter()
+                .map(|(made, kept)| stored(*made, layouts.nullable(*made) || layouts.nullable(*kept)))
+                .collect(),
+            Source::Groups(id) => {
+                let fields = &layouts.aggregates[id.0].spec.layout.fields;
+                let groups = plan.aggregates[id.0].groups.iter().map(|g| Some(g.0));
+                let ids = groups.chain(std::iter::repeat(None));
+                ids.zip(fields).map(|(id, field)| in_row(id, *field)).collect()
+            }
+            Source::Sorted(id) => {
+                let layout = &layouts.sorts[id.0];
+                let fields = &layout.spec.layout.fields;
+                layout
+                    .columns
+                    .iter()
+                    .zip(fields)
+                    .map(|(&id, f)| in_row(Some(id), *f))
+                    .collect()
+            }
+            Source::BuildRows { join, .. } => {
+                let layout = &layouts.joins[join.0];
+                let fields = &layout.spec.layout.fields;
+                layout
+                    .payload
+                    .iter()
+                    .map(|&(id, f)| in_row(Some(id), fields[f]))
+                    .collect()
+            }
+        };
+        SourceShape { columns }
+    }
+}
+
+/// Whether a cell of a VALUES list is known when the pipeline opens, without any computing.
+pub fn is_bound_cell(e: &Expr) -> bool {
+    matches!(
+        e.kind,
+        ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_)
+    )
+}

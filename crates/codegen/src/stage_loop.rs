@@ -1,0 +1,127 @@
+//! The loop of a stage: prologue, one pass over the rows of a vector, epilogue.
+
+use crate::columns_in_scope::SOURCE_ROW;
+use crate::operators::aggregate::StateCells;
+use crate::source_shape::SourceShape;
+use crate::sql_value::SqlValue;
+use crate::stage_vector::{Slot, StageVector};
+use crate::translator::Translator;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, types};
+use cranelift_frontend::Variable;
+use cranelift_module::FuncId;
+use frazil_plan::pipeline::{Pipeline, PipelineOperator};
+use frazil_plan::{ColumnId, Expr};
+use frazil_types::Result;
+use std::ops::Range;
+
+/// What a stage function does.
+pub(crate) struct StageWork<'p> {
+    pub pipeline: &'p Pipeline,
+    /// The operators fused in it.
+    pub operators: Range<usize>,
+    /// The stage it hands rows to; none: the sink is its own.
+    pub next: Option<FuncId>,
+    /// What it hands on.
+    pub output: StageVector,
+    /// Rows in the output vector.
+    pub count: Option<Variable>,
+    /// Heads of chains for the first operator, found with prefetching before the loop.
+    pub heads: Option<Slot>,
+    /// States of an aggregation without groups, in registers.
+    pub cells: Option<StateCells>,
+}
+
+impl<'p> StageWork<'p> {
+    pub fn new(pipeline: &'p Pipeline, operators: Range<usize>, next: Option<FuncId>) -> StageWork<'p> {
+        StageWork {
+            pipeline,
+            operators,
+            next,
+            output: StageVector::default(),
+            count: None,
+            heads: None,
+            cells: None,
+        }
+    }
+}
+
+impl Translator<'_, '_> {
+    /// Translates the whole stage; what it hands on.
+    pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageVector> {
+        self.poll_cancel();
+        if let Some(vector) = &input {
+            self.find_heads(vector)?;
+        }
+        self.open_output()?;
+        let (head, body, next, end) = (
+            self.block(&[types::I64]),
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let zero = self.word(0);
+        self.jump(head, &[zero]);
+        let row = self.enter(head)[0];
+        let more = self.icmp(IntCC::UnsignedLessThan, row, self.rows);
+        self.branch(more, body, end);
+
+        self.enter(body);
+        self.scope.set_row(row);
+        if input.is_none() {
+            self.scope.set_anchor(SOURCE_ROW, row);
+            self.source_row(source)?;
+        }
+        self.operators(self.work.operators.start, next)?;
+
+        self.enter(next);
+        let following = self.b.ins().iadd_imm_s(row, 1);
+        self.jump(head, &[following]);
+
+        self.enter(end);
+        self.close_output()?;
+        let ok = self.small(0);
+        self.b.ins().return_(&[ok]);
+        let output = std::mem::take(&mut self.work.output);
+        self.finish();
+        Ok(output)
+    }
+
+    /// Operators from `at` to the end of the stage, and what follows. Ends the current block; rows that go
+    /// no further jump to `done`.
+    pub fn operators(&mut self, at: usize, done: Block) -> Result<()> {
+        if at == self.work.operators.end {
+            return match self.work.next {
+                Some(_) => self.boundary(at, done),
+                None => self.sink(done),
+            };
+        }
+        match &self.work.pipeline.operators[at] {
+            PipelineOperator::Filter(predicate) => self.filter(predicate, at, done),
+            PipelineOperator::Map(expressions) => self.map(expressions, at, done),
+            PipelineOperator::Probe { .. } => self.probe(at, done),
+        }
+    }
+
+    fn filter(&mut self, predicate: &Expr, at: usize, done: Block) -> Result<()> {
+        let yes = self.b.create_block();
+        self.branch_on(predicate, true, yes, done)?;
+        self.enter(yes);
+        self.operators(at + 1, done)
+    }
+
+    fn map(&mut self, expressions: &[(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
+        for (column, e) in expressions {
+            let value = self.expression(e)?;
+            self.define(*column, value);
+        }
+        self.operators(at + 1, done)
+    }
+
+    /// Makes a computed column known.
+    pub fn define(&mut self, column: ColumnId, value: SqlValue) {
+        let value = self.coerce(value, self.unit.plan.columns[column].native());
+        self.scope
+            .place(column, crate::columns_in_scope::Place::Value(value));
+    }
+}
