@@ -1,0 +1,168 @@
+//! The command line of `frazil bench`.
+
+use crate::experiments::EXPERIMENTS;
+use frazil_types::{Error, Result, SqlState};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What to run, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchArgs {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Size of the TPC-H data.
+    pub scale_factor: f64,
+    /// Threads of a query.
+    pub threads: usize,
+    /// Timed runs of each case, after one that warms up.
+    pub runs: usize,
+    /// File for the report as JSON.
+    pub json: Option<PathBuf>,
+}
+
+impl BenchArgs {
+    /// Scale factor 1, one thread, five runs, as the papers measure.
+    pub fn new(experiment: &str) -> BenchArgs {
+        BenchArgs {
+            experiment: experiment.to_owned(),
+            scale_factor: 1.0,
+            threads: 1,
+            runs: 5,
+            json: None,
+        }
+    }
+
+    /// Reads a command line; `None` if it asks for help.
+    pub fn parse(arguments: &[String]) -> Result<Option<BenchArgs>> {
+        let mut args = BenchArgs::new("");
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let (name, joined) = match argument.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+                _ => (argument.as_str(), None),
+            };
+            let mut value = || joined.clone().or_else(|| rest.next().cloned());
+            match name {
+                "-h" | "--help" => return Ok(None),
+                "--scale-factor" => args.scale_factor = number(name, value(), 0.0001, 1000.0)?,
+                "--threads" => args.threads = number(name, value(), 1, 1024)?,
+                "--runs" => args.runs = number(name, value(), 1, 100_000)?,
+                "--json" => args.json = Some(value().ok_or_else(|| missing(name))?.into()),
+                _ if name.starts_with('-') => return Err(wrong(format!("there is no option {name}"))),
+                _ if !args.experiment.is_empty() => {
+                    return Err(wrong(format!(
+                        "one experiment at a time: {} or {name}",
+                        args.experiment
+                    )));
+                }
+                _ => args.experiment = name.to_owned(),
+            }
+        }
+        if args.experiment.is_empty() {
+            return Err(wrong("which experiment?".to_owned()));
+        }
+        Ok(Some(args))
+    }
+}
+
+fn number<T>(name: &str, value: Option<String>, least: T, most: T) -> Result<T>
+where
+    T: FromStr + PartialOrd + std::fmt::Display,
+{
+    let text = value.ok_or_else(|| missing(name))?;
+    (text.parse().ok())
+        .filter(|n| *n >= least && *n <= most)
+        .ok_or_else(|| {
+            wrong(format!(
+                "{name} takes a number from {least} to {most}, not \"{text}\""
+            ))
+        })
+}
+
+fn missing(name: &str) -> Error {
+    wrong(format!("{name} wants a value"))
+}
+
+fn wrong(message: String) -> Error {
+    Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--json FILE]; experiments: {}",
+        crate::names()
+    ))
+}
+
+/// What `frazil bench --help` prints.
+pub fn usage() -> String {
+    let mut text = "\
+Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
+
+Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--json FILE]
+
+Experiments:
+"
+    .to_owned();
+    for experiment in &EXPERIMENTS {
+        text.push_str(&format!("  {:<12} {}\n", experiment.name, experiment.about));
+    }
+    text.push_str(
+        "
+Options:
+  --scale-factor S  size of the TPC-H data [default: 1]
+  --threads N       threads of a query [default: 1]
+  --runs R          timed runs of each case, after one that warms up [default: 5]
+  --json FILE       also write the report as JSON
+",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Option<BenchArgs>> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        BenchArgs::parse(&words)
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        let args = parse("tpch --scale-factor 0.1 --threads=2 --json out.json --runs 7").expect("good");
+        let wanted = BenchArgs {
+            scale_factor: 0.1,
+            threads: 2,
+            runs: 7,
+            json: Some("out.json".into()),
+            ..BenchArgs::new("tpch")
+        };
+        assert_eq!(args, Some(wanted));
+        assert_eq!(parse("psma").expect("good"), Some(BenchArgs::new("psma")));
+        assert_eq!(parse("--help").expect("good"), None);
+        assert!(usage().contains("compression"));
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        for (line, message) in [
+            ("", "which experiment?"),
+            (
+                "tpch --runs 0",
+                "--runs takes a number from 1 to 100000, not \"0\"",
+            ),
+            ("tpch --runs", "--runs wants a value"),
+            ("tpch --speed 3", "there is no option --speed"),
+            ("tpch psma", "one experiment at a time: tpch or psma"),
+            (
+                "tpch --scale-factor NaN",
+                "--scale-factor takes a number from 0.0001 to 1000, not \"NaN\"",
+            ),
+        ] {
+            let error = parse(line).expect_err(line);
+            assert_eq!(error.message(), message);
+            assert!(
+                error
+                    .hint()
+                    .is_some_and(|h| h.contains("experiments: tpch, compression"))
+            );
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What an experiment on queries needs of an engine.
+
+use frazil_types::Result;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+/// An engine with data loaded.
+pub trait Engine {
+    /// Changes a setting.
+    fn set(&mut self, name: &str, value: &str) -> Result<()>;
+
+    /// Runs TPC-H query `number`.
+    fn run(&mut self, number: usize) -> Result<Run>;
+
+    /// Share of the rows of Q6's scan that PSMAs ruled out.
+    fn skipped_by_psma(&mut self) -> Result<f64>;
+}
+
+/// One run of a query. Times are in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Time to plan and to compile, if the engine does.
+    pub prepare: Option<Prepare>,
+    /// Time to run.
+    pub execute: f64,
+    /// See [`fingerprint`].
+    pub answer: u64,
+}
+
+/// Times before a query runs, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepare {
+    /// Parsing, binding, optimizing, cutting into pipelines.
+    pub plan: f64,
+    /// Generating machine code.
+    pub compile: f64,
+}
+
+/// A number that answers with the same rows share, in whatever order: runs that answer differently are
+/// not to be compared by their time.
+pub fn fingerprint(rows: impl Iterator<Item = String>) -> u64 {
+    rows.fold(0, |sum: u64, row| {
+        let mut hasher = DefaultHasher::new();
+        row.hash(&mut hasher);
+        sum.wrapping_add(hasher.finish())
+    })
+}

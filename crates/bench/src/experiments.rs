@@ -1,0 +1,251 @@
+//! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
+
+use frazil_types::{Error, Result, SqlState};
+
+/// An experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Its name on the command line and in reports.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// How it is done.
+    pub kind: Kind,
+}
+
+/// How an experiment is done.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Queries are timed under several configurations.
+    Queries(QueryExperiment),
+    /// Databases are written and their bytes counted.
+    Compression {
+        /// Rows of a block to try, the greatest one being the baseline.
+        block_rows: &'static [usize],
+    },
+}
+
+/// Queries timed under several configurations.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryExperiment {
+    /// Numbers of TPC-H queries.
+    pub queries: &'static [usize],
+    /// The configurations; their runs are interleaved.
+    pub configurations: &'static [Configuration],
+    /// Name of the configuration that the others are compared with.
+    pub baseline: &'static str,
+    /// Whether the share of rows that PSMAs ruled out is reported.
+    pub skipped_rows: bool,
+}
+
+/// What an engine holds and how it is set before a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration {
+    /// Its name.
+    pub name: &'static str,
+    /// The data it runs on.
+    pub data: Data,
+    /// Settings and their values.
+    pub settings: &'static [(&'static str, &'static str)],
+    /// The only query it runs, if it does not run all.
+    pub only: Option<usize>,
+}
+
+/// The form of the TPC-H data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// Hot chunks.
+    Hot,
+    /// Data Blocks.
+    Frozen,
+    /// Data Blocks, the rows of each of lineitem's sorted on l_shipdate.
+    FrozenSorted,
+    /// Plain arrays of the columns of Q6 and a loop written in Rust.
+    Arrays,
+}
+
+/// All experiments.
+pub const EXPERIMENTS: [Experiment; 4] = [
+    Experiment {
+        name: "tpch",
+        about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
+        kind: Kind::Queries(TPCH),
+    },
+    Experiment {
+        name: "compression",
+        about: "bytes of TPC-H on disk over its CSV (Data Blocks, table 1), by block size (figure 10)",
+        kind: Kind::Compression {
+            block_rows: &[2_048, 4_096, 8_192, 16_384, 32_768, 65_536],
+        },
+    },
+    Experiment {
+        name: "psma",
+        about: "Q6 on blocks sorted on l_shipdate (Data Blocks, figure 11)",
+        kind: Kind::Queries(PSMA),
+    },
+    Experiment {
+        name: "vector",
+        about: "TPC-H by rows of a scan window and of a stage vector (Data Blocks, appendix A)",
+        kind: Kind::Queries(VECTOR),
+    },
+];
+
+const ALL: &[usize] = &[
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+];
+
+const fn scan(
+    name: &'static str,
+    data: Data,
+    settings: &'static [(&'static str, &'static str)],
+) -> Configuration {
+    Configuration {
+        name,
+        data,
+        settings,
+        only: None,
+    }
+}
+
+/// Each configuration is one step from the one before it.
+const TPCH: QueryExperiment = QueryExperiment {
+    queries: ALL,
+    configurations: &[
+        scan(
+            "compiled",
+            Data::Hot,
+            &[("frazil.scan", "compiled"), ("frazil.stages", "fused")],
+        ),
+        scan(
+            "vectorized",
+            Data::Hot,
+            &[("frazil.scan", "vectorized"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "sarg",
+            Data::Hot,
+            &[("frazil.scan", "sarg"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "blocks",
+            Data::Frozen,
+            &[("frazil.scan", "blocks"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "sma",
+            Data::Frozen,
+            &[("frazil.scan", "sma"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "psma",
+            Data::Frozen,
+            &[("frazil.scan", "psma"), ("frazil.stages", "relaxed")],
+        ),
+        Configuration {
+            name: "rust_loop",
+            data: Data::Arrays,
+            settings: &[],
+            only: Some(6),
+        },
+    ],
+    baseline: "compiled",
+    skipped_rows: false,
+};
+
+const PSMA: QueryExperiment = QueryExperiment {
+    queries: &[6],
+    configurations: &[
+        scan("unsorted", Data::Frozen, &[("frazil.scan", "psma")]),
+        scan("sorted", Data::FrozenSorted, &[("frazil.scan", "psma")]),
+        scan(
+            "sorted_without_psma",
+            Data::FrozenSorted,
+            &[("frazil.scan", "sma")],
+        ),
+    ],
+    baseline: "unsorted",
+    skipped_rows: true,
+};
+
+const fn vector(name: &'static str, settings: &'static [(&'static str, &'static str)]) -> Configuration {
+    scan(name, Data::Frozen, settings)
+}
+
+/// Each configuration sets both sizes, as settings stay from one run to the next.
+const VECTOR: QueryExperiment = QueryExperiment {
+    queries: ALL,
+    configurations: &[
+        vector(
+            "window_1024",
+            &[("frazil.window_rows", "1024"), ("frazil.stage_rows", "1024")],
+        ),
+        vector(
+            "window_4096",
+            &[("frazil.window_rows", "4096"), ("frazil.stage_rows", "1024")],
+        ),
+        vector(
+            "window_16384",
+            &[("frazil.window_rows", "16384"), ("frazil.stage_rows", "1024")],
+        ),
+        vector(
+            "window_65536",
+            &[("frazil.window_rows", "65536"), ("frazil.stage_rows", "1024")],
+        ),
+        vector(
+            "stage_64",
+            &[("frazil.window_rows", "4096"), ("frazil.stage_rows", "64")],
+        ),
+        vector(
+            "stage_256",
+            &[("frazil.window_rows", "4096"), ("frazil.stage_rows", "256")],
+        ),
+        vector(
+            "stage_512",
+            &[("frazil.window_rows", "4096"), ("frazil.stage_rows", "512")],
+        ),
+    ],
+    baseline: "window_4096",
+    skipped_rows: false,
+};
+
+/// The experiment of a name.
+pub fn find(name: &str) -> Result<&'static Experiment> {
+    (EXPERIMENTS.iter().find(|e| e.name == name)).ok_or_else(|| {
+        Error::new(
+            SqlState::INVALID_PARAMETER,
+            format!("there is no experiment \"{name}\""),
+        )
+        .with_hint(format!("there are {}", crate::names()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn baselines_are_configurations_and_names_are_unique() {
+        for experiment in &EXPERIMENTS {
+            let Kind::Queries(queries) = &experiment.kind else {
+                continue;
+            };
+            let names: Vec<&str> = queries.configurations.iter().map(|c| c.name).collect();
+            assert!(names.contains(&queries.baseline), "{}", experiment.name);
+            let mut unique = names.clone();
+            unique.sort_unstable();
+            unique.dedup();
+            assert_eq!(unique.len(), names.len(), "{}", experiment.name);
+            // A setting that one configuration changes, all set: runs are interleaved on one engine.
+            for configuration in queries.configurations.iter().filter(|c| c.data != Data::Arrays) {
+                let set = |c: &Configuration| c.settings.iter().map(|s| s.0).collect::<Vec<_>>();
+                assert_eq!(
+                    set(configuration),
+                    set(&queries.configurations[0]),
+                    "{}",
+                    configuration.name
+                );
+            }
+        }
+        assert!(find("speed").is_err_and(|e| e.hint().is_some_and(|h| h.contains("vector"))));
+    }
+}

@@ -1,0 +1,404 @@
+//! Times queries under several configurations. Runs are interleaved, query by query and configuration by
+//! configuration, so that what disturbs the machine for a while disturbs all alike; the first round only
+//! warms up, and checks that all configurations give the same answer.
+
+use crate::arguments::BenchArgs;
+use crate::engine::{Engine, Run};
+use crate::experiments::{Configuration, Data, QueryExperiment};
+use crate::report::{Measurement, Report, Values};
+use crate::statistics::Sample;
+use frazil_types::{Error, Result};
+
+/// Makes an engine with data in a form; only lineitem is needed if the flag says so.
+pub type Load<'a> = &'a mut dyn FnMut(Data, &BenchArgs, bool) -> Result<Box<dyn Engine>>;
+
+/// A clock below this tells nothing; it also keeps logarithms finite.
+const LEAST_MS: f64 = 1e-6;
+
+/// Times of one configuration: for each query those of all runs.
+struct Times<'a> {
+    configuration: &'a Configuration,
+    queries: Vec<(usize, Vec<Run>)>,
+}
+
+/// What is read off a run, in milliseconds.
+type Metric = (&'static str, fn(&Run) -> Option<f64>);
+
+const METRICS: [Metric; 4] = [
+    ("execute", |run| Some(run.execute)),
+    ("plan", |run| Some(run.prepare?.plan)),
+    ("compile", |run| Some(run.prepare?.compile)),
+    ("plan_and_compile", |run| run.prepare.map(|p| p.plan + p.compile)),
+];
+
+/// Runs an experiment.
+pub fn run(
+    name: &'static str,
+    experiment: &QueryExperiment,
+    args: &BenchArgs,
+    load: Load<'_>,
+) -> Result<Report> {
+    let lineitem_only = experiment.queries == [6];
+    let mut engines: Vec<(Data, Box<dyn Engine>)> = Vec::new();
+    for configuration in experiment.configurations {
+        if !engines.iter().any(|e| e.0 == configuration.data) {
+            engines.push((configuration.data, load(configuration.data, args, lineitem_only)?));
+        }
+    }
+    let times = measure(experiment, args, &mut engines)?;
+    let mut report = Report::default();
+    for metric in METRICS {
+        times
+            .iter()
+            .for_each(|t| add_times(&mut report, name, experiment, t, metric));
+    }
+    if experiment.skipped_rows {
+        add_skipped_rows(&mut report, name, experiment, &mut engines)?;
+    }
+    for configuration in experiment
+        .configurations
+        .iter()
+        .filter(|c| c.name != experiment.baseline)
+    {
+        let queries = experiment.queries.iter().map(|q| suffix(experiment, *q));
+        for suffix in queries.chain(["/geomean".to_owned()]) {
+            let case = |configuration: &str| format!("{configuration}{suffix}");
+            report.compare(&case(configuration.name), &case(experiment.baseline), "execute");
+        }
+    }
+    Ok(report)
+}
+
+fn measure<'a>(
+    experiment: &'a QueryExperiment,
+    args: &BenchArgs,
+    engines: &mut [(Data, Box<dyn Engine>)],
+) -> Result<Vec<Times<'a>>> {
+    let mut times: Vec<Times> = (experiment.configurations.iter())
+        .map(|configuration| Times {
+            configuration,
+            queries: experiment
+                .queries
+                .iter()
+                .filter(|q| configuration.runs(**q))
+                .map(|q| (*q, Vec::new()))
+                .collect(),
+        })
+        .collect();
+    for round in 0..=args.runs {
+        for &query in experiment.queries {
+            let mut answer = None;
+            // Each round begins with another configuration: none always runs in the wake of the same one.
+            for turn in 0..times.len() {
+                let at = (turn + round) % times.len();
+                let configuration = times[at].configuration;
+                if !configuration.runs(query) {
+                    continue;
+                }
+                let run = run_once(configuration, query, args, engines)?;
+                check_answer(&mut answer, configuration, query, run.answer)?;
+                let slot = times[at].queries.iter_mut().find(|q| q.0 == query);
+                if let (Some((_, runs)), true) = (slot, round > 0) {
+                    runs.push(run);
+                }
+            }
+        }
+    }
+    Ok(times)
+}
+
+impl Configuration {
+    fn runs(&self, query: usize) -> bool {
+        self.only.is_none_or(|only| only == query)
+    }
+}
+
+fn run_once(
+    configuration: &Configuration,
+    query: usize,
+    args: &BenchArgs,
+    engines: &mut [(Data, Box<dyn Engine>)],
+) -> Result<Run> {
+    let engine = engine_of(engines, configuration);
+    let context = || format!("Q{query} in configuration {}", configuration.name);
+    engine.set("threads", &args.threads.to_string())?;
+    for (name, value) in configuration.settings {
+        engine.set(name, value).map_err(|e| e.in_context(context()))?;
+    }
+    engine.run(query).map_err(|e| e.in_context(context()))
+}
+
+fn engine_of<'e>(
+    engines: &'e mut [(Data, Box<dyn Engine>)],
+    configuration: &Configuration,
+) -> &'e mut dyn Engine {
+    let found = engines.iter_mut().find(|e| e.0 == configuration.data);
+    &mut *found.expect("each configuration's data was loaded").1
+}
+
+fn check_answer(
+    first: &mut Option<(&'static str, u64)>,
+    configuration: &Configuration,
+    query: usize,
+    answer: u64,
+) -> Result<()> {
+    let (name, wanted) = *first.get_or_insert((configuration.name, answer));
+    if answer == wanted {
+        return Ok(());
+    }
+    Err(Error::internal(format!(
+        "Q{query} has another answer in configuration {} than in {name}",
+        configuration.name
+    )))
+}
+
+/// What follows the configuration in a case's name: nothing where one query is measured.
+fn suffix(experiment: &QueryExperiment, query: usize) -> String {
+    match experiment.queries.len() {
+        1 => String::new(),
+        _ => format!("/q{query:02}"),
+    }
+}
+
+/// Adds the times of each query and of the geometric mean over all queries, run by run.
+fn add_times(
+    report: &mut Report,
+    name: &'static str,
+    experiment: &QueryExperiment,
+    times: &Times,
+    metric: Metric,
+) {
+    let (metric, read) = metric;
+    let mut samples: Vec<Vec<f64>> = Vec::new();
+    for (query, runs) in &times.queries {
+        let values: Option<Vec<f64>> = runs.iter().map(|r| read(r).map(|ms| ms.max(LEAST_MS))).collect();
+        let Some(values) = values else {
+            return;
+        };
+        let case = format!("{}{}", times.configuration.name, suffix(experiment, *query));
+        report.add(measured(name, case, metric, values.clone()));
+        samples.push(values);
+    }
+    if samples.len() < 2 {
+        return;
+    }
+    let runs = samples[0].len();
+    let mean = |run: usize| samples.iter().map(|s| s[run].ln()).sum::<f64>() / samples.len() as f64;
+    let values = (0..runs).map(|run| mean(run).exp()).collect();
+    report.add(measured(
+        name,
+        format!("{}/geomean", times.configuration.name),
+        metric,
+        values,
+    ));
+}
+
+fn measured(experiment: &'static str, case: String, metric: &'static str, values: Vec<f64>) -> Measurement {
+    Measurement {
+        experiment,
+        case,
+        metric,
+        unit: "ms",
+        values: Values::Measured(Sample::new(values)),
+    }
+}
+
+fn add_skipped_rows(
+    report: &mut Report,
+    name: &'static str,
+    experiment: &QueryExperiment,
+    engines: &mut [(Data, Box<dyn Engine>)],
+) -> Result<()> {
+    for configuration in experiment.configurations {
+        let engine = engine_of(engines, configuration);
+        for (name, value) in configuration.settings {
+            engine.set(name, value)?;
+        }
+        report.add(Measurement {
+            experiment: name,
+            case: configuration.name.to_owned(),
+            metric: "rows_skipped_by_psma",
+            unit: "ratio",
+            values: Values::Exact(engine.skipped_by_psma()?),
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Prepare;
+    use crate::experiments::{EXPERIMENTS, Kind};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// Takes as long as its settings say; writes down what it is asked.
+    struct Fake {
+        log: Rc<RefCell<Vec<String>>>,
+        scan: String,
+        data: Data,
+        runs: f64,
+    }
+
+    impl Engine for Fake {
+        fn set(&mut self, name: &str, value: &str) -> Result<()> {
+            if name == "frazil.scan" {
+                self.scan = value.to_owned();
+            }
+            Ok(())
+        }
+
+        fn run(&mut self, number: usize) -> Result<Run> {
+            self.log.borrow_mut().push(format!("{}/{number}", self.scan));
+            self.runs += 1.0;
+            let prepare = Prepare {
+                plan: 0.5,
+                compile: 2.0,
+            };
+            let slow = if self.scan == "compiled" { 10.0 } else { 1.0 };
+            Ok(Run {
+                prepare: (self.data != Data::Arrays).then_some(prepare),
+                execute: slow * number as f64 + self.runs * 1e-6,
+                answer: u64::from(self.scan == "wrong"),
+            })
+        }
+
+        fn skipped_by_psma(&mut self) -> Result<f64> {
+            Ok(if self.data == Data::FrozenSorted { 0.7 } else { 0.0 })
+        }
+    }
+
+    fn queries(name: &str) -> QueryExperiment {
+        match crate::experiments::find(name).expect("it is there").kind {
+            Kind::Queries(queries) => queries,
+            Kind::Compression { .. } => panic!("no queries"),
+        }
+    }
+
+    fn run_fake(name: &'static str, experiment: &QueryExperiment) -> (Result<Report>, Vec<String>) {
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let shared = log.clone();
+        let mut load = move |data, _: &BenchArgs, _| -> Result<Box<dyn Engine>> {
+            Ok(Box::new(Fake {
+                log: shared.clone(),
+                scan: String::new(),
+                data,
+                runs: 0.0,
+            }))
+        };
+        let args = BenchArgs {
+            runs: 3,
+            ..BenchArgs::new(name)
+        };
+        let report = run(name, experiment, &args, &mut load);
+        let log = log.borrow().clone();
+        (report, log)
+    }
+
+    #[test]
+    fn cases_and_ratios_of_tpch_are_there() {
+        let (report, log) = run_fake("tpch", &queries("tpch"));
+        let report = report.expect("it runs");
+        // Six configurations of 22 queries and one of one, four rounds.
+        assert_eq!(log.len(), (6 * 22 + 1) * 4);
+        let find = |case: &str, metric: &str| {
+            let found = report
+                .measurements()
+                .iter()
+                .find(|m| m.case == case && m.metric == metric);
+            found
+                .unwrap_or_else(|| panic!("{case} {metric} is missing"))
+                .figures()
+        };
+        assert_eq!(find("psma/q06", "execute").n, 3);
+        assert!((find("compiled/geomean", "compile").mean - 2.0).abs() < 1e-9);
+        assert!((find("sarg/geomean", "plan_and_compile").mean - 2.5).abs() < 1e-9);
+        let geomean = (1..=22).map(|q| f64::from(q).ln()).sum::<f64>() / 22.0;
+        assert!((find("psma/geomean", "execute").mean / geomean.exp() - 1.0).abs() < 0.05);
+        assert!(
+            !report
+                .measurements()
+                .iter()
+                .any(|m| m.case == "rust_loop/q06" && m.metric == "plan")
+        );
+        let ratio = report
+            .ratios()
+            .iter()
+            .find(|r| r.case == "psma/q06")
+            .expect("it is compared");
+        assert_eq!(ratio.baseline, "compiled/q06");
+        assert!((ratio.all.ratio - 10.0).abs() < 0.2);
+        assert!(report.ratios().iter().any(|r| r.case == "rust_loop/q06"));
+        assert!(!report.ratios().iter().any(|r| r.case.starts_with("compiled")));
+    }
+
+    #[test]
+    fn rounds_begin_with_another_configuration() {
+        let two = QueryExperiment {
+            queries: &[6],
+            configurations: &queries("tpch").configurations[..2],
+            ..queries("tpch")
+        };
+        let (report, log) = run_fake("tpch", &two);
+        report.expect("it runs");
+        let scans: Vec<&str> = log.iter().filter_map(|l| l.split('/').next()).collect();
+        let (c, v) = ("compiled", "vectorized");
+        assert_eq!(scans, [c, v, v, c, c, v, v, c]);
+    }
+
+    #[test]
+    fn psma_reports_skipped_rows_and_compares_with_unsorted() {
+        let (report, _) = run_fake("psma", &queries("psma"));
+        let report = report.expect("it runs");
+        let skipped: Vec<(String, f64)> = (report.measurements().iter())
+            .filter(|m| m.metric == "rows_skipped_by_psma")
+            .map(|m| (m.case.clone(), m.figures().mean))
+            .collect();
+        assert_eq!(
+            skipped[..2],
+            [("unsorted".to_owned(), 0.0), ("sorted".to_owned(), 0.7)]
+        );
+        assert!(
+            report
+                .ratios()
+                .iter()
+                .any(|r| r.case == "sorted" && r.baseline == "unsorted")
+        );
+    }
+
+    #[test]
+    fn different_answers_stop_the_experiment() {
+        let wrong = QueryExperiment {
+            configurations: &[
+                Configuration {
+                    name: "right",
+                    data: Data::Hot,
+                    settings: &[("frazil.scan", "right")],
+                    only: None,
+                },
+                Configuration {
+                    name: "wrong",
+                    data: Data::Hot,
+                    settings: &[("frazil.scan", "wrong")],
+                    only: None,
+                },
+            ],
+            ..queries("psma")
+        };
+        let error = run_fake("psma", &wrong).0.expect_err("the answers differ");
+        assert_eq!(
+            error.message(),
+            "Q6 has another answer in configuration wrong than in right"
+        );
+    }
+
+    #[test]
+    fn every_experiment_on_queries_runs() {
+        for experiment in &EXPERIMENTS {
+            if let Kind::Queries(queries) = &experiment.kind {
+                run_fake(experiment.name, queries).0.expect(experiment.name);
+            }
+        }
+    }
+}

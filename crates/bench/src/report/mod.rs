@@ -1,0 +1,205 @@
+//! What an experiment reports: measurements of cases, and comparisons of cases with a baseline.
+
+mod json;
+mod table;
+
+use crate::statistics::{Comparison, Interval, Sample, compare, compare_exact, outlier};
+
+/// A number of a case, measured several times, or known exactly.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// Name of the experiment.
+    pub experiment: &'static str,
+    /// Name of the case, e.g. `psma/q06`.
+    pub case: String,
+    /// What was measured, e.g. `execute`.
+    pub metric: &'static str,
+    /// Unit of the values, e.g. `ms`.
+    pub unit: &'static str,
+    /// The values.
+    pub values: Values,
+}
+
+/// Values of a measurement.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Varying values, of which less is better.
+    Measured(Sample),
+    /// A number that does not vary from run to run.
+    Exact(f64),
+}
+
+/// A case compared with its baseline.
+#[derive(Clone, Debug)]
+pub struct Ratio {
+    /// Name of the experiment.
+    pub experiment: &'static str,
+    /// Name of the case.
+    pub case: String,
+    /// Name of the case it is compared with.
+    pub baseline: String,
+    /// What was measured.
+    pub metric: &'static str,
+    /// All values compared.
+    pub all: Comparison,
+    /// The same without outliers, where there are any.
+    pub without_outliers: Option<Comparison>,
+}
+
+/// The figures of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Number of values.
+    pub n: usize,
+    /// The middle value.
+    pub median: f64,
+    /// The mean.
+    pub mean: f64,
+    /// Confidence interval of the mean.
+    pub interval: Interval,
+}
+
+/// All that experiments report.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    measurements: Vec<Measurement>,
+    ratios: Vec<Ratio>,
+}
+
+impl Measurement {
+    /// The figures of all values.
+    pub fn figures(&self) -> Figures {
+        match &self.values {
+            Values::Measured(sample) => Figures::of(sample),
+            Values::Exact(value) => Figures {
+                n: 1,
+                median: *value,
+                mean: *value,
+                interval: Interval {
+                    low: *value,
+                    high: *value,
+                },
+            },
+        }
+    }
+
+    /// The value that does not fit the others, with the figures of the others.
+    pub fn outlier(&self) -> Option<(f64, Figures)> {
+        let Values::Measured(sample) = &self.values else {
+            return None;
+        };
+        let index = outlier(sample)?;
+        Some((sample.values()[index], Figures::of(&sample.without(index))))
+    }
+}
+
+impl Figures {
+    fn of(sample: &Sample) -> Figures {
+        Figures {
+            n: sample.values().len(),
+            median: sample.median(),
+            mean: sample.mean(),
+            interval: sample.interval(),
+        }
+    }
+}
+
+impl Report {
+    /// Adds a measurement.
+    pub fn add(&mut self, measurement: Measurement) {
+        self.measurements.push(measurement);
+    }
+
+    /// The measurements, in the order in which they were added.
+    pub fn measurements(&self) -> &[Measurement] {
+        &self.measurements
+    }
+
+    /// The comparisons.
+    pub fn ratios(&self) -> &[Ratio] {
+        &self.ratios
+    }
+
+    /// Compares `case` with `baseline` by `metric`. Does nothing if one of them was not measured.
+    pub fn compare(&mut self, case: &str, baseline: &str, metric: &'static str) {
+        let find = |name: &str| (self.measurements.iter()).find(|m| m.case == name && m.metric == metric);
+        let (Some(of_case), Some(of_baseline)) = (find(case), find(baseline)) else {
+            return;
+        };
+        let (all, without_outliers) = match (&of_baseline.values, &of_case.values) {
+            (Values::Measured(b), Values::Measured(c)) => (compare(b, c), compare_without_outliers(b, c)),
+            (Values::Exact(b), Values::Exact(c)) => (compare_exact(*b, *c), None),
+            _ => return,
+        };
+        self.ratios.push(Ratio {
+            experiment: of_case.experiment,
+            case: case.to_owned(),
+            baseline: baseline.to_owned(),
+            metric,
+            all,
+            without_outliers,
+        });
+    }
+}
+
+fn compare_without_outliers(baseline: &Sample, case: &Sample) -> Option<Comparison> {
+    let found = (outlier(baseline), outlier(case));
+    if found == (None, None) {
+        return None;
+    }
+    let rest = |sample: &Sample, index: Option<usize>| match index {
+        Some(index) => sample.without(index),
+        None => sample.clone(),
+    };
+    Some(compare(&rest(baseline, found.0), &rest(case, found.1)))
+}
+
+#[cfg(test)]
+pub(crate) fn example() -> Report {
+    let mut report = Report::default();
+    let mut add = |case: &str, values| {
+        report.add(Measurement {
+            experiment: "tpch",
+            case: case.to_owned(),
+            metric: "execute",
+            unit: "ms",
+            values: Values::Measured(Sample::new(values)),
+        })
+    };
+    add("compiled/q06", vec![20.0, 21.0, 19.0, 20.0, 20.0]);
+    add("psma/q06", vec![2.0, 2.1, 1.9, 2.0, 9.0]);
+    report.compare("psma/q06", "compiled/q06", "execute");
+    report.add(Measurement {
+        experiment: "compression",
+        case: "lineitem".to_owned(),
+        metric: "bytes_over_csv",
+        unit: "ratio",
+        values: Values::Exact(0.375),
+    });
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outliers_are_reported_and_left_out_beside() {
+        let report = example();
+        let psma = &report.measurements()[1];
+        let (value, rest) = psma.outlier().expect("9 does not fit");
+        assert_eq!((value, rest.n, rest.mean), (9.0, 4, 2.0));
+        assert_eq!(psma.figures().n, 5);
+        let ratio = &report.ratios()[0];
+        let rest = ratio.without_outliers.expect("there is an outlier");
+        assert!(ratio.all.ratio < 8.0 && (rest.ratio - 10.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_compared() {
+        let mut report = example();
+        report.compare("psma/q06", "compiled/q06", "compile");
+        report.compare("psma/q06", "lineitem", "execute");
+        assert_eq!(report.ratios().len(), 1);
+    }
+}

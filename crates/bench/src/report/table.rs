@@ -1,0 +1,155 @@
+//! The report for people: a table of measurements and a table of comparisons.
+
+use super::{Figures, Measurement, Ratio, Report};
+use std::fmt;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let measurements: Vec<Vec<String>> = self.measurements.iter().flat_map(measurement_rows).collect();
+        write_table(
+            f,
+            &[
+                "experiment",
+                "case",
+                "metric",
+                "unit",
+                "n",
+                "median",
+                "mean",
+                "95 % interval of the mean",
+                "outlier",
+            ],
+            &measurements,
+        )?;
+        if self.ratios.is_empty() {
+            return Ok(());
+        }
+        writeln!(f)?;
+        let ratios: Vec<Vec<String>> = self.ratios.iter().flat_map(ratio_rows).collect();
+        write_table(
+            f,
+            &[
+                "experiment",
+                "case",
+                "baseline",
+                "metric",
+                "ratio",
+                "95 % interval",
+                "verdict",
+            ],
+            &ratios,
+        )
+    }
+}
+
+/// A row of all values, and where there is an outlier a row of the others.
+fn measurement_rows(m: &Measurement) -> Vec<Vec<String>> {
+    let row = |figures: &Figures, outlier: String| {
+        vec![
+            m.experiment.to_owned(),
+            m.case.clone(),
+            m.metric.to_owned(),
+            m.unit.to_owned(),
+            figures.n.to_string(),
+            number(figures.median),
+            number(figures.mean),
+            interval(figures.interval.low, figures.interval.high),
+            outlier,
+        ]
+    };
+    match m.outlier() {
+        None => vec![row(&m.figures(), String::new())],
+        Some((value, rest)) => vec![
+            row(&m.figures(), number(value)),
+            row(&rest, "without it".to_owned()),
+        ],
+    }
+}
+
+fn ratio_rows(r: &Ratio) -> Vec<Vec<String>> {
+    let row = |c: &crate::statistics::Comparison, note: &str| {
+        vec![
+            r.experiment.to_owned(),
+            r.case.clone(),
+            r.baseline.clone(),
+            r.metric.to_owned(),
+            format!("{:.2}", c.ratio),
+            format!("{:.2} to {:.2}", c.interval.low, c.interval.high),
+            format!("{}{note}", c.verdict.name()),
+        ]
+    };
+    let mut rows = vec![row(&r.all, "")];
+    rows.extend((r.without_outliers.iter()).map(|c| row(c, " (without outliers)")));
+    rows
+}
+
+/// Four significant digits, as far as they are behind the point.
+fn number(value: f64) -> String {
+    let magnitude = if value == 0.0 {
+        0.0
+    } else {
+        value.abs().log10().floor()
+    };
+    let digits = (3.0 - magnitude).clamp(0.0, 6.0) as usize;
+    format!("{value:.digits$}")
+}
+
+fn interval(low: f64, high: f64) -> String {
+    match low.is_finite() {
+        true => format!("{} to {}", number(low), number(high)),
+        false => "unknown".to_owned(),
+    }
+}
+
+fn write_table(f: &mut fmt::Formatter<'_>, head: &[&str], rows: &[Vec<String>]) -> fmt::Result {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|r| r[column].chars().count());
+        cells.chain([head[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |f: &mut fmt::Formatter<'_>, cells: &[&str]| {
+        let padded = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell:<width$}"));
+        writeln!(f, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    line(f, head)?;
+    let rules: Vec<String> = widths.iter().map(|&w| "-".repeat(w)).collect();
+    line(f, &rules.iter().map(String::as_str).collect::<Vec<_>>())?;
+    rows.iter()
+        .try_for_each(|row| line(f, &row.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+    use crate::report::example;
+
+    #[test]
+    fn a_person_reads_it() {
+        let text = example().to_string();
+        let expected = "\
+experiment   case          metric          unit   n  median  mean    95 % interval of the mean  outlier
+-----------  ------------  --------------  -----  -  ------  ------  -------------------------  ----------
+tpch         compiled/q06  execute         ms     5  20.00   20.00   19.12 to 20.88
+tpch         psma/q06      execute         ms     5  2.000   3.400   -0.4880 to 7.288           9.000
+tpch         psma/q06      execute         ms     4  2.000   2.000   1.870 to 2.130             without it
+compression  lineitem      bytes_over_csv  ratio  1  0.3750  0.3750  0.3750 to 0.3750
+
+experiment  case      baseline      metric   ratio  95 % interval  verdict
+----------  --------  ------------  -------  -----  -------------  -------------------------
+tpch        psma/q06  compiled/q06  execute  7.40   3.21 to 17.08  faster
+tpch        psma/q06  compiled/q06  execute  10.00  9.39 to 10.65  faster (without outliers)
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn numbers_have_four_digits() {
+        assert_eq!(
+            [0.0, 0.001234, 12.3456, 123456.7, 1.0].map(number),
+            ["0.000", "0.001234", "12.35", "123457", "1.000"]
+        );
+    }
+}
