@@ -161,7 +161,18 @@ impl Jit {
     /// Compiles a function.
     pub fn define(&mut self, id: FuncId, name: &str, function: ir::Function) -> Result<()> {
         if let Some(text) = &mut self.text {
-            let _ = writeln!(text, "; {name}\n{}", function.display());
+            let _ = writeln!(text, "; {name}");
+            for (id, f) in self.module.declarations().get_functions() {
+                let used = function
+                    .params
+                    .user_named_funcs()
+                    .values()
+                    .any(|n| n.index == id.as_u32());
+                if let (true, Some(callee)) = (used, &f.name) {
+                    let _ = writeln!(text, ";   u0:{} is {callee}", id.as_u32());
+                }
+            }
+            let _ = writeln!(text, "{}", function.display());
         }
         self.context.clear();
         self.context.func = function;

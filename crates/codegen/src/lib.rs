@@ -10,9 +10,13 @@
 //! (`runtime::functions`), and the `#[repr(C)]` heads of the structures in `runtime`.
 
 pub mod compile;
+pub mod finished;
 pub mod objects;
+pub mod open_pipeline;
 pub mod plan_layouts;
+pub mod row_source;
 pub mod source_shape;
+pub mod worker;
 
 mod columns_in_scope;
 mod expressions;
@@ -25,4 +29,7 @@ mod stage_vector;
 mod translator;
 
 pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, compile};
+pub use finished::{Finished, JoinFlags, Partial};
 pub use objects::ObjectSpec;
+pub use open_pipeline::{OpenPipeline, Opening, buffer_build};
+pub use worker::{Flow, Worker};

@@ -43,7 +43,7 @@ impl Translator<'_, '_> {
                     SqlValue::certain(key.value, NativeType::I64),
                 ));
             }
-            let hash = self.hash_values(&keys.values)?;
+            let hash = self.hash_keys(&keys)?;
             contents.push((SlotContent::ProbeHash, SqlValue::certain(hash, NativeType::I64)));
         }
         self.append_row(contents, done)

@@ -16,6 +16,8 @@ use std::mem::offset_of;
 /// Keys of a join on one side, in the form in which they are compared.
 pub(crate) struct JoinKeys {
     pub values: Vec<SqlValue>,
+    /// Whether each is not NULL.
+    pub valids: Vec<Option<ir::Value>>,
     /// Whether none is NULL.
     pub valid: Option<ir::Value>,
 }
@@ -25,14 +27,29 @@ impl Translator<'_, '_> {
     pub fn probe_keys(&mut self, join: JoinId, keys: &[Expr]) -> Result<JoinKeys> {
         let layouts = self.unit.layouts;
         let mut values = Vec::with_capacity(keys.len());
+        let mut valids = Vec::with_capacity(keys.len());
         let mut valid = None;
         for (key, &native) in keys.iter().zip(&layouts.joins[join.0].key_natives) {
             let value = self.expression(key)?;
             valid = self.both(valid, value.valid);
+            valids.push(value.valid);
             let value = self.coerce(value, native);
             values.push(value.with_valid(None));
         }
-        Ok(JoinKeys { values, valid })
+        Ok(JoinKeys {
+            values,
+            valids,
+            valid,
+        })
+    }
+
+    /// The hash of a join's keys. NULL keys are never looked up, but have bytes of no meaning: those of
+    /// strings must not be read.
+    pub fn hash_keys(&mut self, keys: &JoinKeys) -> Result<ir::Value> {
+        let strings = keys.values.iter().any(|v| v.native == NativeType::String);
+        let valid = keys.valid.filter(|_| strings);
+        let hash = self.where_valid(valid, NativeType::I64, |t| t.hash_values(&keys.values))?;
+        Ok(hash.value)
     }
 
     /// Keeps the row for the join.
@@ -52,12 +69,12 @@ impl Translator<'_, '_> {
         let heap = self.b.ins().iadd_imm_s(build, offset_of!(JoinBuild, heap) as i64);
         let row = self.take_row(pages, pages, Function::RowsGrow, layout.spec.layout.size)?;
         if !keys.values.is_empty() {
-            let hash = self.hash_values(&keys.values)?;
+            let hash = self.hash_keys(&keys)?;
             self.store(hash, row, HASH_OFFSET);
         }
         let fields = &layout.spec.layout.fields;
-        for (value, field) in keys.values.iter().zip(fields) {
-            let value = self.kept(value.with_valid(keys.valid), heap)?;
+        for ((value, valid), field) in keys.values.iter().zip(&keys.valids).zip(fields) {
+            let value = self.kept(value.with_valid(*valid), heap)?;
             self.set_field(row, *field, value);
         }
         for &(column, field) in &layout.payload {

@@ -77,21 +77,12 @@ impl Translator<'_, '_> {
         }
         let single = self.unit.layouts.joins[join.0].spec.has_integer_key();
         if !probe.keys.values.is_empty() && !single {
-            // NULL keys are not looked up, but have bytes of no meaning: strings of them must not be read.
-            probe.hash = self.guarded_hash(&probe.keys)?;
+            probe.hash = Some(self.hash_keys(&probe.keys)?);
         }
         match kind {
             JoinKind::ProbeOuter | JoinKind::FullOuter => self.outer_probe(&probe),
             _ => self.plain_probe(&probe),
         }
-    }
-
-    fn guarded_hash(&mut self, keys: &JoinKeys) -> Result<Option<ir::Value>> {
-        let values = keys.values.clone();
-        let strings = values.iter().any(|v| v.native == NativeType::String);
-        let valid = keys.valid.filter(|_| strings);
-        let hash = self.where_valid(valid, NativeType::I64, |t| t.hash_values(&values))?;
-        Ok(Some(hash.value))
     }
 
     /// Inner, semi, anti and mark joins, and those that only mark build rows.

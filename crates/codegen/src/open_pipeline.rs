@@ -1,0 +1,281 @@
+//! A pipeline about to run: its source, the values it knows, the objects its workers share.
+
+use crate::CompiledPlan;
+use crate::finished::{Finished, Partial};
+use crate::objects::ObjectSpec;
+use crate::row_source::PipelineSource;
+use crate::source_shape::is_bound_cell;
+use crate::worker::Worker;
+use frazil_kernels::LikePattern;
+use frazil_plan::Expr;
+use frazil_plan::pipeline::{BufferId, Pipeline, PipelinePlan, Sink, Source};
+use frazil_runtime::abi::ParameterCell;
+use frazil_runtime::functions::ValueSet;
+use frazil_runtime::{BoundValues, BufferBuild, BufferColumn, BufferSpec};
+use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
+use frazil_types::{
+    Cancel, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, StringRef, Value,
+};
+use std::sync::Arc;
+
+/// An object all workers of a pipeline read.
+pub(crate) enum Constant {
+    Text(
+        Box<StringRef>,
+        #[allow(dead_code, reason = "keeps the bytes alive")] Box<[u8]>,
+    ),
+    Like(Box<LikePattern>),
+    Values(Box<ValueSet>),
+}
+
+/// A pipeline with everything it needs.
+pub struct OpenPipeline {
+    pub(crate) plan: Arc<PipelinePlan>,
+    pub(crate) code: Arc<CompiledPlan>,
+    pub(crate) index: usize,
+    pub(crate) source: PipelineSource,
+    pub(crate) finished: Arc<Finished>,
+    pub(crate) cells: Box<[ParameterCell]>,
+    pub(crate) constants: Vec<Option<Constant>>,
+    pub(crate) buffer: Option<BufferBuild>,
+    pub(crate) budget: MemoryBudget,
+    pub(crate) cancel: Cancel,
+    _texts: Vec<Box<[u8]>>,
+}
+
+// SAFETY: the string references in cells and constants point into memory this object owns and nobody
+// writes; everything else is Send and Sync by itself.
+unsafe impl Send for OpenPipeline {}
+// SAFETY: see above.
+unsafe impl Sync for OpenPipeline {}
+
+/// What a pipeline is opened with.
+pub struct Opening<'a> {
+    /// The version of the scanned table, if it scans one.
+    pub table: Option<Arc<TableSnapshot>>,
+    /// How it is scanned.
+    pub scan: ScanOptions,
+    /// What earlier pipelines finished.
+    pub finished: &'a Arc<Finished>,
+    /// The buffer its sink fills, if it is one.
+    pub buffer: Option<BufferBuild>,
+    /// What its objects may take.
+    pub budget: &'a MemoryBudget,
+    /// Polled by generated code.
+    pub cancel: &'a Cancel,
+}
+
+impl OpenPipeline {
+    /// Opens pipeline `index` of a plan: operands of restrictions, parameters and subqueries are bound here.
+    pub fn new(
+        plan: &Arc<PipelinePlan>,
+        code: &Arc<CompiledPlan>,
+        index: usize,
+        opening: Opening<'_>,
+    ) -> Result<OpenPipeline> {
+        let finished = opening.finished.clone();
+        let source = source(plan, index, &opening)?;
+        let (cells, texts) = parameter_cells(plan, &finished)?;
+        let objects = &code.pipelines[index].objects;
+        let constants = objects.iter().map(constant).collect::<Result<_>>()?;
+        Ok(OpenPipeline {
+            plan: plan.clone(),
+            code: code.clone(),
+            index,
+            source,
+            finished,
+            cells,
+            constants,
+            buffer: opening.buffer,
+            budget: opening.budget.clone(),
+            cancel: opening.cancel.clone(),
+            _texts: texts,
+        })
+    }
+
+    /// Number of morsels of its source.
+    pub fn morsels(&self) -> usize {
+        self.source.morsels()
+    }
+
+    /// The scan, if its source is one.
+    pub fn scan(&self) -> Option<&Arc<TableScan>> {
+        match &self.source {
+            PipelineSource::Scan { scan, .. } => Some(scan),
+            _ => None,
+        }
+    }
+
+    /// A worker of this pipeline.
+    pub fn worker(self: &Arc<OpenPipeline>) -> Result<Worker> {
+        Worker::new(self.clone())
+    }
+
+    /// An empty part of the sink, for a pipeline that no worker began.
+    pub fn empty_partial(&self) -> Result<Partial> {
+        crate::worker::partial(self)
+    }
+}
+
+/// An empty buffer for the sink of a pipeline; `None` where the sink is no buffer.
+pub fn buffer_build(plan: &PipelinePlan, pipeline: usize) -> Option<BufferBuild> {
+    let column = |id: frazil_plan::ColumnId| BufferColumn {
+        ty: plan.columns[id].ty,
+        native: plan.columns[id].native(),
+    };
+    let (columns, limit, offset, owns_strings) = match &plan.pipelines[pipeline].sink {
+        Sink::Buffer(id, columns) => {
+            let buffer = &plan.buffers[id.0];
+            (
+                columns.clone(),
+                buffer.limit,
+                buffer.offset,
+                plan.result == Some(*id),
+            )
+        }
+        Sink::Insert { columns, .. } => (columns.clone(), None, 0, true),
+        Sink::Delete { row_id, .. } => (vec![*row_id], None, 0, false),
+        _ => return None,
+    };
+    Some(BufferBuild::new(BufferSpec {
+        columns: columns.into_iter().map(column).collect(),
+        limit,
+        offset,
+        owns_strings,
+    }))
+}
+
+fn missing(what: &str) -> Error {
+    Error::internal(format!("{what} is read before it is finished"))
+}
+
+fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<PipelineSource> {
+    let finished = opening.finished;
+    let values = BoundValues {
+        parameters: &finished.parameters,
+        subqueries: &finished.subqueries,
+    };
+    let pipeline: &Pipeline = &plan.pipelines[index];
+    Ok(match &pipeline.source {
+        Source::Scan {
+            columns,
+            row_id,
+            restrictions,
+            ..
+        } => {
+            let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
+            let places = columns.iter().map(|c| c.1).collect();
+            let restrictions = values.restrictions(restrictions, columns)?;
+            let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?;
+            PipelineSource::Scan {
+                scan: Arc::new(scan),
+                row_id: row_id.is_some(),
+            }
+        }
+        Source::Values { columns, rows } => {
+            let cell = |e: &Expr| match is_bound_cell(e) {
+                true => values.value(e),
+                false => Ok(Value::Null),
+            };
+            let vectors = columns.iter().enumerate().map(|(i, id)| {
+                let cells: Vec<Value> = rows.iter().map(|r| cell(&r[i])).collect::<Result<_>>()?;
+                let mut vector = ColumnVector::from_values(plan.columns[*id].ty, &cells);
+                if vector.native() == NativeType::String {
+                    // The vector lives as long as the pipeline, the rows it becomes may live longer.
+                    for string in vector.values_mut::<StringRef>() {
+                        *string = string.as_transient();
+                    }
+                }
+                Ok(vector)
+            });
+            PipelineSource::Values(vectors.collect::<Result<_>>()?, rows.len())
+        }
+        Source::Groups(id) => PipelineSource::Groups(
+            finished.groups[id.0]
+                .clone()
+                .ok_or_else(|| missing("an aggregation"))?,
+        ),
+        Source::Sorted(id) => {
+            PipelineSource::Sorted(finished.sorted[id.0].clone().ok_or_else(|| missing("a sorter"))?)
+        }
+        Source::Buffer(id, columns) => {
+            let buffer = finished.buffers[id.0]
+                .clone()
+                .ok_or_else(|| missing("a buffer"))?;
+            let kept = columns.iter().map(|(_, kept)| stored_at(plan, *id, *kept));
+            PipelineSource::Buffer(buffer, kept.collect::<Result<_>>()?)
+        }
+        Source::BuildRows { join, matched } => PipelineSource::BuildRows {
+            table: finished.joins[join.0].clone().ok_or_else(|| missing("a join"))?,
+            matched: *matched,
+            flags: plan.joins[join.0]
+                .null_aware
+                .then(|| finished.flags[join.0].clone()),
+        },
+    })
+}
+
+fn stored_at(plan: &PipelinePlan, buffer: BufferId, column: frazil_plan::ColumnId) -> Result<usize> {
+    let found = plan.buffers[buffer.0].columns.iter().position(|c| *c == column);
+    found.ok_or_else(|| Error::internal("a column that its buffer does not keep"))
+}
+
+/// The cells generated code reads: parameters, then subqueries; and the bytes of their strings.
+fn parameter_cells(
+    plan: &PipelinePlan,
+    finished: &Finished,
+) -> Result<(Box<[ParameterCell]>, Vec<Box<[u8]>>)> {
+    let subquery_types = plan.subqueries.iter().map(|b| {
+        let column = plan.buffers[b.0].columns[0];
+        plan.columns[column].ty
+    });
+    let types = plan.parameters.iter().copied().chain(subquery_types);
+    let values = finished.parameters.iter().chain(&finished.subqueries);
+    let mut texts = Vec::new();
+    let cells = types.zip(values).map(|(ty, value)| cell(ty, value, &mut texts));
+    Ok((cells.collect::<Result<_>>()?, texts))
+}
+
+fn cell(ty: LogicalType, value: &Value, texts: &mut Vec<Box<[u8]>>) -> Result<ParameterCell> {
+    let mut out = ParameterCell {
+        valid: 1,
+        ..ParameterCell::NULL
+    };
+    let mut put = |bytes: &[u8]| out.value[..bytes.len()].copy_from_slice(bytes);
+    match (value, ty.native()) {
+        (Value::Null, _) => return Ok(ParameterCell::NULL),
+        (Value::Bool(b), NativeType::Bool) => put(&[u8::from(*b)]),
+        (Value::Double(d), NativeType::F64) => put(&d.to_le_bytes()),
+        (Value::Interval(i), NativeType::I128) => put(&i.to_native().to_le_bytes()),
+        (Value::Int(v), NativeType::I16 | NativeType::I32 | NativeType::I64 | NativeType::I128) => {
+            put(&v.to_le_bytes()[..ty.native().size()]);
+        }
+        (Value::Text(t), NativeType::String) => {
+            let bytes: Box<[u8]> = t.as_bytes().into();
+            // SAFETY: the bytes are kept beside the cells.
+            let string = unsafe { StringRef::new(&bytes) }.as_transient();
+            put(&string.head.to_le_bytes());
+            out.value[8..].copy_from_slice(&string.tail.to_le_bytes());
+            texts.push(bytes);
+        }
+        (value, _) => return Err(Error::internal(format!("{value:?} as a parameter of type {ty}"))),
+    }
+    Ok(out)
+}
+
+fn constant(spec: &ObjectSpec) -> Result<Option<Constant>> {
+    Ok(Some(match spec {
+        ObjectSpec::Text(text) => {
+            let bytes: Box<[u8]> = text.as_bytes().into();
+            // Whoever keeps a constant longer than the pipeline copies it.
+            // SAFETY: the bytes are kept beside the reference.
+            let string = unsafe { StringRef::new(&bytes) }.as_transient();
+            Constant::Text(Box::new(string), bytes)
+        }
+        ObjectSpec::Like { pattern, escape } => {
+            Constant::Like(Box::new(LikePattern::compile(pattern, *escape)?))
+        }
+        ObjectSpec::Values(values) => Constant::Values(Box::new(ValueSet::new(values))),
+        _ => return Ok(None),
+    }))
+}

@@ -1,0 +1,258 @@
+//! Sources of rows that lie in memory, brought into the form of source vectors: gathered from rows of
+//! groups, sorters and join tables, or lent from batches.
+
+use crate::finished::JoinFlags;
+use crate::source_shape::{SourceColumn, SourceShape};
+use frazil_runtime::abi::VectorColumn;
+use frazil_runtime::{FieldPlace, Groups, JoinTable, RowBuffer, ScanSource, SortedRows};
+use frazil_storage::TableScan;
+use frazil_types::{ColumnVector, Native, Result, STAGE_ROWS, dispatch_native};
+use std::sync::Arc;
+
+/// Rows of a sorter that make a morsel.
+const SORTED_MORSEL: usize = 16 << 10;
+
+/// A pipeline's source, shared by its workers.
+#[derive(Debug)]
+pub enum PipelineSource {
+    /// A table.
+    Scan {
+        /// The scan.
+        scan: Arc<TableScan>,
+        /// Whether the row id is the last column.
+        row_id: bool,
+    },
+    /// Groups of an aggregation.
+    Groups(Arc<Groups>),
+    /// Rows of a sorter.
+    Sorted(Arc<SortedRows>),
+    /// Rows of a buffer; of its columns these, in order.
+    Buffer(Arc<RowBuffer>, Vec<usize>),
+    /// Build rows of a join by their marks.
+    BuildRows {
+        /// The join's table.
+        table: Arc<JoinTable>,
+        /// Those with a mark.
+        matched: bool,
+        /// Of a NULL-aware anti join: what its probe side met.
+        flags: Option<Arc<JoinFlags>>,
+    },
+    /// Rows of a VALUES list, what generated code computes left NULL.
+    Values(Vec<ColumnVector>, usize),
+}
+
+impl PipelineSource {
+    /// Number of morsels.
+    pub fn morsels(&self) -> usize {
+        match self {
+            PipelineSource::Scan { scan, .. } => scan.morsels(),
+            PipelineSource::Groups(groups) => groups.parts(),
+            PipelineSource::Sorted(rows) => rows.rows().len().div_ceil(SORTED_MORSEL),
+            PipelineSource::Buffer(buffer, _) => buffer.batches().len(),
+            PipelineSource::BuildRows { table, .. } => table.parts(),
+            PipelineSource::Values(..) => 1,
+        }
+    }
+
+    /// The rows in memory that make a morsel; none for sources of columns.
+    fn rows(&self, morsel: usize, out: &mut Vec<*const u8>) {
+        match self {
+            PipelineSource::Groups(groups) => groups.rows(morsel, out),
+            PipelineSource::Sorted(sorted) => {
+                let start = morsel * SORTED_MORSEL;
+                let end = sorted.rows().len().min(start + SORTED_MORSEL);
+                out.extend_from_slice(&sorted.rows()[start..end]);
+            }
+            PipelineSource::BuildRows {
+                table,
+                matched,
+                flags,
+            } => {
+                unmatched_or_matched(table, *matched, flags.as_deref(), morsel, out);
+            }
+            PipelineSource::Scan { .. } | PipelineSource::Buffer(..) | PipelineSource::Values(..) => {}
+        }
+    }
+}
+
+/// NOT IN with the outer side as the build side: a NULL among the probe keys leaves no row, and a NULL
+/// build key is unknown against any probe row.
+fn unmatched_or_matched(
+    table: &JoinTable,
+    matched: bool,
+    flags: Option<&JoinFlags>,
+    part: usize,
+    out: &mut Vec<*const u8>,
+) {
+    if flags.is_some_and(JoinFlags::null_key) {
+        return;
+    }
+    table.marked_rows(part, matched, out);
+    if flags.is_some_and(JoinFlags::any_row) {
+        let keys = &table.spec().layout.fields[..table.spec().keys];
+        // SAFETY: live rows of the table's layout.
+        out.retain(|&row| keys.iter().all(|key| unsafe { key.is_valid(row) }));
+    }
+}
+
+/// One worker's way through a source, vector by vector.
+pub(crate) enum SourceCursor {
+    /// A scan's.
+    Scan(ScanSource),
+    /// Over rows in memory.
+    Rows(Gatherer),
+    /// Over columns in memory.
+    Columns(Lender),
+}
+
+impl SourceCursor {
+    /// A cursor at no morsel.
+    pub fn new(source: &PipelineSource, shape: &SourceShape) -> SourceCursor {
+        match source {
+            PipelineSource::Scan { scan, row_id } => {
+                let read: Vec<bool> = shape.columns.iter().map(|c| c.read).collect();
+                SourceCursor::Scan(ScanSource::new(scan, &read, *row_id))
+            }
+            PipelineSource::Buffer(..) | PipelineSource::Values(..) => {
+                SourceCursor::Columns(Lender::default())
+            }
+            _ => SourceCursor::Rows(Gatherer::new(shape)),
+        }
+    }
+
+    /// Begins a morsel.
+    pub fn open(&mut self, source: &PipelineSource, morsel: usize) -> Result<()> {
+        match self {
+            SourceCursor::Scan(scan) => return scan.open(morsel),
+            SourceCursor::Rows(gatherer) => {
+                gatherer.rows.clear();
+                gatherer.at = 0;
+                source.rows(morsel, &mut gatherer.rows);
+            }
+            SourceCursor::Columns(lender) => match source {
+                PipelineSource::Buffer(buffer, columns) => {
+                    let batch = &buffer.batches()[morsel];
+                    lender.lend(columns.iter().map(|&c| &batch.columns[c]), batch.rows);
+                }
+                PipelineSource::Values(columns, rows) => lender.lend(columns.iter(), *rows),
+                _ => {}
+            },
+        }
+        Ok(())
+    }
+
+    /// Moves to the next vector; its rows, or `None` at the morsel's end.
+    pub fn next(&mut self) -> Result<Option<usize>> {
+        match self {
+            SourceCursor::Scan(scan) => scan.next(),
+            SourceCursor::Rows(gatherer) => Ok(gatherer.next()),
+            SourceCursor::Columns(lender) => Ok(Some(std::mem::take(&mut lender.rows)).filter(|&r| r > 0)),
+        }
+    }
+
+    /// The columns of the current vector.
+    pub fn columns(&self) -> &[VectorColumn] {
+        match self {
+            SourceCursor::Scan(scan) => scan.columns(),
+            SourceCursor::Rows(gatherer) => &gatherer.columns,
+            SourceCursor::Columns(lender) => lender.lent.columns(),
+        }
+    }
+}
+
+/// Lends whole batches.
+#[derive(Default)]
+pub(crate) struct Lender {
+    lent: frazil_runtime::LentColumns,
+    rows: usize,
+}
+
+impl Lender {
+    fn lend<'a>(&mut self, columns: impl Iterator<Item = &'a ColumnVector>, rows: usize) {
+        self.lent.lend(columns, 0);
+        self.rows = rows;
+    }
+}
+
+/// Gathers fields of rows into dense columns, a stage vector's rows at a time.
+pub(crate) struct Gatherer {
+    rows: Vec<*const u8>,
+    at: usize,
+    fields: Vec<Option<GatheredColumn>>,
+    columns: Vec<VectorColumn>,
+}
+
+struct GatheredColumn {
+    place: FieldPlace,
+    values: Vec<u128>,
+    validity: Vec<u8>,
+}
+
+impl GatheredColumn {
+    fn new(column: &SourceColumn) -> Option<GatheredColumn> {
+        let place = column.field.filter(|_| column.read)?;
+        Some(GatheredColumn {
+            place,
+            values: vec![0; STAGE_ROWS * place.native.size() / 16 + 4],
+            validity: vec![1; STAGE_ROWS],
+        })
+    }
+
+    fn column(&self) -> VectorColumn {
+        let column = VectorColumn::flat(self.values.as_ptr().cast());
+        match self.place.validity {
+            Some(_) => column.with_validity(self.validity.as_ptr()),
+            None => column,
+        }
+    }
+
+    /// Fetches the field of each row.
+    ///
+    /// # Safety
+    /// Live rows of the field's layout, at most [`STAGE_ROWS`].
+    unsafe fn gather(&mut self, rows: &[*const u8]) {
+        /// # Safety
+        /// As above; `out` has room for them.
+        unsafe fn values<T: Native>(place: FieldPlace, rows: &[*const u8], out: *mut T) {
+            for (i, &row) in rows.iter().enumerate() {
+                // SAFETY: by contract.
+                unsafe { out.add(i).write(place.get::<T>(row)) };
+            }
+        }
+        let out = self.values.as_mut_ptr();
+        // SAFETY: by contract; the buffer was made for STAGE_ROWS values of the field's type.
+        dispatch_native!(self.place.native, T => unsafe { values::<T>(self.place, rows, out.cast()) });
+        if self.place.validity.is_some() {
+            for (to, &row) in self.validity.iter_mut().zip(rows) {
+                // SAFETY: by contract.
+                *to = u8::from(unsafe { self.place.is_valid(row) });
+            }
+        }
+    }
+}
+
+impl Gatherer {
+    fn new(shape: &SourceShape) -> Gatherer {
+        let fields: Vec<_> = shape.columns.iter().map(GatheredColumn::new).collect();
+        let columns = (fields.iter())
+            .map(|f| f.as_ref().map_or_else(VectorColumn::null, GatheredColumn::column))
+            .collect();
+        Gatherer {
+            rows: Vec::new(),
+            at: 0,
+            fields,
+            columns,
+        }
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        let rest = &self.rows[self.at..];
+        let rows = &rest[..rest.len().min(STAGE_ROWS)];
+        for field in self.fields.iter_mut().flatten() {
+            // SAFETY: the source keeps its rows alive, and they have the layout the shape was made of.
+            unsafe { field.gather(rows) };
+        }
+        self.at += rows.len();
+        (!rows.is_empty()).then_some(rows.len())
+    }
+}

@@ -1,0 +1,188 @@
+//! One worker of a running pipeline: its private objects, and the call into generated code.
+
+use crate::finished::Partial;
+use crate::objects::ObjectSpec;
+use crate::open_pipeline::{Constant, OpenPipeline};
+use crate::row_source::SourceCursor;
+use frazil_plan::pipeline::Sink;
+use frazil_runtime::abi::{
+    ErrorSlot, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
+};
+use frazil_runtime::memory::Memory;
+use frazil_runtime::{AggregateTable, JoinBuild, Sorter};
+use frazil_types::{Error, Result};
+use std::sync::Arc;
+
+/// How a morsel ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// All rows are through.
+    Done,
+    /// The sink has all rows it wants.
+    Enough,
+}
+
+/// A worker's private state. It goes from thread to thread only as a whole.
+pub struct Worker {
+    open: Arc<OpenPipeline>,
+    cursor: SourceCursor,
+    // Addresses of the objects, in the order generated code knows; owned by the fields below or by `open`.
+    objects: Vec<*mut u8>,
+    partial: Partial,
+    _output: Box<[VectorColumn]>,
+    memory: Memory,
+    scratch: Box<Scratch>,
+    rows: u64,
+}
+
+// SAFETY: the addresses point into memory that this worker or the Arc'd pipeline owns, and that moves
+// with neither.
+unsafe impl Send for Worker {}
+
+/// A worker's empty part of its pipeline's sink.
+pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
+    let (layouts, budget) = (&open.code.layouts, &open.budget);
+    Ok(match &open.plan.pipelines[open.index].sink {
+        Sink::JoinBuild(id, _) => Partial::Join(Box::new(JoinBuild::new(&layouts.joins[id.0].spec, budget))),
+        Sink::Aggregate(id) => {
+            let spec = layouts.aggregates[id.0].spec.clone();
+            Partial::Groups(Box::new(AggregateTable::new(spec, budget)?))
+        }
+        Sink::Sort(id) => Partial::Sort(Box::new(Sorter::new(layouts.sorts[id.0].spec.clone(), budget))),
+        Sink::Mark => Partial::Mark,
+        Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => {
+            let build = open.buffer.as_ref();
+            let build = build.ok_or_else(|| Error::internal("a buffer sink without its buffer"))?;
+            Partial::Buffer(Box::new(build.writer(budget)))
+        }
+    })
+}
+
+impl Worker {
+    pub(crate) fn new(open: Arc<OpenPipeline>) -> Result<Worker> {
+        let pipeline = &open.code.pipelines[open.index];
+        let memory = Memory::zeroed(pipeline.memory_bytes)?;
+        let base = memory.as_ptr();
+        let output: Box<[VectorColumn]> = (pipeline.output.iter())
+            .map(|slot| {
+                let column = VectorColumn::flat(base.wrapping_add(slot.values).cast_const());
+                match slot.validity {
+                    Some(at) => column.with_validity(base.wrapping_add(at).cast_const()),
+                    None => column,
+                }
+            })
+            .collect();
+        let mut partial = partial(&open)?;
+        let sink: *mut u8 = match &mut partial {
+            Partial::Join(build) => (&raw mut **build).cast(),
+            Partial::Groups(table) => (&raw mut **table).cast(),
+            Partial::Sort(sorter) => (&raw mut **sorter).cast(),
+            Partial::Buffer(writer) => (&raw mut **writer).cast(),
+            Partial::Mark => std::ptr::null_mut(),
+        };
+        let objects = (pipeline.objects.iter().enumerate())
+            .map(|(i, spec)| address(&open, i, spec, sink, &output))
+            .collect::<Result<_>>()?;
+        Ok(Worker {
+            cursor: SourceCursor::new(&open.source, &pipeline.source),
+            objects,
+            partial,
+            _output: output,
+            memory,
+            scratch: Box::default(),
+            rows: 0,
+            open,
+        })
+    }
+
+    /// Runs one morsel.
+    pub fn run(&mut self, morsel: usize) -> Result<Flow> {
+        self.cursor.open(&self.open.source, morsel)?;
+        if let Partial::Buffer(writer) = &mut self.partial {
+            writer.begin_morsel(morsel as u64);
+        }
+        while let Some(rows) = self.cursor.next()? {
+            self.rows += rows as u64;
+            if self.call(rows)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::Done)
+    }
+
+    /// Runs generated code over the vector in hand.
+    fn call(&mut self, rows: usize) -> Result<Flow> {
+        self.scratch.clear();
+        let mut context = PipelineContext {
+            source: self.cursor.columns().as_ptr(),
+            parameters: self.open.cells.as_ptr(),
+            objects: self.objects.as_ptr(),
+            stage_memory: self.memory.as_ptr(),
+            cancel: self.open.cancel.as_ptr(),
+            scratch: &raw mut *self.scratch,
+            error: ErrorSlot {
+                point: 0,
+                error: None,
+            },
+        };
+        let entry = self.open.code.pipelines[self.open.index].entry;
+        // SAFETY: the function was compiled for this pipeline: it reads as many source columns, parameters,
+        // objects and bytes of stage memory as were made for it from the same plan, all alive during the call.
+        let status = unsafe { entry(&raw mut context, rows as u64) };
+        match status {
+            STATUS_OK => Ok(Flow::Done),
+            STATUS_ENOUGH => Ok(Flow::Enough),
+            STATUS_CANCELED => match self.open.cancel.check() {
+                Err(error) => Err(error),
+                Ok(()) => Err(Error::internal("generated code stopped without a reason")),
+            },
+            _ => Err(match context.error.error.take() {
+                Some(error) => *error,
+                None => self.open.code.failure(context.error.point),
+            }),
+        }
+    }
+
+    /// Rows that entered generated code.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// What it put into the sink.
+    pub fn finish(self) -> Partial {
+        self.partial
+    }
+}
+
+/// Where the object `spec`, the i-th of the pipeline, lies.
+fn address(
+    open: &OpenPipeline,
+    i: usize,
+    spec: &ObjectSpec,
+    sink: *mut u8,
+    output: &[VectorColumn],
+) -> Result<*mut u8> {
+    fn of<T>(object: &T) -> *mut u8 {
+        std::ptr::from_ref(object).cast_mut().cast()
+    }
+    Ok(match spec {
+        ObjectSpec::JoinTable(id) => match &open.finished.joins[id.0] {
+            Some(table) => of(&**table),
+            None => return Err(Error::internal("a join is probed before it is built")),
+        },
+        ObjectSpec::JoinFlags(id) => of(&*open.finished.flags[id.0]),
+        ObjectSpec::OutputColumns => output.as_ptr().cast_mut().cast(),
+        ObjectSpec::JoinBuild(_)
+        | ObjectSpec::Groups(_)
+        | ObjectSpec::Sorter(_)
+        | ObjectSpec::Buffer(_)
+        | ObjectSpec::Insert(_)
+        | ObjectSpec::Delete(_) => sink,
+        ObjectSpec::Text(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
+            Some(Constant::Text(string, _)) => of(&**string),
+            Some(Constant::Like(pattern)) => of(&**pattern),
+            Some(Constant::Values(set)) => of(&**set),
+            None => return Err(Error::internal("a constant that was not made")),
+        },
+    })
+}
