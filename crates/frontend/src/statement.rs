@@ -1,0 +1,98 @@
+//! Bound statements: what `frazil` executes.
+
+use crate::CopyOptions;
+use frazil_plan::{Plan, TableId};
+use frazil_types::{Schema, Value};
+
+/// A statement whose names are resolved and types final.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// SELECT, VALUES.
+    Query(Plan),
+    /// INSERT.
+    Insert(Plan),
+    /// DELETE.
+    Delete(Plan),
+    /// CREATE TABLE.
+    CreateTable {
+        /// The table's name, folded.
+        name: String,
+        /// Its columns; of CREATE TABLE AS the query's.
+        schema: Schema,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// WITH (name = value, …).
+        options: Vec<(String, Value)>,
+        /// The query whose rows fill it, of the schema's types: its `output` in order.
+        as_query: Option<Plan>,
+    },
+    /// DROP TABLE.
+    DropTable {
+        /// The tables.
+        names: Vec<String>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// COPY … FROM a file.
+    CopyFrom {
+        /// The table.
+        table: TableId,
+        /// Its name.
+        name: String,
+        /// Positions in the table of the file's columns, in the file's order.
+        columns: Vec<usize>,
+        /// The file.
+        path: String,
+        /// Its form.
+        options: CopyOptions,
+    },
+    /// FREEZE TABLE.
+    Freeze {
+        /// The table's name.
+        table: String,
+        /// Position of the column to sort by.
+        order_by: Option<usize>,
+    },
+    /// CHECKPOINT.
+    Checkpoint,
+    /// BEGIN.
+    Begin,
+    /// COMMIT.
+    Commit,
+    /// ROLLBACK.
+    Rollback,
+    /// SET; DEFAULT is NULL.
+    Set {
+        /// The setting's name, folded.
+        name: String,
+        /// Its value: text, number or boolean as written.
+        value: Value,
+    },
+    /// SHOW.
+    Show {
+        /// The setting's name, folded.
+        name: String,
+    },
+    /// EXPLAIN.
+    Explain {
+        /// What to show.
+        mode: ExplainMode,
+        /// Whether to run it and show what it did.
+        analyze: bool,
+        /// The statement explained: a query, INSERT or DELETE.
+        statement: Box<Statement>,
+    },
+}
+
+/// What EXPLAIN shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainMode {
+    /// The operator tree.
+    Plan,
+    /// Pipelines.
+    Pipelines,
+    /// Pipelines with their stages.
+    Stages,
+    /// Cranelift's intermediate form of each pipeline.
+    Clif,
+}
