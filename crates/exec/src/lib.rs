@@ -1,1 +1,18 @@
-//! Frazil's exec stratum.
+//! Runs compiled pipelines: workers take morsels, errors and cancels stop the siblings, and what
+//! happened is counted.
+//!
+//! [`run_plan()`] runs a plan's pipelines in order. Each is opened (operands bound, objects made), then all
+//! its workers take morsels until there are none, then what they left in its sink becomes one object.
+#![forbid(unsafe_code)]
+
+pub mod metrics;
+mod pipeline_run;
+pub mod progress;
+pub mod run_plan;
+mod sinks;
+pub mod worker_pool;
+
+pub use metrics::{Metrics, PipelineMetrics};
+pub use progress::Progress;
+pub use run_plan::{Environment, PlanResult, run_plan};
+pub use worker_pool::WorkerPool;

@@ -15,6 +15,8 @@ macro_rules! sql_states {
 }
 
 sql_states! {
+    /// A statement on a database that was closed.
+    CONNECTION_DOES_NOT_EXIST = "08003";
     /// A feature that is not supported, named in the message.
     FEATURE_NOT_SUPPORTED = "0A000";
     /// A scalar subquery returned more than one row.

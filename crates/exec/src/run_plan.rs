@@ -1,0 +1,77 @@
+//! Runs a compiled plan: its pipelines in order, each on all workers, then what they filled is
+//! finished for those that read it.
+
+use crate::metrics::Metrics;
+use crate::pipeline_run::PipelineRun;
+use crate::sinks::Sinks;
+use crate::{Progress, WorkerPool};
+use frazil_codegen::{CompiledPlan, Finished};
+use frazil_plan::TableId;
+use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_storage::{ScanOptions, TableSnapshot};
+use frazil_types::{Cancel, MemoryBudget, Result, RowBatch, Value};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a plan runs on.
+pub struct Environment<'a> {
+    /// The tables of the statement's snapshot.
+    pub tables: &'a dyn Fn(TableId) -> Result<Arc<TableSnapshot>>,
+    /// Values of the parameters, hidden ones after the statement's own.
+    pub parameters: Vec<Value>,
+    /// How scans work.
+    pub scan: ScanOptions,
+    /// Workers, the calling thread among them.
+    pub threads: usize,
+    /// Where the others come from.
+    pub pool: &'a WorkerPool,
+    /// What hash tables, sorters and results may take.
+    pub budget: &'a MemoryBudget,
+    /// Set by the user, a timeout, or a worker that failed.
+    pub cancel: &'a Cancel,
+    /// Where it says how far it is.
+    pub progress: &'a Arc<Progress>,
+}
+
+/// What a plan gave.
+#[derive(Debug, Default)]
+pub struct PlanResult {
+    /// The result's rows; of INSERT and DELETE the rows and row ids to write.
+    pub batches: Vec<RowBatch>,
+    /// What it took.
+    pub metrics: Metrics,
+}
+
+/// Runs all pipelines of a plan.
+pub fn run_plan(
+    plan: &Arc<PipelinePlan>,
+    code: &Arc<CompiledPlan>,
+    environment: Environment<'_>,
+) -> Result<PlanResult> {
+    let finished = Finished::new(plan, environment.parameters.clone());
+    let mut finished = Arc::new(finished);
+    let mut sinks = Sinks::default();
+    let mut metrics = Metrics::default();
+    for index in 0..plan.pipelines.len() {
+        environment.cancel.check()?;
+        let begun = Instant::now();
+        let pipeline = &plan.pipelines[index];
+        let table = match &pipeline.source {
+            Source::Scan { table, .. } => Some((environment.tables)(*table)?),
+            _ => None,
+        };
+        environment
+            .progress
+            .enter(format!("pipeline {} of {}", index + 1, plan.pipelines.len()));
+        let run = PipelineRun::open(plan, code, index, &finished, table, &environment, &mut sinks)?;
+        let (partials, mut measured) = run.execute(&environment)?;
+        sinks.add(&pipeline.sink, partials);
+        measured.rows_out = sinks.finish(index, plan, code, &mut finished, &environment)?;
+        measured.time = begun.elapsed();
+        metrics.pipelines.push(measured);
+    }
+    Ok(PlanResult {
+        batches: sinks.into_result(plan, finished),
+        metrics,
+    })
+}
