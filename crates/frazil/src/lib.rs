@@ -1,1 +1,52 @@
-//! Frazil's frazil stratum.
+//! Frazil, an SQL database for transactions and analytics on one copy of the data, as a library.
+//!
+//! ```no_run
+//! let database = frazil::Database::memory()?;
+//! let connection = database.connect();
+//! connection.execute("create table t (a integer, b text)")?;
+//! connection.execute("insert into t values (1, 'one'), (2, 'two')")?;
+//! let response = connection.execute("select b from t where a = 2")?;
+//! if let frazil::Outcome::Rows(rows) = response.outcome {
+//!     assert_eq!(rows.len(), 1);
+//! }
+//! # Ok::<(), frazil::Error>(())
+//! ```
+//!
+//! A statement's way: [`Connection::execute`] → `frontend` (parse, bind) → `optimizer` → pipelines and
+//! stages (`plan`) → `codegen` → `exec`, whose workers scan `storage` → [`Rows`].
+#![forbid(unsafe_code)]
+
+mod appender;
+mod arrow;
+mod connection;
+mod copy;
+mod database;
+mod ddl;
+mod deadline;
+mod execute;
+mod explain;
+mod parameters;
+mod query;
+mod rows;
+mod session;
+mod settings;
+mod statement;
+mod statement_tables;
+mod system_tables;
+mod table_info;
+mod transaction;
+
+pub use appender::Appender;
+pub use connection::{CancelHandle, Connection};
+pub use database::Database;
+pub use frazil_exec::Progress;
+pub use frazil_types::{
+    ColumnDef, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState, Value,
+};
+pub use rows::{Outcome, Response, Rows, Timing};
+pub use settings::{ScanMode, Settings};
+pub use statement::Statement;
+pub use table_info::TableInfo;
+
+/// Version of this crate.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

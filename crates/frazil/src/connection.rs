@@ -1,0 +1,164 @@
+//! A connection: settings, transaction state, and the statements run on it, one at a time.
+
+use crate::appender::Appender;
+use crate::database::Database;
+use crate::deadline::Deadline;
+use crate::execute;
+use crate::rows::{Outcome, Response};
+use crate::session::Session;
+use crate::statement::Statement;
+use crate::table_info::TableInfo;
+use frazil_exec::Progress;
+use frazil_types::{Cancel, Error, Result, Value};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A connection to a database. Clones are the same connection: statements on them wait for each other.
+#[derive(Clone, Debug)]
+pub struct Connection(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    session: Mutex<Session>,
+    cancel: Cancel,
+    progress: Arc<Progress>,
+    database: Database,
+}
+
+/// Cancels what runs on a connection, from any thread.
+#[derive(Clone, Debug)]
+pub struct CancelHandle(Cancel);
+
+impl CancelHandle {
+    /// Cancels the statement that runs now; the connection lives on.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(database: Database) -> Connection {
+        let cancel = Cancel::new();
+        let progress = Arc::new(Progress::new());
+        let session = Session::new(database.clone(), cancel.clone(), progress.clone());
+        Connection(Arc::new(Shared {
+            session: Mutex::new(session),
+            cancel,
+            progress,
+            database,
+        }))
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Database {
+        &self.0.database
+    }
+
+    /// Runs one or several statements, separated by semicolons; returns what the last one gave.
+    pub fn execute(&self, sql: &str) -> Result<Response> {
+        self.execute_with(sql, &[])
+    }
+
+    /// The same with values for `$1`, `$2` and so on.
+    pub fn execute_with(&self, sql: &str, parameters: &[Value]) -> Result<Response> {
+        let mut last = None;
+        self.execute_each(sql, parameters, &mut |response| {
+            last = Some(response);
+            Ok(())
+        })?;
+        Ok(last.unwrap_or(Response {
+            outcome: Outcome::Command { tag: "", rows: None },
+            timing: Default::default(),
+        }))
+    }
+
+    /// Runs statements one after the other and hands each one's result to `take`. Stops at the first error.
+    pub fn execute_each(
+        &self,
+        sql: &str,
+        parameters: &[Value],
+        take: &mut dyn FnMut(Response) -> Result<()>,
+    ) -> Result<()> {
+        let mut session = self.start();
+        let statements = session.parse(sql)?;
+        for statement in &statements {
+            let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);
+            take(execute::run(&mut session, statement, parameters)?)?;
+        }
+        Ok(())
+    }
+
+    /// Parses one statement, to be run several times.
+    pub fn prepare(&self, sql: &str) -> Result<Statement> {
+        let statement = self.session().parse_one(sql)?;
+        Ok(Statement::new(self.clone(), statement))
+    }
+
+    /// Appends rows to a table in large batches, as one transaction.
+    pub fn appender(&self, table: &str) -> Result<Appender> {
+        Appender::new(self, table)
+    }
+
+    /// Cancels what runs here, from any thread.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        CancelHandle(self.0.cancel.clone())
+    }
+
+    /// How far the running statement is.
+    pub fn progress(&self) -> &Progress {
+        &self.0.progress
+    }
+
+    /// Whether a transaction is open; false while a statement runs on another thread.
+    pub fn in_transaction(&self) -> bool {
+        (self.0.session.try_lock()).is_ok_and(|s| s.transaction().is_open())
+    }
+
+    /// All tables by name.
+    pub fn tables(&self) -> Vec<TableInfo> {
+        let snapshot = self.session().snapshot();
+        let entries = snapshot.catalog().tables().map(|entry| TableInfo {
+            name: entry.name.clone(),
+            schema: entry.schema.clone(),
+            rows: snapshot.table(entry.id).map_or(0, |t| t.rows()),
+        });
+        entries.collect()
+    }
+
+    /// A table by its folded name; 42P01 if there is none.
+    pub fn table(&self, name: &str) -> Result<TableInfo> {
+        let snapshot = self.session().snapshot();
+        let table = snapshot.table_named(name)?;
+        Ok(TableInfo {
+            name: name.to_owned(),
+            schema: table.schema().clone(),
+            rows: table.rows(),
+        })
+    }
+
+    /// Waits for the connection and makes it ready for a statement.
+    pub(crate) fn start(&self) -> MutexGuard<'_, Session> {
+        let session = self.session();
+        self.0.cancel.reset();
+        self.0.progress.reset();
+        session
+    }
+
+    fn session(&self) -> MutexGuard<'_, Session> {
+        // A panic inside a statement is a defect; the session itself stays in a state that can go on.
+        self.0.session.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl From<CancelHandle> for Cancel {
+    fn from(handle: CancelHandle) -> Cancel {
+        handle.0
+    }
+}
+
+/// 42601 for text that is not exactly one statement.
+pub(crate) fn not_one(count: usize) -> Error {
+    Error::new(
+        frazil_types::SqlState::SYNTAX_ERROR,
+        format!("a prepared statement is one statement, not {count}"),
+    )
+}

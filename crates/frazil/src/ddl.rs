@@ -1,0 +1,101 @@
+//! CREATE TABLE, DROP TABLE, FREEZE TABLE.
+
+use crate::execute::{Bundle, counted, done};
+use crate::query::{self, Runner};
+use crate::rows::Response;
+use frazil_block::BuildOptions;
+use frazil_catalog::TableOptions;
+use frazil_plan::Plan;
+use frazil_storage::Transaction;
+use frazil_types::{CHUNK_ROWS, Error, Result, Schema, SqlState, Value};
+use std::sync::Arc;
+
+/// The table that CREATE TABLE makes.
+pub struct Create<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its columns.
+    pub schema: Schema,
+    /// Whether a table of that name may be there already.
+    pub if_not_exists: bool,
+    /// WITH (name = value, …).
+    pub options: &'a [(String, Value)],
+}
+
+/// CREATE TABLE, also AS a query.
+pub fn create_table(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    create: Create<'_>,
+    as_query: Option<Plan>,
+    bundle: Bundle,
+) -> Result<Response> {
+    let started = bundle.started;
+    let known = transaction.snapshot().catalog().find(create.name).is_some();
+    if create.if_not_exists && known {
+        return Ok(done("CREATE TABLE", started));
+    }
+    if create.name == crate::system_tables::BLOCKS {
+        return Err(Error::new(
+            SqlState::DUPLICATE_TABLE,
+            format!("\"{}\" is a system table", create.name),
+        ));
+    }
+    let options = table_options(create.options)?;
+    let entry = transaction.create_table(create.name, Arc::new(create.schema), options)?;
+    let Some(plan) = as_query else {
+        return Ok(done("CREATE TABLE", started));
+    };
+    let rows = query::rows(runner, plan, bundle)?;
+    let mut count = 0;
+    for batch in rows.batches() {
+        count += batch.rows as u64;
+        transaction.append(entry.id, batch)?;
+    }
+    Ok(counted("CREATE TABLE AS", count, started))
+}
+
+fn table_options(options: &[(String, Value)]) -> Result<TableOptions> {
+    let mut out = TableOptions::default();
+    for (name, value) in options {
+        if name != "mempax" && name != "mempax_rows" {
+            return Err(Error::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("there is no table option \"{name}\""),
+            )
+            .with_hint("there is mempax, the rows of a partition of hot chunks"));
+        }
+        let rows = (value.as_int()).filter(|r| (1..=CHUNK_ROWS as i128).contains(r));
+        out.mempax_rows = rows.map(|r| r as u32).ok_or_else(|| {
+            Error::new(
+                SqlState::INVALID_PARAMETER,
+                format!("{name} takes a number of rows from 1 to {CHUNK_ROWS}"),
+            )
+        })?;
+    }
+    Ok(out)
+}
+
+/// DROP TABLE.
+pub fn drop_tables(transaction: &mut Transaction, names: &[String], if_exists: bool) -> Result<()> {
+    for name in names {
+        match transaction.drop_table(name) {
+            Err(e) if if_exists && e.state() == SqlState::UNDEFINED_TABLE => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// FREEZE TABLE.
+pub fn freeze(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    table: &str,
+    order_by: Option<usize>,
+) -> Result<()> {
+    let entry = transaction.snapshot().catalog().table(table)?.clone();
+    runner.progress().enter("freezing");
+    transaction.freeze_table(entry.id, order_by, BuildOptions::default(), runner.cancel())?;
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! Runs one statement: binds it and sends it where its kind belongs.
+
+use crate::parameters;
+use crate::rows::{Outcome, Response, Rows, Timing};
+use crate::session::Session;
+use crate::statement_tables::StatementTables;
+use crate::{copy, ddl, explain, query};
+use frazil_frontend::{Bound, ParsedStatement, PlanSettings, Statement};
+use frazil_plan::{Operator, Plan};
+use frazil_storage::Transaction;
+use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, SqlState, Value};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A bound statement with what it reads and is given.
+pub struct Bundle {
+    /// The tables it was bound to.
+    pub tables: StatementTables,
+    /// Values of its parameters, the hidden ones at the end.
+    pub parameters: Vec<Value>,
+    /// When its planning began.
+    pub started: Instant,
+}
+
+/// Runs a statement. A failure ends the transaction it was part of.
+pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
+    let result = run_bound(session, parsed, parameters);
+    if result.is_err() {
+        session.transaction_mut().fail();
+    }
+    result
+}
+
+fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
+    let started = Instant::now();
+    let tables = StatementTables::new(session.snapshot());
+    let (statement, bundle) = bind(parsed, tables, parameters, started)?;
+    if !matches!(statement, Statement::Commit | Statement::Rollback) {
+        session.transaction().check()?;
+    }
+    match statement {
+        Statement::Query(plan) => query::select(session, plan, bundle),
+        Statement::Explain {
+            mode,
+            analyze,
+            statement,
+        } => explain::run(session, mode, analyze, *statement, bundle),
+        Statement::Begin => session.transaction_mut().begin().map(|()| done("BEGIN", started)),
+        Statement::Commit => session.transaction_mut().commit().map(|tag| done(tag, started)),
+        Statement::Rollback => (session.transaction_mut().rollback()).map(|()| done("ROLLBACK", started)),
+        Statement::Set { name, value } => session.set(&name, &value).map(|()| done("SET", started)),
+        Statement::Show { name } => {
+            let value = session.show(&name)?;
+            Ok(text_rows(&name, vec![value], started))
+        }
+        Statement::Checkpoint => {
+            if session.transaction().is_open() {
+                return Err(Error::new(
+                    SqlState::ACTIVE_TRANSACTION,
+                    "CHECKPOINT cannot run inside a transaction",
+                ));
+            }
+            session.database().checkpoint()?;
+            Ok(done("CHECKPOINT", started))
+        }
+        writing => run_writing(session, parsed, parameters, writing, bundle),
+    }
+}
+
+/// A writing statement sees what its transaction sees: if another one committed since it was bound,
+/// it is bound again.
+fn run_writing(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    parameters: &[Value],
+    statement: Statement,
+    bundle: Bundle,
+) -> Result<Response> {
+    let runner = query::Runner::new(session);
+    session.write(|_, transaction| {
+        let snapshot = transaction.snapshot();
+        let (statement, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
+            true => (statement, bundle),
+            false => bind(parsed, StatementTables::new(snapshot), parameters, bundle.started)?,
+        };
+        write(&runner, transaction, statement, bundle)
+    })
+}
+
+fn write(
+    runner: &query::Runner,
+    transaction: &mut Transaction,
+    statement: Statement,
+    bundle: Bundle,
+) -> Result<Response> {
+    let started = bundle.started;
+    match statement {
+        Statement::Insert(plan) => {
+            refuse_system_table(&plan)?;
+            query::write(runner, transaction, plan, bundle, "INSERT")
+        }
+        Statement::Delete(plan) => {
+            refuse_system_table(&plan)?;
+            query::write(runner, transaction, plan, bundle, "DELETE")
+        }
+        Statement::CreateTable {
+            name,
+            schema,
+            if_not_exists,
+            options,
+            as_query,
+        } => {
+            let create = ddl::Create {
+                name: &name,
+                schema,
+                if_not_exists,
+                options: &options,
+            };
+            ddl::create_table(runner, transaction, create, as_query, bundle)
+        }
+        Statement::DropTable { names, if_exists } => {
+            ddl::drop_tables(transaction, &names, if_exists)?;
+            Ok(done("DROP TABLE", started))
+        }
+        Statement::Freeze { table, order_by } => {
+            ddl::freeze(runner, transaction, &table, order_by)?;
+            Ok(done("FREEZE", started))
+        }
+        Statement::CopyFrom {
+            name,
+            columns,
+            path,
+            options,
+            ..
+        } => {
+            let rows = copy::from_file(runner, transaction, &name, &columns, &path, &options)?;
+            Ok(counted("COPY", rows, started))
+        }
+        other => Err(Error::internal(format!("{other:?} is no writing statement"))),
+    }
+}
+
+/// Binds a statement to tables and its parameters to their types.
+fn bind(
+    parsed: &ParsedStatement,
+    tables: StatementTables,
+    parameters: &[Value],
+    started: Instant,
+) -> Result<(Statement, Bundle)> {
+    let settings = PlanSettings::default();
+    let open: Vec<Option<LogicalType>> = vec![None; parameters.len()];
+    let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
+        // A parameter whose type nothing tells is of its value's own type.
+        Err(e) if e.state() == SqlState::UNDEFINED_PARAMETER && !parameters.is_empty() => {
+            let own: Vec<_> = (parameters.iter())
+                .map(|v| Some(parameters::own_type(v)))
+                .collect();
+            frazil_frontend::bind(parsed, &tables, &settings, &own)?
+        }
+        other => other?,
+    };
+    let Bound {
+        statement,
+        parameters: types,
+        hidden,
+    } = bound;
+    if types.len() != parameters.len() {
+        return Err(Error::new(
+            SqlState::UNDEFINED_PARAMETER,
+            format!(
+                "the statement has {} parameters, but {} values were given",
+                types.len(),
+                parameters.len()
+            ),
+        ));
+    }
+    let mut values = Vec::with_capacity(types.len() + hidden.len());
+    for (i, (value, ty)) in parameters.iter().zip(&types).enumerate() {
+        values.push(parameters::convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1)))?);
+    }
+    let now = parameters::now_micros();
+    values.extend(hidden.iter().map(|h| hidden_value(h, now)));
+    let bundle = Bundle {
+        tables,
+        parameters: values,
+        started,
+    };
+    Ok((statement, bundle))
+}
+
+fn hidden_value(hidden: &frazil_frontend::HiddenParameter, now: i64) -> Value {
+    use frazil_frontend::HiddenParameter::*;
+    match hidden {
+        Now => Value::Int(now.into()),
+        CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
+    }
+}
+
+fn refuse_system_table(plan: &Plan) -> Result<()> {
+    let (Operator::Insert { table, name, .. } | Operator::Delete { table, name, .. }) = &plan.root else {
+        return Ok(());
+    };
+    match StatementTables::is_system_table(*table) {
+        true => Err(Error::unsupported(format!("writing to the system table {name}"))),
+        false => Ok(()),
+    }
+}
+
+/// The response of a command without rows.
+pub fn done(tag: &'static str, started: Instant) -> Response {
+    Response {
+        outcome: Outcome::Command { tag, rows: None },
+        timing: execution_since(started),
+    }
+}
+
+/// The response of a command that counts rows.
+pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
+    Response {
+        outcome: Outcome::Command {
+            tag,
+            rows: Some(rows),
+        },
+        timing: execution_since(started),
+    }
+}
+
+/// Lines of text as a result of one column.
+pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
+    let values: Vec<Value> = lines.into_iter().map(Value::Text).collect();
+    let batch = RowBatch {
+        columns: vec![ColumnVector::from_values(LogicalType::Text, &values)],
+        rows: values.len(),
+    };
+    let schema = Schema::new(vec![ColumnDef::new(name, LogicalType::Text)]);
+    Response {
+        outcome: Outcome::Rows(Rows::new(schema, vec![batch])),
+        timing: execution_since(started),
+    }
+}
+
+fn execution_since(started: Instant) -> Timing {
+    Timing {
+        execute: started.elapsed(),
+        ..Timing::default()
+    }
+}

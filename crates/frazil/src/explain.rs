@@ -1,0 +1,88 @@
+//! EXPLAIN: every form a statement takes on its way, as lines of text.
+
+use crate::execute::{Bundle, text_rows};
+use crate::query::{Prepared, Runner};
+use crate::rows::{Response, Timing};
+use crate::session::Session;
+use frazil_exec::{Metrics, PipelineMetrics};
+use frazil_frontend::{ExplainMode, Statement};
+use frazil_plan::{Plan, display};
+use frazil_types::{Error, Result};
+use std::time::Duration;
+
+/// Runs EXPLAIN. With ANALYZE the statement is run too; INSERT and DELETE then write nothing.
+pub fn run(
+    session: &Session,
+    mode: ExplainMode,
+    analyze: bool,
+    statement: Statement,
+    bundle: Bundle,
+) -> Result<Response> {
+    let plan: Plan = match statement {
+        Statement::Query(plan) | Statement::Insert(plan) | Statement::Delete(plan) => plan,
+        _ => {
+            return Err(Error::unsupported(
+                "EXPLAIN of anything but a query, INSERT or DELETE",
+            ));
+        }
+    };
+    let started = bundle.started;
+    let runner = Runner::new(session);
+    let mut prepared = runner.prepare(plan, &bundle, Some(mode))?;
+    let text = match mode {
+        ExplainMode::Plan => prepared.text.take().unwrap_or_default(),
+        ExplainMode::Pipelines => display::pipelines(&prepared.pipelines),
+        ExplainMode::Stages => display::stages(&prepared.pipelines),
+        ExplainMode::Clif => prepared.code.clif().to_owned(),
+    };
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    if analyze {
+        let result = runner.run(&mut prepared, bundle)?;
+        let rows: usize = result.batches.iter().map(|b| b.rows).sum();
+        lines.push(String::new());
+        lines.extend(measured(&prepared, &result.metrics, rows));
+    }
+    Ok(text_rows("plan", lines, started))
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.3} ms", time.as_secs_f64() * 1e3)
+}
+
+fn measured(prepared: &Prepared, metrics: &Metrics, rows: usize) -> Vec<String> {
+    let mut lines: Vec<String> = (metrics.pipelines.iter().enumerate())
+        .map(|(i, p)| format!("pipeline {i}: {}", pipeline(p)))
+        .collect();
+    let Timing {
+        plan,
+        compile,
+        execute,
+    } = prepared.timing;
+    lines.push(format!(
+        "plan {}, compile {}, execute {}, {rows} rows",
+        milliseconds(plan),
+        milliseconds(compile),
+        milliseconds(execute)
+    ));
+    lines
+}
+
+fn pipeline(p: &PipelineMetrics) -> String {
+    let mut text = format!("{}, {} rows in", milliseconds(p.time), p.rows_in);
+    if let Some(rows) = p.rows_out {
+        text.push_str(&format!(", {rows} rows out"));
+    }
+    text.push_str(&format!(", {} morsels, {} workers", p.morsels, p.workers));
+    if let Some(scan) = &p.scan {
+        text.push_str(&format!(
+            "; scan: {} chunks, {} skipped by SMA, {} rows skipped by PSMA, {} rows scanned, {} rows returned, {} bytes touched",
+            scan.chunks,
+            scan.chunks_skipped_by_sma,
+            scan.rows_skipped_by_psma,
+            scan.rows_scanned,
+            scan.rows_returned,
+            scan.bytes_touched
+        ));
+    }
+    text
+}

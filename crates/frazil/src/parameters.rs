@@ -1,0 +1,127 @@
+//! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
+
+use frazil_types::{Error, LogicalType, Result, SqlState, Value, date, decimal};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The value as one of type `ty`; 22003, 22P02, 22007 if it is none.
+pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
+    match (value, ty) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Int(v), LogicalType::Double) => Ok(Value::Double(*v as f64)),
+        (Value::Int(v), LogicalType::Decimal { precision, scale }) => {
+            let scaled = decimal::rescale(*v, 0, scale).ok_or_else(|| decimal::overflow(precision, scale))?;
+            decimal::check_precision(scaled, precision, scale).map(Value::Int)
+        }
+        (Value::Int(v), ty) if ty.is_integer() => match frazil_plan::bounds::of_type(ty) {
+            Some(bounds) if *v < bounds.min || *v > bounds.max => Err(Error::new(
+                SqlState::NUMERIC_OUT_OF_RANGE,
+                format!("{v} is out of range for type {ty}"),
+            )),
+            _ => Ok(Value::Int(*v)),
+        },
+        (Value::Double(_), LogicalType::Double)
+        | (Value::Bool(_), LogicalType::Boolean)
+        | (Value::Interval(_), LogicalType::Interval) => Ok(value.clone()),
+        (Value::Double(v), ty) if ty.is_numeric() => parse_text(&v.to_string(), ty),
+        (Value::Text(text), ty) => parse_text(text, ty),
+        (other, ty) => Err(Error::new(
+            SqlState::DATATYPE_MISMATCH,
+            format!("a parameter of type {ty} cannot be {other:?}"),
+        )),
+    }
+}
+
+fn parse_text(text: &str, ty: LogicalType) -> Result<Value> {
+    let bad = || {
+        Error::new(
+            SqlState::INVALID_TEXT,
+            format!("invalid input syntax for type {ty}: \"{text}\""),
+        )
+    };
+    let trimmed = text.trim();
+    match ty {
+        LogicalType::Boolean => match trimmed.to_lowercase().as_str() {
+            "t" | "true" | "yes" | "on" | "1" => Ok(Value::Bool(true)),
+            "f" | "false" | "no" | "off" | "0" => Ok(Value::Bool(false)),
+            _ => Err(bad()),
+        },
+        LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt => {
+            convert(&Value::Int(trimmed.parse().map_err(|_| bad())?), ty)
+        }
+        LogicalType::Double => Ok(Value::Double(trimmed.parse().map_err(|_| bad())?)),
+        LogicalType::Decimal { precision, scale } => {
+            decimal::parse(trimmed, precision, scale).map(Value::Int)
+        }
+        LogicalType::Date => date::parse_date(trimmed).map(|d| Value::Int(d.into())),
+        LogicalType::Timestamp => date::parse_timestamp(trimmed).map(|t| Value::Int(t.into())),
+        LogicalType::Char(1) => {
+            let mut chars = text.trim_end_matches(' ').chars();
+            match (chars.next(), chars.next()) {
+                (first, None) => Ok(Value::Int(first.map_or(32, |c| i128::from(u32::from(c))))),
+                _ => Err(Error::new(
+                    SqlState::STRING_TRUNCATION,
+                    format!("value too long for type {ty}"),
+                )),
+            }
+        }
+        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => {
+            Ok(Value::Text(text.to_owned()))
+        }
+        LogicalType::Interval => Err(Error::unsupported("a text as a parameter of type interval")),
+    }
+}
+
+/// The type a value has by itself, for statements that leave it open.
+pub fn own_type(value: &Value) -> LogicalType {
+    match value {
+        Value::Bool(_) => LogicalType::Boolean,
+        Value::Int(v) if i32::try_from(*v).is_ok() => LogicalType::Integer,
+        Value::Int(v) if i64::try_from(*v).is_ok() => LogicalType::BigInt,
+        Value::Int(_) => LogicalType::Decimal {
+            precision: 38,
+            scale: 0,
+        },
+        Value::Double(_) => LogicalType::Double,
+        Value::Interval(_) => LogicalType::Interval,
+        Value::Null | Value::Text(_) => LogicalType::Text,
+    }
+}
+
+/// Microseconds since 1970, now.
+pub fn now_micros() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_micros() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_what_the_statement_wants() {
+        let money = LogicalType::Decimal {
+            precision: 15,
+            scale: 2,
+        };
+        let text = |t: &str| Value::Text(t.to_owned());
+        let state = |r: Result<Value>| r.map_err(|e| e.state());
+        assert_eq!(state(convert(&Value::Int(3), money)), Ok(Value::Int(300)));
+        assert_eq!(state(convert(&text("3.14"), money)), Ok(Value::Int(314)));
+        assert_eq!(
+            state(convert(&text("1970-01-02"), LogicalType::Date)),
+            Ok(Value::Int(1))
+        );
+        assert_eq!(
+            state(convert(&text("x"), LogicalType::Char(1))),
+            Ok(Value::Int(120))
+        );
+        assert_eq!(
+            state(convert(&Value::Int(70_000), LogicalType::SmallInt)),
+            Err(SqlState::NUMERIC_OUT_OF_RANGE)
+        );
+        assert_eq!(
+            state(convert(&text("x"), LogicalType::Integer)),
+            Err(SqlState::INVALID_TEXT)
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! What a connection's statements work on.
+
+use crate::connection::not_one;
+use crate::database::Database;
+use crate::settings::{self, Settings};
+use crate::transaction::TransactionState;
+use frazil_exec::Progress;
+use frazil_frontend::ParsedStatement;
+use frazil_storage::{Snapshot, Transaction};
+use frazil_types::{Cancel, Result, Value};
+use std::sync::Arc;
+
+/// State of a connection.
+#[derive(Debug)]
+pub struct Session {
+    database: Database,
+    settings: Settings,
+    transaction: TransactionState,
+    cancel: Cancel,
+    progress: Arc<Progress>,
+}
+
+impl Session {
+    /// Default settings, no transaction.
+    pub fn new(database: Database, cancel: Cancel, progress: Arc<Progress>) -> Session {
+        Session {
+            database,
+            settings: Settings::default(),
+            transaction: TransactionState::None,
+            cancel,
+            progress,
+        }
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The transaction state.
+    pub fn transaction(&self) -> &TransactionState {
+        &self.transaction
+    }
+
+    /// The transaction state, to be changed.
+    pub fn transaction_mut(&mut self) -> &mut TransactionState {
+        &mut self.transaction
+    }
+
+    /// The flag that cancels the running statement.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// Where the running statement says how far it is.
+    pub fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
+    /// What a reading statement sees.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.transaction.snapshot(self.database.store())
+    }
+
+    /// Cuts text into statements. An error inside a transaction ends it.
+    pub fn parse(&mut self, sql: &str) -> Result<Vec<ParsedStatement>> {
+        self.database.check_open()?;
+        frazil_frontend::parse(sql).inspect_err(|_| self.transaction.fail())
+    }
+
+    /// Parses text that must be one statement.
+    pub fn parse_one(&mut self, sql: &str) -> Result<ParsedStatement> {
+        let mut statements = self.parse(sql)?;
+        match (statements.pop(), statements.len()) {
+            (Some(statement), 0) => Ok(statement),
+            (last, before) => Err(not_one(before + usize::from(last.is_some()))),
+        }
+    }
+
+    /// SET.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
+        if name == "memory_limit" {
+            let limit = settings::bytes(name, value)?;
+            self.database.budget().set_limit(limit);
+            return Ok(());
+        }
+        self.settings.set(name, value)
+    }
+
+    /// SHOW.
+    pub fn show(&self, name: &str) -> Result<String> {
+        match name {
+            "memory_limit" => Ok(format!("{}B", self.database.budget().limit())),
+            _ => self.settings.show(name),
+        }
+    }
+
+    /// Runs a writing statement: see [`TransactionState::write`].
+    pub fn write<T>(&mut self, work: impl FnOnce(&Settings, &mut Transaction) -> Result<T>) -> Result<T> {
+        let settings = &self.settings;
+        self.transaction
+            .write(self.database.store(), settings, &self.cancel, |t| {
+                work(settings, t)
+            })
+    }
+}

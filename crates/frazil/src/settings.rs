@@ -1,0 +1,282 @@
+//! Settings of a connection: `SET name = value`, `SHOW name`.
+
+use frazil_kernels::Isa;
+use frazil_plan::pipeline::StagePolicy;
+use frazil_storage::ScanOptions;
+use frazil_types::{CHUNK_ROWS, Error, Result, SqlState, Value};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How scans work: the configurations of the paper's Table 2 (Data Blocks, section 5.2), each one step
+/// from the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScanMode {
+    /// One fused scalar loop over columns lent from the chunk.
+    Compiled,
+    /// Vectors of a stage's size, predicates in generated code.
+    Vectorized,
+    /// Restrictions evaluated by SIMD kernels in the scan.
+    Sarg,
+    /// The same; named so when the data is frozen.
+    Blocks,
+    /// Blocks ruled out by SMAs.
+    Sma,
+    /// Rows of blocks ruled out by PSMAs.
+    #[default]
+    Psma,
+}
+
+const SCAN_MODES: [(&str, ScanMode); 6] = [
+    ("compiled", ScanMode::Compiled),
+    ("vectorized", ScanMode::Vectorized),
+    ("sarg", ScanMode::Sarg),
+    ("blocks", ScanMode::Blocks),
+    ("sma", ScanMode::Sma),
+    ("psma", ScanMode::Psma),
+];
+
+impl FromStr for ScanMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ScanMode, String> {
+        let found = SCAN_MODES.iter().find(|m| m.0 == text);
+        found.map(|m| m.1).ok_or_else(|| {
+            let names: Vec<&str> = SCAN_MODES.iter().map(|m| m.0).collect();
+            format!("unknown scan mode \"{text}\"; there are {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for ScanMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = SCAN_MODES.iter().find(|m| m.1 == *self).map_or("", |m| m.0);
+        f.write_str(name)
+    }
+}
+
+/// What a connection's statements obey.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Workers of a statement, its own thread among them.
+    pub threads: usize,
+    /// Instruction set of kernels and generated code.
+    pub isa: Isa,
+    /// How pipelines are cut into stages.
+    pub stages: StagePolicy,
+    /// How scans work.
+    pub scan: ScanMode,
+    /// Rows a scan matches in one go.
+    pub window_rows: usize,
+    /// Most rows of a stage vector.
+    pub stage_rows: usize,
+    /// Time a statement may take; `None` for any.
+    pub statement_timeout: Option<Duration>,
+    /// Time to wait for the writer before.
+    pub lock_timeout: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            isa: Isa::detect(),
+            stages: StagePolicy::default(),
+            scan: ScanMode::default(),
+            window_rows: 4096,
+            stage_rows: frazil_types::STAGE_ROWS,
+            statement_timeout: None,
+            lock_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Names of all settings, those of the database among them.
+pub const NAMES: [&str; 9] = [
+    "threads",
+    "memory_limit",
+    "statement_timeout",
+    "lock_timeout",
+    "frazil.isa",
+    "frazil.stages",
+    "frazil.scan",
+    "frazil.window_rows",
+    "frazil.stage_rows",
+];
+
+impl Settings {
+    /// Options of scans.
+    pub fn scan_options(&self) -> ScanOptions {
+        let pushed = !matches!(self.scan, ScanMode::Compiled | ScanMode::Vectorized);
+        let compiled = self.scan == ScanMode::Compiled;
+        ScanOptions {
+            isa: self.isa,
+            window_rows: self.window_rows,
+            stage_rows: if compiled { CHUNK_ROWS } else { self.stage_rows },
+            use_sma: matches!(self.scan, ScanMode::Sma | ScanMode::Psma),
+            use_psma: self.scan == ScanMode::Psma,
+            push_restrictions: pushed,
+            lend_columns: self.scan != ScanMode::Vectorized,
+        }
+    }
+
+    /// Changes one, NULL to its default; `memory_limit` is the database's, not handled here.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
+        if value.is_null() {
+            let default = Settings::default().show(name)?;
+            return self.set(name, &Value::Text(default));
+        }
+        match name {
+            "threads" => self.threads = number(name, value, 1, 1024)? as usize,
+            "statement_timeout" => {
+                self.statement_timeout = Some(duration(name, value)?).filter(|d| !d.is_zero());
+            }
+            "lock_timeout" => self.lock_timeout = duration(name, value)?,
+            "frazil.isa" => self.isa = parsed_isa(value)?,
+            "frazil.stages" => self.stages = parsed(name, value)?,
+            "frazil.scan" => self.scan = parsed(name, value)?,
+            "frazil.window_rows" => self.window_rows = number(name, value, 64, CHUNK_ROWS as i128)? as usize,
+            "frazil.stage_rows" => {
+                self.stage_rows = number(name, value, 64, frazil_types::STAGE_ROWS as i128)? as usize;
+            }
+            other => return Err(unknown(other)),
+        }
+        Ok(())
+    }
+
+    /// The text of one.
+    pub fn show(&self, name: &str) -> Result<String> {
+        Ok(match name {
+            "threads" => self.threads.to_string(),
+            "statement_timeout" => format!("{}ms", self.statement_timeout.unwrap_or_default().as_millis()),
+            "lock_timeout" => format!("{}ms", self.lock_timeout.as_millis()),
+            "frazil.isa" => self.isa.to_string(),
+            "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),
+            "frazil.scan" => self.scan.to_string(),
+            "frazil.window_rows" => self.window_rows.to_string(),
+            "frazil.stage_rows" => self.stage_rows.to_string(),
+            other => return Err(unknown(other)),
+        })
+    }
+}
+
+/// 42704, with the nearest name.
+pub fn unknown(name: &str) -> Error {
+    let error = Error::new(
+        SqlState::UNDEFINED_OBJECT,
+        format!("there is no setting \"{name}\""),
+    );
+    match frazil_catalog::nearest(name, NAMES.into_iter()) {
+        Some(near) => error.with_hint(format!("perhaps you mean \"{near}\"")),
+        None => error.with_hint(format!("there are {}", NAMES.join(", "))),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(t) => t.trim().to_owned(),
+        Value::Int(v) => v.to_string(),
+        Value::Bool(b) => b.to_string(),
+        Value::Double(d) => d.to_string(),
+        Value::Null | Value::Interval(_) => String::new(),
+    }
+}
+
+fn wrong(name: &str, value: &Value, wanted: impl fmt::Display) -> Error {
+    Error::new(
+        SqlState::INVALID_PARAMETER,
+        format!("{name} takes {wanted}, not \"{}\"", text(value)),
+    )
+}
+
+fn parsed<T: FromStr<Err = String>>(name: &str, value: &Value) -> Result<T> {
+    let lower = text(value).to_lowercase();
+    (lower.parse()).map_err(|e| Error::new(SqlState::INVALID_PARAMETER, format!("{name}: {e}")))
+}
+
+fn parsed_isa(value: &Value) -> Result<Isa> {
+    let available = Isa::available();
+    let wanted = text(value).to_lowercase();
+    (available.iter().copied())
+        .find(|isa| isa.to_string() == wanted)
+        .ok_or_else(|| {
+            let names: Vec<String> = available.iter().map(Isa::to_string).collect();
+            wrong("frazil.isa", value, format!("one of {}", names.join(", ")))
+        })
+}
+
+fn number(name: &str, value: &Value, min: i128, max: i128) -> Result<i128> {
+    (text(value).parse().ok())
+        .filter(|n| (min..=max).contains(n))
+        .ok_or_else(|| wrong(name, value, format!("a whole number from {min} to {max}")))
+}
+
+/// Milliseconds, or a number with a unit: us, ms, s, min, h.
+fn duration(name: &str, value: &Value) -> Result<Duration> {
+    let (amount, unit) = split_unit(&text(value));
+    let micros: Option<u64> = match unit.as_str() {
+        "us" => Some(1),
+        "" | "ms" => Some(1_000),
+        "s" => Some(1_000_000),
+        "min" => Some(60_000_000),
+        "h" => Some(3_600_000_000),
+        _ => None,
+    };
+    (amount.zip(micros))
+        .and_then(|(amount, micros)| amount.checked_mul(micros))
+        .map(Duration::from_micros)
+        .ok_or_else(|| wrong(name, value, "a time such as 500, '500ms', '10s' or '2min'"))
+}
+
+/// Bytes: a number with a unit: B, kB, MB, GB, TB, or KiB and so on; each of 1024.
+pub fn bytes(name: &str, value: &Value) -> Result<usize> {
+    let (amount, unit) = split_unit(&text(value));
+    let shift = match unit.to_lowercase().as_str() {
+        "" | "b" => Some(0),
+        "kb" | "kib" | "k" => Some(10),
+        "mb" | "mib" | "m" => Some(20),
+        "gb" | "gib" | "g" => Some(30),
+        "tb" | "tib" | "t" => Some(40),
+        _ => None,
+    };
+    (amount.zip(shift))
+        .and_then(|(amount, shift)| amount.checked_mul(1 << shift))
+        .and_then(|bytes: u64| usize::try_from(bytes).ok())
+        .ok_or_else(|| wrong(name, value, "a size such as '512MB' or '8GB'"))
+}
+
+fn split_unit(text: &str) -> (Option<u64>, String) {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (text[..digits].parse().ok(), text[digits..].trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &str, value: &str) -> Result<String> {
+        let mut settings = Settings::default();
+        settings.set(name, &Value::Text(value.to_owned()))?;
+        settings.show(name)
+    }
+
+    #[test]
+    fn settings_are_read_as_people_write_them() {
+        let shown = |name: &str, value: &str| set(name, value).unwrap_or_else(|e| e.state().0.to_owned());
+        assert_eq!(shown("statement_timeout", "10s"), "10000ms");
+        assert_eq!(shown("statement_timeout", "250"), "250ms");
+        assert_eq!(shown("frazil.scan", "SARG"), "sarg");
+        assert_eq!(shown("frazil.isa", "scalar"), "scalar");
+        assert_eq!(shown("frazil.stages", "fused"), "fused");
+        assert_eq!(shown("threads", "0"), "22023");
+        assert_eq!(shown("frazil.isa", "mmx"), "22023");
+        assert_eq!(shown("lock_timeout", "soon"), "22023");
+        let error = set("thread", "2").expect_err("no such setting");
+        assert_eq!(error.state(), SqlState::UNDEFINED_OBJECT);
+        assert_eq!(error.hint(), Some("perhaps you mean \"threads\""));
+        assert_eq!(
+            bytes("memory_limit", &Value::Text("8GB".into())).ok(),
+            Some(8 << 30)
+        );
+    }
+}

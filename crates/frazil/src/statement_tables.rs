@@ -1,0 +1,122 @@
+//! The tables a statement sees: one snapshot, and system tables made when a statement names them.
+
+use crate::system_tables;
+use frazil_frontend::{CatalogView, TableEntry};
+use frazil_plan::{Bounds, Statistics, TableId};
+use frazil_storage::{Snapshot, TableSnapshot, TableStatistics};
+use frazil_types::{Error, Result};
+use std::sync::{Arc, OnceLock};
+
+/// The system table's id in plans; the catalog counts from 1 and never gets there.
+const BLOCKS_ID: TableId = TableId(u32::MAX);
+
+/// What one statement sees.
+pub struct StatementTables {
+    snapshot: Arc<Snapshot>,
+    blocks: OnceLock<Arc<TableSnapshot>>,
+}
+
+/// A table's id in plans.
+pub fn plan_id(id: frazil_catalog::TableId) -> TableId {
+    // Ids count tables ever created: 32 bits of them are out of reach.
+    TableId(id.0 as u32)
+}
+
+/// A plan's table id in the catalog.
+pub fn catalog_id(id: TableId) -> frazil_catalog::TableId {
+    frazil_catalog::TableId(id.0.into())
+}
+
+impl StatementTables {
+    /// The tables of a snapshot.
+    pub fn new(snapshot: Arc<Snapshot>) -> StatementTables {
+        StatementTables {
+            snapshot,
+            blocks: OnceLock::new(),
+        }
+    }
+
+    /// The snapshot.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// The rows of a table.
+    pub fn resolve(&self, id: TableId) -> Result<Arc<TableSnapshot>> {
+        match self.find(id) {
+            Some(table) => Ok(table.clone()),
+            None => Err(Error::internal(format!("table {} is not in the snapshot", id.0))),
+        }
+    }
+
+    /// Whether statements may only read the table.
+    pub fn is_system_table(id: TableId) -> bool {
+        id == BLOCKS_ID
+    }
+
+    fn find(&self, id: TableId) -> Option<&Arc<TableSnapshot>> {
+        match id {
+            BLOCKS_ID => self.blocks.get(),
+            _ => self.snapshot.table(catalog_id(id)).ok(),
+        }
+    }
+
+    fn statistics(&self, table: TableId) -> Option<Arc<TableStatistics>> {
+        // A block that cannot be read is an error of the statement that reads it, not of its planning.
+        self.find(table)?.statistics().ok()
+    }
+}
+
+impl CatalogView for StatementTables {
+    fn table(&self, name: &str) -> Option<TableEntry> {
+        if let Some(entry) = self.snapshot.catalog().find(name) {
+            let rows = self.snapshot.table(entry.id).map_or(0, |t| t.rows());
+            return Some(TableEntry {
+                id: plan_id(entry.id),
+                name: entry.name.clone(),
+                schema: (*entry.schema).clone(),
+                row_count: rows,
+            });
+        }
+        if name != system_tables::BLOCKS {
+            return None;
+        }
+        let table = match self.blocks.get() {
+            Some(table) => table,
+            None => {
+                let made = system_tables::blocks(&self.snapshot).ok()?;
+                self.blocks.get_or_init(|| made)
+            }
+        };
+        Some(TableEntry {
+            id: BLOCKS_ID,
+            name: name.to_owned(),
+            schema: (**table.schema()).clone(),
+            row_count: table.rows(),
+        })
+    }
+
+    fn table_names(&self) -> Vec<String> {
+        let tables = self.snapshot.catalog().tables().map(|t| t.name.clone());
+        tables.chain([system_tables::BLOCKS.to_owned()]).collect()
+    }
+}
+
+impl Statistics for StatementTables {
+    fn row_count(&self, table: TableId) -> u64 {
+        self.find(table).map_or(0, |t| t.rows())
+    }
+
+    fn bounds(&self, table: TableId, column: usize) -> Option<Bounds> {
+        let (min, max) = self.statistics(table)?.columns[column].bounds.range?;
+        Some(Bounds { min, max })
+    }
+
+    fn distinct(&self, table: TableId, column: usize) -> Option<u64> {
+        Some(self.statistics(table)?.columns[column].distinct as u64)
+    }
+
+    fn null_count(&self, table: TableId, column: usize) -> u64 {
+        (self.statistics(table)).map_or(0, |s| s.columns[column].bounds.nulls)
+    }
+}

@@ -1,0 +1,78 @@
+//! Tables that the database makes of its own state: `frazil_blocks`, a row for every column of every
+//! chunk.
+
+use frazil_catalog::TableOptions;
+use frazil_storage::{Snapshot, Store, TableSnapshot};
+use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Name of the table of blocks.
+pub const BLOCKS: &str = "frazil_blocks";
+
+fn blocks_schema() -> Schema {
+    use LogicalType::*;
+    let columns = [
+        ("table_name", Text),
+        ("chunk", BigInt),
+        ("column_name", Text),
+        ("encoding", Text),
+        ("layout", Text),
+        ("bits", Integer),
+        ("bytes", BigInt),
+        ("raw_bytes", BigInt),
+        ("min", Text),
+        ("max", Text),
+        ("rows", BigInt),
+        ("deleted_rows", BigInt),
+    ];
+    Schema::new(columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect())
+}
+
+/// The rows of `frazil_blocks` for a snapshot.
+pub fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for table in snapshot.tables() {
+        for info in table.describe() {
+            let column = &table.schema().columns[info.column];
+            let text = |v: &Value| Value::Text(v.display(column.ty).to_string());
+            let (min, max) = match &info.bounds {
+                Some((min, max)) => (text(min), text(max)),
+                None => (Value::Null, Value::Null),
+            };
+            rows.push(vec![
+                Value::Text(table.table().name().to_owned()),
+                Value::Int(info.chunk.into()),
+                Value::Text(column.name.clone()),
+                Value::Text(info.encoding),
+                Value::Text(info.layout),
+                Value::Int(info.bits.into()),
+                Value::Int(info.bytes.into()),
+                Value::Int(info.raw_bytes.into()),
+                min,
+                max,
+                Value::Int(info.rows.into()),
+                Value::Int(info.deleted.into()),
+            ]);
+        }
+    }
+    materialize(BLOCKS, blocks_schema(), &rows)
+}
+
+/// A table of these rows outside every catalog.
+fn materialize(name: &str, schema: Schema, rows: &[Vec<Value>]) -> Result<Arc<TableSnapshot>> {
+    let columns = schema.columns.iter().enumerate().map(|(i, c)| {
+        let values: Vec<Value> = rows.iter().map(|r| r[i].clone()).collect();
+        ColumnVector::from_values(c.ty, &values)
+    });
+    let batch = RowBatch {
+        columns: columns.collect(),
+        rows: rows.len(),
+    };
+    let store = Store::new();
+    let mut transaction = store.begin(Duration::ZERO, &Cancel::new())?;
+    let entry = transaction.create_table(name, Arc::new(schema), TableOptions::default())?;
+    transaction.append(entry.id, &batch)?;
+    transaction.commit();
+    Ok(store.snapshot().table(entry.id)?.clone())
+}
