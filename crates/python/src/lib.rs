@@ -1,1 +1,40 @@
-//! Frazil's python stratum.
+//! The Python module `frazil`: a first cut of the DB API, with Arrow tables.
+#![forbid(unsafe_code)]
+
+mod cursor;
+mod errors;
+mod values;
+
+use cursor::{Connection, Cursor};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+// Results and row pages come and go on all threads, which mimalloc does best.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// An SQL database for transactions and analytics on one copy of the data.
+#[pymodule]
+#[pyo3(name = "frazil")]
+fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", frazil::VERSION)?;
+    m.add("apilevel", "2.0")?;
+    // Threads may share the module and connections.
+    m.add("threadsafety", 2)?;
+    m.add("paramstyle", "numeric_dollar")?;
+    m.add_class::<Connection>()?;
+    m.add_class::<Cursor>()?;
+    m.add_function(wrap_pyfunction!(connect, m)?)?;
+    errors::add(m)
+}
+
+/// Opens a database: `":memory:"`, or a directory that is made if it does not exist.
+#[pyfunction]
+#[pyo3(signature = (path = PathBuf::from(":memory:")))]
+fn connect(py: Python<'_>, path: PathBuf) -> PyResult<Connection> {
+    let database = py.detach(|| match path.to_str() {
+        Some(":memory:") => frazil::Database::memory(),
+        _ => frazil::Database::open(&path),
+    });
+    Ok(Connection::new(database.map_err(errors::raise)?))
+}
