@@ -1,2 +1,43 @@
-//! The shell.
-fn main() {}
+//! The program `frazil`: a shell on a database directory, TPC-H data on demand, a demonstration, the
+//! benchmarks.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod complaint;
+mod demo;
+mod interrupt;
+mod meta_command;
+mod output;
+mod progress;
+mod shell;
+mod statement_reader;
+mod tpch;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+// Row pages, strings and batches are allocated and freed on all threads, which mimalloc does best.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.command {
+        Some(Command::Tpch(options)) => tpch::run(options),
+        Some(Command::Demo(options)) => demo::run(options),
+        Some(Command::Bench(options)) => run_bench(&options.arguments),
+        None => shell::run(&arguments.shell),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            failure.exit_code()
+        }
+    }
+}
+
+fn run_bench(arguments: &[String]) -> Result<(), complaint::Complaint> {
+    frazil_bench::run(arguments).map_err(complaint::Complaint::from)
+}

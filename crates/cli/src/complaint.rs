@@ -1,0 +1,93 @@
+//! What the program says when something fails, and its exit codes: 1 for a failed statement, 2 for a
+//! wrong command line (clap), 3 for a database or file that cannot be opened, 130 after Ctrl-C.
+
+use frazil::{Error, SqlState};
+use std::process::ExitCode;
+
+/// A failure with what it takes to show it.
+pub struct Complaint {
+    error: Error,
+    statement: Option<String>,
+    code: u8,
+}
+
+impl From<Error> for Complaint {
+    fn from(error: Error) -> Complaint {
+        Complaint {
+            error,
+            statement: None,
+            code: 1,
+        }
+    }
+}
+
+impl From<std::io::Error> for Complaint {
+    fn from(error: std::io::Error) -> Complaint {
+        Complaint::from(Error::new(SqlState::IO_ERROR, error.to_string()))
+    }
+}
+
+impl Complaint {
+    /// A database or file that cannot be opened.
+    pub fn opening(error: Error) -> Complaint {
+        Complaint {
+            code: 3,
+            ..Complaint::from(error)
+        }
+    }
+
+    /// Remembers the statement, to point into it.
+    pub fn of_statement(mut self, statement: &str) -> Complaint {
+        self.statement = Some(statement.to_owned());
+        self
+    }
+
+    /// The exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code)
+    }
+
+    /// Writes it to standard error.
+    pub fn print(&self) {
+        eprint!("{}", self.text());
+    }
+
+    /// The message, the line it speaks of, detail and hint.
+    pub fn text(&self) -> String {
+        let mut out = format!("ERROR {}: {}\n", self.error.state(), self.error.message());
+        if let (Some(statement), Some(position)) = (&self.statement, self.error.position()) {
+            out.push_str(&pointer(statement, position));
+        }
+        if let Some(detail) = self.error.detail() {
+            out.push_str(&format!("DETAIL: {detail}\n"));
+        }
+        if let Some(hint) = self.error.hint() {
+            out.push_str(&format!("HINT: {hint}\n"));
+        }
+        out
+    }
+}
+
+/// The line of `statement` that character `position` (from 1) is in, with a caret under it.
+fn pointer(statement: &str, position: usize) -> String {
+    let before: String = statement.chars().take(position.saturating_sub(1)).collect();
+    let number = before.matches('\n').count();
+    let column = before.chars().rev().take_while(|&c| c != '\n').count();
+    let line = statement.lines().nth(number).unwrap_or_default();
+    let label = format!("LINE {}: ", number + 1);
+    let blank = " ".repeat(label.len() + column);
+    format!("{label}{}\n{blank}^\n", line.replace('\t', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        assert_eq!(
+            pointer("select 1,\n  x from t", 13),
+            "LINE 2:   x from t\n          ^\n"
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! A progress bar on standard error for statements that take more than a second.
+
+use frazil::Connection;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(1);
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// Runs `work`, a statement on `connection`, and shows how far it is once it takes long.
+pub fn watching<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let (done, finished) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut wait = PATIENCE;
+            let mut bar: Option<ProgressBar> = None;
+            while finished.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                wait = REDRAW;
+                let progress = connection.progress();
+                let bar = bar.get_or_insert_with(new_bar);
+                bar.set_length(progress.total());
+                bar.set_position(progress.done());
+                bar.set_message(progress.phase());
+            }
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+fn new_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    // The template is a constant, so it parses.
+    if let Ok(style) = ProgressStyle::with_template("{elapsed:>4} [{bar:40}] {percent:>3}% {msg}") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
