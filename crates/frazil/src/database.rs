@@ -49,14 +49,18 @@ impl Database {
     }
 
     fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
-        let limit = physical_memory().map_or(usize::MAX, |bytes| (bytes as f64 * MEMORY_SHARE) as usize);
         Database(Arc::new(Inner {
             store,
             directory: Mutex::new(directory),
             closed: AtomicBool::new(false),
-            budget: MemoryBudget::new(limit),
+            budget: MemoryBudget::new(Database::default_memory_limit()),
             pool: WorkerPool::new(),
         }))
+    }
+
+    /// `memory_limit` unless it is set.
+    pub(crate) fn default_memory_limit() -> usize {
+        physical_memory().map_or(usize::MAX, |bytes| (bytes as f64 * MEMORY_SHARE) as usize)
     }
 
     /// A new connection with default settings.

@@ -9,6 +9,8 @@ use frazil_frontend::{Bound, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
 use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, SqlState, Value};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,11 +26,19 @@ pub struct Bundle {
 
 /// Runs a statement. A failure ends the transaction it was part of.
 pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
-    let result = run_bound(session, parsed, parameters);
+    // A panic is a defect of ours; the connection and everyone else's go on.
+    let work = AssertUnwindSafe(|| run_bound(session, parsed, parameters));
+    let result = catch_unwind(work).unwrap_or_else(|panic| Err(panicked(&*panic)));
     if result.is_err() {
         session.transaction_mut().fail();
     }
     result
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = (panic.downcast_ref::<&str>().copied())
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Error::internal(format!("panic: {}", text.unwrap_or("without a message")))
 }
 
 fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {

@@ -85,7 +85,10 @@ impl Session {
     /// SET.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
         if name == "memory_limit" {
-            let limit = settings::bytes(name, value)?;
+            let limit = match value.is_null() {
+                true => Database::default_memory_limit(),
+                false => settings::bytes(name, value)?,
+            };
             self.database.budget().set_limit(limit);
             return Ok(());
         }

@@ -118,7 +118,8 @@ impl Typing {
     }
 
     fn is_open_parameter(&self, e: &Expr) -> bool {
-        matches!(e.kind, ExprKind::Parameter(i) if self.parameters.borrow()[i].is_none())
+        // Hidden parameters are numbered beyond all others, and typed.
+        matches!(e.kind, ExprKind::Parameter(i) if self.parameters.borrow().get(i) == Some(&None))
     }
 
     /// Whether it takes its partner's type: NULL, a quoted literal, a parameter of unknown type.
