@@ -6,9 +6,20 @@
 //! a filter that guards it, and a bound is a proof while an estimate is only a guess.
 #![forbid(unsafe_code)]
 
+mod aggregate_reduction;
+mod can_fail;
 pub mod cardinality;
-pub mod selectivity;
-pub mod stage_policy;
+mod distinct_aggregates;
+mod fold;
+mod join_graph;
+mod join_order;
+mod joins;
+mod limits;
+mod pushdown;
+mod restriction_split;
+mod selectivity;
+mod simplify;
+mod stage_policy;
 pub mod value_bounds;
 
 use cardinality::Estimator;
@@ -36,11 +47,26 @@ impl Default for Settings {
 }
 
 /// Rewrites a plan. Errors: 0A000 for what has no plan.
-pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, _settings: &Settings) -> Result<Plan> {
-    debug_check(&plan)?;
+pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings) -> Result<Plan> {
+    simplify::plan(&mut plan);
+    distinct_aggregates::plan(&mut plan)?;
+    // Bounds tell which expressions cannot fail, and so may be pushed.
+    value_bounds::propagate(&mut plan, statistics);
+    pushdown::plan(&mut plan);
+    // Outer joins that became inner ones supply no NULLs.
+    nullability::recompute(&mut plan);
+    simplify::plan(&mut plan);
+    if settings.join_order {
+        let mut estimator = Estimator::new(&plan, statistics);
+        joins::plan(&mut plan, &mut estimator);
+    }
+    if settings.restrictions {
+        restriction_split::plan(&mut plan);
+    }
+    limits::plan(&mut plan);
     nullability::recompute(&mut plan);
     value_bounds::propagate(&mut plan, statistics);
-    debug_check(&plan)?;
+    verify::plan(&plan)?;
     Ok(plan)
 }
 
@@ -61,12 +87,4 @@ pub fn explain(plan: &Plan, statistics: &dyn Statistics) -> String {
         _ => Some(format!("{:.0} rows", estimator.rows(op, &plan.columns))),
     };
     display::plan_with_notes(plan, &note)
-}
-
-fn debug_check(plan: &Plan) -> Result<()> {
-    if cfg!(debug_assertions) {
-        verify::plan(plan)
-    } else {
-        Ok(())
-    }
 }

@@ -1,0 +1,334 @@
+//! The graph of a region of joins: relations, the predicates between them, and joins that have a
+//! direction.
+//!
+//! A region is a tree of joins with the filters and maps between them. Inner joins may be done in any
+//! order. A semi, anti, mark or left outer join is a **directed** relation: its right side is one relation
+//! that is joined as a whole to any set of relations that holds all its condition reads. Such joins commute
+//! with inner joins and filters of their left side, so the search for the best order places them too.
+//! Maps are lifted to the top; predicates that read their columns read the expressions instead.
+//! Predicates that can fail stay on top of everything.
+
+use crate::can_fail::may_fail;
+use crate::cardinality::Estimator;
+use crate::pushdown::{implied, same_native, substituted};
+use crate::selectivity;
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
+use frazil_types::CompareOp;
+
+/// Relations a region holds at most; what is beyond is a region of its own.
+const MAX_RELATIONS: usize = 60;
+
+/// A set of relations, one bit each.
+pub type Set = u64;
+
+/// A leaf of a region.
+pub struct Relation {
+    /// What makes its rows.
+    pub op: Operator,
+    /// Columns it makes.
+    pub columns: Vec<ColumnId>,
+    /// How it is joined, if not by inner joins.
+    pub directed: Option<Directed>,
+    /// Estimated rows.
+    pub rows: f64,
+    /// Estimated rows without its filters.
+    pub base_rows: f64,
+}
+
+/// A join with a direction; the relation is its right side.
+pub struct Directed {
+    /// ProbeOuter, ProbeSemi, ProbeAnti or ProbeMark, the relation being the build side.
+    pub kind: JoinKind,
+    /// Keys: (of the relation, of the left side).
+    pub keys: Vec<(Expr, Expr)>,
+    /// A further condition of a match.
+    pub residual: Option<Expr>,
+    /// NOT IN.
+    pub null_aware: bool,
+    /// Relations its condition reads.
+    pub requires: Set,
+    /// Rows of the join for each row of the left side.
+    pub factor: f64,
+}
+
+/// A condition between relations of a region.
+pub struct Predicate {
+    /// The condition; for a key an equality.
+    pub expr: Expr,
+    /// Relations it reads.
+    pub reads: Set,
+    /// Relations that each side of an equality reads, if they have none in common.
+    pub sides: Option<(Set, Set)>,
+    /// Part of rows it keeps.
+    pub selectivity: f64,
+}
+
+/// A region of joins.
+#[derive(Default)]
+pub struct Graph {
+    /// The leaves, in an order in which they can be joined.
+    pub relations: Vec<Relation>,
+    /// Conditions between them.
+    pub predicates: Vec<Predicate>,
+    /// Columns computed, in order.
+    pub maps: Vec<(ColumnId, Expr)>,
+    /// Conditions that stay on top.
+    pub late: Vec<Expr>,
+    conditions: Vec<Expr>,
+}
+
+/// Whether an operator belongs to a region rather than being a leaf.
+pub fn is_region(op: &Operator) -> bool {
+    match op {
+        Operator::Join { kind, .. } => matches!(
+            kind,
+            JoinKind::Inner
+                | JoinKind::ProbeOuter
+                | JoinKind::ProbeSemi
+                | JoinKind::ProbeAnti
+                | JoinKind::ProbeMark(_)
+        ),
+        Operator::Filter { input, .. } | Operator::Map { input, .. } => is_region(input),
+        _ => false,
+    }
+}
+
+impl Graph {
+    /// Takes a region apart. Estimates come later, with [`Graph::estimate`].
+    pub fn of(op: Operator, columns: &Columns) -> Graph {
+        let mut graph = Graph::default();
+        graph.collect(op);
+        graph.finish(columns);
+        graph
+    }
+
+    fn collect(&mut self, op: Operator) {
+        if !is_region(&op) || self.relations.len() >= MAX_RELATIONS {
+            self.add(op, None);
+            return;
+        }
+        match op {
+            Operator::Filter { input, predicate } => {
+                self.collect(*input);
+                self.conditions.extend(predicate.into_conjuncts());
+            }
+            Operator::Map { input, expressions } => {
+                self.collect(*input);
+                self.maps.extend(expressions);
+            }
+            Operator::Join {
+                kind,
+                build,
+                probe,
+                keys,
+                residual,
+                null_aware,
+            } => {
+                if kind == JoinKind::Inner {
+                    self.collect(*build);
+                    self.collect(*probe);
+                    self.conditions
+                        .extend(keys.into_iter().map(|(b, p)| equality(b, p)));
+                    self.conditions
+                        .extend(residual.map_or(vec![], Expr::into_conjuncts));
+                    return;
+                }
+                let first = self.relations.len();
+                self.collect(*probe);
+                let left = mask_between(first, self.relations.len());
+                let directed = Directed {
+                    kind,
+                    keys,
+                    residual,
+                    null_aware,
+                    requires: left,
+                    factor: 1.0,
+                };
+                self.add(*build, Some(directed));
+            }
+            other => self.add(other, None),
+        }
+    }
+
+    fn add(&mut self, op: Operator, directed: Option<Directed>) {
+        let mut columns = op.visible();
+        if let Some(JoinKind::ProbeMark(mark)) = directed.as_ref().map(|d| d.kind) {
+            columns.push(mark);
+        }
+        self.relations.push(Relation {
+            op,
+            columns,
+            directed,
+            rows: 0.0,
+            base_rows: 0.0,
+        });
+    }
+
+    /// Which relation makes each column: index by column id, `u8::MAX` for none.
+    fn owners(&self, columns: &Columns) -> Vec<u8> {
+        let mut owners = vec![u8::MAX; columns.len()];
+        for (i, relation) in self.relations.iter().enumerate() {
+            for id in &relation.columns {
+                owners[id.0 as usize] = i as u8;
+            }
+        }
+        owners
+    }
+
+    /// Sorts conditions into predicates and late ones, and finds what directed joins require.
+    fn finish(&mut self, columns: &Columns) {
+        let owners = self.owners(columns);
+        let reads = |e: &Expr| {
+            e.columns_read()
+                .into_iter()
+                .fold(0, |set: Set, id| match owners[id.0 as usize] {
+                    u8::MAX => set,
+                    owner => set | 1 << owner,
+                })
+        };
+        for condition in std::mem::take(&mut self.conditions) {
+            let lowered = substituted(&condition, &self.maps);
+            let set = reads(&lowered);
+            if set == 0 || may_fail(&lowered, columns) {
+                self.late.push(condition);
+                continue;
+            }
+            let sides = match &lowered.kind {
+                ExprKind::Compare(CompareOp::Eq, l, r) => {
+                    let (a, b) = (reads(l), reads(r));
+                    (a != 0 && b != 0 && a & b == 0).then_some((a, b))
+                }
+                _ => None,
+            };
+            self.predicates.push(Predicate {
+                expr: lowered,
+                reads: set,
+                sides,
+                selectivity: 1.0,
+            });
+        }
+        for (i, relation) in self.relations.iter_mut().enumerate() {
+            let Some(d) = &mut relation.directed else { continue };
+            let mut required = 0;
+            let mut fails = false;
+            for e in d.keys.iter_mut().map(|k| &mut k.1).chain(&mut d.residual) {
+                *e = substituted(e, &self.maps);
+                required |= reads(e);
+                fails |= may_fail(e, columns);
+            }
+            required &= !(1 << i);
+            // A condition that can fail must see the rows it was written for, no others.
+            if !fails {
+                let first = 1 << d.requires.trailing_zeros();
+                d.requires = if required == 0 { first } else { required };
+            }
+        }
+    }
+
+    /// Estimates rows and selectivities.
+    pub fn estimate(&mut self, estimator: &Estimator<'_>, columns: &Columns) {
+        use frazil_plan::pipeline_builder::Estimates;
+        for relation in &mut self.relations {
+            relation.rows = estimator.rows(&relation.op, columns).max(1.0);
+            relation.base_rows = estimator
+                .rows(unfiltered(&relation.op), columns)
+                .max(relation.rows);
+            if let Some(d) = &mut relation.directed {
+                let matched = estimator.matching_part(&d.keys, relation.rows, columns)
+                    * estimator.residual_part(&d.residual, columns).max(0.5);
+                d.factor = match d.kind {
+                    JoinKind::ProbeSemi => matched,
+                    JoinKind::ProbeAnti => (1.0 - matched).max(0.05),
+                    JoinKind::ProbeOuter => {
+                        let keys = d
+                            .keys
+                            .iter()
+                            .map(|(b, p)| estimator.of_equal_keys(b, p, relation.base_rows, 1.0, columns));
+                        (relation.rows * keys.product::<f64>()).max(1.0)
+                    }
+                    _ => 1.0,
+                };
+            }
+        }
+        let selectivities: Vec<f64> = (0..self.predicates.len())
+            .map(|i| self.selectivity(i, estimator, columns))
+            .collect();
+        for (predicate, selectivity) in self.predicates.iter_mut().zip(selectivities) {
+            predicate.selectivity = selectivity;
+        }
+    }
+
+    fn selectivity(&self, i: usize, estimator: &Estimator<'_>, columns: &Columns) -> f64 {
+        let predicate = &self.predicates[i];
+        let (ExprKind::Compare(_, l, r), Some(sides)) = (&predicate.expr.kind, predicate.sides) else {
+            return self.of_condition(predicate, estimator, columns);
+        };
+        let base = |set: Set| match set.count_ones() {
+            1 => self.relations[set.trailing_zeros() as usize].base_rows,
+            _ => 1e6,
+        };
+        let (a, b) = (base(sides.0), base(sides.1));
+        let own = estimator.of_equal_keys(l, r, a, b, columns);
+        // Several equalities between the same two relations are a composite key, not independent: all of
+        // them together tell no more values apart than the smaller relation has rows.
+        let mut before = 1.0;
+        for other in &self.predicates[..i] {
+            if other.reads == predicate.reads && other.sides.is_some() {
+                before *= other.selectivity_of_key(self, estimator, columns);
+            }
+        }
+        let least = 1.0 / a.min(b).max(1.0);
+        if before * own < least {
+            (least / before).min(1.0)
+        } else {
+            own
+        }
+    }
+
+    fn of_condition(&self, predicate: &Predicate, estimator: &Estimator<'_>, columns: &Columns) -> f64 {
+        let kept = selectivity::of_predicate(&predicate.expr, columns, estimator);
+        // What it implies for a single relation has been counted there.
+        let mut implied_part = 1.0;
+        for (i, relation) in self.relations.iter().enumerate() {
+            if predicate.reads & 1 << i != 0
+                && predicate.reads != 1 << i
+                && let Some(e) = implied(&predicate.expr, &relation.columns, columns)
+            {
+                implied_part *= selectivity::of_predicate(&e, columns, estimator);
+            }
+        }
+        (kept / implied_part.max(1e-9)).min(1.0)
+    }
+}
+
+impl Predicate {
+    fn selectivity_of_key(&self, graph: &Graph, estimator: &Estimator<'_>, columns: &Columns) -> f64 {
+        let (ExprKind::Compare(_, l, r), Some((a, b))) = (&self.expr.kind, self.sides) else {
+            return 1.0;
+        };
+        let base = |set: Set| graph.relations[set.trailing_zeros() as usize].base_rows;
+        estimator.of_equal_keys(l, r, base(a), base(b), columns)
+    }
+}
+
+fn equality(a: Expr, b: Expr) -> Expr {
+    let (a, b) = same_native(a, b);
+    let nullable = a.nullable || b.nullable;
+    Expr::boolean(
+        ExprKind::Compare(CompareOp::Eq, Box::new(a), Box::new(b)),
+        nullable,
+    )
+}
+
+/// Relations `from..to`.
+fn mask_between(from: usize, to: usize) -> Set {
+    (from..to).fold(0, |set, i| set | 1 << i)
+}
+
+/// A relation below its filters.
+fn unfiltered(op: &Operator) -> &Operator {
+    match op {
+        Operator::Filter { input, .. } | Operator::Map { input, .. } => unfiltered(input),
+        other => other,
+    }
+}

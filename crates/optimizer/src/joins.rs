@@ -1,0 +1,157 @@
+//! Puts the joins of a plan in the order found by [`crate::join_order`], region by region.
+
+use crate::aggregate_reduction;
+use crate::cardinality::Estimator;
+use crate::join_graph::{Graph, Relation, Set, is_region};
+use crate::join_order::{self, Node, joins};
+use crate::pushdown::{place, take};
+use frazil_plan::{Columns, Expr, ExprKind, JoinKind, Operator, Plan};
+use frazil_types::CompareOp;
+
+/// Orders the joins of all trees of a plan.
+pub fn plan(plan: &mut Plan, estimator: &mut Estimator<'_>) {
+    let columns = &mut plan.columns;
+    let mut pass = Pass { columns, estimator };
+    let trees = plan
+        .shared
+        .iter_mut()
+        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
+    for tree in trees.chain([&mut plan.root]) {
+        let whole = take(tree);
+        *tree = pass.order(whole);
+    }
+}
+
+struct Pass<'a, 'b> {
+    columns: &'a mut Columns,
+    estimator: &'a mut Estimator<'b>,
+}
+
+impl Pass<'_, '_> {
+    fn order(&mut self, mut op: Operator) -> Operator {
+        let top = matches!(op, Operator::Join { .. } | Operator::Filter { .. }) && is_region(&op);
+        if !top {
+            for input in op.inputs_mut() {
+                let whole = take(input);
+                *input = self.order(whole);
+            }
+            return op;
+        }
+        let mut graph = Graph::of(op, self.columns);
+        aggregate_reduction::reduce(&mut graph, self.estimator, self.columns);
+        for relation in &mut graph.relations {
+            let leaf = take(&mut relation.op);
+            relation.op = self.order(leaf);
+        }
+        graph.estimate(self.estimator, self.columns);
+        let nodes = join_order::search(&graph);
+        self.rebuild(graph, &nodes)
+    }
+
+    /// The operators of an order.
+    fn rebuild(&self, graph: Graph, nodes: &[Node]) -> Operator {
+        let Graph {
+            relations,
+            predicates,
+            maps,
+            late,
+            ..
+        } = graph;
+        let mut tree = Tree {
+            relations: relations.into_iter().map(Some).collect(),
+            predicates: predicates
+                .into_iter()
+                .map(|p| (p.expr, p.reads, p.sides))
+                .collect(),
+            columns: self.columns,
+        };
+        let mut op = tree.build(nodes, nodes.len() - 1);
+        if !maps.is_empty() {
+            op = Operator::Map {
+                input: Box::new(op),
+                expressions: maps,
+            };
+        }
+        place(op, late, self.columns)
+    }
+}
+
+struct Tree<'a> {
+    relations: Vec<Option<Relation>>,
+    predicates: Vec<(Expr, Set, Option<(Set, Set)>)>,
+    columns: &'a Columns,
+}
+
+impl Tree<'_> {
+    fn build(&mut self, nodes: &[Node], at: usize) -> Operator {
+        let node = &nodes[at];
+        let Some(step) = &node.join else {
+            let i = node.set.trailing_zeros() as usize;
+            return match &mut self.relations[i] {
+                // A directed relation is taken by its join, below.
+                Some(r) if r.directed.is_some() => take(&mut r.op),
+                Some(r) => {
+                    let op = take(&mut r.op);
+                    let own = self.take_predicates(node.set);
+                    place(op, own.into_iter().map(|p| p.0).collect(), self.columns)
+                }
+                None => unreachable!("a relation is joined once"),
+            };
+        };
+        let build = self.build(nodes, step.build);
+        let probe = self.build(nodes, step.probe);
+        let (b_set, p_set) = (nodes[step.build].set, nodes[step.probe].set);
+        let directed = [b_set, p_set]
+            .into_iter()
+            .filter(|s| s.count_ones() == 1)
+            .find_map(|s| {
+                self.relations[s.trailing_zeros() as usize]
+                    .as_mut()?
+                    .directed
+                    .take()
+            });
+        let (mut keys, residual, null_aware) = match directed {
+            Some(d) => {
+                let turned = matches!(
+                    step.kind,
+                    JoinKind::BuildSemi | JoinKind::BuildAnti | JoinKind::BuildOuter
+                );
+                let keys = d
+                    .keys
+                    .into_iter()
+                    .map(|(b, p)| if turned { (p, b) } else { (b, p) });
+                (keys.collect(), d.residual, d.null_aware)
+            }
+            None => (Vec::new(), None, false),
+        };
+        let mut above = Vec::new();
+        for (expr, reads, sides) in self.take_predicates(node.set) {
+            match expr.kind {
+                ExprKind::Compare(CompareOp::Eq, l, r)
+                    if step.kind == JoinKind::Inner && joins(sides, b_set, p_set) =>
+                {
+                    let left_is_build = sides.is_some_and(|(l, _)| l & !b_set == 0);
+                    keys.push(if left_is_build { (*l, *r) } else { (*r, *l) });
+                }
+                kind => above.push((Expr { kind, ..expr }, reads)),
+            }
+        }
+        let op = Operator::Join {
+            kind: step.kind,
+            build: Box::new(build),
+            probe: Box::new(probe),
+            keys,
+            residual,
+            null_aware,
+        };
+        place(op, above.into_iter().map(|p| p.0).collect(), self.columns)
+    }
+
+    /// Predicates that read these relations only, and have not been applied yet.
+    fn take_predicates(&mut self, set: Set) -> Vec<(Expr, Set, Option<(Set, Set)>)> {
+        let all = std::mem::take(&mut self.predicates);
+        let (ready, rest) = all.into_iter().partition(|p| p.1 & !set == 0);
+        self.predicates = rest;
+        ready
+    }
+}

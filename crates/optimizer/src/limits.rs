@@ -1,0 +1,41 @@
+//! LIMIT over ORDER BY becomes a bounded sort, which keeps only the rows it will give.
+
+use crate::pushdown::take;
+use frazil_plan::{Operator, Plan};
+
+/// Merges the limits of a plan into the sorts below them.
+pub fn plan(plan: &mut Plan) {
+    let trees = plan
+        .shared
+        .iter_mut()
+        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
+    for tree in trees.chain([&mut plan.root]) {
+        operator(tree);
+    }
+}
+
+fn operator(op: &mut Operator) {
+    if let Operator::Limit { input, limit, offset } = op
+        && push(input, *limit, *offset)
+    {
+        *op = take(input);
+    }
+    op.inputs_mut().into_iter().for_each(operator);
+}
+
+/// Gives a limit to the sort below maps, if there is one without a limit of its own.
+fn push(op: &mut Operator, rows: Option<u64>, skipped: u64) -> bool {
+    match op {
+        Operator::Map { input, .. } => push(input, rows, skipped),
+        Operator::Sort {
+            limit: limit @ None,
+            offset: offset @ 0,
+            ..
+        } => {
+            *limit = rows;
+            *offset = skipped;
+            true
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,418 @@
+//! Filters pushed down to where their columns are made, join conditions taken apart, outer joins made
+//! inner where NULLs cannot survive.
+//!
+//! An expression that can fail never moves below a join or an aggregation: those rows might not reach it.
+//! Each stays a filter of its own, above those that cannot fail.
+
+use crate::can_fail::may_fail;
+use crate::simplify::{self, any_of, is_bool};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
+use frazil_types::{CompareOp, LogicalType, Value};
+
+/// Pushes the filters of a plan down.
+pub fn plan(plan: &mut Plan) {
+    let columns = &plan.columns;
+    let trees = plan
+        .shared
+        .iter_mut()
+        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
+    for tree in trees.chain([&mut plan.root]) {
+        let whole = take(tree);
+        *tree = push(whole, Vec::new(), columns);
+    }
+}
+
+/// Takes an operator out of its place; what is left there is never run.
+pub fn take(op: &mut Operator) -> Operator {
+    let nothing = Operator::Values {
+        columns: vec![],
+        rows: vec![],
+    };
+    std::mem::replace(op, nothing)
+}
+
+/// Puts predicates on top of an operator: first those that cannot fail, then each of the others as a
+/// filter of its own.
+pub fn place(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator {
+    if predicates
+        .iter()
+        .any(|p| is_bool(p, false) || matches!(p.kind, ExprKind::Constant(Value::Null)))
+    {
+        return Operator::Values {
+            columns: op.visible(),
+            rows: vec![],
+        };
+    }
+    let (late, safe): (Vec<Expr>, Vec<Expr>) = predicates
+        .into_iter()
+        .filter(|p| !is_bool(p, true))
+        .partition(|p| may_fail(p, columns));
+    let filter = |input: Operator, predicate: Expr| Operator::Filter {
+        input: Box::new(input),
+        predicate,
+    };
+    let op = match Expr::conjunction(safe) {
+        Some(predicate) => filter(op, predicate),
+        None => op,
+    };
+    late.into_iter().fold(op, filter)
+}
+
+/// Whether an expression reads nothing but these columns, and at least one.
+fn reads_only(e: &Expr, visible: &[ColumnId]) -> bool {
+    let read = e.columns_read();
+    !read.is_empty() && read.iter().all(|id| visible.contains(id))
+}
+
+/// An operator with predicates on top, pushed as far down as they may go.
+fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator {
+    match op {
+        Operator::Filter { input, predicate } => {
+            let mut own = predicate.into_conjuncts();
+            own.append(&mut predicates);
+            push(*input, own, columns)
+        }
+        Operator::Map { input, expressions } => push_map(*input, expressions, predicates, columns),
+        Operator::Join { .. } => push_join(normalized(op), predicates, columns),
+        Operator::Aggregate {
+            input,
+            groups,
+            aggregates,
+        } => {
+            let (mut below, mut above) = (Vec::new(), Vec::new());
+            for predicate in predicates {
+                let grouped: Vec<ColumnId> = groups.iter().map(|g| g.0).collect();
+                let lowered = substituted(&predicate, &groups);
+                if reads_only(&predicate, &grouped) && !may_fail(&lowered, columns) {
+                    below.push(lowered);
+                } else {
+                    above.push(predicate);
+                }
+            }
+            let input = Box::new(push(*input, below, columns));
+            let op = Operator::Aggregate {
+                input,
+                groups,
+                aggregates,
+            };
+            place(op, above, columns)
+        }
+        Operator::Sort {
+            input,
+            keys,
+            limit: None,
+            offset: 0,
+        } => Operator::Sort {
+            input: Box::new(push(*input, predicates, columns)),
+            keys,
+            limit: None,
+            offset: 0,
+        },
+        Operator::UnionAll {
+            inputs,
+            columns: made,
+        } => push_union(inputs, made, predicates, columns),
+        mut other => {
+            for input in other.inputs_mut() {
+                let whole = take(input);
+                *input = push(whole, Vec::new(), columns);
+            }
+            place(other, predicates, columns)
+        }
+    }
+}
+
+/// A predicate with columns replaced by what they are computed from.
+pub fn substituted(predicate: &Expr, definitions: &[(ColumnId, Expr)]) -> Expr {
+    let mut out = predicate.clone();
+    // From the last to the first: a definition may read those before it.
+    for (id, e) in definitions.iter().rev() {
+        out.replace_columns(&|c| (c == *id).then(|| e.clone()));
+    }
+    out
+}
+
+fn push_map(
+    input: Operator,
+    expressions: Vec<(ColumnId, Expr)>,
+    predicates: Vec<Expr>,
+    columns: &Columns,
+) -> Operator {
+    let over_scan = matches!(input, Operator::Scan { .. });
+    let made: Vec<ColumnId> = expressions.iter().map(|e| e.0).collect();
+    let (mut below, mut above) = (Vec::new(), Vec::new());
+    for predicate in predicates {
+        let read: Vec<ColumnId> = predicate
+            .columns_read()
+            .into_iter()
+            .filter(|c| made.contains(c))
+            .collect();
+        let renamed = expressions
+            .iter()
+            .filter(|(id, _)| read.contains(id))
+            .all(|(_, e)| matches!(e.kind, ExprKind::Column(_) | ExprKind::Constant(_)));
+        let lowered = substituted(&predicate, &expressions);
+        // Over a scan nothing is gained by computing a value twice.
+        let worth = renamed || !over_scan;
+        if read.is_empty() || worth && !may_fail(&lowered, columns) {
+            below.push(lowered);
+        } else {
+            above.push(predicate);
+        }
+    }
+    let op = Operator::Map {
+        input: Box::new(push(input, below, columns)),
+        expressions,
+    };
+    place(op, above, columns)
+}
+
+fn push_union(
+    inputs: Vec<(Operator, Vec<ColumnId>)>,
+    made: Vec<ColumnId>,
+    predicates: Vec<Expr>,
+    columns: &Columns,
+) -> Operator {
+    let (above, below): (Vec<Expr>, Vec<Expr>) = predicates
+        .into_iter()
+        .partition(|p| may_fail(p, columns) || p.columns_read().is_empty());
+    let inputs = inputs
+        .into_iter()
+        .map(|(input, from)| {
+            let names: Vec<(ColumnId, Expr)> = made
+                .iter()
+                .zip(&from)
+                .map(|(m, f)| (*m, Expr::column(*f, columns)))
+                .collect();
+            let own = below.iter().map(|p| substituted(p, &names)).collect();
+            (push(input, own, columns), from)
+        })
+        .collect();
+    place(
+        Operator::UnionAll {
+            inputs,
+            columns: made,
+        },
+        above,
+        columns,
+    )
+}
+
+/// A join that keeps its left side is turned so that this side is the probe; which side is built is
+/// decided by estimates later.
+fn normalized(op: Operator) -> Operator {
+    match op {
+        Operator::Join {
+            kind: kind @ (JoinKind::BuildOuter | JoinKind::BuildSemi | JoinKind::BuildAnti),
+            build,
+            probe,
+            keys,
+            residual,
+            null_aware,
+        } => Operator::Join {
+            kind: match kind {
+                JoinKind::BuildOuter => JoinKind::ProbeOuter,
+                JoinKind::BuildSemi => JoinKind::ProbeSemi,
+                _ => JoinKind::ProbeAnti,
+            },
+            build: probe,
+            probe: build,
+            keys: keys.into_iter().map(|(b, p)| (p, b)).collect(),
+            residual,
+            null_aware,
+        },
+        other => other,
+    }
+}
+
+/// The parts of a join while predicates are sorted to its sides.
+struct Sides {
+    build: Vec<ColumnId>,
+    probe: Vec<ColumnId>,
+    to_build: Vec<Expr>,
+    to_probe: Vec<Expr>,
+    keys: Vec<(Expr, Expr)>,
+    residual: Vec<Expr>,
+    above: Vec<Expr>,
+}
+
+fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator {
+    let Operator::Join {
+        mut kind,
+        build,
+        probe,
+        keys,
+        residual,
+        mut null_aware,
+    } = op
+    else {
+        return op;
+    };
+    let mut sides = Sides {
+        build: build.visible(),
+        probe: probe.visible(),
+        to_build: vec![],
+        to_probe: vec![],
+        keys,
+        residual: vec![],
+        above: vec![],
+    };
+    if kind == JoinKind::ProbeOuter && predicates.iter().any(|p| rejects_null(p, &sides.build)) {
+        kind = JoinKind::Inner;
+    }
+    // NOT IN without NULLs on either side is a plain anti join.
+    null_aware &= sides.keys.iter().any(|(b, p)| b.nullable || p.nullable);
+    let conditions = residual.map_or(vec![], Expr::into_conjuncts);
+    match kind {
+        JoinKind::Inner => sides.inner(conditions, predicates, columns),
+        JoinKind::FullOuter => {
+            sides.residual = conditions;
+            sides.above = predicates;
+        }
+        _ => {
+            sides.conditions(kind, null_aware, conditions, columns);
+            for p in predicates {
+                if reads_only(&p, &sides.probe) && !may_fail(&p, columns) {
+                    sides.to_probe.push(p);
+                } else {
+                    sides.above.push(p);
+                }
+            }
+        }
+    }
+    null_aware &= matches!(kind, JoinKind::ProbeAnti | JoinKind::ProbeMark(_));
+    let op = Operator::Join {
+        kind,
+        build: Box::new(push(*build, sides.to_build, columns)),
+        probe: Box::new(push(*probe, sides.to_probe, columns)),
+        keys: sides.keys,
+        residual: Expr::conjunction(sides.residual),
+        null_aware,
+    };
+    place(op, sides.above, columns)
+}
+
+impl Sides {
+    /// An inner join: conditions and filters are one set of conjuncts.
+    fn inner(&mut self, conditions: Vec<Expr>, predicates: Vec<Expr>, columns: &Columns) {
+        let (late, safe): (Vec<Expr>, Vec<Expr>) = conditions
+            .into_iter()
+            .chain(predicates)
+            .partition(|p| may_fail(p, columns));
+        self.above = late;
+        for p in safe {
+            if reads_only(&p, &self.build) {
+                self.to_build.push(p);
+            } else if reads_only(&p, &self.probe) {
+                self.to_probe.push(p);
+            } else if let Some(key) = self.as_key(&p) {
+                self.keys.push(key);
+            } else {
+                self.to_build.extend(implied(&p, &self.build, columns));
+                self.to_probe.extend(implied(&p, &self.probe, columns));
+                self.residual.push(p);
+            }
+        }
+    }
+
+    /// `build expression = probe expression` as a key.
+    fn as_key(&self, p: &Expr) -> Option<(Expr, Expr)> {
+        let ExprKind::Compare(CompareOp::Eq, l, r) = &p.kind else {
+            return None;
+        };
+        let (build, probe) = if reads_only(l, &self.build) && reads_only(r, &self.probe) {
+            (l, r)
+        } else if reads_only(r, &self.build) && reads_only(l, &self.probe) {
+            (r, l)
+        } else {
+            return None;
+        };
+        Some(same_native((**build).clone(), (**probe).clone()))
+    }
+
+    /// The join's own conditions, where one side is kept.
+    fn conditions(&mut self, kind: JoinKind, null_aware: bool, conditions: Vec<Expr>, columns: &Columns) {
+        for p in conditions {
+            if null_aware || may_fail(&p, columns) {
+                self.residual.push(p);
+            } else if reads_only(&p, &self.build) {
+                self.to_build.push(p);
+            } else if kind == JoinKind::ProbeSemi && reads_only(&p, &self.probe) {
+                self.to_probe.push(p);
+            } else if let Some(key) = self.as_key(&p) {
+                self.keys.push(key);
+            } else {
+                self.to_build.extend(implied(&p, &self.build, columns));
+                self.residual.push(p);
+            }
+        }
+    }
+}
+
+/// Two keys in one native form: of decimals of different width the narrower is cast.
+pub fn same_native(a: Expr, b: Expr) -> (Expr, Expr) {
+    let widen = |e: Expr, ty: LogicalType| Expr {
+        nullable: e.nullable,
+        kind: ExprKind::Cast(Box::new(e)),
+        ty,
+    };
+    match (a.ty, b.ty) {
+        (LogicalType::Decimal { precision: p, .. }, LogicalType::Decimal { precision: q, .. })
+            if a.ty.native() != b.ty.native() =>
+        {
+            let (a_ty, b_ty) = (a.ty, b.ty);
+            if p < q {
+                (widen(a, b_ty), b)
+            } else {
+                (a, widen(b, a_ty))
+            }
+        }
+        _ => (a, b),
+    }
+}
+
+/// Whether a predicate cannot be true when all these columns are NULL.
+fn rejects_null(p: &Expr, side: &[ColumnId]) -> bool {
+    /// NULL if any column of the side it reads is.
+    fn is_strict(e: &Expr, side: &[ColumnId]) -> bool {
+        match &e.kind {
+            ExprKind::Column(id) => side.contains(id),
+            ExprKind::Arithmetic(_, l, r) => is_strict(l, side) || is_strict(r, side),
+            ExprKind::Negate(v) | ExprKind::Cast(v) | ExprKind::Extract(_, v) => is_strict(v, side),
+            ExprKind::AddInterval(v, _) => is_strict(v, side),
+            _ => false,
+        }
+    }
+    match &p.kind {
+        ExprKind::Compare(_, l, r) => is_strict(l, side) || is_strict(r, side),
+        ExprKind::Like { value, .. } | ExprKind::InList { value, .. } => is_strict(value, side),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::IsNull(v) => is_strict(v, side),
+            _ => false,
+        },
+        ExprKind::Or(list) => list.iter().all(|e| rejects_null(e, side)),
+        ExprKind::And(list) => list.iter().any(|e| rejects_null(e, side)),
+        _ => false,
+    }
+}
+
+/// What a disjunction over several relations says of these columns alone: (a1 and b1) or (a2 and b2)
+/// implies a1 or a2 (TPC-H 7 and 19).
+pub fn implied(p: &Expr, side: &[ColumnId], columns: &Columns) -> Option<Expr> {
+    let ExprKind::Or(branches) = &p.kind else {
+        return None;
+    };
+    let mut parts = Vec::new();
+    for branch in branches {
+        let own: Vec<Expr> = branch
+            .clone()
+            .into_conjuncts()
+            .into_iter()
+            .filter(|c| reads_only(c, side) && !may_fail(c, columns))
+            .collect();
+        parts.push(Expr::conjunction(own)?);
+    }
+    let mut out = any_of(parts);
+    simplify::expression(&mut out, columns);
+    (out.ty == LogicalType::Boolean && !is_bool(&out, true)).then_some(out)
+}

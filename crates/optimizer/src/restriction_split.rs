@@ -1,0 +1,361 @@
+//! Splits filters over scans into restrictions, which storage evaluates on codes, and the rest
+//! (Data Blocks, section 3.4).
+//!
+//! A restriction is true exactly where the conjunct it replaces is true: rows whose value is NULL
+//! satisfy neither. A disjunction over several columns stays a filter, but what it says of each column
+//! alone becomes a restriction beside it.
+
+use crate::can_fail::may_fail;
+use crate::pushdown::{place, take};
+use frazil_plan::operator::ScanRestrictionKind;
+use frazil_plan::verify::comparable;
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScanRestriction, bounds};
+use frazil_types::{CompareOp, LogicalType, Value};
+
+/// `x NOT IN (…)` of up to so many values becomes as many restrictions.
+const MAX_NOT_IN: usize = 4;
+
+/// Splits the filters of a plan.
+pub fn plan(plan: &mut Plan) {
+    let columns = &plan.columns;
+    let trees = plan
+        .shared
+        .iter_mut()
+        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
+    for tree in trees.chain([&mut plan.root]) {
+        operator(tree, columns);
+    }
+}
+
+fn operator(op: &mut Operator, columns: &Columns) {
+    if let Operator::Filter { input, predicate } = op
+        && let Operator::Scan {
+            columns: made,
+            restrictions,
+            ..
+        } = &mut **input
+    {
+        let made: Vec<ColumnId> = made.iter().map(|c| c.0).collect();
+        let whole = std::mem::replace(predicate, Expr::constant(Value::Null, LogicalType::Boolean));
+        let rest = split(whole.into_conjuncts(), &made, restrictions, columns);
+        let scan = take(input);
+        *op = place(scan, rest, columns);
+        return;
+    }
+    op.inputs_mut().into_iter().for_each(|i| operator(i, columns));
+}
+
+/// Moves what can be a restriction; gives the rest.
+fn split(
+    conjuncts: Vec<Expr>,
+    made: &[ColumnId],
+    restrictions: &mut Vec<ScanRestriction>,
+    columns: &Columns,
+) -> Vec<Expr> {
+    let mut ranges: Vec<Range> = Vec::new();
+    let mut rest = Vec::new();
+    for conjunct in conjuncts {
+        if let Some((column, op, value)) = integer_bound(&conjunct, made) {
+            let at = match ranges.iter().position(|r| r.column == column) {
+                Some(at) => at,
+                None => {
+                    ranges.push(Range::of(column));
+                    ranges.len() - 1
+                }
+            };
+            if ranges[at].narrow(op, value) {
+                continue;
+            }
+        }
+        match restriction(&conjunct, made, columns) {
+            Some(mut found) => restrictions.append(&mut found),
+            None => rest.push(conjunct),
+        }
+    }
+    for conjunct in &rest {
+        if may_fail(conjunct, columns) {
+            continue;
+        }
+        for id in conjunct.columns_read().into_iter().filter(|id| made.contains(id)) {
+            if let (true, Some(domain)) = (is_disjunction(conjunct), domain(conjunct, id)) {
+                match domain {
+                    Domain::List(list) => restrictions.push(ScanRestriction {
+                        column: id,
+                        kind: ScanRestrictionKind::In(list),
+                    }),
+                    Domain::Range(low, high) => {
+                        let mut range = Range::of(id);
+                        (range.low, range.high) = (low, high);
+                        ranges.push(range);
+                    }
+                }
+            }
+        }
+    }
+    for range in ranges {
+        match range.kind(columns[range.column].ty) {
+            Some(kind) => restrictions.push(ScanRestriction {
+                column: range.column,
+                kind,
+            }),
+            None => rest.push(Expr::constant(Value::Bool(false), LogicalType::Boolean)),
+        }
+    }
+    rest
+}
+
+fn is_disjunction(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Or(_))
+}
+
+/// Bounds of one column gathered from several conjuncts.
+struct Range {
+    column: ColumnId,
+    low: Option<i128>,
+    high: Option<i128>,
+}
+
+impl Range {
+    fn of(column: ColumnId) -> Range {
+        Range {
+            column,
+            low: None,
+            high: None,
+        }
+    }
+
+    /// Takes a comparison in; not if its bound is at the very end of the integers.
+    fn narrow(&mut self, op: CompareOp, v: i128) -> bool {
+        let (low, high) = match op {
+            CompareOp::Ge => (Some(v), None),
+            CompareOp::Gt => (v.checked_add(1), None),
+            CompareOp::Le => (None, Some(v)),
+            CompareOp::Lt => (None, v.checked_sub(1)),
+            _ => (None, None),
+        };
+        self.low = max_some(self.low, low);
+        self.high = min_some(self.high, high);
+        low.is_some() || high.is_some()
+    }
+
+    /// The restriction; `None` if no value is in the range.
+    fn kind(&self, ty: LogicalType) -> Option<ScanRestrictionKind> {
+        let limits = bounds::of_type(ty)?;
+        let constant = |v: i128| Expr::constant(Value::Int(v), ty);
+        let low = self.low.filter(|v| *v > limits.min);
+        let high = self.high.filter(|v| *v < limits.max);
+        match (low, high) {
+            (Some(low), Some(high)) if low > high => None,
+            (Some(low), _) if low > limits.max => None,
+            (_, Some(high)) if high < limits.min => None,
+            (Some(low), Some(high)) if low == high => {
+                Some(ScanRestrictionKind::Compare(CompareOp::Eq, constant(low)))
+            }
+            (Some(low), Some(high)) => Some(ScanRestrictionKind::Between(constant(low), constant(high))),
+            (Some(low), None) => Some(ScanRestrictionKind::Compare(CompareOp::Ge, constant(low))),
+            (None, Some(high)) => Some(ScanRestrictionKind::Compare(CompareOp::Le, constant(high))),
+            (None, None) => Some(ScanRestrictionKind::IsNotNull),
+        }
+    }
+}
+
+fn max_some(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    a.max(b)
+}
+
+fn min_some(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn scanned(e: &Expr, made: &[ColumnId]) -> Option<ColumnId> {
+    match e.kind {
+        ExprKind::Column(id) if made.contains(&id) => Some(id),
+        _ => None,
+    }
+}
+
+/// `column < constant` and its like, of an integer-like column.
+fn integer_bound(e: &Expr, made: &[ColumnId]) -> Option<(ColumnId, CompareOp, i128)> {
+    let ExprKind::Compare(op, l, r) = &e.kind else {
+        return None;
+    };
+    let ordered = !matches!(op, CompareOp::Eq | CompareOp::Ne);
+    match r.kind {
+        ExprKind::Constant(Value::Int(v)) if ordered && bounds::of_type(l.ty).is_some() => {
+            Some((scanned(l, made)?, *op, v))
+        }
+        _ => None,
+    }
+}
+
+/// The restrictions that together say what a conjunct says.
+fn restriction(e: &Expr, made: &[ColumnId], columns: &Columns) -> Option<Vec<ScanRestriction>> {
+    let on = |column: ColumnId, kind: ScanRestrictionKind| Some(vec![ScanRestriction { column, kind }]);
+    match &e.kind {
+        ExprKind::Compare(op, l, r) => match (scanned(l, made), scanned(r, made)) {
+            (Some(column), _) if is_operand(r, columns[column].ty) => {
+                on(column, ScanRestrictionKind::Compare(*op, (**r).clone()))
+            }
+            (_, Some(column)) if is_operand(l, columns[column].ty) => {
+                on(column, ScanRestrictionKind::Compare(op.flip(), (**l).clone()))
+            }
+            _ => None,
+        },
+        ExprKind::InList {
+            value,
+            list,
+            negated: false,
+        } => on(scanned(value, made)?, ScanRestrictionKind::In(list.clone())),
+        ExprKind::InList { value, list, .. } if list.len() <= MAX_NOT_IN => {
+            let column = scanned(value, made)?;
+            let ty = columns[column].ty;
+            let differs = |v: &Value| ScanRestriction {
+                column,
+                kind: ScanRestrictionKind::Compare(CompareOp::Ne, Expr::constant(v.clone(), ty)),
+            };
+            Some(list.iter().map(differs).collect())
+        }
+        ExprKind::IsNull(v) => on(scanned(v, made)?, ScanRestrictionKind::IsNull),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::IsNull(v) => on(scanned(v, made)?, ScanRestrictionKind::IsNotNull),
+            _ => None,
+        },
+        ExprKind::Like {
+            value,
+            pattern,
+            escape,
+            negated,
+        } => {
+            let column = scanned(value, made)?;
+            let is_text = columns[column].ty.is_string() && columns[column].ty != LogicalType::Char(1);
+            is_text
+                .then(|| on(column, like(pattern, *escape, *negated)?))
+                .flatten()
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression can be an operand of a restriction on a column of type `ty`: a value known when the
+/// pipeline opens, in the column's own form. (Values of a wider decimal may not fit the column.)
+fn is_operand(e: &Expr, ty: LogicalType) -> bool {
+    let same_form = e.ty.native() == ty.native() && comparable(e.ty, ty);
+    match &e.kind {
+        ExprKind::Constant(Value::Int(v)) => {
+            comparable(e.ty, ty) && bounds::of_type(ty).is_some_and(|b| b.min <= *v && *v <= b.max)
+        }
+        ExprKind::Constant(v) => !v.is_null() && same_form && ty != LogicalType::Interval,
+        ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => same_form,
+        _ => false,
+    }
+}
+
+/// The restriction of a LIKE; `None` for a pattern that only the runtime judges, such as one that ends in
+/// its escape character.
+fn like(pattern: &str, escape: Option<char>, negated: bool) -> Option<ScanRestrictionKind> {
+    let mut rewritten = String::new();
+    let mut literal = String::new();
+    let mut wildcards = 0;
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if Some(c) == escape {
+            let escaped = chars.next()?;
+            literal.push(escaped);
+            if matches!(escaped, '%' | '_' | '\\') {
+                rewritten.push('\\');
+            }
+            rewritten.push(escaped);
+        } else {
+            match c {
+                '%' | '_' => wildcards += 1,
+                '\\' => {
+                    rewritten.push('\\');
+                    literal.push(c);
+                }
+                _ => literal.push(c),
+            }
+            rewritten.push(c);
+        }
+    }
+    let prefix = wildcards == 1 && rewritten.ends_with('%') && !rewritten.ends_with("\\%");
+    Some(match (wildcards, negated) {
+        (1, false) if prefix => ScanRestrictionKind::Prefix(literal),
+        _ => ScanRestrictionKind::Like {
+            pattern: rewritten,
+            negated,
+        },
+    })
+}
+
+/// Values a column can have where a predicate is true.
+enum Domain {
+    List(Vec<Value>),
+    Range(Option<i128>, Option<i128>),
+}
+
+/// What a predicate implies for one column.
+fn domain(e: &Expr, column: ColumnId) -> Option<Domain> {
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(id) if id == column);
+    match &e.kind {
+        ExprKind::And(list) => list.iter().filter_map(|e| domain(e, column)).reduce(intersection),
+        ExprKind::Or(list) => {
+            let mut all = list.iter().map(|e| domain(e, column));
+            let first = all.next()??;
+            let hull = all.try_fold(first, |a, b| union(a, b?))?;
+            match hull {
+                Domain::Range(None, None) => None,
+                some => Some(some),
+            }
+        }
+        ExprKind::Compare(op, l, r) if is_column(l) => match (&r.kind, op) {
+            (ExprKind::Constant(v), CompareOp::Eq) if !v.is_null() => Some(Domain::List(vec![v.clone()])),
+            (ExprKind::Constant(Value::Int(v)), _) if *op != CompareOp::Ne => {
+                let mut range = Range::of(column);
+                range
+                    .narrow(*op, *v)
+                    .then_some(Domain::Range(range.low, range.high))
+            }
+            _ => None,
+        },
+        ExprKind::InList {
+            value,
+            list,
+            negated: false,
+        } if is_column(value) => Some(Domain::List(list.clone())),
+        _ => None,
+    }
+}
+
+fn intersection(a: Domain, b: Domain) -> Domain {
+    match (a, b) {
+        (Domain::Range(l, h), Domain::Range(m, i)) => Domain::Range(max_some(l, m), min_some(h, i)),
+        (list @ Domain::List(_), _) | (_, list) => list,
+    }
+}
+
+fn union(a: Domain, b: Domain) -> Option<Domain> {
+    let hull = |d: &Domain| match d {
+        Domain::Range(l, h) => Some((*l, *h)),
+        Domain::List(list) => {
+            let int = |v: &Value| match v {
+                Value::Int(v) => Some(*v),
+                _ => None,
+            };
+            let values: Vec<i128> = list.iter().map(int).collect::<Option<_>>()?;
+            Some((values.iter().min().copied(), values.iter().max().copied()))
+        }
+    };
+    if let (Domain::List(a), Domain::List(b)) = (&a, &b) {
+        let mut all = a.clone();
+        all.extend(b.iter().filter(|v| !a.contains(v)).cloned());
+        return Some(Domain::List(all));
+    }
+    let ((l, h), (m, i)) = (hull(&a)?, hull(&b)?);
+    Some(Domain::Range(
+        l.zip(m).map(|(a, b)| a.min(b)),
+        h.zip(i).map(|(a, b)| a.max(b)),
+    ))
+}

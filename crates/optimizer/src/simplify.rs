@@ -1,0 +1,464 @@
+//! Boolean logic: negations pushed inward, constants absorbed, common parts of a disjunction pulled out
+//! (TPC-H 19), equalities of one value gathered into IN, casts moved from columns to constants so that
+//! comparisons become SARGable. All rules hold in Kleene's three-valued logic.
+
+use crate::can_fail::may_fail;
+use crate::fold::{self, fold};
+use frazil_plan::{Columns, Expr, ExprKind, Operator, Plan};
+use frazil_types::{CompareOp, LogicalType, Value, decimal};
+
+/// Simplifies every expression of a plan.
+pub fn plan(plan: &mut Plan) {
+    let columns = &plan.columns;
+    let trees = plan
+        .shared
+        .iter_mut()
+        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
+    for tree in trees.chain([&mut plan.root]) {
+        operator(tree, columns);
+    }
+}
+
+fn operator(op: &mut Operator, columns: &Columns) {
+    for input in op.inputs_mut() {
+        operator(input, columns);
+    }
+    match op {
+        Operator::Filter { predicate, .. } => expression(predicate, columns),
+        Operator::Map { expressions, .. } => {
+            expressions.iter_mut().for_each(|(_, e)| expression(e, columns));
+        }
+        Operator::Values { rows, .. } => rows.iter_mut().flatten().for_each(|e| expression(e, columns)),
+        Operator::Join { keys, residual, .. } => {
+            for (b, p) in keys {
+                expression(b, columns);
+                expression(p, columns);
+            }
+            residual.iter_mut().for_each(|e| expression(e, columns));
+        }
+        Operator::Aggregate {
+            groups, aggregates, ..
+        } => {
+            groups.iter_mut().for_each(|(_, e)| expression(e, columns));
+            for (_, call) in aggregates {
+                call.argument
+                    .iter_mut()
+                    .chain(&mut call.filter)
+                    .for_each(|e| expression(e, columns));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Simplifies one expression, its parts first.
+pub fn expression(e: &mut Expr, columns: &Columns) {
+    for child in e.children_mut() {
+        expression(child, columns);
+    }
+    fold(e);
+    match &mut e.kind {
+        ExprKind::Not(inner) => {
+            if let Some(kind) = negation(inner, columns) {
+                e.kind = kind;
+                // The negated parts of a conjunction may now fold themselves.
+                e.children_mut().into_iter().for_each(|c| expression(c, columns));
+                expression_node(e, columns);
+            }
+        }
+        _ => expression_node(e, columns),
+    }
+}
+
+fn expression_node(e: &mut Expr, columns: &Columns) {
+    match &mut e.kind {
+        ExprKind::And(_) => conjunction(e),
+        ExprKind::Or(_) => disjunction(e, columns),
+        ExprKind::Compare(..) => comparison(e),
+        ExprKind::InList { value, list, negated } if list.len() == 1 => {
+            let op = if *negated { CompareOp::Ne } else { CompareOp::Eq };
+            let only = Expr::constant(list.remove(0), value.ty);
+            e.kind = ExprKind::Compare(op, take_box(value), Box::new(only));
+        }
+        ExprKind::IsNull(v) if !v.nullable && !may_fail(v, columns) => {
+            *e = truth(false);
+        }
+        ExprKind::Case { branches, .. } if branches.iter().all(|b| is_bool(&b.0, false)) => case(e),
+        ExprKind::Case { branches, .. } if branches.first().is_some_and(|b| is_bool(&b.0, true)) => {
+            *e = branches.remove(0).1;
+        }
+        _ => {}
+    }
+}
+
+/// A CASE none of whose conditions can be true.
+fn case(e: &mut Expr) {
+    if let ExprKind::Case { otherwise, .. } = &mut e.kind {
+        *e = match otherwise.take() {
+            Some(result) => *result,
+            None => Expr::constant(Value::Null, e.ty),
+        };
+    }
+}
+
+fn truth(b: bool) -> Expr {
+    Expr::constant(Value::Bool(b), LogicalType::Boolean)
+}
+
+/// Whether an expression is this truth value.
+pub fn is_bool(e: &Expr, wanted: bool) -> bool {
+    matches!(e.kind, ExprKind::Constant(Value::Bool(b)) if b == wanted)
+}
+
+fn take_box(e: &mut Box<Expr>) -> Box<Expr> {
+    std::mem::replace(e, Box::new(truth(true)))
+}
+
+/// What NOT of an expression is, if that can be said without NOT.
+fn negation(inner: &mut Expr, columns: &Columns) -> Option<ExprKind> {
+    let not = |e: Expr| {
+        let nullable = e.nullable;
+        let mut e = Expr::boolean(ExprKind::Not(Box::new(e)), nullable);
+        expression(&mut e, columns);
+        e
+    };
+    match &mut inner.kind {
+        ExprKind::Constant(Value::Bool(b)) => Some(ExprKind::Constant(Value::Bool(!*b))),
+        ExprKind::Constant(Value::Null) => Some(ExprKind::Constant(Value::Null)),
+        ExprKind::Not(e) => Some(std::mem::replace(&mut e.kind, ExprKind::Constant(Value::Null))),
+        ExprKind::Compare(op, l, r) => Some(ExprKind::Compare(op.negate(), take_box(l), take_box(r))),
+        ExprKind::Distinct { left, right, negated } => Some(ExprKind::Distinct {
+            left: take_box(left),
+            right: take_box(right),
+            negated: !*negated,
+        }),
+        ExprKind::Like {
+            value,
+            pattern,
+            escape,
+            negated,
+        } => Some(ExprKind::Like {
+            value: take_box(value),
+            pattern: std::mem::take(pattern),
+            escape: *escape,
+            negated: !*negated,
+        }),
+        ExprKind::InList { value, list, negated } => Some(ExprKind::InList {
+            value: take_box(value),
+            list: std::mem::take(list),
+            negated: !*negated,
+        }),
+        ExprKind::And(list) => Some(ExprKind::Or(list.drain(..).map(not).collect())),
+        ExprKind::Or(list) => Some(ExprKind::And(list.drain(..).map(not).collect())),
+        _ => None,
+    }
+}
+
+fn conjunction(e: &mut Expr) {
+    let mut parts = Vec::new();
+    for part in std::mem::replace(e, truth(true)).into_conjuncts() {
+        if is_bool(&part, false) {
+            *e = truth(false);
+            return;
+        }
+        if !is_bool(&part, true) && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    if let Some(all) = Expr::conjunction(parts) {
+        *e = all;
+    }
+}
+
+/// The parts of nested disjunctions.
+fn disjuncts(e: Expr) -> Vec<Expr> {
+    match e.kind {
+        ExprKind::Or(list) => list.into_iter().flat_map(disjuncts).collect(),
+        _ => vec![e],
+    }
+}
+
+/// A disjunction of parts; false for none.
+pub fn any_of(mut parts: Vec<Expr>) -> Expr {
+    match parts.len() {
+        0 => truth(false),
+        1 => parts.remove(0),
+        _ => {
+            let nullable = parts.iter().any(|p| p.nullable);
+            Expr::boolean(ExprKind::Or(parts), nullable)
+        }
+    }
+}
+
+fn disjunction(e: &mut Expr, columns: &Columns) {
+    let mut parts: Vec<Expr> = Vec::new();
+    for part in disjuncts(std::mem::replace(e, truth(false))) {
+        if is_bool(&part, true) {
+            *e = truth(true);
+            return;
+        }
+        if !is_bool(&part, false) && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    let mut branches: Vec<Vec<Expr>> = gather_equalities(parts)
+        .into_iter()
+        .map(Expr::into_conjuncts)
+        .collect();
+    // (a and b) or (a and c) = a and (b or c)
+    let mut common = Vec::new();
+    if branches.len() > 1 {
+        let (first, others) = branches.split_at_mut(1);
+        first[0].retain(|part| {
+            let shared = others.iter().all(|b| b.contains(part)) && !may_fail(part, columns);
+            if shared {
+                common.push(part.clone());
+            }
+            !shared
+        });
+        others
+            .iter_mut()
+            .for_each(|b| b.retain(|part| !common.contains(part)));
+    }
+    let rest: Vec<Expr> = branches
+        .into_iter()
+        .map(|b| Expr::conjunction(b).unwrap_or(truth(true)))
+        .collect();
+    if !rest.iter().any(|r| is_bool(r, true)) {
+        let rest = if common.is_empty() {
+            rest
+        } else {
+            gather_equalities(rest)
+        };
+        common.push(any_of(rest));
+    }
+    *e = Expr::conjunction(common).unwrap_or(truth(true));
+}
+
+/// `x = 1 or x in (2, 3)` becomes `x in (1, 2, 3)`.
+fn gather_equalities(parts: Vec<Expr>) -> Vec<Expr> {
+    let mut out: Vec<Expr> = Vec::new();
+    for part in parts {
+        let Some((value, list)) = equal_to_constants(&part) else {
+            out.push(part);
+            continue;
+        };
+        let same = out
+            .iter_mut()
+            .find(|e| equal_to_constants(e).is_some_and(|(v, _)| v == value));
+        match same {
+            Some(earlier) => {
+                let (value, mut all) = match equal_to_constants(earlier) {
+                    Some((value, all)) => (value.clone(), all),
+                    None => continue,
+                };
+                for v in list {
+                    if !all.contains(&v) {
+                        all.push(v);
+                    }
+                }
+                let nullable = value.nullable;
+                let value = Box::new(value);
+                let kind = ExprKind::InList {
+                    value,
+                    list: all,
+                    negated: false,
+                };
+                *earlier = Expr::boolean(kind, nullable);
+            }
+            None => out.push(part),
+        }
+    }
+    out
+}
+
+/// `x = constant` and `x in (constants)` as x and the constants.
+fn equal_to_constants(e: &Expr) -> Option<(&Expr, Vec<Value>)> {
+    match &e.kind {
+        ExprKind::Compare(CompareOp::Eq, l, r) => match &r.kind {
+            ExprKind::Constant(v) if !v.is_null() => Some((l, vec![v.clone()])),
+            _ => None,
+        },
+        ExprKind::InList {
+            value,
+            list,
+            negated: false,
+        } => Some((value, list.clone())),
+        _ => None,
+    }
+}
+
+/// Constants to the right; `cast(x) <op> constant` becomes `x <op> constant` where that says the same.
+fn comparison(e: &mut Expr) {
+    let ExprKind::Compare(op, l, r) = &mut e.kind else {
+        return;
+    };
+    if l.columns_read().is_empty() && !r.columns_read().is_empty() {
+        std::mem::swap(l, r);
+        *op = op.flip();
+    }
+    if let ExprKind::Constant(Value::Null) = r.kind
+        && !l.can_fail()
+    {
+        *e = Expr::constant(Value::Null, LogicalType::Boolean);
+        return;
+    }
+    while let (ExprKind::Cast(inner), ExprKind::Constant(Value::Int(v))) = (&mut l.kind, &r.kind) {
+        let Some((new_op, new_value)) = uncast(*op, inner.ty, l.ty, *v) else {
+            return;
+        };
+        let ty = inner.ty;
+        *op = new_op;
+        *l = take_box(inner);
+        *r = Box::new(Expr::constant(Value::Int(new_value), ty));
+    }
+}
+
+/// The comparison on values of `from` that says what `op` with `v` says on the same values cast to `to`, a
+/// type that holds all of them exactly. `None` if there is none.
+fn uncast(op: CompareOp, from: LogicalType, to: LogicalType, v: i128) -> Option<(CompareOp, i128)> {
+    let factor = match (from, to) {
+        (LogicalType::Date, LogicalType::Timestamp) => fold::DAY,
+        _ => {
+            let (a, b) = (from.scale()?, to.scale()?);
+            let widens = frazil_plan::bounds::of_type(from)?
+                .max
+                .checked_mul(decimal::power_of_ten(b.checked_sub(a)?))?
+                <= frazil_plan::bounds::of_type(to)?.max;
+            if !widens {
+                return None;
+            }
+            decimal::power_of_ten(b - a)
+        }
+    };
+    let (quotient, exact) = (v.div_euclid(factor), v.rem_euclid(factor) == 0);
+    let (op, value) = match op {
+        CompareOp::Eq | CompareOp::Ne if !exact => return None,
+        // Values are whole multiples of the factor, so the bound may be rounded towards them.
+        CompareOp::Lt | CompareOp::Ge if !exact => (op, quotient + 1),
+        _ => (op, quotient),
+    };
+    let range = frazil_plan::bounds::of_type(from)?;
+    (range.min <= value && value <= range.max).then_some((op, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn uncast_agrees_with_the_cast() {
+        let to = LogicalType::Decimal {
+            precision: 12,
+            scale: 1,
+        };
+        for op in [
+            CompareOp::Eq,
+            CompareOp::Ne,
+            CompareOp::Lt,
+            CompareOp::Le,
+            CompareOp::Gt,
+            CompareOp::Ge,
+        ] {
+            for v in -35..35i128 {
+                if let Some((new_op, new_v)) = uncast(op, LogicalType::SmallInt, to, v) {
+                    for x in -5..5i128 {
+                        assert_eq!(
+                            op.holds((x * 10).cmp(&v)),
+                            new_op.holds(x.cmp(&new_v)),
+                            "{op:?} {v} {x}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// A predicate over three integer columns in three-valued logic.
+    fn predicate() -> impl Strategy<Value = Expr> {
+        let leaf = (0u32..3, 0i128..4, 0usize..3, any::<bool>()).prop_map(|(c, v, form, negated)| {
+            let column = Expr {
+                kind: ExprKind::Column(frazil_plan::ColumnId(c)),
+                ty: LogicalType::Integer,
+                nullable: true,
+            };
+            let constant = Expr::constant(Value::Int(v), LogicalType::Integer);
+            let kind = match form {
+                0 => ExprKind::Compare(CompareOp::Eq, Box::new(column), Box::new(constant)),
+                1 => ExprKind::Compare(CompareOp::Lt, Box::new(constant), Box::new(column)),
+                _ => ExprKind::InList {
+                    value: Box::new(column),
+                    list: vec![Value::Int(v), Value::Int(v + 1)],
+                    negated,
+                },
+            };
+            Expr::boolean(kind, true)
+        });
+        leaf.prop_recursive(4, 24, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 2..4)
+                    .prop_map(|l| Expr::boolean(ExprKind::And(l), true)),
+                prop::collection::vec(inner.clone(), 2..4).prop_map(|l| Expr::boolean(ExprKind::Or(l), true)),
+                inner.prop_map(|e| Expr::boolean(ExprKind::Not(Box::new(e)), true)),
+            ]
+        })
+    }
+
+    /// The naive evaluator: true, false or unknown.
+    fn evaluate(e: &Expr, row: &[Option<i128>; 3]) -> Option<bool> {
+        let int = |e: &Expr| match &e.kind {
+            ExprKind::Column(c) => row[c.0 as usize],
+            ExprKind::Constant(Value::Int(v)) => Some(*v),
+            _ => None,
+        };
+        match &e.kind {
+            ExprKind::Constant(Value::Bool(b)) => Some(*b),
+            ExprKind::Compare(op, l, r) => Some(op.holds(int(l)?.cmp(&int(r)?))),
+            ExprKind::InList { value, list, negated } => {
+                Some(list.contains(&Value::Int(int(value)?)) != *negated)
+            }
+            ExprKind::Not(e) => evaluate(e, row).map(|b| !b),
+            ExprKind::And(list) => {
+                list.iter()
+                    .map(|e| evaluate(e, row))
+                    .fold(Some(true), |a, b| match (a, b) {
+                        (Some(false), _) | (_, Some(false)) => Some(false),
+                        (Some(true), Some(true)) => Some(true),
+                        _ => None,
+                    })
+            }
+            ExprKind::Or(list) => {
+                list.iter()
+                    .map(|e| evaluate(e, row))
+                    .fold(Some(false), |a, b| match (a, b) {
+                        (Some(true), _) | (_, Some(true)) => Some(true),
+                        (Some(false), Some(false)) => Some(false),
+                        _ => None,
+                    })
+            }
+            _ => None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn simplified_predicates_keep_the_same_rows(e in predicate()) {
+            let mut columns = Columns::default();
+            for name in ["a", "b", "c"] {
+                columns.add(name, LogicalType::Integer, true);
+            }
+            let mut simple = e.clone();
+            expression(&mut simple, &columns);
+            let values = [None, Some(0), Some(1), Some(3), Some(4)];
+            for a in values {
+                for b in values {
+                    for c in values {
+                        let row = [a, b, c];
+                        prop_assert_eq!(evaluate(&e, &row), evaluate(&simple, &row));
+                    }
+                }
+            }
+        }
+    }
+}
