@@ -84,8 +84,10 @@ pub fn bind(
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES);
         let spawned = thread.spawn_scoped(scope, || binder.bind(parsed));
-        let deep = spawned.map_err(|e| Error::new(SqlState::OUT_OF_MEMORY, format!("no thread for planning: {e}")))?;
-        deep.join().unwrap_or_else(|_| Err(Error::internal("planning failed")))
+        let deep = spawned
+            .map_err(|e| Error::new(SqlState::OUT_OF_MEMORY, format!("no thread for planning: {e}")))?;
+        deep.join()
+            .unwrap_or_else(|_| Err(Error::internal("planning failed")))
     })
 }
 
@@ -127,7 +129,11 @@ impl Binder<'_> {
                 let bound = self.bind(inner)?;
                 match &bound.statement {
                     Statement::Query(_) | Statement::Insert(_) | Statement::Delete(_) => {}
-                    _ => return Err(Error::unsupported("EXPLAIN of anything but a query, INSERT or DELETE")),
+                    _ => {
+                        return Err(Error::unsupported(
+                            "EXPLAIN of anything but a query, INSERT or DELETE",
+                        ));
+                    }
                 }
                 Ok(Bound {
                     statement: Statement::Explain {

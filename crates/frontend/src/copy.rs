@@ -77,13 +77,19 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     let path = match cursor.next() {
         Some(Token::SingleQuotedString(path)) => path,
         Some(Token::Word(w)) if matches!(w.value.to_lowercase().as_str(), "stdin" | "program") => {
-            return Err(Error::unsupported(format!("COPY FROM {}", w.value.to_uppercase()))
-                .with_hint("name a file: COPY t FROM 'path'"));
+            return Err(
+                Error::unsupported(format!("COPY FROM {}", w.value.to_uppercase()))
+                    .with_hint("name a file: COPY t FROM 'path'"),
+            );
         }
         _ => return Err(cursor.error_before()),
     };
     let parquet = path.to_lowercase().ends_with(".parquet");
-    let format = if parquet { CopyFormat::Parquet } else { CopyFormat::Csv };
+    let format = if parquet {
+        CopyFormat::Parquet
+    } else {
+        CopyFormat::Csv
+    };
     let mut options = CopyOptions::of_format(format);
     let mut escape = None;
     cursor.take("with");
@@ -153,8 +159,11 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             }
         }
         other => {
-            return Err(Error::unsupported(format!("COPY option {}", other.to_uppercase()))
-                .with_hint("the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL and ENCODING 'utf8'"));
+            return Err(
+                Error::unsupported(format!("COPY option {}", other.to_uppercase())).with_hint(
+                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL and ENCODING 'utf8'",
+                ),
+            );
         }
     }
     Ok(())

@@ -5,8 +5,8 @@ use crate::planner_context::PlannerContext;
 use crate::query::arithmetic::constant_as;
 use crate::{Statement, select, sql_type};
 use datafusion_sql::sqlparser::ast::{
-    ColumnDef as SqlColumn, ColumnOption, CreateTable, CreateTableOptions, Expr as SqlExpr, SelectItem, SetExpr, SqlOption,
-    TableConstraint, Value as SqlValue, ValueWithSpan,
+    ColumnDef as SqlColumn, ColumnOption, CreateTable, CreateTableOptions, Expr as SqlExpr, SelectItem,
+    SetExpr, SqlOption, TableConstraint, Value as SqlValue, ValueWithSpan,
 };
 use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::Parser;
@@ -29,7 +29,8 @@ pub(crate) fn bind(binder: &Binder, create: &CreateTable) -> Result<Bound> {
         let Statement::Query(plan) = bound.statement else {
             return Err(Error::internal("a query that is none"));
         };
-        let column = |(name, id): &(String, frazil_plan::ColumnId)| ColumnDef::new(name, plan.columns[*id].ty);
+        let column =
+            |(name, id): &(String, frazil_plan::ColumnId)| ColumnDef::new(name, plan.columns[*id].ty);
         let schema = Schema::new(plan.output.iter().map(column).collect());
         check_columns(&schema)?;
         bound.statement = Statement::CreateTable {
@@ -41,7 +42,11 @@ pub(crate) fn bind(binder: &Binder, create: &CreateTable) -> Result<Bound> {
         };
         return Ok(bound);
     }
-    let columns = create.columns.iter().map(|c| column(binder, c)).collect::<Result<Vec<_>>>()?;
+    let columns = create
+        .columns
+        .iter()
+        .map(|c| column(binder, c))
+        .collect::<Result<Vec<_>>>()?;
     let schema = Schema::new(columns);
     if schema.columns.is_empty() {
         return Err(Error::unsupported("a table without columns"));
@@ -92,16 +97,25 @@ fn refuse(c: &CreateTable) -> Result<()> {
         (c.like.is_some(), "CREATE TABLE … LIKE"),
         (c.clone.is_some(), "CREATE TABLE … CLONE"),
         (c.inherits.is_some(), "INHERITS"),
-        (c.partition_by.is_some() || c.partition_of.is_some(), "PARTITION BY"),
+        (
+            c.partition_by.is_some() || c.partition_of.is_some(),
+            "PARTITION BY",
+        ),
         (c.on_commit.is_some(), "ON COMMIT"),
         (c.without_rowid, "WITHOUT ROWID"),
         (c.order_by.is_some(), "ORDER BY in CREATE TABLE"),
         (c.cluster_by.is_some() || c.clustered_by.is_some(), "CLUSTER BY"),
         (c.primary_key.is_some(), "PRIMARY KEY"),
         (c.comment.is_some(), "COMMENT"),
-        (c.location.is_some() || c.file_format.is_some(), "LOCATION or STORED AS"),
+        (
+            c.location.is_some() || c.file_format.is_some(),
+            "LOCATION or STORED AS",
+        ),
         (c.strict, "STRICT"),
-        (c.transient || c.volatile || c.iceberg || c.dynamic, "this kind of table"),
+        (
+            c.transient || c.volatile || c.iceberg || c.dynamic,
+            "this kind of table",
+        ),
     ];
     match clauses.iter().find(|clause| clause.0) {
         Some((_, what)) => Err(Error::unsupported(what)),

@@ -20,7 +20,9 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::Context(_, inner) => from_datafusion(*inner),
         DataFusionError::Diagnostic(_, inner) => from_datafusion(*inner),
         DataFusionError::Collection(mut all) if !all.is_empty() => from_datafusion(all.swap_remove(0)),
-        DataFusionError::NotImplemented(what) => Error::new(SqlState::FEATURE_NOT_SUPPORTED, first_line(&what)),
+        DataFusionError::NotImplemented(what) => {
+            Error::new(SqlState::FEATURE_NOT_SUPPORTED, first_line(&what))
+        }
         DataFusionError::Plan(what) => of_plan(&what),
         other => of_plan(&other.strip_backtrace()),
     }
@@ -39,6 +41,8 @@ fn of_plan(message: &str) -> Error {
         || has("Aggregate functions are not allowed")
     {
         SqlState::GROUPING_ERROR
+    } else if has("non-boolean") {
+        SqlState::DATATYPE_MISMATCH
     } else if has("Invalid function")
         || has("No function matches")
         || has("Cannot infer common argument type")

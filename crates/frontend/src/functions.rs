@@ -6,9 +6,7 @@
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion_common::Result;
-use datafusion_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use frazil_plan::ScalarFunction;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

@@ -8,8 +8,8 @@ use crate::query::typing::constant_of;
 use crate::query::{Relation, Translator};
 use crate::{Statement, TableEntry, select};
 use datafusion_sql::sqlparser::ast::{
-    Delete, Expr as SqlExpr, FromTable, Ident, Insert, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor,
-    TableObject, TableWithJoins, Value as SqlValue, Values,
+    Delete, Expr as SqlExpr, FromTable, Ident, Insert, ObjectName, Query, Select, SelectItem, SetExpr,
+    TableFactor, TableObject, TableWithJoins, Value as SqlValue, Values,
 };
 use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::Parser;
@@ -107,10 +107,21 @@ pub(crate) fn insert(binder: &Binder, insert: &Insert) -> Result<Bound> {
     let given = relation.out.len();
     let default_values = insert.source.is_none();
     if given > targets.len() || (given < targets.len() && !names.is_empty()) {
-        let what = if given > targets.len() { "expressions" } else { "target columns" };
+        let what = if given > targets.len() {
+            "expressions"
+        } else {
+            "target columns"
+        };
         return Err(Error::new(
             SqlState::SYNTAX_ERROR,
-            format!("INSERT has more {what} than {}", if given > targets.len() { "target columns" } else { "expressions" }),
+            format!(
+                "INSERT has more {what} than {}",
+                if given > targets.len() {
+                    "target columns"
+                } else {
+                    "expressions"
+                }
+            ),
         ));
     }
     let targets = if default_values { &[] } else { &targets[..given] };
@@ -177,7 +188,12 @@ fn default_literal(column: &ColumnDef) -> SqlExpr {
 }
 
 /// An Insert above `relation`: its columns are cast to those at `targets`, the others take defaults.
-fn assign(translator: &mut Translator, entry: &TableEntry, relation: Relation, targets: &[usize]) -> Result<Operator> {
+fn assign(
+    translator: &mut Translator,
+    entry: &TableEntry,
+    relation: Relation,
+    targets: &[usize],
+) -> Result<Operator> {
     let Relation { mut op, out } = relation;
     let mut added: Vec<(ColumnId, Expr)> = Vec::new();
     let mut columns = Vec::with_capacity(entry.schema.columns.len());
@@ -219,7 +235,12 @@ fn assign(translator: &mut Translator, entry: &TableEntry, relation: Relation, t
 }
 
 /// Casts a column of VALUES row by row, so that quoted literals take the column's type.
-fn assign_values(translator: &mut Translator, op: &mut Operator, id: ColumnId, column: &ColumnDef) -> Result<bool> {
+fn assign_values(
+    translator: &mut Translator,
+    op: &mut Operator,
+    id: ColumnId,
+    column: &ColumnDef,
+) -> Result<bool> {
     let Operator::Values { columns, rows } = op else {
         return Ok(false);
     };
@@ -240,7 +261,9 @@ fn assign_values(translator: &mut Translator, op: &mut Operator, id: ColumnId, c
 /// An assignment cast: as a cast, but a text expression is no number, and too long a text an error.
 fn assigned(translator: &Translator, column: &ColumnDef, e: Expr) -> Result<Expr> {
     let untyped = translator.typing.is_untyped(&e);
-    if !untyped && e.ty.is_string() && !column.ty.is_string() || matches!((e.ty, column.ty), (LogicalType::Integer, LogicalType::Boolean)) {
+    if !untyped && e.ty.is_string() && !column.ty.is_string()
+        || matches!((e.ty, column.ty), (LogicalType::Integer, LogicalType::Boolean))
+    {
         return Err(Error::new(
             SqlState::DATATYPE_MISMATCH,
             format!(
@@ -315,7 +338,9 @@ fn row_id_query(from: &TableWithJoins, selection: Option<SqlExpr>) -> Result<Que
             selection: condition,
             ..
         } = &mut **select;
-        *projection = vec![SelectItem::UnnamedExpr(SqlExpr::Identifier(Ident::with_quote('"', ROW_ID)))];
+        *projection = vec![SelectItem::UnnamedExpr(SqlExpr::Identifier(Ident::with_quote(
+            '"', ROW_ID,
+        )))];
         *tables = vec![from.clone()];
         *condition = selection;
     }

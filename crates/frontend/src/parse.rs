@@ -63,7 +63,15 @@ pub fn parse(sql: &str) -> Result<Vec<ParsedStatement>> {
     let dialect = PostgreSqlDialect {};
     let tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
-        .map_err(|e| located(sql, &format!("{} at Line: {}, Column: {}", e.message, e.location.line, e.location.column)))?;
+        .map_err(|e| {
+            located(
+                sql,
+                &format!(
+                    "{} at Line: {}, Column: {}",
+                    e.message, e.location.line, e.location.column
+                ),
+            )
+        })?;
     let mut out = Vec::new();
     let mut rest = &tokens[..];
     loop {
@@ -208,7 +216,9 @@ fn parse_statement(sql: &str, words: &[TokenWithSpan]) -> Result<ParsedStatement
 fn sqlparser_statement(sql: &str, words: &[TokenWithSpan]) -> Result<Ast> {
     let dialect = PostgreSqlDialect {};
     let mut parser = Parser::new(&dialect).with_tokens_with_locations(words.to_vec());
-    let statement = parser.parse_statement().map_err(|e| located(sql, &e.to_string()))?;
+    let statement = parser
+        .parse_statement()
+        .map_err(|e| located(sql, &e.to_string()))?;
     let next = parser.peek_token();
     if next.token != Token::EOF {
         let start = next.span.start;
@@ -275,7 +285,10 @@ fn freeze(cursor: &mut Cursor) -> Result<ParsedKind> {
 fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
     cursor.take("session");
-    if matches!(cursor.word().as_deref(), Some("local" | "transaction" | "time" | "role")) {
+    if matches!(
+        cursor.word().as_deref(),
+        Some("local" | "transaction" | "time" | "role")
+    ) {
         let word = cursor.word().unwrap_or_default().to_uppercase();
         return Err(Error::unsupported(format!("SET {word}")));
     }
@@ -324,7 +337,11 @@ fn transaction(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> {
 
 /// A name as the catalog keeps it: lower case unless quoted.
 pub(crate) fn fold(w: &Word) -> String {
-    if w.quote_style.is_some() { w.value.clone() } else { w.value.to_lowercase() }
+    if w.quote_style.is_some() {
+        w.value.clone()
+    } else {
+        w.value.to_lowercase()
+    }
 }
 
 /// Reads tokens one after another.
@@ -366,11 +383,19 @@ impl Cursor<'_> {
     }
 
     pub fn expect_word(&mut self, word: &str) -> Result<()> {
-        if self.take(word) { Ok(()) } else { Err(self.error()) }
+        if self.take(word) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
     }
 
     pub fn expect(&mut self, token: &Token) -> Result<()> {
-        if self.take_token(token) { Ok(()) } else { Err(self.error()) }
+        if self.take_token(token) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
     }
 
     /// A name, folded unless quoted.
@@ -403,7 +428,11 @@ impl Cursor<'_> {
     }
 
     pub fn end(&self) -> Result<()> {
-        if self.at >= self.words.len() { Ok(()) } else { Err(self.error()) }
+        if self.at >= self.words.len() {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
     }
 
     fn only(&mut self, words: &[&str], kind: ParsedKind) -> Result<ParsedKind> {
@@ -423,9 +452,10 @@ impl Cursor<'_> {
             )
             .at_position(position(self.sql, t.span.start.line, t.span.start.column)),
             None => {
-                let end = self.words.last().map_or(1, |t| {
-                    position(self.sql, t.span.end.line, t.span.end.column)
-                });
+                let end = self
+                    .words
+                    .last()
+                    .map_or(1, |t| position(self.sql, t.span.end.line, t.span.end.column));
                 Error::new(SqlState::SYNTAX_ERROR, "syntax error at end of input").at_position(end)
             }
         }

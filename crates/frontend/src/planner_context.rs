@@ -60,7 +60,9 @@ impl<'a> PlannerContext<'a> {
     /// Puts a source in place of the catalog's table of that name: a shared subplan, or the target of
     /// DELETE.
     pub fn define(&self, name: &str, source: Source) {
-        self.sources.borrow_mut().insert(name.to_string(), Arc::new(source));
+        self.sources
+            .borrow_mut()
+            .insert(name.to_string(), Arc::new(source));
     }
 
     /// The catalog's table of a name; 42P01.
@@ -103,7 +105,9 @@ impl ContextProvider for PlannerContext<'_> {
         }
         let entry = self.table(table).map_err(errors::external)?;
         let source = Arc::new(Source::table(entry));
-        self.sources.borrow_mut().insert(table.to_string(), Arc::clone(&source));
+        self.sources
+            .borrow_mut()
+            .insert(table.to_string(), Arc::clone(&source));
         Ok(source)
     }
 

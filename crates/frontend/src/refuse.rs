@@ -1,7 +1,8 @@
 //! What DataFusion's planner would read past without a word is refused here by name.
 
 use datafusion_sql::sqlparser::ast::{
-    Distinct, GroupByExpr, LimitClause, OrderByKind, Query, Select, SetExpr, TableFactor, Visit, Visitor,
+    Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, Query, Select, SetExpr, TableFactor, Visit,
+    Visitor,
 };
 use frazil_types::{Error, Result};
 use std::ops::ControlFlow;
@@ -29,9 +30,10 @@ impl Visitor for Check {
 
     fn pre_visit_query(&mut self, q: &Query) -> ControlFlow<String> {
         let by = |l: &Option<LimitClause>| matches!(l, Some(LimitClause::LimitOffset { limit_by, .. }) if !limit_by.is_empty());
-        let order_all = q.order_by.as_ref().is_some_and(|o| {
-            matches!(o.kind, OrderByKind::All(_)) || o.interpolate.is_some()
-        });
+        let order_all = q
+            .order_by
+            .as_ref()
+            .is_some_and(|o| matches!(o.kind, OrderByKind::All(_)) || o.interpolate.is_some());
         let fill = q.order_by.as_ref().is_some_and(|o| match &o.kind {
             OrderByKind::Expressions(e) => e.iter().any(|e| e.with_fill.is_some()),
             OrderByKind::All(_) => false,
@@ -45,13 +47,19 @@ impl Visitor for Check {
             (!q.pipe_operators.is_empty(), "the pipe operator |>"),
             (q.with.as_ref().is_some_and(|w| w.recursive), "WITH RECURSIVE"),
             (by(&q.limit_clause), "LIMIT BY"),
-            (matches!(q.limit_clause, Some(LimitClause::OffsetCommaLimit { .. })), "LIMIT offset, count (write LIMIT … OFFSET …)"),
+            (
+                matches!(q.limit_clause, Some(LimitClause::OffsetCommaLimit { .. })),
+                "LIMIT offset, count (write LIMIT … OFFSET …)",
+            ),
             (order_all, "ORDER BY ALL"),
             (fill, "ORDER BY … WITH FILL"),
             (
                 !matches!(
                     *q.body,
-                    SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::SetOperation { .. } | SetExpr::Values(_)
+                    SetExpr::Select(_)
+                        | SetExpr::Query(_)
+                        | SetExpr::SetOperation { .. }
+                        | SetExpr::Values(_)
                 ),
                 "a modifying statement or TABLE inside a query",
             ),
@@ -81,6 +89,19 @@ impl Visitor for Check {
             (matches!(s.distinct, Some(Distinct::On(_))), "DISTINCT ON"),
             (modifiers, "GROUP BY ALL or WITH ROLLUP, CUBE, TOTALS"),
         ])
+    }
+
+    fn pre_visit_expr(&mut self, e: &Expr) -> ControlFlow<String> {
+        match e {
+            Expr::Function(f) => first(&[
+                (f.over.is_some(), "a window function"),
+                (!f.within_group.is_empty(), "WITHIN GROUP"),
+                (f.null_treatment.is_some(), "IGNORE or RESPECT NULLS"),
+            ]),
+            Expr::Collate { .. } => first(&[(true, "COLLATE")]),
+            Expr::AtTimeZone { .. } => first(&[(true, "AT TIME ZONE")]),
+            _ => ControlFlow::Continue(()),
+        }
     }
 
     fn pre_visit_table_factor(&mut self, t: &TableFactor) -> ControlFlow<String> {

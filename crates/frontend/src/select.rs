@@ -8,8 +8,8 @@ use crate::{Statement, errors, refuse};
 use datafusion_expr::LogicalPlan;
 use datafusion_sql::planner::SqlToRel;
 use datafusion_sql::sqlparser::ast::{
-    Cte, Expr as SqlExpr, Ident, ObjectName, Query, SelectItem, SetExpr, Statement as Ast, VisitMut, VisitorMut,
-    visit_relations,
+    Cte, Expr as SqlExpr, Ident, ObjectName, Query, SelectItem, SetExpr, Statement as Ast, VisitMut,
+    VisitorMut, visit_relations,
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, Result, SqlState};
@@ -91,21 +91,31 @@ pub(crate) fn table_name(name: &ObjectName) -> Result<String> {
 
 /// A name as the catalog keeps it.
 pub(crate) fn fold(ident: &Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+    if ident.quote_style.is_some() {
+        ident.value.clone()
+    } else {
+        ident.value.to_lowercase()
+    }
 }
 
 // --- Common table expressions ------------------------------------------------------------------
 
 /// Plans common table expressions that are read more than once as shared subplans, which then stand
 /// as tables of their names. The rest are expanded where they are read.
-fn share_common_tables(context: &PlannerContext, translator: &mut Translator, query: &mut Query) -> Result<()> {
+fn share_common_tables(
+    context: &PlannerContext,
+    translator: &mut Translator,
+    query: &mut Query,
+) -> Result<()> {
     let Some(with) = query.with.take() else {
         return Ok(());
     };
     let mut kept: Vec<Cte> = Vec::new();
     for (i, cte) in with.cte_tables.iter().enumerate() {
         let name = fold(&cte.alias.name);
-        let later = with.cte_tables[i + 1..].iter().map(|c| references(&c.query, &name));
+        let later = with.cte_tables[i + 1..]
+            .iter()
+            .map(|c| references(&c.query, &name));
         let mut body = query.clone();
         body.with = None;
         let count = references(&body, &name) + later.sum::<usize>();

@@ -29,7 +29,10 @@ fn result_type(function: AggregateFunction, argument: LogicalType) -> Result<Log
         (AggregateFunction::Sum | AggregateFunction::Avg, Double) => Ok(Double),
         (function, ty) => Err(Error::new(
             SqlState::UNDEFINED_FUNCTION,
-            format!("function {}({ty}) does not exist", format!("{function:?}").to_lowercase()),
+            format!(
+                "function {}({ty}) does not exist",
+                format!("{function:?}").to_lowercase()
+            ),
         )),
     }
 }
@@ -67,7 +70,10 @@ impl Translator {
                 out.push(*known);
                 continue;
             }
-            let counts = matches!(call.function, AggregateFunction::CountRows | AggregateFunction::Count);
+            let counts = matches!(
+                call.function,
+                AggregateFunction::CountRows | AggregateFunction::Count
+            );
             let argument_nullable = call.argument.as_ref().is_none_or(|e| e.nullable);
             let nullable = !counts && (!grouped || argument_nullable || call.filter.is_some());
             let id = self.columns.add(label, call.ty, nullable);
@@ -113,7 +119,8 @@ impl Translator {
         let (function, argument) = match (function, argument) {
             // count(*) arrives as count(1); any constant counts rows, NULL counts none.
             (AggregateFunction::Count, Some(e))
-                if !params.distinct && !e.nullable || matches!(constant_of(&e), Some(Value::Int(_)) if !params.distinct) =>
+                if !params.distinct && !e.nullable
+                    || matches!(constant_of(&e), Some(Value::Int(_)) if !params.distinct) =>
             {
                 (AggregateFunction::CountRows, None)
             }
@@ -167,7 +174,10 @@ fn refuse_options(call: &DfAggregate) -> Result<()> {
         return Err(Error::unsupported("IGNORE NULLS in an aggregate"));
     }
     if params.args.len() > 1 {
-        return Err(Error::unsupported(format!("{} of several arguments", call.func.name())));
+        return Err(Error::unsupported(format!(
+            "{} of several arguments",
+            call.func.name()
+        )));
     }
     Ok(())
 }

@@ -109,7 +109,11 @@ impl Typing {
                 return Ok(Expr::constant(Value::Interval(sum), LogicalType::Interval));
             }
             (Mul, LogicalType::Interval, _) | (Mul, _, LogicalType::Interval) => {
-                let (i, n) = if lt == LogicalType::Interval { (l, r) } else { (r, l) };
+                let (i, n) = if lt == LogicalType::Interval {
+                    (l, r)
+                } else {
+                    (r, l)
+                };
                 return multiply_interval(&i, &n);
             }
             _ => return Err(no_operator(op.symbol(), lt, rt)),
@@ -127,11 +131,13 @@ impl Typing {
     /// Date plus whole days, as integer arithmetic.
     pub fn date_plus_days(&self, value: Expr, days: Expr, minus: bool) -> Result<Expr> {
         let Some(Value::Int(n)) = constant_of(&days) else {
-            return Err(Error::unsupported("adding a number of days that is no constant to a date"));
+            return Err(Error::unsupported(
+                "adding a number of days that is no constant to a date",
+            ));
         };
         let n = if minus { -*n } else { *n };
-        let days = i32::try_from(n)
-            .map_err(|_| Error::new(SqlState::DATETIME_OVERFLOW, "date out of range"))?;
+        let days =
+            i32::try_from(n).map_err(|_| Error::new(SqlState::DATETIME_OVERFLOW, "date out of range"))?;
         let value = self.cast(value, LogicalType::Date)?;
         let interval = Interval {
             days,
@@ -146,7 +152,11 @@ impl Typing {
             let i = interval_of(&e, true)?;
             return Ok(Expr::constant(Value::Interval(i), LogicalType::Interval));
         }
-        let e = if self.is_untyped(&e) { self.cast(e, LogicalType::Integer)? } else { e };
+        let e = if self.is_untyped(&e) {
+            self.cast(e, LogicalType::Integer)?
+        } else {
+            e
+        };
         if !e.ty.is_numeric() {
             return Err(Error::new(
                 SqlState::UNDEFINED_FUNCTION,
@@ -202,7 +212,9 @@ fn add_intervals(a: Interval, b: Interval) -> Option<Interval> {
 fn multiply_interval(interval: &Expr, n: &Expr) -> Result<Expr> {
     let i = interval_of(interval, false)?;
     let Some(Value::Int(n)) = constant_of(n).filter(|_| n.ty.is_integer()) else {
-        return Err(Error::unsupported("an interval times anything but a whole constant"));
+        return Err(Error::unsupported(
+            "an interval times anything but a whole constant",
+        ));
     };
     let product = || {
         Some(Interval {

@@ -14,7 +14,14 @@ pub(crate) fn convert(value: &Value, from: LogicalType, to: LogicalType) -> Resu
         (Value::Text(text), _) => from_text(text, to),
         (_, LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text) => {
             let text = value.display(from).to_string();
-            from_text(if from == LogicalType::Char(1) { text.trim_end_matches(' ') } else { &text }, to)
+            from_text(
+                if from == LogicalType::Char(1) {
+                    text.trim_end_matches(' ')
+                } else {
+                    &text
+                },
+                to,
+            )
         }
         (Value::Int(v), _) if from.scale().is_some() => from_exact(*v, from.scale().unwrap_or(0), from, to),
         (Value::Double(v), _) => from_double(*v, to),
@@ -50,7 +57,11 @@ pub(crate) fn check_range(v: i128, ty: LogicalType) -> Result<Value> {
         }
         _ => true,
     };
-    if fits { Ok(Value::Int(v)) } else { Err(out_of_range(ty)) }
+    if fits {
+        Ok(Value::Int(v))
+    } else {
+        Err(out_of_range(ty))
+    }
 }
 
 fn from_exact(v: i128, scale: u8, from: LogicalType, to: LogicalType) -> Result<Value> {
@@ -114,9 +125,7 @@ fn from_text(text: &str, to: LogicalType) -> Result<Value> {
             check_range(v, to)
         }
         LogicalType::Double => text.trim().parse().map(Value::Double).map_err(|_| invalid()),
-        LogicalType::Decimal { precision, scale } => {
-            decimal::parse(text, precision, scale).map(Value::Int)
-        }
+        LogicalType::Decimal { precision, scale } => decimal::parse(text, precision, scale).map(Value::Int),
         LogicalType::Date => date::parse_date(text)
             .or_else(|e| match date::parse_timestamp(text) {
                 Ok(t) => Ok(t.div_euclid(MICROS_PER_DAY) as i32),
@@ -124,8 +133,9 @@ fn from_text(text: &str, to: LogicalType) -> Result<Value> {
             })
             .map(|d| Value::Int(d.into())),
         LogicalType::Timestamp => date::parse_timestamp(text).map(|t| Value::Int(t.into())),
-        LogicalType::Interval => Err(Error::unsupported("cast of text to interval")
-            .with_hint("write interval '3 days'")),
+        LogicalType::Interval => {
+            Err(Error::unsupported("cast of text to interval").with_hint("write interval '3 days'"))
+        }
         LogicalType::Text => Ok(Value::Text(text.to_string())),
         LogicalType::Varchar(n) => fit(text, n, to).map(Value::Text),
         LogicalType::Char(1) => {
@@ -179,11 +189,20 @@ mod tests {
         let text = |t: &str, ty| convert(&Value::Text(t.into()), LogicalType::Text, ty);
         assert_eq!(text("12.345", MONEY).unwrap(), Value::Int(1235));
         assert_eq!(text(" 7 ", LogicalType::Integer).unwrap(), Value::Int(7));
-        assert_eq!(text("ab  ", LogicalType::Char(3)).unwrap(), Value::Text("ab".into()));
+        assert_eq!(
+            text("ab  ", LogicalType::Char(3)).unwrap(),
+            Value::Text("ab".into())
+        );
         assert_eq!(text("", LogicalType::Char(1)).unwrap(), Value::Int(32));
-        assert_eq!(text("abc", LogicalType::Varchar(2)).unwrap_err().state().0, "22001");
+        assert_eq!(
+            text("abc", LogicalType::Varchar(2)).unwrap_err().state().0,
+            "22001"
+        );
         assert_eq!(text("x", LogicalType::BigInt).unwrap_err().state().0, "22P02");
-        assert_eq!(text("99999", LogicalType::SmallInt).unwrap_err().state().0, "22003");
+        assert_eq!(
+            text("99999", LogicalType::SmallInt).unwrap_err().state().0,
+            "22003"
+        );
         let double = |d, ty| convert(&Value::Double(d), LogicalType::Double, ty);
         assert_eq!(double(2.5, LogicalType::Integer).unwrap(), Value::Int(2));
         assert_eq!(double(0.125, MONEY).unwrap(), Value::Int(13));

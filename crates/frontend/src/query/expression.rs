@@ -46,12 +46,19 @@ impl Translator {
             input: Some(op),
         };
         let e = self.expression(&mut context, e)?;
-        let op = context.input.ok_or_else(|| Error::internal("rows lost in translation"))?;
+        let op = context
+            .input
+            .ok_or_else(|| Error::internal("rows lost in translation"))?;
         Ok((op, e))
     }
 
     /// An expression where no join can be added.
-    pub(super) fn simple_expression(&mut self, schema: &DFSchema, out: &[ColumnId], e: &DfExpr) -> Result<Expr> {
+    pub(super) fn simple_expression(
+        &mut self,
+        schema: &DFSchema,
+        out: &[ColumnId],
+        e: &DfExpr,
+    ) -> Result<Expr> {
         let mut context = Context {
             schema,
             out,
@@ -150,7 +157,11 @@ impl Translator {
             DfOperator::IsDistinctFrom | DfOperator::IsNotDistinctFrom => {
                 let (l, r) = self.typing.pair(l, r)?;
                 let same = null_safe_equal(l, r);
-                Ok(if b.op == DfOperator::IsDistinctFrom { not(same) } else { same })
+                Ok(if b.op == DfOperator::IsDistinctFrom {
+                    not(same)
+                } else {
+                    same
+                })
             }
             other => Err(Error::unsupported(format!("the operator {other}"))),
         }
@@ -239,7 +250,12 @@ impl Translator {
     }
 
     /// A CASE whose results are brought to one type.
-    pub(super) fn make_case(&self, conditions: Vec<Expr>, results: Vec<Expr>, otherwise: Expr) -> Result<Expr> {
+    pub(super) fn make_case(
+        &self,
+        conditions: Vec<Expr>,
+        results: Vec<Expr>,
+        otherwise: Expr,
+    ) -> Result<Expr> {
         let parts: Vec<&Expr> = results.iter().chain([&otherwise]).collect();
         let ty = self.typing.common_type(&parts, "CASE")?;
         let otherwise = self.typing.cast(otherwise, ty)?;
@@ -264,7 +280,9 @@ impl Translator {
         let text = self.typing.cast(e, LogicalType::Text)?;
         if let Some(Value::Text(t)) = constant_of(&text) {
             let cut: String = t.chars().take(n as usize).collect();
-            return self.typing.cast(Expr::constant(Value::Text(cut), LogicalType::Text), ty);
+            return self
+                .typing
+                .cast(Expr::constant(Value::Text(cut), LogicalType::Text), ty);
         }
         let nullable = text.nullable;
         let number = |n: i128| Expr::constant(Value::Int(n), LogicalType::Integer);
@@ -364,7 +382,10 @@ fn literal(v: &ScalarValue) -> Result<Expr> {
             let power = frazil_types::decimal::POWERS_OF_TEN.get(usize::from(scale.unsigned_abs()));
             match power.and_then(|p| v.checked_mul(*p)) {
                 Some(v) => exact(v),
-                None => Err(super::convert::out_of_range(LogicalType::Decimal { precision: 38, scale: 0 })),
+                None => Err(super::convert::out_of_range(LogicalType::Decimal {
+                    precision: 38,
+                    scale: 0,
+                })),
             }
         }
         ScalarValue::Decimal256(..) => Err(Error::new(
@@ -457,7 +478,11 @@ fn combine(parts: Vec<Expr>, conjunction: bool) -> Expr {
         1 => parts.remove(0),
         _ => {
             let nullable = parts.iter().any(|p| p.nullable);
-            let kind = if conjunction { ExprKind::And(parts) } else { ExprKind::Or(parts) };
+            let kind = if conjunction {
+                ExprKind::And(parts)
+            } else {
+                ExprKind::Or(parts)
+            };
             Expr::boolean(kind, nullable)
         }
     }

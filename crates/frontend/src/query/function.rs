@@ -22,7 +22,11 @@ fn no_function(name: &str, arguments: &[Expr]) -> Error {
 
 impl Translator {
     pub(super) fn function(&mut self, cx: &mut Context, f: &DfFunction) -> Result<Expr> {
-        let mut arguments = f.args.iter().map(|a| self.expression(cx, a)).collect::<Result<Vec<_>>>()?;
+        let mut arguments = f
+            .args
+            .iter()
+            .map(|a| self.expression(cx, a))
+            .collect::<Result<Vec<_>>>()?;
         let Some(named) = functions::named(&f.func) else {
             return vector_function::call(&f.func, arguments, &self.typing);
         };
@@ -36,13 +40,18 @@ impl Translator {
             Meaning::ConcatSkippingNull => {
                 for argument in &mut arguments {
                     let text = self.typing.cast(argument.clone(), LogicalType::Text)?;
-                    *argument = self.or_else(text, Expr::constant(Value::Text(String::new()), LogicalType::Text))?;
+                    *argument = self.or_else(
+                        text,
+                        Expr::constant(Value::Text(String::new()), LogicalType::Text),
+                    )?;
                 }
                 self.concat(arguments)
             }
             Meaning::DatePart => self.date_part(arguments),
             Meaning::Coalesce => {
-                let last = arguments.pop().ok_or_else(|| Error::internal("coalesce of nothing"))?;
+                let last = arguments
+                    .pop()
+                    .ok_or_else(|| Error::internal("coalesce of nothing"))?;
                 let mut out = last;
                 for e in arguments.into_iter().rev() {
                     out = self.or_else(e, out)?;
@@ -60,7 +69,8 @@ impl Translator {
             Meaning::Least => self.extreme(CompareOp::Le, arguments),
             Meaning::Mod => {
                 let second = arguments.remove(1);
-                self.typing.arithmetic(ArithmeticOp::Rem, arguments.remove(0), second)
+                self.typing
+                    .arithmetic(ArithmeticOp::Rem, arguments.remove(0), second)
             }
             Meaning::DateDifference => self.date_difference(arguments),
             Meaning::DatePlusDays | Meaning::DateMinusDays => {
@@ -93,7 +103,9 @@ impl Translator {
 
     /// greatest and least: NULL arguments do not count.
     fn extreme(&self, op: CompareOp, arguments: Vec<Expr>) -> Result<Expr> {
-        let ty = self.typing.common_type(&arguments.iter().collect::<Vec<_>>(), "GREATEST")?;
+        let ty = self
+            .typing
+            .common_type(&arguments.iter().collect::<Vec<_>>(), "GREATEST")?;
         let mut out: Option<Expr> = None;
         for e in arguments {
             let e = self.typing.cast(e, ty)?;
@@ -126,7 +138,10 @@ impl Translator {
         if parts.iter().any(|p| constant_of(p) == Some(&Value::Null)) {
             return Ok(Expr::constant(Value::Null, LogicalType::Text));
         }
-        let texts: Option<Vec<&str>> = parts.iter().map(|p| constant_of(p).and_then(Value::as_text)).collect();
+        let texts: Option<Vec<&str>> = parts
+            .iter()
+            .map(|p| constant_of(p).and_then(Value::as_text))
+            .collect();
         if let Some(texts) = texts {
             return Ok(Expr::constant(Value::Text(texts.concat()), LogicalType::Text));
         }
@@ -160,7 +175,8 @@ impl Translator {
         }
         let cast = arguments.into_iter().zip(types).map(|(e, ty)| {
             // Strings of any declared length are texts already.
-            if *ty == text && e.ty.is_string() && e.ty != LogicalType::Char(1) && !self.typing.is_untyped(&e) {
+            if *ty == text && e.ty.is_string() && e.ty != LogicalType::Char(1) && !self.typing.is_untyped(&e)
+            {
                 return Ok(e);
             }
             self.typing.cast(e, *ty)
@@ -188,13 +204,21 @@ impl Translator {
             None => 0,
             Some(e) => match constant_of(e) {
                 Some(Value::Int(n)) if e.ty.is_integer() => (*n).clamp(-38, 38),
-                _ => return Err(Error::unsupported("round to a number of digits that is no constant")),
+                _ => {
+                    return Err(Error::unsupported(
+                        "round to a number of digits that is no constant",
+                    ));
+                }
             },
         };
         let integer = ty.is_integer();
         if function == S::Abs || integer && digits >= 0 {
             let unchanged = integer && function != S::Abs;
-            return Ok(if unchanged { arguments.remove(0) } else { call(function, arguments, ty) });
+            return Ok(if unchanged {
+                arguments.remove(0)
+            } else {
+                call(function, arguments, ty)
+            });
         }
         let LogicalType::Decimal { precision, scale } = ty else {
             if digits != 0 || integer {
@@ -205,7 +229,9 @@ impl Translator {
             return Ok(call(function, arguments, ty));
         };
         if digits < 0 {
-            return Err(Error::unsupported(format!("{name} to a negative number of digits")));
+            return Err(Error::unsupported(format!(
+                "{name} to a negative number of digits"
+            )));
         }
         let kept = (digits as u8).min(scale);
         let ty = LogicalType::Decimal {

@@ -19,7 +19,11 @@ pub(super) fn reads(e: &Expr, build: &HashSet<ColumnId>) -> Reads {
     let mut out = Reads::Nothing;
     e.walk(&mut |e| {
         if let ExprKind::Column(id) = e.kind {
-            let side = if build.contains(&id) { Reads::Build } else { Reads::Probe };
+            let side = if build.contains(&id) {
+                Reads::Build
+            } else {
+                Reads::Probe
+            };
             out = match out {
                 Reads::Nothing => side,
                 same if same == side => same,
@@ -45,7 +49,10 @@ pub(super) fn as_key(e: &Expr, build: &HashSet<ColumnId>) -> Option<(Expr, Expr)
 /// A join on a conjunction. Conjuncts on the build side alone filter it, where the kind allows.
 pub(super) fn build(kind: JoinKind, build: Operator, probe: Operator, conjuncts: Vec<Expr>) -> Operator {
     let columns: HashSet<ColumnId> = build.visible().into_iter().collect();
-    let filters_build = !matches!(kind, JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildAnti);
+    let filters_build = !matches!(
+        kind,
+        JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildAnti
+    );
     let (mut keys, mut residual, mut below) = (Vec::new(), Vec::new(), Vec::new());
     for conjunct in conjuncts {
         if let Some(key) = as_key(&conjunct, &columns) {

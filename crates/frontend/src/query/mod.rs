@@ -28,8 +28,8 @@ pub(crate) mod typing;
 mod walk;
 
 use crate::HiddenParameter;
-use datafusion_common::DFSchema;
 use datafusion_common::Column;
+use datafusion_common::DFSchema;
 use datafusion_expr::LogicalPlan;
 use frazil_plan::{ColumnId, Columns, Expr, Operator, Plan};
 use frazil_types::{Error, LogicalType, Result, SqlState};
@@ -166,7 +166,10 @@ fn number_parameter(e: &mut Expr, own: &[LogicalType]) {
     // Used as text before a later use gave it a type.
     let known = own[*index];
     if known != e.ty {
-        let inner = Expr { ty: known, ..e.clone() };
+        let inner = Expr {
+            ty: known,
+            ..e.clone()
+        };
         e.kind = frazil_plan::ExprKind::Cast(Box::new(inner));
     }
 }
@@ -179,7 +182,9 @@ fn check_depth(plan: &LogicalPlan) -> Result<()> {
                 "the statement is nested too deeply",
             ));
         }
-        plan.inputs().into_iter().try_for_each(|input| depth(input, at + 1))
+        plan.inputs()
+            .into_iter()
+            .try_for_each(|input| depth(input, at + 1))
     }
     depth(plan, 0)
 }

@@ -44,7 +44,10 @@ fn prune_below(op: &mut Operator, needed: &mut HashSet<ColumnId>) {
         Operator::Delete { row_id, .. } => {
             needed.insert(*row_id);
         }
-        Operator::Values { .. } | Operator::Filter { .. } | Operator::Join { .. } | Operator::Limit { .. } => {}
+        Operator::Values { .. }
+        | Operator::Filter { .. }
+        | Operator::Join { .. }
+        | Operator::Limit { .. } => {}
     }
     for e in expressions_mut(op) {
         needed.extend(e.columns_read());

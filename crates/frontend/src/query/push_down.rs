@@ -35,7 +35,10 @@ fn push(op: Operator, mut conjuncts: Vec<Expr>, columns: &mut Columns) -> Operat
             let input = Box::new(push(*input, below, columns));
             filtered(Operator::Map { input, expressions }, above)
         }
-        Operator::Join { kind: JoinKind::Inner, .. } => push_inner(op, conjuncts, columns),
+        Operator::Join {
+            kind: JoinKind::Inner,
+            ..
+        } => push_inner(op, conjuncts, columns),
         Operator::Join { .. } => push_join(op, conjuncts, columns),
         Operator::Aggregate {
             input,
@@ -70,7 +73,10 @@ fn push(op: Operator, mut conjuncts: Vec<Expr>, columns: &mut Columns) -> Operat
             limit: None,
             offset: 0,
         },
-        Operator::UnionAll { inputs, columns: made } => {
+        Operator::UnionAll {
+            inputs,
+            columns: made,
+        } => {
             let mut pushed = Vec::new();
             for (input, ids) in inputs {
                 let mut below = conjuncts.clone();
@@ -92,7 +98,10 @@ fn push(op: Operator, mut conjuncts: Vec<Expr>, columns: &mut Columns) -> Operat
                 let below = std::mem::replace(input, nothing());
                 *input = push(below, Vec::new(), columns);
             }
-            filtered(op, conjuncts.into_iter().flat_map(disjunction::factored).collect())
+            filtered(
+                op,
+                conjuncts.into_iter().flat_map(disjunction::factored).collect(),
+            )
         }
     }
 }
@@ -170,7 +179,9 @@ fn rejects_null(e: &Expr, side: &HashSet<ColumnId>) -> bool {
 fn null_with(e: &Expr, side: &HashSet<ColumnId>) -> bool {
     match &e.kind {
         ExprKind::Column(id) => side.contains(id),
-        ExprKind::Arithmetic(_, l, r) | ExprKind::Compare(_, l, r) => null_with(l, side) || null_with(r, side),
+        ExprKind::Arithmetic(_, l, r) | ExprKind::Compare(_, l, r) => {
+            null_with(l, side) || null_with(r, side)
+        }
         ExprKind::Cast(inner)
         | ExprKind::Negate(inner)
         | ExprKind::Extract(_, inner)
@@ -231,7 +242,9 @@ fn push_inner(op: Operator, above: Vec<Expr>, columns: &mut Columns) -> Operator
             continue;
         }
         let read = e.columns_read();
-        let home = sides.iter().position(|s| !read.is_empty() && read.iter().all(|c| s.contains(c)));
+        let home = sides
+            .iter()
+            .position(|s| !read.is_empty() && read.iter().all(|c| s.contains(c)));
         match home {
             Some(i) => own[i].push(e),
             None => {
@@ -242,7 +255,10 @@ fn push_inner(op: Operator, above: Vec<Expr>, columns: &mut Columns) -> Operator
             }
         }
     }
-    let pushed = inputs.into_iter().zip(own).map(|(op, own)| push(op, own, columns));
+    let pushed = inputs
+        .into_iter()
+        .zip(own)
+        .map(|(op, own)| push(op, own, columns));
     connect(pushed.collect(), sides, between)
 }
 
@@ -260,9 +276,8 @@ fn connect(inputs: Vec<Operator>, sides: Vec<HashSet<ColumnId>>, mut between: Ve
         }
         let connects = |side: &HashSet<ColumnId>| {
             between.iter().any(|e| {
-                join::as_key(e, side).is_some_and(|(_, probe)| {
-                    probe.columns_read().iter().all(|c| known.contains(c))
-                })
+                join::as_key(e, side)
+                    .is_some_and(|(_, probe)| probe.columns_read().iter().all(|c| known.contains(c)))
             })
         };
         let next = left.iter().position(|(_, side)| connects(side)).unwrap_or(0);

@@ -27,7 +27,11 @@ impl Translator {
             LogicalPlan::EmptyRelation(e) => Ok(Relation {
                 op: Operator::Values {
                     columns: Vec::new(),
-                    rows: if e.produce_one_row { vec![Vec::new()] } else { Vec::new() },
+                    rows: if e.produce_one_row {
+                        vec![Vec::new()]
+                    } else {
+                        Vec::new()
+                    },
                 },
                 out: Vec::new(),
             }),
@@ -50,7 +54,12 @@ impl Translator {
             LogicalPlan::Subquery(_) => Err(Error::unsupported("LATERAL")),
             other => Err(Error::unsupported(format!(
                 "{}",
-                other.display().to_string().split(':').next().unwrap_or("this node")
+                other
+                    .display()
+                    .to_string()
+                    .split(':')
+                    .next()
+                    .unwrap_or("this node")
             ))),
         }
     }
@@ -70,7 +79,12 @@ impl Translator {
     }
 
     /// Filters by a predicate; its EXISTS and IN conjuncts become semi joins.
-    pub(super) fn filter(&mut self, input: Relation, schema: &DFSchema, predicate: &DfExpr) -> Result<Relation> {
+    pub(super) fn filter(
+        &mut self,
+        input: Relation,
+        schema: &DFSchema,
+        predicate: &DfExpr,
+    ) -> Result<Relation> {
         let mut conjuncts = Vec::new();
         split_conjunction(predicate, &mut conjuncts);
         let Relation { mut op, out } = input;
@@ -165,16 +179,25 @@ impl Translator {
             }
             JoinType::Left => {
                 self.make_nullable(&right_op);
-                (super::join::build(JoinKind::ProbeOuter, right_op, left_op, conjuncts), both)
+                (
+                    super::join::build(JoinKind::ProbeOuter, right_op, left_op, conjuncts),
+                    both,
+                )
             }
             JoinType::Right => {
                 self.make_nullable(&left_op);
-                (super::join::build(JoinKind::ProbeOuter, left_op, right_op, conjuncts), both)
+                (
+                    super::join::build(JoinKind::ProbeOuter, left_op, right_op, conjuncts),
+                    both,
+                )
             }
             JoinType::Full => {
                 self.make_nullable(&left_op);
                 self.make_nullable(&right_op);
-                (super::join::build(JoinKind::FullOuter, right_op, left_op, conjuncts), both)
+                (
+                    super::join::build(JoinKind::FullOuter, right_op, left_op, conjuncts),
+                    both,
+                )
             }
             JoinType::LeftSemi => {
                 let op = super::join::build(JoinKind::ProbeSemi, right_op, left_op, conjuncts);
@@ -197,7 +220,11 @@ impl Translator {
     }
 
     fn union(&mut self, u: &Union) -> Result<Relation> {
-        let inputs = u.inputs.iter().map(|i| self.relation(i)).collect::<Result<Vec<_>>>()?;
+        let inputs = u
+            .inputs
+            .iter()
+            .map(|i| self.relation(i))
+            .collect::<Result<Vec<_>>>()?;
         let width = inputs.first().map_or(0, |i| i.out.len());
         if inputs.iter().any(|i| i.out.len() != width) {
             return Err(Error::new(
@@ -212,7 +239,9 @@ impl Translator {
                 .iter()
                 .map(|input| defining_expression(&input.op, input.out[i], &self.columns))
                 .collect();
-            let ty = self.typing.common_type(&parts.iter().collect::<Vec<_>>(), "UNION")?;
+            let ty = self
+                .typing
+                .common_type(&parts.iter().collect::<Vec<_>>(), "UNION")?;
             let nullable = parts.iter().any(|p| p.nullable);
             types.push(ty);
             columns.push(self.columns.add(field.name(), ty, nullable));
@@ -404,9 +433,9 @@ fn limited(input: Relation, limit: Option<u64>, offset: u64) -> Relation {
 fn row_count(e: &DfExpr) -> Result<Option<u64>> {
     use datafusion_common::ScalarValue;
     let of = |n: i128| {
-        u64::try_from(n).map(Some).map_err(|_| {
-            Error::new(SqlState("2201W"), "LIMIT and OFFSET must not be negative")
-        })
+        u64::try_from(n)
+            .map(Some)
+            .map_err(|_| Error::new(SqlState("2201W"), "LIMIT and OFFSET must not be negative"))
     };
     match e {
         DfExpr::Literal(ScalarValue::Int64(Some(n)), _) => of((*n).into()),

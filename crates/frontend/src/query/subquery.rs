@@ -70,21 +70,30 @@ impl Lifting<'_> {
     }
 
     fn refuse_free<'e>(&self, mut all: impl Iterator<Item = &'e Expr>, form: &str) -> Result<()> {
-        if all.any(|e| self.is_free(e)) { Err(refuse(form)) } else { Ok(()) }
+        if all.any(|e| self.is_free(e)) {
+            Err(refuse(form))
+        } else {
+            Ok(())
+        }
     }
 
     fn lift(&mut self, op: Operator) -> Result<(Operator, Vec<Expr>)> {
         match op {
             Operator::Filter { input, predicate } => {
                 let (input, mut lifted) = self.lift(*input)?;
-                let (free, kept): (Vec<_>, Vec<_>) =
-                    predicate.into_conjuncts().into_iter().partition(|e| self.is_free(e));
+                let (free, kept): (Vec<_>, Vec<_>) = predicate
+                    .into_conjuncts()
+                    .into_iter()
+                    .partition(|e| self.is_free(e));
                 lifted.extend(free);
                 Ok((super::relation::filtered(input, kept), lifted))
             }
             Operator::Map { input, expressions } => {
                 let (input, lifted) = self.lift(*input)?;
-                self.refuse_free(expressions.iter().map(|e| &e.1), "that computes with outer columns")?;
+                self.refuse_free(
+                    expressions.iter().map(|e| &e.1),
+                    "that computes with outer columns",
+                )?;
                 Ok((mapped(input, expressions), lifted))
             }
             Operator::Join { .. } => self.lift_join(op),
@@ -93,8 +102,18 @@ impl Lifting<'_> {
                 groups,
                 aggregates,
             } => self.lift_aggregate(*input, groups, aggregates),
-            Operator::Sort { input, limit: None, offset: 0, .. } => self.lift(*input),
-            Operator::Sort { input, keys, limit, offset } => {
+            Operator::Sort {
+                input,
+                limit: None,
+                offset: 0,
+                ..
+            } => self.lift(*input),
+            Operator::Sort {
+                input,
+                keys,
+                limit,
+                offset,
+            } => {
                 let (input, lifted) = self.lift(*input)?;
                 self.lift_limit(lifted, input, limit, offset, |input| Operator::Sort {
                     input,
@@ -105,7 +124,11 @@ impl Lifting<'_> {
             }
             Operator::Limit { input, limit, offset } => {
                 let (input, lifted) = self.lift(*input)?;
-                self.lift_limit(lifted, input, limit, offset, |input| Operator::Limit { input, limit, offset })
+                self.lift_limit(lifted, input, limit, offset, |input| Operator::Limit {
+                    input,
+                    limit,
+                    offset,
+                })
             }
             Operator::UnionAll { inputs, columns } => {
                 let mut kept = Vec::new();
@@ -116,7 +139,13 @@ impl Lifting<'_> {
                     }
                     kept.push((input, ids));
                 }
-                Ok((Operator::UnionAll { inputs: kept, columns }, Vec::new()))
+                Ok((
+                    Operator::UnionAll {
+                        inputs: kept,
+                        columns,
+                    },
+                    Vec::new(),
+                ))
             }
             Operator::Values { columns, rows } => {
                 self.refuse_free(rows.iter().flatten(), "with outer columns in VALUES")?;
@@ -203,15 +232,20 @@ impl Lifting<'_> {
     ) -> Result<(Operator, Vec<Expr>)> {
         let (input, lifted) = self.lift(input)?;
         self.refuse_free(groups.iter().map(|g| &g.1), "grouped by outer columns")?;
-        let calls = aggregates.iter().flat_map(|(_, a)| a.argument.iter().chain(&a.filter));
+        let calls = aggregates
+            .iter()
+            .flat_map(|(_, a)| a.argument.iter().chain(&a.filter));
         self.refuse_free(calls, "with outer columns in an aggregate")?;
         self.regrouped |= !groups.is_empty() && !aggregates.is_empty() && !lifted.is_empty();
         let mut above = Vec::new();
         for mut conjunct in lifted {
             if aggregates.is_empty() {
                 // Distinct rows: grouping by more columns keeps every match.
-                let own: Vec<ColumnId> =
-                    conjunct.columns_read().into_iter().filter(|c| self.own.contains(c)).collect();
+                let own: Vec<ColumnId> = conjunct
+                    .columns_read()
+                    .into_iter()
+                    .filter(|c| self.own.contains(c))
+                    .collect();
                 for id in own {
                     let e = Expr::column(id, &self.translator.columns);
                     let group = self.group(&mut groups, e);
@@ -247,7 +281,9 @@ impl Lifting<'_> {
                 return Ok((*r, *l));
             }
         }
-        Err(refuse("with an aggregate and a condition other than inner = outer"))
+        Err(refuse(
+            "with an aggregate and a condition other than inner = outer",
+        ))
     }
 
     fn group(&mut self, groups: &mut Vec<(ColumnId, Expr)>, e: Expr) -> ColumnId {
@@ -317,15 +353,29 @@ impl Translator {
     }
 
     fn exists_conjunct(&mut self, cx: Context, subquery: &Subquery, negated: bool) -> Result<Operator> {
-        let Lifted { relation, conjuncts, .. } = self.lifted(&cx, subquery, true)?;
-        let build = if conjuncts.is_empty() { first_row(relation.op) } else { relation.op };
-        let kind = if negated { JoinKind::ProbeAnti } else { JoinKind::ProbeSemi };
+        let Lifted {
+            relation, conjuncts, ..
+        } = self.lifted(&cx, subquery, true)?;
+        let build = if conjuncts.is_empty() {
+            first_row(relation.op)
+        } else {
+            relation.op
+        };
+        let kind = if negated {
+            JoinKind::ProbeAnti
+        } else {
+            JoinKind::ProbeSemi
+        };
         Ok(join::build(kind, build, rows(cx)?, conjuncts))
     }
 
     fn in_conjunct(&mut self, mut cx: Context, x: &InSubquery, negated: bool) -> Result<Operator> {
         let value = self.expression(&mut cx, &x.expr)?;
-        let Lifted { relation, mut conjuncts, .. } = self.lifted(&cx, &x.subquery, false)?;
+        let Lifted {
+            relation,
+            mut conjuncts,
+            ..
+        } = self.lifted(&cx, &x.subquery, false)?;
         let (equal, nullable) = self.membership(value, &relation)?;
         let probe = rows(cx)?;
         if !negated {
@@ -357,17 +407,28 @@ impl Translator {
     /// `value = column of the subquery`, and whether it may be unknown.
     fn membership(&mut self, value: Expr, relation: &Relation) -> Result<(Expr, bool)> {
         let [column] = relation.out[..] else {
-            return Err(Error::new(SqlState::SYNTAX_ERROR, "subquery has too many columns"));
+            return Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                "subquery has too many columns",
+            ));
         };
-        let equal = self.typing.compare(CompareOp::Eq, value, Expr::column(column, &self.columns))?;
+        let equal = self
+            .typing
+            .compare(CompareOp::Eq, value, Expr::column(column, &self.columns))?;
         let nullable = equal.nullable;
         Ok((equal, nullable))
     }
 
     /// EXISTS as an expression.
     pub(super) fn exists_mark(&mut self, cx: &mut Context, x: &Exists) -> Result<Expr> {
-        let Lifted { relation, conjuncts, .. } = self.lifted(cx, &x.subquery, true)?;
-        let build = if conjuncts.is_empty() { first_row(relation.op) } else { relation.op };
+        let Lifted {
+            relation, conjuncts, ..
+        } = self.lifted(cx, &x.subquery, true)?;
+        let build = if conjuncts.is_empty() {
+            first_row(relation.op)
+        } else {
+            relation.op
+        };
         let mark = self.columns.add("exists", LogicalType::Boolean, false);
         let joined = join::build(JoinKind::ProbeMark(mark), build, take_rows(cx)?, conjuncts);
         cx.input = Some(joined);
@@ -378,13 +439,18 @@ impl Translator {
     /// IN as an expression.
     pub(super) fn in_mark(&mut self, cx: &mut Context, x: &InSubquery) -> Result<Expr> {
         let value = self.expression(cx, &x.expr)?;
-        let Lifted { relation, mut conjuncts, .. } = self.lifted(cx, &x.subquery, false)?;
+        let Lifted {
+            relation,
+            mut conjuncts,
+            ..
+        } = self.lifted(cx, &x.subquery, false)?;
         let (equal, nullable) = self.membership(value, &relation)?;
         let build_columns: HashSet<ColumnId> = relation.op.visible().into_iter().collect();
         let mark = self.columns.add("in", LogicalType::Boolean, nullable);
         let joined = if nullable {
             let key = join::as_key(&equal, &build_columns).filter(|_| conjuncts.is_empty());
-            let key = key.ok_or_else(|| refuse("after IN that may compare with NULL, inside an expression"))?;
+            let key =
+                key.ok_or_else(|| refuse("after IN that may compare with NULL, inside an expression"))?;
             Operator::Join {
                 kind: JoinKind::ProbeMark(mark),
                 build: Box::new(relation.op),
@@ -410,7 +476,10 @@ impl Translator {
             regrouped,
         } = self.lifted(cx, subquery, false)?;
         let [column] = relation.out[..] else {
-            return Err(Error::new(SqlState::SYNTAX_ERROR, "subquery must return only one column"));
+            return Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                "subquery must return only one column",
+            ));
         };
         let ty = self.columns[column].ty;
         if conjuncts.is_empty() {
@@ -467,8 +536,10 @@ impl Translator {
                 Operator::Aggregate { aggregates, .. } if !aggregates.is_empty() => {
                     value.replace_columns(&|id| {
                         let (_, call) = aggregates.iter().find(|a| a.0 == id)?;
-                        let counts =
-                            matches!(call.function, AggregateFunction::Count | AggregateFunction::CountRows);
+                        let counts = matches!(
+                            call.function,
+                            AggregateFunction::Count | AggregateFunction::CountRows
+                        );
                         let over_none = if counts { Value::Int(0) } else { Value::Null };
                         Some(Expr::constant(over_none, call.ty))
                     });
@@ -487,7 +558,8 @@ impl Translator {
 }
 
 fn rows(cx: Context) -> Result<Operator> {
-    cx.input.ok_or_else(|| Error::unsupported("a subquery in this place"))
+    cx.input
+        .ok_or_else(|| Error::unsupported("a subquery in this place"))
 }
 
 fn take_rows(cx: &mut Context) -> Result<Operator> {

@@ -172,7 +172,11 @@ impl Typing {
     /// A comparison. 42883 where the types do not compare.
     pub fn compare(&self, op: CompareOp, l: Expr, r: Expr) -> Result<Expr> {
         let constant_left = constant_of(&l).is_some() && constant_of(&r).is_none();
-        let (op, l, r) = if constant_left { (op.flip(), r, l) } else { (op, l, r) };
+        let (op, l, r) = if constant_left {
+            (op.flip(), r, l)
+        } else {
+            (op, l, r)
+        };
         if is_null(&l) || is_null(&r) {
             return Ok(Expr::constant(Value::Null, LogicalType::Boolean));
         }
@@ -183,7 +187,10 @@ impl Typing {
         if let (Some(a), Some(b)) = (constant_of(&l), constant_of(&r))
             && let Some(ordering) = order(a, b)
         {
-            return Ok(Expr::constant(Value::Bool(op.holds(ordering)), LogicalType::Boolean));
+            return Ok(Expr::constant(
+                Value::Bool(op.holds(ordering)),
+                LogicalType::Boolean,
+            ));
         }
         let nullable = l.nullable || r.nullable;
         Ok(Expr::boolean(
@@ -248,8 +255,7 @@ impl Typing {
     }
 
     fn align_numbers(&self, op: CompareOp, l: Expr, r: Expr) -> Result<Aligned> {
-        if let (Some(scale), Some(Value::Int(v)), Some(from)) =
-            (l.ty.scale(), constant_of(&r), r.ty.scale())
+        if let (Some(scale), Some(Value::Int(v)), Some(from)) = (l.ty.scale(), constant_of(&r), r.ty.scale())
             && constant_of(&l).is_none()
         {
             let v = *v;
@@ -262,7 +268,11 @@ impl Typing {
         if decimals(l.ty) && decimals(r.ty) && same(l.ty) && same(r.ty) {
             return Ok(Aligned::Operands(op, l, r));
         }
-        Ok(Aligned::Operands(op, self.cast(l, common)?, self.cast(r, common)?))
+        Ok(Aligned::Operands(
+            op,
+            self.cast(l, common)?,
+            self.cast(r, common)?,
+        ))
     }
 
     fn align_strings(&self, op: CompareOp, l: Expr, r: Expr) -> Result<Aligned> {
@@ -286,7 +296,13 @@ impl Typing {
             _ => e,
         };
         let (l, r) = (trim(l, padded_r), trim(r, padded_l));
-        let widen = |e: Expr| if e.ty == CHAR1 { self.cast(e, LogicalType::Text) } else { Ok(e) };
+        let widen = |e: Expr| {
+            if e.ty == CHAR1 {
+                self.cast(e, LogicalType::Text)
+            } else {
+                Ok(e)
+            }
+        };
         Ok(Aligned::Operands(op, widen(l)?, widen(r)?))
     }
 }

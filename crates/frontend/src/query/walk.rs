@@ -1,7 +1,7 @@
 //! Visiting every expression of a plan.
 
-use frazil_plan::{Expr, Operator, Plan, ScanRestriction};
 use frazil_plan::operator::ScanRestrictionKind;
+use frazil_plan::{Expr, Operator, Plan, ScanRestriction};
 
 /// The expressions of one operator, its inputs apart.
 pub(super) fn expressions_mut(op: &mut Operator) -> Vec<&mut Expr> {
@@ -14,7 +14,9 @@ pub(super) fn expressions_mut(op: &mut Operator) -> Vec<&mut Expr> {
             let sides = keys.iter_mut().flat_map(|(b, p)| [b, p]);
             sides.chain(residual).collect()
         }
-        Operator::Aggregate { groups, aggregates, .. } => {
+        Operator::Aggregate {
+            groups, aggregates, ..
+        } => {
             let calls = aggregates.iter_mut().map(|a| &mut a.1);
             let parts = calls.flat_map(|c| c.argument.iter_mut().chain(&mut c.filter));
             groups.iter_mut().map(|g| &mut g.1).chain(parts).collect()

@@ -1,0 +1,218 @@
+//! Statements other than queries.
+
+mod support;
+
+use frazil_frontend::{CopyFormat, ExplainMode, Statement, parse};
+use frazil_plan::Operator;
+use frazil_types::{LogicalType, Value};
+use support::{bound, failure, operators};
+
+#[test]
+fn several_statements_keep_their_text() {
+    let all = parse("select 1; -- done\n  begin ;; commit").unwrap();
+    let texts: Vec<&str> = all.iter().map(|s| s.text.as_str()).collect();
+    assert_eq!(texts, ["select 1", "begin", "commit"]);
+    assert!(all[0].returns_rows() && !all[1].returns_rows());
+}
+
+#[test]
+fn create_table_takes_not_null_and_default() {
+    let sql = "create table New (Id integer not null, n decimal(10,2) default 1.5, d date default date '2024-02-29', \
+               c char(3) default 'ab ', \"Q\" varchar(4) default 'x', f char default 'Y') with (mempax_rows = 64)";
+    let Statement::CreateTable {
+        name,
+        schema,
+        options,
+        ..
+    } = bound(sql).statement
+    else {
+        panic!();
+    };
+    assert_eq!(name, "new");
+    let columns: Vec<_> = schema
+        .columns
+        .iter()
+        .map(|c| (c.name.as_str(), c.nullable, c.default.clone()))
+        .collect();
+    assert_eq!(
+        columns,
+        [
+            ("id", false, None),
+            ("n", true, Some(Value::Int(150))),
+            ("d", true, Some(Value::Int(19782))),
+            ("c", true, Some(Value::Text("ab".into()))),
+            ("Q", true, Some(Value::Text("x".into()))),
+            ("f", true, Some(Value::Int('Y' as i128))),
+        ]
+    );
+    assert_eq!(options, [("mempax_rows".to_string(), Value::Int(64))]);
+}
+
+#[test]
+fn what_is_not_enforced_is_refused() {
+    for (sql, what) in [
+        ("create table n (a int primary key)", "PRIMARY KEY"),
+        ("create table n (a int, primary key (a))", "PRIMARY KEY"),
+        ("create table n (a int unique)", "UNIQUE"),
+        ("create table n (a int check (a > 0))", "CHECK"),
+        ("create table n (a int references t (a))", "FOREIGN KEY"),
+        ("create table n (a uuid)", "type UUID"),
+        ("create table n (a timestamptz)", "type TIMESTAMPTZ"),
+        ("create temporary table n (a int)", "TEMPORARY"),
+        ("update t set a = 1", "UPDATE"),
+        ("create view v as select 1", "CREATE VIEW"),
+        ("insert into t (a) values (1) returning a", "RETURNING"),
+        (
+            "insert into t (a) values (1) on conflict do nothing",
+            "ON CONFLICT",
+        ),
+        ("delete from t using u where t.a = u.id", "USING"),
+        ("copy t to '/tmp/x'", "COPY"),
+        ("copy t from stdin", "STDIN"),
+        ("set local x = 1", "SET LOCAL"),
+        ("begin isolation level serializable", "ISOLATION"),
+        ("savepoint s", "SAVEPOINT"),
+        ("explain (verbose) select 1", "EXPLAIN"),
+        ("explain create table n (a int)", "EXPLAIN"),
+    ] {
+        let (state, message) = failure(sql);
+        assert_eq!(state, "0A000", "{sql}: {message}");
+        assert!(message.contains(what), "{sql}: {message}");
+    }
+    assert_eq!(failure("create table n (a int, A text)").0, "42701");
+    assert_eq!(failure("create table n (a decimal(39,0))").0, "22023");
+}
+
+#[test]
+fn copy_options() {
+    let sql =
+        "copy t (b, a) from '/data/f.csv' with (format csv, header, delimiter '|', quote '''', null 'NULL')";
+    let Statement::CopyFrom {
+        columns,
+        path,
+        options,
+        ..
+    } = bound(sql).statement
+    else {
+        panic!();
+    };
+    assert_eq!((columns, path.as_str()), (vec![1, 0], "/data/f.csv"));
+    assert!(options.header);
+    assert_eq!(
+        (options.delimiter, options.quote, options.escape),
+        ('|', '\'', '\'')
+    );
+    assert_eq!((options.format, options.null.as_str()), (CopyFormat::Csv, "NULL"));
+    let Statement::CopyFrom { options, .. } = bound("copy t from 'x.parquet'").statement else {
+        panic!();
+    };
+    assert_eq!(options.format, CopyFormat::Parquet);
+    assert_eq!(failure("copy t (nope) from 'x'").0, "42703");
+    assert_eq!(failure("copy u (note) from 'x'").0, "23502");
+    assert_eq!(failure("copy t from 'x' (delimiter 'ab')").0, "22023");
+}
+
+#[test]
+fn insert_casts_and_fills_defaults() {
+    let Statement::Insert(plan) = bound("insert into u (note, id) values ('a', 1), ('b', '2')").statement
+    else {
+        panic!();
+    };
+    let Operator::Insert { input, columns, .. } = &plan.root else {
+        panic!("{:#?}", plan.root);
+    };
+    let types: Vec<LogicalType> = columns.iter().map(|c| plan.columns[*c].ty).collect();
+    assert_eq!(types[0], LogicalType::Integer);
+    assert_eq!(types[2], LogicalType::Varchar(10));
+    let Operator::Map { expressions, input } = &**input else {
+        panic!("{input:#?}");
+    };
+    assert_eq!(
+        expressions[0].1.kind,
+        frazil_plan::ExprKind::Constant(Value::Int(150))
+    );
+    assert!(matches!(&**input, Operator::Values { rows, .. } if rows.len() == 2));
+    bound("insert into u values (1, default, null)");
+    bound("insert into u (id) select a from t where a is not null");
+    bound("insert into t default values");
+    assert_eq!(failure("insert into u default values").0, "23502");
+    assert_eq!(failure("insert into u (id) values (null)").0, "23502");
+    assert_eq!(failure("insert into u (note) values ('x')").0, "23502");
+    assert_eq!(
+        failure("insert into u (id, note) values (1, 'much too long a note')").0,
+        "22001"
+    );
+    assert_eq!(failure("insert into u (id) values ('x')").0, "22P02");
+    assert_eq!(failure("insert into u (id) values (3000000000)").0, "22003");
+    assert_eq!(failure("insert into u (id) select w from t").0, "42804");
+    assert_eq!(failure("insert into u (id, id) values (1, 2)").0, "42701");
+    assert_eq!(failure("insert into u (id) values (1, 2)").0, "42601");
+    assert_eq!(failure("insert into u (nope) values (1)").0, "42703");
+}
+
+#[test]
+fn delete_reads_row_ids() {
+    for sql in [
+        "delete from t",
+        "delete from t where a = 1 and w like 'x%'",
+        "delete from t as o where exists (select 1 from u where id = o.a)",
+        "delete from t where a not in (select id from u)",
+    ] {
+        let Statement::Delete(plan) = bound(sql).statement else {
+            panic!("{sql}");
+        };
+        let Operator::Delete { row_id, .. } = &plan.root else {
+            panic!("{sql}: {:#?}", plan.root);
+        };
+        let all = operators(&plan.root);
+        let found = all
+            .iter()
+            .any(|op| matches!(op, Operator::Scan { row_id: Some(id), .. } if id == row_id));
+        assert!(found, "{sql}: {:#?}", plan.root);
+    }
+}
+
+#[test]
+fn settings_transactions_and_explain() {
+    let set = |sql: &str| match bound(sql).statement {
+        Statement::Set { name, value } => (name, value),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(set("set threads = 4"), ("threads".into(), Value::Int(4)));
+    assert_eq!(
+        set("SET frazil.isa TO 'avx2'"),
+        ("frazil.isa".into(), Value::Text("avx2".into()))
+    );
+    assert_eq!(
+        set("set frazil.stages = relaxed").1,
+        Value::Text("relaxed".into())
+    );
+    assert_eq!(set("reset threads").1, Value::Null);
+    assert!(matches!(bound("show threads").statement, Statement::Show { name } if name == "threads"));
+    assert!(matches!(bound("start transaction").statement, Statement::Begin));
+    assert!(matches!(bound("end").statement, Statement::Commit));
+    assert!(matches!(bound("abort").statement, Statement::Rollback));
+    assert!(matches!(bound("checkpoint").statement, Statement::Checkpoint));
+    let freeze = bound("freeze table lineitem order by l_shipdate").statement;
+    assert!(matches!(freeze, Statement::Freeze { table, order_by: Some(10) } if table == "lineitem"));
+    let explain = bound("explain analyze (stages) select 1").statement;
+    assert!(matches!(
+        explain,
+        Statement::Explain {
+            mode: ExplainMode::Stages,
+            analyze: true,
+            ..
+        }
+    ));
+    let explain = bound("explain (clif) delete from t").statement;
+    assert!(matches!(
+        explain,
+        Statement::Explain {
+            mode: ExplainMode::Clif,
+            analyze: false,
+            ..
+        }
+    ));
+    let drop = bound("drop table if exists t, u").statement;
+    assert!(matches!(drop, Statement::DropTable { names, if_exists: true } if names == ["t", "u"]));
+}

@@ -1,0 +1,102 @@
+//! A catalog of TPC-H's tables and a few small ones, and shortcuts.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use frazil_frontend::{Bound, CatalogView, PlanSettings, Statement, TableEntry, bind, parse};
+use frazil_plan::{Operator, Plan, TableId};
+use frazil_tpch::TABLES;
+use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
+
+/// TPC-H's tables, `t` with nullable columns of every type, `u` with defaults.
+pub struct Tables(Vec<TableEntry>);
+
+pub const MONEY: LogicalType = LogicalType::Decimal {
+    precision: 15,
+    scale: 2,
+};
+
+impl Tables {
+    pub fn new() -> Tables {
+        let mut all = Vec::new();
+        for table in TABLES {
+            all.push((table.name(), table.schema(), table.rows(1.0)));
+        }
+        let nullable = [
+            ("a", LogicalType::Integer),
+            ("b", LogicalType::BigInt),
+            ("s", LogicalType::SmallInt),
+            ("m", MONEY),
+            ("x", LogicalType::Double),
+            ("d", LogicalType::Date),
+            ("ts", LogicalType::Timestamp),
+            ("f", LogicalType::Char(1)),
+            ("c", LogicalType::Char(10)),
+            ("v", LogicalType::Varchar(5)),
+            ("w", LogicalType::Text),
+            ("p", LogicalType::Boolean),
+        ];
+        let columns = nullable.iter().map(|(n, ty)| ColumnDef::new(*n, *ty)).collect();
+        all.push(("t", Schema::new(columns), 100));
+        let mut with_default = ColumnDef::new("price", MONEY).not_null();
+        with_default.default = Some(Value::Int(150));
+        let columns = vec![
+            ColumnDef::new("id", LogicalType::Integer).not_null(),
+            with_default,
+            ColumnDef::new("note", LogicalType::Varchar(10)),
+        ];
+        all.push(("u", Schema::new(columns), 10));
+        let entries = all
+            .into_iter()
+            .enumerate()
+            .map(|(i, (name, schema, row_count))| TableEntry {
+                id: TableId(i as u32 + 1),
+                name: name.to_string(),
+                schema,
+                row_count,
+            });
+        Tables(entries.collect())
+    }
+}
+
+impl CatalogView for Tables {
+    fn table(&self, name: &str) -> Option<TableEntry> {
+        self.0.iter().find(|t| t.name == name).cloned()
+    }
+
+    fn table_names(&self) -> Vec<String> {
+        self.0.iter().map(|t| t.name.clone()).collect()
+    }
+}
+
+pub fn try_bind(sql: &str) -> Result<Bound> {
+    let parsed = parse(sql)?;
+    assert_eq!(parsed.len(), 1, "{sql}");
+    bind(&parsed[0], &Tables::new(), &PlanSettings::default(), &[])
+}
+
+pub fn bound(sql: &str) -> Bound {
+    try_bind(sql).unwrap_or_else(|e| panic!("{sql}: {} {e} {:?}", e.state(), e.hint()))
+}
+
+pub fn query(sql: &str) -> Plan {
+    match bound(sql).statement {
+        Statement::Query(plan) => plan,
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+/// SQLSTATE and message.
+pub fn failure(sql: &str) -> (String, String) {
+    match try_bind(sql) {
+        Ok(b) => panic!("{sql}: {:?}", b.statement),
+        Err(e) => (e.state().0.to_string(), e.message().to_string()),
+    }
+}
+
+/// Every operator, top down.
+pub fn operators(op: &Operator) -> Vec<&Operator> {
+    let mut out = vec![op];
+    for input in op.inputs() {
+        out.extend(operators(input));
+    }
+    out
+}
