@@ -1,6 +1,7 @@
 //! COPY FROM: rows of a CSV or Parquet file become rows of a table. All of them or none: the transaction
 //! of the statement is given up at the first bad value.
 
+use crate::loader;
 use crate::query::Runner;
 use frazil_files::{BatchReader, CsvOptions, CsvReader, ParquetReader};
 use frazil_frontend::{CopyFormat, CopyOptions};
@@ -22,24 +23,14 @@ pub fn from_file(
     let columns: Vec<ColumnDef> = (places.iter())
         .map(|&place| entry.schema.columns[place].clone())
         .collect();
-    let mut reader = open(Path::new(path), options, &columns)?;
-    runner.progress().enter("loading");
-    runner.progress().expect(reader.progress().1);
+    let reader = open(Path::new(path), options, &columns)?;
+    let table = transaction.snapshot().table(entry.id)?.table().clone();
     let whole = places.iter().copied().eq(0..entry.schema.columns.len());
-    let (mut rows, mut seen) = (0, 0);
-    while let Some(batch) = reader.next_batch()? {
-        runner.cancel().check()?;
-        rows += batch.rows as u64;
-        let batch = match whole {
-            true => batch,
-            false => spread(&entry.schema, places, batch),
-        };
-        runner.load(transaction, entry.id, batch)?;
-        let done = reader.progress().0;
-        runner.progress().advance(done.saturating_sub(seen));
-        seen = done;
-    }
-    Ok(rows)
+    let shape = |batch| match whole {
+        true => batch,
+        false => spread(&entry.schema, places, batch),
+    };
+    loader::load(runner, transaction, table, reader, &shape)
 }
 
 fn open(path: &Path, options: &CopyOptions, columns: &[ColumnDef]) -> Result<Box<dyn BatchReader>> {

@@ -1,5 +1,6 @@
 //! A database: its tables, its memory budget and its worker threads, shared by all connections.
 
+use crate::background_freezer::BackgroundFreezer;
 use crate::connection::Connection;
 use frazil_durability::Directory;
 use frazil_exec::WorkerPool;
@@ -24,6 +25,7 @@ struct Inner {
     closed: AtomicBool,
     budget: MemoryBudget,
     pool: WorkerPool,
+    freezer: BackgroundFreezer,
 }
 
 impl Drop for Inner {
@@ -50,6 +52,7 @@ impl Database {
 
     fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
         Database(Arc::new(Inner {
+            freezer: BackgroundFreezer::start(store.clone()),
             store,
             directory: Mutex::new(directory),
             closed: AtomicBool::new(false),
@@ -103,6 +106,15 @@ impl Database {
 
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.0.store
+    }
+
+    /// Whether it lies in a directory.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.directory().is_some()
+    }
+
+    pub(crate) fn freezer(&self) -> &BackgroundFreezer {
+        &self.0.freezer
     }
 
     pub(crate) fn budget(&self) -> &MemoryBudget {

@@ -18,6 +18,7 @@
 
 mod appender;
 mod arrow;
+mod background_freezer;
 mod connection;
 mod copy;
 mod database;
@@ -25,6 +26,7 @@ mod ddl;
 mod deadline;
 mod execute;
 mod explain;
+mod loader;
 mod parameters;
 mod query;
 mod rows;

@@ -6,7 +6,6 @@ use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::{ScanMode, Settings};
 use crate::statement_tables::catalog_id;
-use frazil_catalog::TableId;
 use frazil_codegen::{CompileOptions, CompiledPlan};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_frontend::ExplainMode;
@@ -14,7 +13,7 @@ use frazil_plan::pipeline::PipelinePlan;
 use frazil_plan::{Operator, Plan};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
-use frazil_types::{Cancel, ColumnDef, Error, Result, RowBatch, Schema};
+use frazil_types::{Cancel, ColumnDef, Error, Result, Schema};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -47,9 +46,14 @@ impl Runner {
         &self.progress
     }
 
-    /// Appends rows that a loader read.
-    pub fn load(&self, transaction: &mut Transaction, table: TableId, batch: RowBatch) -> Result<()> {
-        transaction.append(table, &batch)
+    /// Workers, the calling thread among them.
+    pub fn threads(&self) -> usize {
+        self.settings.threads
+    }
+
+    /// Whether loaded rows are frozen on their way in: they are where they will be kept.
+    pub fn freezes_loads(&self) -> bool {
+        self.database.is_durable()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a connection's statements work on.
 
+use crate::background_freezer::DEFAULT_COOLING;
 use crate::connection::not_one;
 use crate::database::Database;
 use crate::settings::{self, Settings};
@@ -82,23 +83,37 @@ impl Session {
         }
     }
 
-    /// SET.
+    /// SET; NULL stands for DEFAULT.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
-        if name == "memory_limit" {
-            let limit = match value.is_null() {
-                true => Database::default_memory_limit(),
-                false => settings::bytes(name, value)?,
-            };
-            self.database.budget().set_limit(limit);
-            return Ok(());
+        match name {
+            "memory_limit" => {
+                let limit = match value.is_null() {
+                    true => Database::default_memory_limit(),
+                    false => settings::bytes(name, value)?,
+                };
+                self.database.budget().set_limit(limit);
+            }
+            "frazil.freeze_after" => {
+                let cooling = match value {
+                    Value::Null => Some(DEFAULT_COOLING),
+                    Value::Bool(false) => None,
+                    given => Some(settings::duration(name, given)?),
+                };
+                self.database.freezer().set_cooling(cooling);
+            }
+            _ => return self.settings.set(name, value),
         }
-        self.settings.set(name, value)
+        Ok(())
     }
 
     /// SHOW.
     pub fn show(&self, name: &str) -> Result<String> {
         match name {
             "memory_limit" => Ok(format!("{}B", self.database.budget().limit())),
+            "frazil.freeze_after" => Ok(match self.database.freezer().cooling() {
+                Some(cooling) => format!("{}ms", cooling.as_millis()),
+                None => "off".to_owned(),
+            }),
             _ => self.settings.show(name),
         }
     }

@@ -92,11 +92,12 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "threads",
     "memory_limit",
     "statement_timeout",
     "lock_timeout",
+    "frazil.freeze_after",
     "frazil.isa",
     "frazil.stages",
     "frazil.scan",
@@ -120,7 +121,7 @@ impl Settings {
         }
     }
 
-    /// Changes one, NULL to its default; `memory_limit` is the database's, not handled here.
+    /// Changes one, NULL to its default; those of the database are not handled here.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
         if value.is_null() {
             let default = Settings::default().show(name)?;
@@ -212,7 +213,7 @@ fn number(name: &str, value: &Value, min: i128, max: i128) -> Result<i128> {
 }
 
 /// Milliseconds, or a number with a unit: us, ms, s, min, h.
-fn duration(name: &str, value: &Value) -> Result<Duration> {
+pub fn duration(name: &str, value: &Value) -> Result<Duration> {
     let (amount, unit) = split_unit(&text(value));
     let micros: Option<u64> = match unit.as_str() {
         "us" => Some(1),

@@ -94,6 +94,10 @@ pub(crate) fn insert(binder: &Binder, insert: &Insert) -> Result<Bound> {
     let relation = match &insert.source {
         Some(source) => {
             let source = with_defaults(source, &entry, &targets)?;
+            if matches!(*source.body, SetExpr::Values(_)) {
+                let types = targets.iter().map(|&t| entry.schema.columns[t].ty);
+                translator.expect(types.collect());
+            }
             select::translate(binder, &context, &mut translator, &source)?.0
         }
         None => Relation {

@@ -59,6 +59,7 @@ pub(crate) struct Translator {
     shared: Vec<(Operator, Vec<ColumnId>)>,
     hidden: Vec<HiddenParameter>,
     outer: Vec<Scope>,
+    expected: Vec<LogicalType>,
 }
 
 /// Operators above this depth are refused: the passes recurse.
@@ -73,7 +74,14 @@ impl Translator {
             shared: Vec::new(),
             hidden: Vec::new(),
             outer: Vec::new(),
+            expected: Vec::new(),
         }
+    }
+
+    /// Types that the columns of the VALUES list to come get where nothing else says: those of the table
+    /// it is inserted into.
+    pub fn expect(&mut self, types: Vec<LogicalType>) {
+        self.expected = types;
     }
 
     /// Keeps a common table expression's rows as a shared subplan; its columns are those of `relation`.

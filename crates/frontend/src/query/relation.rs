@@ -317,6 +317,7 @@ impl Translator {
 
     fn values(&mut self, v: &Values) -> Result<Relation> {
         let empty = DFSchema::empty();
+        let expected = std::mem::take(&mut self.expected);
         let mut rows = Vec::with_capacity(v.values.len());
         for row in &v.values {
             let row = row.iter().map(|e| self.simple_expression(&empty, &[], e));
@@ -325,7 +326,10 @@ impl Translator {
         let mut columns = Vec::new();
         for (i, field) in v.schema.fields().iter().enumerate() {
             let parts: Vec<&Expr> = rows.iter().map(|r| &r[i]).collect();
-            let ty = self.typing.common_type(&parts, "VALUES")?;
+            let ty = match expected.get(i) {
+                Some(ty) if parts.iter().all(|p| self.typing.is_untyped(p)) => *ty,
+                _ => self.typing.common_type(&parts, "VALUES")?,
+            };
             let nullable = parts.iter().any(|p| p.nullable);
             for row in &mut rows {
                 let e = std::mem::replace(&mut row[i], Expr::constant(Value::Null, ty));

@@ -1,0 +1,67 @@
+//! Cancelling, timeouts, the memory budget.
+
+use crate::{memory, rows, state};
+use frazil::{Connection, SqlState};
+use std::time::{Duration, Instant};
+
+const LONG: &str = "select count(*) from n a, n b, n c where a.x + b.x < c.x";
+
+fn numbers() -> Connection {
+    let c = memory();
+    rows(&c, "create table n (x integer not null)");
+    rows(
+        &c,
+        "insert into n values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)",
+    );
+    for _ in 0..3 {
+        rows(
+            &c,
+            "insert into n select a.x + 10 * b.x from n a, n b where a.x < 1000 and b.x < 10",
+        );
+    }
+    c
+}
+
+#[test]
+fn a_timeout_ends_the_statement_alone() {
+    let c = numbers();
+    for threads in [1, 2] {
+        rows(&c, &format!("set threads = {threads}"));
+        rows(&c, "set statement_timeout = '30ms'");
+        let begun = Instant::now();
+        assert_eq!(state(&c, LONG), SqlState::QUERY_CANCELED);
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        rows(&c, "set statement_timeout = 0");
+        assert_eq!(rows(&c, "select 1"), "1");
+    }
+}
+
+#[test]
+fn cancel_comes_from_another_thread() {
+    let c = numbers();
+    let handle = c.cancel_handle();
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        handle.cancel();
+    });
+    let error = c.execute(LONG).expect_err("it is cancelled");
+    assert_eq!(error.state(), SqlState::QUERY_CANCELED);
+    assert!(error.message().contains("user"));
+    canceller.join().expect("it only cancels");
+    assert_eq!(rows(&c, "select 1"), "1");
+}
+
+#[test]
+fn over_the_budget_nothing_else_is_harmed() {
+    let c = numbers();
+    let other = c.database().connect();
+    rows(&c, "set memory_limit = '1MB'");
+    let wide = "select a.x, b.x, count(*) from n a, n b group by a.x, b.x";
+    assert_eq!(state(&c, wide), SqlState::OUT_OF_MEMORY);
+    assert_eq!(
+        rows(&other, "select count(*) from n where x < 5"),
+        rows(&c, "select count(*) from n where x < 5")
+    );
+    rows(&c, "reset memory_limit");
+    assert_ne!(rows(&c, "select count(*) from n"), "0");
+}

@@ -1,0 +1,49 @@
+//! The database as its users see it: one test program, as linking one takes long.
+
+mod copying;
+mod directories;
+mod explaining;
+mod limits;
+mod statements;
+mod transactions;
+
+use frazil::{Connection, Outcome, SqlState};
+
+/// A result as text: rows by lines, values by bars, NULL empty.
+fn rows(connection: &Connection, sql: &str) -> String {
+    let response = connection.execute(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}"));
+    match response.outcome {
+        Outcome::Rows(rows) => {
+            let types: Vec<_> = rows.schema().columns.iter().map(|c| c.ty).collect();
+            let line = |row: Vec<frazil::Value>| {
+                let cells = row.iter().zip(&types).map(|(v, ty)| v.display(*ty).to_string());
+                cells.collect::<Vec<_>>().join("|")
+            };
+            rows.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+        Outcome::Command { tag, rows } => match rows {
+            Some(rows) => format!("{tag} {rows}"),
+            None => tag.to_owned(),
+        },
+    }
+}
+
+/// The state of the error a statement must give.
+fn state(connection: &Connection, sql: &str) -> SqlState {
+    match connection.execute(sql) {
+        Ok(_) => panic!("{sql}: no error"),
+        Err(error) => error.state(),
+    }
+}
+
+/// A connection to a new database in memory.
+fn memory() -> Connection {
+    frazil::Database::memory().expect("memory is there").connect()
+}
+
+/// An empty directory of this test.
+fn directory(name: &str) -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("frazil-test-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
