@@ -7,15 +7,19 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-pub mod engine;
+mod compression;
+mod csv_bytes;
+mod engine;
 pub mod experiments;
-pub mod query_runner;
+mod frazil_engine;
+mod query_runner;
 pub mod report;
+mod rust_loop;
 pub mod statistics;
 
 pub use arguments::BenchArgs;
 
-use experiments::EXPERIMENTS;
+use experiments::{EXPERIMENTS, Kind};
 use frazil_types::{Error, Result, SqlState};
 use report::Report;
 use std::io::Write;
@@ -43,7 +47,10 @@ pub fn run_experiment(args: &BenchArgs, out: &mut dyn Write) -> Result<()> {
 /// Runs an experiment.
 pub fn report(args: &BenchArgs) -> Result<Report> {
     let experiment = experiments::find(&args.experiment)?;
-    Err(Error::unsupported(format!("the experiment {}", experiment.name)))
+    match &experiment.kind {
+        Kind::Queries(queries) => query_runner::run(experiment.name, queries, args, &mut frazil_engine::load),
+        Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
+    }
 }
 
 /// The names of all experiments, for messages.
