@@ -1,0 +1,274 @@
+"""Bad input: each error has its SQLSTATE, names the thing and the place, and harms nothing else."""
+
+import subprocess
+import sys
+
+import frazil
+import pytest
+
+
+@pytest.fixture
+def con(con):
+    con.execute("create table t (a integer not null, b bigint, c decimal(5,2), d date, e text, f smallint)")
+    con.execute("insert into t values (1, 10, 1.50, date '2020-01-31', 'one', 1), "
+                "(2, null, -1.00, date '2021-02-28', 'two', 2)")
+    con.execute("create table nullable (n integer)")
+    con.execute("insert into nullable values (1), (null)")
+    return con
+
+
+def refusal(con, sql, params=None):
+    with pytest.raises(frazil.Error) as caught:
+        result = con.execute(sql, params) if params else con.execute(sql)
+        pytest.fail(f"{sql} gave {result.fetchall() if result.description else 'no error'}")
+    return caught.value
+
+
+ERRORS = [
+    # Numbers that do not fit.
+    ("select a + 2147483647 from t where a = 1", "22003"),
+    ("select cast(b as integer) * 300000000 from t where a = 1", "22003"),
+    ("select 2147483647 + 1", "22003"),
+    ("select -(-2147483647 - 1)", "22003"),
+    ("select 9223372036854775807 + 1", "22003"),
+    ("select b * 9223372036854775807 from t", "22003"),
+    ("select cast(a * 40000 as smallint) from t", "22003"),
+    ("select cast(1000.00 as decimal(5,2))", "22003"),
+    ("insert into t values (3, 1, 1000, null, null, null)", "22003"),
+    ("insert into t values (2147483648, 1, 1, null, null, null)", "22003"),
+    ("select cast(1e30 as bigint)", "22003"),
+    ("select cast('99999999999' as integer)", "22003"),
+    # Division.
+    ("select 1 / 0", "22012"),
+    ("select a / (a - a) from t", "22012"),
+    ("select a % (f - f) from t", "22012"),
+    ("select c / 0 from t", "22012"),
+    ("select cast(a as double precision) / 0 from t", "22012"),
+    ("select sum(a) / (count(*) - 2) from t", "22012"),
+    # Text that is not what it is cast to.
+    ("select cast('one' as integer)", "22P02"),
+    ("select cast(e as integer) from t", "22P02"),
+    ("select cast(e as decimal(5,2)) from t", "22P02"),
+    ("select cast('maybe' as boolean)", "22P02"),
+    ("select cast('1x' as double precision)", "22P02"),
+    # Dates.
+    ("select date '2021-02-29'", "22008"),
+    ("select cast('2021-13-01' as date)", "22008"),
+    ("select timestamp '2021-01-01 25:00:00'", "22008"),
+    # Statements.
+    ("selec 1", "42601"),
+    ("select from where", "42601"),
+    ("select * from t where (a = 1", "42601"),
+    ("insert into t values", "42601"),
+    ("select * from missing", "42P01"),
+    ("insert into missing values (1)", "42P01"),
+    ("drop table missing", "42P01"),
+    ("delete from missing", "42P01"),
+    ("freeze table missing", "42P01"),
+    ("select x.a from t", "42P01"),
+    ("select aa from t", "42703"),
+    ("select t.aa from t", "42703"),
+    ("select a from t order by missing_one", "42703"),
+    ("insert into t (a, zz) values (1, 2)", "42703"),
+    ("freeze table t order by zz", "42703"),
+    ("select a from t x, t y", "42702"),
+    ("select a, count(*) from t", "42803"),
+    ("select a, sum(b) from t group by e", "42803"),
+    ("select e from t group by a having max(b) > 1", "42803"),
+    ("select a from t where sum(a) > 1", "42803"),
+    ("create table t (a integer)", "42P07"),
+    ("create table twice (a integer, a integer)", "42701"),
+    ("select nosuchfunction(a) from t", "42883"),
+    # Rows.
+    ("select (select a from t)", "21000"),
+    ("select * from nullable where n = (select a from t)", "21000"),
+    ("insert into t (b) values (1)", "23502"),
+    ("insert into t values (null, 1, 1, null, null, null)", "23502"),
+    ("insert into t select n, 1, 1, null, null, null from nullable", "23502"),
+    # What is not there yet.
+    ("create table k (a integer primary key)", "0A000"),
+    ("create table k (a integer unique)", "0A000"),
+    ("create table k (a integer check (a > 0))", "0A000"),
+    ("create table k (a integer references t (a))", "0A000"),
+    ("create table k (a integer, foreign key (a) references t (a))", "0A000"),
+    ("update t set a = 1", "0A000"),
+    ("select row_number() over (order by a) from t", "0A000"),
+    ("select * from t for update", "0A000"),
+    ("select * from t tablesample bernoulli (10)", "0A000"),
+    ("with recursive r as (select 1 union all select 2) select * from r", "0A000"),
+    ("create index i on t (a)", "0A000"),
+    ("savepoint s", "0A000"),
+    # Settings.
+    ("set thread = 2", "42704"),
+    ("set threads = 0", "22023"),
+    ("set frazil.isa = 'mmx'", "22023"),
+    ("set frazil.stages = 'none'", "22023"),
+    ("show nothing", "42704"),
+    # Transactions.
+    ("commit", "25P01"),
+    ("rollback", "25P01"),
+    # Files.
+    ("copy t from '/no/such/file.csv'", "58P01"),
+    ("copy t from '/no/such/file.parquet' (format parquet)", "58P01"),
+]
+
+
+@pytest.mark.parametrize("sql, state", ERRORS, ids=[f"{state}-{sql[:50]}" for sql, state in ERRORS])
+def test_states(con, sql, state):
+    error = refusal(con, sql)
+    assert error.sqlstate == state, f"{sql}: {error}"
+    assert con.execute("select count(*), sum(a) from t").fetchall() == [(2, 3)], "nothing was harmed"
+
+
+@pytest.mark.parametrize("state", ["hot", "frozen"])
+@pytest.mark.parametrize("stages", ["fused", "relaxed", "staged"])
+def test_errors_in_running_queries_do_not_depend_on_the_plan(con, state, stages):
+    if state == "frozen":
+        con.execute("freeze table t")
+    con.execute(f"set frazil.stages = '{stages}'")
+    assert refusal(con, "select e, 10 / (a - 2) from t").sqlstate == "22012"
+    # The filter guards the division.
+    assert con.execute("select 10 / (a - 2) from t where a <> 2").fetchall() == [(-10,)]
+    assert con.execute("select case when a = 2 then 0 else 10 / (a - 2) end from t order by a").fetchall() == [(-10,), (0,)]
+    assert refusal(con, "select a from t where b * 1000000000000000000 > 1").sqlstate == "22003"
+
+
+def test_the_nearest_name_is_offered(con):
+    con.execute("create table orders (customer_name text)")
+    assert "customer_name" in str(refusal(con, "select custmer_name from orders"))
+    assert "orders" in str(refusal(con, "select * from order_s"))
+    assert "threads" in str(refusal(con, "set thread = 2"))
+
+
+def test_unsupported_things_are_named(con):
+    assert "PRIMARY KEY" in str(refusal(con, "create table k (a integer primary key)")).upper()
+    assert "window function" in str(refusal(con, "select sum(a) over () from t")).lower()
+
+
+def test_parameters(con):
+    assert con.execute("select a from t where a = $1", [2]).fetchall() == [(2,)]
+    assert refusal(con, "select a from t where a = $1 and b = $2", [2]).sqlstate in ("42P02", "08P01")
+    assert refusal(con, "select a from t where a = $1", ["two"]).sqlstate == "22P02"
+
+
+CSV_HEAD = "a,b,c,d,e,f\n"
+CSV_GOOD = "3,30,3.00,2022-03-03,three,3\n"
+BAD_ROWS = [
+    ("x,30,3.00,2022-03-03,three,3\n", "22P02", ["a", "x"]),
+    ("4,99999999999999999999,3.00,2022-03-03,three,3\n", "22003", ["b"]),
+    ("4,30,3.00,2022-02-30,three,3\n", "22008", ["d", "2022-02-30"]),
+    ("4,30,3.00,2022-03-03,three,99999\n", "22003", ["f", "99999"]),
+    ("4,30,3000.00,2022-03-03,three,3\n", "22003", ["c", "3000.00"]),
+    (",30,3.00,2022-03-03,three,3\n", "23502", ["a"]),
+    ("4,30\n", "22P04", []),
+    ("4,30,3.00,2022-03-03,three,3,more\n", "22P04", []),
+    ('4,30,3.00,2022-03-03,"three,3\n', "22P04", []),
+]
+
+
+@pytest.mark.parametrize("row, state, named", BAD_ROWS, ids=[r[0].strip() for r in BAD_ROWS])
+def test_a_wrong_field_names_its_place_and_loads_nothing(con, tmp_path, row, state, named):
+    path = tmp_path / "rows.csv"
+    path.write_text(CSV_HEAD + CSV_GOOD * 3 + row)
+    error = refusal(con, f"copy t from '{path}' (header true)")
+    assert error.sqlstate == state, str(error)
+    assert "rows.csv" in str(error) and "5" in str(error), str(error)
+    for word in named:
+        assert word in str(error), str(error)
+    assert con.execute("select count(*) from t").fetchall() == [(2,)]
+
+
+def test_csv_as_people_write_it(con, tmp_path):
+    path = tmp_path / "rows.csv"
+    con.execute("create table s (a integer, b text)")
+    path.write_bytes('\ufeffa;b\r\n1;"one\r\nand ""a half"""\r\n2;NULL\r\n3;""\r\n'.encode())
+    con.execute(f"copy s from '{path}' (header true, delimiter ';', null 'NULL')")
+    rows = con.execute("select a, b from s order by a").fetchall()
+    assert rows == [(1, 'one\r\nand "a half"'), (2, None), (3, "")]
+
+
+def test_a_file_that_is_no_parquet(con, tmp_path):
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(b"PAR1 this is not what it seems to be PAR1")
+    assert "rows.parquet" in str(refusal(con, f"copy t from '{path}' (format parquet)"))
+    assert con.execute("select count(*) from t").fetchall() == [(2,)]
+
+
+def test_a_failed_statement_ends_its_transaction(con):
+    con.execute("begin")
+    con.execute("insert into t values (3, 1, 1, null, null, null)")
+    refusal(con, "select 1 / 0 from t")
+    assert refusal(con, "select 1").sqlstate == "25P02"
+    con.execute("rollback")
+    assert con.execute("select count(*) from t").fetchall() == [(2,)]
+
+
+def test_the_second_writer_waits_then_gives_up(con):
+    other = con.cursor()
+    other.execute("set lock_timeout = '100ms'")
+    con.execute("begin")
+    con.execute("insert into t values (3, 1, 1, null, null, null)")
+    with pytest.raises(frazil.Error) as caught:
+        other.execute("insert into t values (4, 1, 1, null, null, null)")
+    assert caught.value.sqlstate == "55P03"
+    # A reader does not wait, and sees what was committed.
+    assert other.execute("select count(*) from t").fetchall() == [(2,)]
+    con.execute("commit")
+    other.execute("insert into t values (4, 1, 1, null, null, null)")
+    assert other.execute("select count(*) from t").fetchall() == [(4,)]
+
+
+def test_over_the_memory_budget(con):
+    con.execute("create table n (a integer)")
+    con.execute("insert into n values " + ", ".join(f"({i})" for i in range(1000)))
+    con.execute("set memory_limit = '16MB'")
+    error = refusal(con, "select x.a * 1000 + y.a, count(*) from n x, n y group by 1")
+    assert error.sqlstate == "53200", str(error)
+    con.execute("set memory_limit = '1GB'")
+    assert con.execute("select count(*) from n").fetchall() == [(1000,)]
+
+
+def test_timeouts_cancel_the_statement_alone(con):
+    con.execute("create table n (a integer)")
+    con.execute("insert into n values " + ", ".join(f"({i})" for i in range(5000)))
+    con.execute("set statement_timeout = '50ms'")
+    error = refusal(con, "select count(*) from n x, n y, n z where x.a + y.a + z.a = 7")
+    assert error.sqlstate == "57014", str(error)
+    con.execute("set statement_timeout = 0")
+    assert con.execute("select count(*) from n").fetchall() == [(5000,)]
+
+
+def test_a_directory_is_one_processs(tmp_path):
+    place = str(tmp_path / "db")
+    con = frazil.connect(place)
+    con.execute("create table t (a integer)")
+    script = f"import frazil\ntry:\n    frazil.connect({place!r})\nexcept frazil.Error as e:\n    print(e.sqlstate, e)"
+    second = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert second.stdout.startswith("55006") and place in second.stdout, second.stdout
+    con.close()
+
+
+def test_flipped_bits_are_noticed(tmp_path):
+    place = tmp_path / "db"
+    con = frazil.connect(str(place))
+    con.execute("create table t (a integer, b text)")
+    con.execute("insert into t values " + ", ".join(f"({i * i}, 'text {i}')" for i in range(2000)))
+    con.execute("create table other (a integer)")
+    con.execute("insert into other values (7)")
+    con.execute("freeze table t")
+    con.close()
+    segment = max((p for p in place.rglob("*") if p.is_file()), key=lambda p: p.stat().st_size)
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 0x10
+    segment.write_bytes(content)
+    with pytest.raises(frazil.Error) as caught:
+        con = frazil.connect(str(place))
+        con.execute("select sum(a), max(b) from t").fetchall()
+    assert caught.value.sqlstate == "XX001", str(caught.value)
+    assert segment.name in str(caught.value), str(caught.value)
+
+
+def test_a_closed_connection_says_so(con):
+    con.close()
+    with pytest.raises(frazil.Error):
+        con.execute("select 1")
