@@ -88,7 +88,7 @@ class Generator:
         return f"t{self.aliases}"
 
     def table(self, name=None):
-        name = name or self.r.choices(["facts", "mid", "dim", "tiny", "void"], [30, 35, 20, 12, 3])[0]
+        name = name or self.r.choices(["facts", "mid", "dim", "tiny", "void"], [32, 36, 20, 11, 1])[0]
         alias = self.alias()
         columns = {}
         for c in generated_tables.TABLES[name][0]:
@@ -119,7 +119,7 @@ class Generator:
         return left
 
     def joined(self, left, depth):
-        right = self.table(self.r.choices(["mid", "dim", "tiny", "void"], [30, 40, 25, 5])[0])
+        right = self.table(self.r.choices(["mid", "dim", "tiny", "void"], [32, 41, 25, 2])[0])
         condition = self.key_condition(left, right)
         product = left.rows * right.rows
         if condition is None or product < 100_000 and self.r.random() < 0.2:
@@ -422,7 +422,7 @@ class Generator:
     def predicate(self, scope, depth, subqueries=True):
         r = self.r
         if depth > 0 and r.random() < 0.45:
-            form = r.choice(["and", "and", "or", "not"])
+            form = r.choice(["and", "or", "or", "not"])
             a = self.predicate(scope, depth - 1, subqueries)
             if form == "not":
                 return Expr("bool", *write("(not {})", a))
@@ -465,7 +465,7 @@ class Generator:
             return Expr("bool", *write(f"({{}} {r.choice(['', '', 'not '])}in ({{}}))", column, listed))
         if form == "distinct":
             return Expr("bool", *write(f"({{}} is {r.choice(['', 'not '])}distinct from {{}})", column, self.sample(column)))
-        return Expr("bool", *write(f"({{}} {r.choice(['=', '=', '<>', '<', '<=', '>', '>='])} {{}})", column, self.sample(column)))
+        return Expr("bool", *write(f"({{}} {r.choice(['=', '<>', '<', '<=', '>', '>='])} {{}})", column, self.sample(column)))
 
     def sample(self, column):
         """A constant that the column may hold, or nearly."""
@@ -698,9 +698,9 @@ class Generator:
             theirs.append(place + (" desc" if down else " asc") + f" nulls {nulls}")
         ours, theirs = f"{body['ours']} order by {', '.join(ours)}", f"{body['theirs']} order by {', '.join(theirs)}"
         if limited:
-            limit = f" limit {self.r.choice([0, 1, 3, 10, 100, 5000])}"
+            limit = f" limit {self.r.choice([0, 1, 3, 10, 10, 100, 100, 1000, 5000])}"
             if self.r.random() < 0.3:
-                limit += f" offset {self.r.choice([1, 5, 50, 100000])}"
+                limit += f" offset {self.r.choice([1, 5, 50, 1000])}"
             ours, theirs = ours + limit, theirs + limit
             by = every
         return Query(ours, theirs, by)

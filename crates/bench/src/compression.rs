@@ -1,13 +1,14 @@
 //! The experiment `compression`: TPC-H frozen in a directory, the directory closed, its bytes over those
-//! of the same tables as CSV (Data Blocks, table 1), and lineitem by rows of a block (figure 10).
+//! of the same tables as CSV (Data Blocks, table 1), and lineitem's blocks by their rows (figure 10).
 
 use crate::arguments::BenchArgs;
 use crate::csv_bytes::csv_bytes;
 use crate::frazil_engine::fill;
 use crate::report::{Measurement, Report, Values};
-use frazil::{Connection, Database};
+use frazil::Database;
+use frazil_block::{BlockBuilder, BuildOptions, ColumnInput};
 use frazil_tpch::{TABLES, Table};
-use frazil_types::{ColumnVector, Result, RowBatch, dispatch_native};
+use frazil_types::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -70,46 +71,18 @@ fn load(directory: &Scratch, scale_factor: f64, wanted: fn(Table) -> bool) -> Re
     database.close()
 }
 
-/// Bytes of lineitem in blocks of `rows` rows: as many are appended, then frozen as a partial chunk, and
-/// so on.
+/// Bytes of lineitem in blocks of `rows` rows, a divisor of a chunk's rows.
 fn bytes_by_block_size(rows: usize, scale_factor: f64) -> Result<u64> {
-    let directory = Scratch::new()?;
-    let database = Database::open(&directory.0)?;
-    let connection = database.connect();
-    connection.execute(&Table::Lineitem.ddl())?;
+    let mut builder = BlockBuilder::new(BuildOptions::default());
+    let mut bytes = 0;
     for batch in frazil_tpch::generate(Table::Lineitem, scale_factor, 1, 1) {
         for start in (0..batch.rows).step_by(rows) {
-            append_block(&connection, slice(&batch, start, rows.min(batch.rows - start)))?;
+            let range = start..batch.rows.min(start + rows);
+            let columns = batch.columns.iter().map(|c| ColumnInput::of_vector(c, range.clone()));
+            bytes += builder.build(&columns.collect::<Vec<_>>())?.bytes().len() as u64;
         }
     }
-    drop(connection);
-    database.close()?;
-    directory.bytes()
-}
-
-fn append_block(connection: &Connection, batch: RowBatch) -> Result<()> {
-    let mut appender = connection.appender("lineitem")?;
-    appender.append(batch)?;
-    appender.finish()?;
-    connection.execute("freeze table lineitem")?;
-    Ok(())
-}
-
-/// Some rows of a batch without NULLs.
-fn slice(batch: &RowBatch, start: usize, rows: usize) -> RowBatch {
-    let columns = batch.columns.iter().map(|column| {
-        let mut out = ColumnVector::new(column.ty(), rows);
-        out.resize(rows);
-        dispatch_native!(column.native(), T => {
-            out.values_mut::<T>().copy_from_slice(&column.values::<T>()[start..start + rows]);
-        });
-        column.heaps().iter().for_each(|heap| out.keep(heap.clone()));
-        out
-    });
-    RowBatch {
-        columns: columns.collect(),
-        rows,
-    }
+    Ok(bytes)
 }
 
 /// A directory of its own under the system's temporary one, removed at the end.
@@ -156,18 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_keep_values_and_strings() {
-        let batch = frazil_tpch::generate(Table::Nation, 0.01, 1, 1)
-            .next()
-            .expect("there are rows");
-        let part = slice(&batch, 3, 4);
-        assert_eq!(part.rows, 4);
-        for (whole, some) in batch.columns.iter().zip(&part.columns) {
-            assert_eq!(
-                (0..4).map(|r| some.value(r)).collect::<Vec<_>>(),
-                (3..7).map(|r| whole.value(r)).collect::<Vec<_>>()
-            );
-        }
+    fn small_blocks_cost_more() {
+        let bytes = |rows| bytes_by_block_size(rows, 0.002).expect("it builds");
+        assert!(bytes(2_048) > bytes(65_536));
     }
 
     #[test]

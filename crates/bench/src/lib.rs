@@ -65,3 +65,27 @@ fn write_out(out: &mut dyn Write, text: &str) -> Result<()> {
 fn io_error(what: String, error: &std::io::Error) -> Error {
     Error::new(SqlState::IO_ERROR, format!("{what}: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_runs_at_a_tiny_scale_factor() {
+        for experiment in &EXPERIMENTS {
+            let args = BenchArgs {
+                scale_factor: 0.001,
+                runs: 2,
+                ..BenchArgs::new(experiment.name)
+            };
+            let report = report(&args).unwrap_or_else(|e| panic!("{}: {e}", experiment.name));
+            assert!(!report.measurements().is_empty() && !report.ratios().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_experiment_that_is_not_there_is_refused() {
+        let error = report(&BenchArgs::new("speed")).expect_err("there is none");
+        assert!(error.hint().is_some_and(|h| h.contains("tpch, compression, psma, vector")));
+    }
+}
