@@ -57,7 +57,7 @@ ERRORS = [
     ("select timestamp '2021-01-01 25:00:00'", "22008"),
     # Statements.
     ("selec 1", "42601"),
-    ("select from where", "42601"),
+    ("select a b c from t", "42601"),
     ("select * from t where (a = 1", "42601"),
     ("insert into t values", "42601"),
     ("select * from missing", "42P01"),
@@ -84,7 +84,7 @@ ERRORS = [
     ("select * from nullable where n = (select a from t)", "21000"),
     ("insert into t (b) values (1)", "23502"),
     ("insert into t values (null, 1, 1, null, null, null)", "23502"),
-    ("insert into t select n, 1, 1, null, null, null from nullable", "23502"),
+    ("insert into t (a, b) select n, 1 from nullable", "23502"),
     # What is not there yet.
     ("create table k (a integer primary key)", "0A000"),
     ("create table k (a integer unique)", "0A000"),
@@ -92,7 +92,7 @@ ERRORS = [
     ("create table k (a integer references t (a))", "0A000"),
     ("create table k (a integer, foreign key (a) references t (a))", "0A000"),
     ("update t set a = 1", "0A000"),
-    ("select row_number() over (order by a) from t", "0A000"),
+    ("select sum(a) over (order by a) from t", "0A000"),
     ("select * from t for update", "0A000"),
     ("select * from t tablesample bernoulli (10)", "0A000"),
     ("with recursive r as (select 1 union all select 2) select * from r", "0A000"),
