@@ -99,8 +99,12 @@ impl Translator<'_, '_> {
             let zero = self.b.ins().icmp_imm_s(IntCC::Equal, by, 0);
             self.fail_where(zero, valid, FailurePoint::DIVISION);
         }
+        if let Some(valid) = b.valid {
+            // Bounds say nothing of a NULL: its value may be 0, at which the machine's division traps.
+            by = self.b.ins().select(valid, by, one);
+        }
         if valid.is_some() && may_be(0) {
-            // A NULL's value may be 0.
+            // Under a NULL dividend a division by 0 is no failure, but traps as well.
             let zero = self.b.ins().icmp_imm_s(IntCC::Equal, by, 0);
             by = self.b.ins().select(zero, one, by);
         }
