@@ -79,6 +79,12 @@ impl Connection {
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
         let mut session = self.start();
+        session.database().check_open()?;
+        let deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);
+        if let Some(result) = execute::run_cached(&mut session, sql, parameters) {
+            return take(result?);
+        }
+        drop(deadline);
         let statements = session.parse(sql)?;
         for statement in &statements {
             let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);

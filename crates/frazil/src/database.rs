@@ -2,6 +2,7 @@
 
 use crate::background_freezer::BackgroundFreezer;
 use crate::connection::Connection;
+use crate::plan_cache::PlanCache;
 use frazil_durability::Directory;
 use frazil_exec::WorkerPool;
 use frazil_storage::Store;
@@ -26,6 +27,7 @@ struct Inner {
     budget: MemoryBudget,
     pool: WorkerPool,
     freezer: BackgroundFreezer,
+    plans: PlanCache,
 }
 
 impl Drop for Inner {
@@ -58,6 +60,7 @@ impl Database {
             closed: AtomicBool::new(false),
             budget: MemoryBudget::new(Database::default_memory_limit()),
             pool: WorkerPool::new(),
+            plans: PlanCache::default(),
         }))
     }
 
@@ -115,6 +118,10 @@ impl Database {
 
     pub(crate) fn freezer(&self) -> &BackgroundFreezer {
         &self.0.freezer
+    }
+
+    pub(crate) fn plan_cache(&self) -> &PlanCache {
+        &self.0.plans
     }
 
     pub(crate) fn budget(&self) -> &MemoryBudget {

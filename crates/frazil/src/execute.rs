@@ -5,7 +5,7 @@ use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::{copy, ddl, explain, query};
-use frazil_frontend::{Bound, ParsedStatement, PlanSettings, Statement};
+use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
 use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, SqlState, Value};
@@ -22,6 +22,45 @@ pub struct Bundle {
     pub parameters: Vec<Value>,
     /// When its planning began.
     pub started: Instant,
+    /// What the plan cache needs to know, if its plan may be kept.
+    pub origin: Option<Origin>,
+}
+
+/// Where a plan comes from.
+pub struct Origin {
+    /// The statement's text.
+    pub text: String,
+    /// Types of its parameters.
+    pub parameters: Vec<LogicalType>,
+    /// Parameters that follow its own.
+    pub hidden: Vec<HiddenParameter>,
+}
+
+/// Runs a query from the plan cache, if the text is there and its tables are the same.
+pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Option<Result<Response>> {
+    if session.transaction().reads_its_own() || session.transaction().check().is_err() {
+        return None;
+    }
+    let started = Instant::now();
+    let tables = StatementTables::new(session.snapshot());
+    let runner = query::Runner::new(session);
+    let text = text.trim().trim_end_matches(';').trim_end();
+    let cached = runner.cached(text, &tables)?;
+    let parameters = parameter_values(&cached.parameters, &cached.hidden, parameters);
+    let work = AssertUnwindSafe(|| {
+        let bundle = Bundle {
+            tables,
+            parameters: parameters?,
+            started,
+            origin: None,
+        };
+        query::select_again(&runner, &cached.query, bundle)
+    });
+    let result = catch_unwind(work).unwrap_or_else(|panic| Err(panicked(&*panic)));
+    if result.is_err() {
+        session.transaction_mut().fail();
+    }
+    Some(result)
 }
 
 /// Runs a statement. A failure ends the transaction it was part of.
@@ -159,9 +198,11 @@ fn bind(
 ) -> Result<(Statement, Bundle)> {
     let settings = PlanSettings::default();
     let open: Vec<Option<LogicalType>> = vec![None; parameters.len()];
+    let mut lasting = true;
     let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
         // A parameter whose type nothing tells is of its value's own type.
         Err(e) if e.state() == SqlState::UNDEFINED_PARAMETER && !parameters.is_empty() => {
+            lasting = false;
             let own: Vec<_> = (parameters.iter())
                 .map(|v| Some(parameters::own_type(v)))
                 .collect();
@@ -174,35 +215,48 @@ fn bind(
         parameters: types,
         hidden,
     } = bound;
-    if types.len() != parameters.len() {
+    let bundle = Bundle {
+        parameters: parameter_values(&types, &hidden, parameters)?,
+        started,
+        origin: lasting.then(|| Origin {
+            text: parsed.text.trim().to_owned(),
+            parameters: types,
+            hidden,
+        }),
+        tables,
+    };
+    Ok((statement, bundle))
+}
+
+/// The values of all parameters, as the types the statement wants.
+fn parameter_values(
+    types: &[LogicalType],
+    hidden: &[HiddenParameter],
+    given: &[Value],
+) -> Result<Vec<Value>> {
+    if types.len() != given.len() {
         return Err(Error::new(
             SqlState::UNDEFINED_PARAMETER,
             format!(
                 "the statement has {} parameters, but {} values were given",
                 types.len(),
-                parameters.len()
+                given.len()
             ),
         ));
     }
     let mut values = Vec::with_capacity(types.len() + hidden.len());
-    for (i, (value, ty)) in parameters.iter().zip(&types).enumerate() {
+    for (i, (value, ty)) in given.iter().zip(types).enumerate() {
         values.push(parameters::convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1)))?);
     }
     let now = parameters::now_micros();
     values.extend(hidden.iter().map(|h| hidden_value(h, now)));
-    let bundle = Bundle {
-        tables,
-        parameters: values,
-        started,
-    };
-    Ok((statement, bundle))
+    Ok(values)
 }
 
-fn hidden_value(hidden: &frazil_frontend::HiddenParameter, now: i64) -> Value {
-    use frazil_frontend::HiddenParameter::*;
+fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
     match hidden {
-        Now => Value::Int(now.into()),
-        CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
+        HiddenParameter::Now => Value::Int(now.into()),
+        HiddenParameter::CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
     }
 }
 

@@ -31,13 +31,13 @@ pub fn run(
     let mut prepared = runner.prepare(plan, &bundle, Some(mode))?;
     let text = match mode {
         ExplainMode::Plan => prepared.text.take().unwrap_or_default(),
-        ExplainMode::Pipelines => display::pipelines(&prepared.pipelines),
-        ExplainMode::Stages => display::stages(&prepared.pipelines),
-        ExplainMode::Clif => prepared.code.clif().to_owned(),
+        ExplainMode::Pipelines => display::pipelines(&prepared.query.pipelines),
+        ExplainMode::Stages => display::stages(&prepared.query.pipelines),
+        ExplainMode::Clif => prepared.query.code.clif().to_owned(),
     };
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if analyze {
-        let result = runner.run(&mut prepared, bundle)?;
+        let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
         let rows: usize = result.batches.iter().map(|b| b.rows).sum();
         lines.push(String::new());
         lines.extend(measured(&prepared, &result.metrics, rows));

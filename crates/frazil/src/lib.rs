@@ -28,6 +28,7 @@ mod execute;
 mod explain;
 mod loader;
 mod parameters;
+mod plan_cache;
 mod query;
 mod rows;
 mod session;

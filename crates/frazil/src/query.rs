@@ -2,14 +2,14 @@
 
 use crate::database::Database;
 use crate::execute::Bundle;
+use crate::plan_cache::{CachedQuery, CompiledQuery};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::{ScanMode, Settings};
-use crate::statement_tables::catalog_id;
-use frazil_codegen::{CompileOptions, CompiledPlan};
+use crate::statement_tables::{StatementTables, catalog_id};
+use frazil_codegen::CompileOptions;
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_frontend::ExplainMode;
-use frazil_plan::pipeline::PipelinePlan;
 use frazil_plan::{Operator, Plan};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
@@ -61,12 +61,8 @@ impl Runner {
 pub struct Prepared {
     /// The optimized plan's text, where EXPLAIN wants it.
     pub text: Option<String>,
-    /// Its pipelines.
-    pub pipelines: Arc<PipelinePlan>,
-    /// Their code.
-    pub code: Arc<CompiledPlan>,
-    /// Columns of the result.
-    pub schema: Schema,
+    /// The code.
+    pub query: Arc<CompiledQuery>,
     /// Time so far.
     pub timing: Timing,
 }
@@ -92,19 +88,21 @@ impl Runner {
         let code = frazil_codegen::compile(&pipelines, &options)?;
         Ok(Prepared {
             text,
-            schema,
             timing: Timing {
                 plan: planned,
                 compile: code.compile_time,
                 ..Timing::default()
             },
-            pipelines: Arc::new(pipelines),
-            code: Arc::new(code),
+            query: Arc::new(CompiledQuery {
+                pipelines: Arc::new(pipelines),
+                code: Arc::new(code),
+                schema,
+            }),
         })
     }
 
-    /// Runs a plan; the rows, or the rows it wants to write, and what it took.
-    pub fn run(&self, prepared: &mut Prepared, bundle: Bundle) -> Result<PlanResult> {
+    /// Runs a query; the rows, or the rows it wants to write, and what it took.
+    pub fn run(&self, query: &CompiledQuery, bundle: Bundle, timing: &mut Timing) -> Result<PlanResult> {
         let begun = Instant::now();
         let environment = Environment {
             tables: &|id| bundle.tables.resolve(id),
@@ -116,9 +114,28 @@ impl Runner {
             cancel: &self.cancel,
             progress: &self.progress,
         };
-        let result = frazil_exec::run_plan(&prepared.pipelines, &prepared.code, environment)?;
-        prepared.timing.execute = begun.elapsed();
+        let result = frazil_exec::run_plan(&query.pipelines, &query.code, environment)?;
+        timing.execute = begun.elapsed();
         Ok(result)
+    }
+
+    /// The compiled query of a text, if it was run before and its tables are the same.
+    pub fn cached(&self, text: &str, tables: &StatementTables) -> Option<Arc<CachedQuery>> {
+        let cache = self.settings.plan_cache.then(|| self.database.plan_cache())?;
+        cache.get(text, &self.settings, tables)
+    }
+
+    /// Remembers a query that was compiled from a text.
+    fn remember(&self, query: &Arc<CompiledQuery>, bundle: &Bundle) {
+        let Some(origin) = bundle.origin.as_ref().filter(|_| self.settings.plan_cache) else {
+            return;
+        };
+        let (types, hidden) = (origin.parameters.clone(), origin.hidden.clone());
+        if let Some(cached) = CachedQuery::new(query.clone(), types, hidden, &bundle.tables) {
+            self.database
+                .plan_cache()
+                .put(&origin.text, &self.settings, cached);
+        }
     }
 }
 
@@ -135,18 +152,32 @@ fn result_schema(plan: &Plan) -> Schema {
 pub fn select(session: &Session, plan: Plan, bundle: Bundle) -> Result<Response> {
     let runner = Runner::new(session);
     let mut prepared = runner.prepare(plan, &bundle, None)?;
-    let result = runner.run(&mut prepared, bundle)?;
+    runner.remember(&prepared.query, &bundle);
+    let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
     Ok(Response {
-        outcome: Outcome::Rows(Rows::new(prepared.schema, result.batches)),
+        outcome: Outcome::Rows(Rows::new(prepared.query.schema.clone(), result.batches)),
         timing: prepared.timing,
+    })
+}
+
+/// Runs a query that was compiled before.
+pub fn select_again(runner: &Runner, query: &CompiledQuery, bundle: Bundle) -> Result<Response> {
+    let mut timing = Timing {
+        plan: bundle.started.elapsed(),
+        ..Timing::default()
+    };
+    let result = runner.run(query, bundle, &mut timing)?;
+    Ok(Response {
+        outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),
+        timing,
     })
 }
 
 /// Runs a query inside another statement.
 pub fn rows(runner: &Runner, plan: Plan, bundle: Bundle) -> Result<Rows> {
     let mut prepared = runner.prepare(plan, &bundle, None)?;
-    let result = runner.run(&mut prepared, bundle)?;
-    Ok(Rows::new(prepared.schema, result.batches))
+    let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
+    Ok(Rows::new(prepared.query.schema.clone(), result.batches))
 }
 
 /// Runs INSERT or DELETE: first all of the plan, then what it wants to write.
@@ -163,7 +194,7 @@ pub fn write(
         other => return Err(Error::internal(format!("{other:?} writes nothing"))),
     };
     let mut prepared = runner.prepare(plan, &bundle, None)?;
-    let result = runner.run(&mut prepared, bundle)?;
+    let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
     let begun = Instant::now();
     let rows = match inserts {
         true => dml::insert(transaction, table, &result.batches)?,

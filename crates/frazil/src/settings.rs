@@ -70,6 +70,8 @@ pub struct Settings {
     pub window_rows: usize,
     /// Most rows of a stage vector.
     pub stage_rows: usize,
+    /// Whether compiled queries are kept and used again.
+    pub plan_cache: bool,
     /// Time a statement may take; `None` for any.
     pub statement_timeout: Option<Duration>,
     /// Time to wait for the writer before.
@@ -85,6 +87,7 @@ impl Default for Settings {
             scan: ScanMode::default(),
             window_rows: 4096,
             stage_rows: frazil_types::STAGE_ROWS,
+            plan_cache: true,
             statement_timeout: None,
             lock_timeout: Duration::from_secs(10),
         }
@@ -92,7 +95,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -100,6 +103,7 @@ pub const NAMES: [&str; 10] = [
     "frazil.freeze_after",
     "frazil.isa",
     "frazil.stages",
+    "frazil.plan_cache",
     "frazil.scan",
     "frazil.window_rows",
     "frazil.stage_rows",
@@ -136,6 +140,7 @@ impl Settings {
             "frazil.isa" => self.isa = parsed_isa(value)?,
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
+            "frazil.plan_cache" => self.plan_cache = on_or_off(name, value)?,
             "frazil.window_rows" => self.window_rows = number(name, value, 64, CHUNK_ROWS as i128)? as usize,
             "frazil.stage_rows" => {
                 self.stage_rows = number(name, value, 64, frazil_types::STAGE_ROWS as i128)? as usize;
@@ -154,6 +159,7 @@ impl Settings {
             "frazil.isa" => self.isa.to_string(),
             "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),
             "frazil.scan" => self.scan.to_string(),
+            "frazil.plan_cache" => if self.plan_cache { "on" } else { "off" }.to_owned(),
             "frazil.window_rows" => self.window_rows.to_string(),
             "frazil.stage_rows" => self.stage_rows.to_string(),
             other => return Err(unknown(other)),
@@ -204,6 +210,14 @@ fn parsed_isa(value: &Value) -> Result<Isa> {
             let names: Vec<String> = available.iter().map(Isa::to_string).collect();
             wrong("frazil.isa", value, format!("one of {}", names.join(", ")))
         })
+}
+
+fn on_or_off(name: &str, value: &Value) -> Result<bool> {
+    match text(value).to_lowercase().as_str() {
+        "on" | "true" | "1" => Ok(true),
+        "off" | "false" | "0" => Ok(false),
+        _ => Err(wrong(name, value, "on or off")),
+    }
 }
 
 fn number(name: &str, value: &Value, min: i128, max: i128) -> Result<i128> {

@@ -23,6 +23,10 @@ impl Statement {
     pub fn execute(&self, parameters: &[Value]) -> Result<Response> {
         let mut session = self.connection.start();
         let _deadline = Deadline::start(session.settings().statement_timeout, session.cancel());
+        session.database().check_open()?;
+        if let Some(result) = execute::run_cached(&mut session, &self.parsed.text, parameters) {
+            return result;
+        }
         execute::run(&mut session, &self.parsed, parameters)
     }
 }

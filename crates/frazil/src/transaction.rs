@@ -28,6 +28,11 @@ impl TransactionState {
         !matches!(self, TransactionState::None)
     }
 
+    /// Whether statements see effects of the transaction that are not committed.
+    pub fn reads_its_own(&self) -> bool {
+        matches!(self, TransactionState::Open(Some(_)))
+    }
+
     /// 25P02 inside a failed transaction.
     pub fn check(&self) -> Result<()> {
         match self {

@@ -136,3 +136,31 @@ fn full_chunks_freeze_in_the_background() {
     }
     assert_eq!(rows(&c, "select count(*), sum(x) from t"), "100000|450000");
 }
+
+#[test]
+fn a_known_query_is_not_compiled_again_until_its_tables_change() {
+    let c = memory();
+    let other = c.database().connect();
+    rows(&c, "create table t (a integer not null)");
+    rows(&c, "insert into t values (1), (2)");
+    let query = "select sum(a) from t";
+    let compiles = |c: &frazil::Connection| {
+        let response = c.execute(query).expect("it runs");
+        !response.timing.compile.is_zero()
+    };
+    assert!(compiles(&c) && !compiles(&c) && !compiles(&other));
+    // Beyond the bounds the plan was made for.
+    rows(&c, "insert into t values (2147483647), (2147483647)");
+    assert_eq!(rows(&c, query), "4294967297");
+    assert!(!compiles(&c));
+    rows(&c, "begin; delete from t where a > 2");
+    assert_eq!(rows(&c, query), "3");
+    assert_eq!(rows(&other, query), "4294967297");
+    rows(
+        &c,
+        "rollback; drop table t; create table t (a decimal(10,2)); insert into t values (1.5)",
+    );
+    assert_eq!(rows(&c, query), "1.50");
+    rows(&c, "set frazil.plan_cache = off");
+    assert!(compiles(&c));
+}
