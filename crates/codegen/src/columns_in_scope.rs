@@ -1,5 +1,6 @@
 //! Where the columns of the row in hand are, and their loading at first use.
 
+use crate::operators::vector_call::VectorWords;
 use crate::sql_value::SqlValue;
 use crate::stage_vector::Slot;
 use crate::translator::{Hoisted, Translator};
@@ -32,6 +33,12 @@ pub(crate) enum Place {
         field: FieldPlace,
         /// Whether the anchor may point at the row of zeros that stands for "no match".
         optional: bool,
+    },
+    /// In a vector that a function made for this stage.
+    Vector {
+        words: VectorWords,
+        storage: NativeType,
+        native: NativeType,
     },
     /// In registers.
     Value(SqlValue),
@@ -151,6 +158,14 @@ impl Translator<'_, '_> {
                 native,
                 nullable,
             } => self.source_value(index, storage, native, nullable)?,
+            Place::Vector {
+                words,
+                storage,
+                native,
+            } => {
+                let row = self.row()?;
+                self.vector_value(row, words, storage, native, true)
+            }
             Place::BuildRow {
                 anchor,
                 field,
@@ -208,23 +223,41 @@ impl Translator<'_, '_> {
         nullable: bool,
     ) -> Result<SqlValue> {
         let row = self.anchor(SOURCE_ROW)?;
-        let word = |offset: usize| Hoisted::SourceWord(index, offset as i32);
-        let values = self.hoist(word(offset_of!(VectorColumn, values)));
-        let mask = self.hoist(word(offset_of!(VectorColumn, value_mask)));
-        let at = self.b.ins().band(row, mask);
-        let address = self.element(values, at, storage.size());
+        let mut word = |offset: usize| self.hoist(Hoisted::SourceWord(index, offset as i32));
+        let values = word(offset_of!(VectorColumn, values));
+        let value_mask = word(offset_of!(VectorColumn, value_mask));
+        let mut words = VectorWords {
+            values,
+            value_mask,
+            validity: values,
+            validity_mask: value_mask,
+        };
+        if nullable {
+            words.validity = word(offset_of!(VectorColumn, validity));
+            words.validity_mask = word(offset_of!(VectorColumn, validity_mask));
+        }
+        Ok(self.vector_value(row, words, storage, native, nullable))
+    }
+
+    /// The value of a row of a vector.
+    fn vector_value(
+        &mut self,
+        row: ir::Value,
+        words: VectorWords,
+        storage: NativeType,
+        native: NativeType,
+        nullable: bool,
+    ) -> SqlValue {
+        let at = self.b.ins().band(row, words.value_mask);
+        let address = self.element(words.values, at, storage.size());
         // Where bounds prove that a wide decimal fits in 64 bits, its low half is the value.
         let value = self.load(native, address, 0);
-        let valid = if nullable {
-            let validity = self.hoist(word(offset_of!(VectorColumn, validity)));
-            let mask = self.hoist(word(offset_of!(VectorColumn, validity_mask)));
-            let at = self.b.ins().band(row, mask);
-            let address = self.b.ins().iadd(validity, at);
-            Some(self.load(NativeType::Bool, address, 0))
-        } else {
-            None
-        };
-        Ok(SqlValue { value, valid, native })
+        let valid = nullable.then(|| {
+            let at = self.b.ins().band(row, words.validity_mask);
+            let address = self.b.ins().iadd(words.validity, at);
+            self.load(NativeType::Bool, address, 0)
+        });
+        SqlValue { value, valid, native }
     }
 
     /// The value of this row in a slot of the stage vector.

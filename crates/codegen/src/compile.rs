@@ -7,6 +7,7 @@ use crate::plan_layouts::PlanLayouts;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
 use crate::translator::{FailurePoint, Unit};
+use crate::vector_calls;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_plan::pipeline::PipelinePlan;
@@ -54,6 +55,8 @@ pub struct CompiledPipeline {
 /// Compiles a plan.
 pub fn compile(plan: &PipelinePlan, options: &CompileOptions) -> Result<CompiledPlan> {
     let started = Instant::now();
+    let hoisted = vector_calls::hoist(plan);
+    let plan = hoisted.as_ref().unwrap_or(plan);
     let layouts = PlanLayouts::of(plan)?;
     let mut unit = Unit {
         plan,

@@ -27,6 +27,7 @@ mod sql_value;
 mod stage_loop;
 mod stage_vector;
 mod translator;
+mod vector_calls;
 
 pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, compile};
 pub use finished::{Finished, JoinFlags, Partial};

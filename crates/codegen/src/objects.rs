@@ -1,9 +1,10 @@
 //! The objects a pipeline's generated code works on. Generated code knows them by index; whoever opens
 //! the pipeline makes them and passes their addresses in the context.
 
-use frazil_plan::TableId;
+use frazil_plan::vector_function::VectorFunctionRef;
+use frazil_plan::{ColumnId, TableId};
 use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
-use frazil_types::Value;
+use frazil_types::{LogicalType, NativeType, Value};
 
 /// An object to be made, or bound, for each worker of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,17 @@ pub enum ObjectSpec {
     Insert(TableId),
     /// The deleter of a table.
     Delete(TableId),
+    /// A worker's call of a vector function: a `VectorCall`.
+    VectorCall {
+        /// The function.
+        function: VectorFunctionRef,
+        /// Types of its arguments, and the forms in which they come.
+        arguments: Vec<(LogicalType, NativeType)>,
+        /// Type of its result.
+        result: LogicalType,
+        /// The column made, which tells one call from another.
+        made: ColumnId,
+    },
     /// A constant string: a `StringRef`.
     Text(String),
     /// A compiled LIKE pattern.

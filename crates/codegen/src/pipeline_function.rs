@@ -67,7 +67,11 @@ fn cuts(pipeline: &Pipeline) -> Vec<usize> {
     let last = pipeline.operators.len();
     let vector_sink = takes_vectors(&pipeline.sink);
     let wanted = pipeline.boundaries.iter().copied().filter(|&b| match b {
-        0 => matches!(pipeline.operators.first(), Some(PipelineOperator::Probe { keys, .. }) if !keys.is_empty()),
+        0 => {
+            let first = pipeline.operators.first();
+            first.is_some_and(|o| as_call(o).is_some())
+                || matches!(first, Some(PipelineOperator::Probe { keys, .. }) if !keys.is_empty())
+        }
         b if b == last => !vector_sink,
         b => b < last,
     });
@@ -203,7 +207,7 @@ pub(crate) fn anchors_of(scope: &Scope, columns: &[ColumnId]) -> Result<BTreeSet
             Place::BuildRow { anchor, .. } => {
                 anchors.insert(anchor);
             }
-            Place::Slot(_) | Place::Value(_) => {}
+            Place::Slot(_) | Place::Value(_) | Place::Vector { .. } => {}
         }
     }
     Ok(anchors)

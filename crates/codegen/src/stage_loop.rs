@@ -6,6 +6,7 @@ use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{Slot, StageVector};
 use crate::translator::Translator;
+use crate::vector_calls::as_call;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
@@ -52,6 +53,7 @@ impl Translator<'_, '_> {
         self.poll_cancel();
         if let Some(vector) = &input {
             self.find_heads(vector)?;
+            self.call_vector_function(vector)?;
         }
         self.open_output()?;
         let (head, body, next, end) = (
@@ -111,6 +113,10 @@ impl Translator<'_, '_> {
     }
 
     fn map(&mut self, expressions: &[(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
+        if as_call(&self.work.pipeline.operators[at]).is_some() {
+            // Its column was made before the loop.
+            return self.operators(at + 1, done);
+        }
         for (column, e) in expressions {
             let value = self.expression(e)?;
             self.define(*column, value);

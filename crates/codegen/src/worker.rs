@@ -9,6 +9,7 @@ use frazil_runtime::abi::{
     ErrorSlot, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
 };
 use frazil_runtime::memory::Memory;
+use frazil_runtime::functions::VectorCall;
 use frazil_runtime::{AggregateTable, JoinBuild, Sorter};
 use frazil_types::{Error, Result};
 use std::sync::Arc;
@@ -30,6 +31,9 @@ pub struct Worker {
     objects: Vec<*mut u8>,
     partial: Partial,
     _output: Box<[VectorColumn]>,
+    // Boxed: generated code knows their addresses.
+    #[allow(clippy::vec_box, reason = "their addresses must not change")]
+    _calls: Vec<Box<VectorCall>>,
     memory: Memory,
     scratch: Box<Scratch>,
     rows: u64,
@@ -80,14 +84,16 @@ impl Worker {
             Partial::Buffer(writer) => (&raw mut **writer).cast(),
             Partial::Mark => std::ptr::null_mut(),
         };
+        let mut calls = Vec::new();
         let objects = (pipeline.objects.iter().enumerate())
-            .map(|(i, spec)| address(&open, i, spec, sink, &output))
+            .map(|(i, spec)| address(&open, i, spec, sink, &output, &mut calls))
             .collect::<Result<_>>()?;
         Ok(Worker {
             cursor: SourceCursor::new(&open.source, &pipeline.source),
             objects,
             partial,
             _output: output,
+            _calls: calls,
             memory,
             scratch: Box::default(),
             rows: 0,
@@ -161,6 +167,7 @@ fn address(
     spec: &ObjectSpec,
     sink: *mut u8,
     output: &[VectorColumn],
+    calls: &mut Vec<Box<VectorCall>>,
 ) -> Result<*mut u8> {
     fn of<T>(object: &T) -> *mut u8 {
         std::ptr::from_ref(object).cast_mut().cast()
@@ -171,6 +178,19 @@ fn address(
             None => return Err(Error::internal("a join is probed before it is built")),
         },
         ObjectSpec::JoinFlags(id) => of(&*open.finished.flags[id.0]),
+        ObjectSpec::VectorCall {
+            function,
+            arguments,
+            result,
+            ..
+        } => {
+            let call = VectorCall::new(function.clone(), arguments.clone(), *result);
+            calls.push(Box::new(call));
+            match calls.last_mut() {
+                Some(call) => (&raw mut **call).cast(),
+                None => std::ptr::null_mut(),
+            }
+        }
         ObjectSpec::OutputColumns => output.as_ptr().cast_mut().cast(),
         ObjectSpec::JoinBuild(_)
         | ObjectSpec::Groups(_)

@@ -6,6 +6,7 @@ use crate::pipeline_function::{anchors_of, live_at};
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::Translator;
+use crate::vector_calls::as_call;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use cranelift_frontend::Variable;
@@ -17,6 +18,8 @@ impl Translator<'_, '_> {
     /// Puts the row into the stage vector in front of operator `at`.
     pub fn boundary(&mut self, at: usize, done: Block) -> Result<()> {
         let live = live_at(self.unit.plan, self.work.pipeline, at);
+        let call = self.work.pipeline.operators.get(at).and_then(as_call);
+        let arguments = call.map(|c| c.2).unwrap_or_default();
         let mut contents = Vec::new();
         for anchor in anchors_of(&self.scope, &live)? {
             let mut value = self.anchor(anchor)?;
@@ -28,7 +31,11 @@ impl Translator<'_, '_> {
             contents.push((SlotContent::Anchor(anchor), SqlValue::certain(value, native)));
         }
         for &column in &live {
-            if matches!(self.scope.get(column)?, Place::Slot(_) | Place::Value(_)) {
+            let computed = matches!(
+                self.scope.get(column)?,
+                Place::Slot(_) | Place::Value(_) | Place::Vector { .. }
+            );
+            if computed || arguments.contains(&column) {
                 contents.push((SlotContent::Column(column), self.column(column)?));
             }
         }

@@ -8,6 +8,7 @@ mod hash_join_probe;
 mod rows;
 mod sort;
 mod values;
+pub(crate) mod vector_call;
 mod vector_sink;
 
 use crate::source_shape::SourceShape;

@@ -1,0 +1,108 @@
+//! A vector function: called once for each stage vector, before the loop over its rows.
+
+use crate::columns_in_scope::Place;
+use crate::objects::ObjectSpec;
+use crate::stage_vector::{SlotContent, StageVector};
+use crate::translator::{FailurePoint, Translator};
+use crate::vector_calls::as_call;
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use frazil_plan::ExprKind;
+use frazil_runtime::abi::VectorColumn;
+use frazil_runtime::functions::Function;
+use frazil_types::{Error, Result};
+use std::mem::offset_of;
+
+/// A column of a whole vector, its words in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VectorWords {
+    pub values: ir::Value,
+    pub value_mask: ir::Value,
+    pub validity: ir::Value,
+    pub validity_mask: ir::Value,
+}
+
+impl Translator<'_, '_> {
+    /// Calls the function that the first operator of the stage is, if it is one.
+    pub fn call_vector_function(&mut self, vector: &StageVector) -> Result<()> {
+        let pipeline = self.work.pipeline;
+        let Some(operator) = pipeline.operators.get(self.work.operators.start) else {
+            return Ok(());
+        };
+        let Some((made, e, arguments)) = as_call(operator) else {
+            return Ok(());
+        };
+        let ExprKind::VectorFunction(function, _) = &e.kind else {
+            return Ok(());
+        };
+        let plan = self.unit.plan;
+        let types = arguments.iter().map(|&a| (plan.columns[a].ty, plan.columns[a].native()));
+        let call = self.object(ObjectSpec::VectorCall {
+            function: function.clone(),
+            arguments: types.collect(),
+            result: e.ty,
+            made,
+        });
+        let size = size_of::<VectorColumn>();
+        let columns = self.stack_array(size * arguments.len().max(1));
+        for (i, argument) in arguments.iter().enumerate() {
+            let slot = vector.find(SlotContent::Column(*argument));
+            let slot = slot.ok_or_else(|| Error::internal("an argument that no stage vector holds"))?;
+            let words = self.slot_words(slot.values, slot.validity);
+            self.store_words(words, columns, i * size);
+        }
+        let out = self.stack_array(size);
+        let (context, rows) = (self.context, self.rows);
+        let args = [context, call, columns, rows, out];
+        self.call_checked(Function::CallVectorFunction, &args, FailurePoint::CALL)?;
+        let words = VectorWords {
+            values: self.load_word(out, offset_of!(VectorColumn, values) as i32),
+            value_mask: self.load_word(out, offset_of!(VectorColumn, value_mask) as i32),
+            validity: self.load_word(out, offset_of!(VectorColumn, validity) as i32),
+            validity_mask: self.load_word(out, offset_of!(VectorColumn, validity_mask) as i32),
+        };
+        let place = Place::Vector {
+            words,
+            storage: e.ty.native(),
+            native: plan.columns[made].native(),
+        };
+        self.scope.place(made, place);
+        Ok(())
+    }
+
+    /// The columns of a vector in the stage memory.
+    fn slot_words(&mut self, values: usize, validity: Option<usize>) -> VectorWords {
+        let memory = self.stage_memory();
+        let all = self.word(u64::MAX);
+        let values = self.b.ins().iadd_imm_s(memory, values as i64);
+        let (validity, validity_mask) = match validity {
+            Some(at) => (self.b.ins().iadd_imm_s(memory, at as i64), all),
+            None => {
+                let at = self.memory.room(1);
+                let one = self.byte(true);
+                self.store(one, memory, at as i32);
+                let none = self.word(0);
+                (self.b.ins().iadd_imm_s(memory, at as i64), none)
+            }
+        };
+        VectorWords {
+            values,
+            value_mask: all,
+            validity,
+            validity_mask,
+        }
+    }
+
+    fn store_words(&mut self, words: VectorWords, to: ir::Value, at: usize) {
+        let at = |field: usize| (at + field) as i32;
+        self.store(words.values, to, at(offset_of!(VectorColumn, values)));
+        self.store(words.value_mask, to, at(offset_of!(VectorColumn, value_mask)));
+        self.store(words.validity, to, at(offset_of!(VectorColumn, validity)));
+        self.store(words.validity_mask, to, at(offset_of!(VectorColumn, validity_mask)));
+    }
+
+    fn stack_array(&mut self, bytes: usize) -> ir::Value {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes as u32, 4);
+        let slot = self.b.create_sized_stack_slot(data);
+        self.b.ins().stack_addr(types::I64, slot, 0)
+    }
+}
