@@ -1,9 +1,9 @@
 //! The objects a pipeline's generated code works on. Generated code knows them by index; whoever opens
 //! the pipeline makes them and passes their addresses in the context.
 
+use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
 use frazil_plan::vector_function::VectorFunctionRef;
 use frazil_plan::{ColumnId, TableId};
-use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
 use frazil_types::{LogicalType, NativeType, Value};
 
 /// An object to be made, or bound, for each worker of a pipeline.

@@ -11,6 +11,7 @@ use crate::source_shape::SourceShape;
 use crate::stage_loop::StageWork;
 use crate::stage_vector::{SlotContent, StageMemory, StageVector};
 use crate::translator::{Translator, Unit};
+use crate::vector_calls::as_call;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_plan::ColumnId;

@@ -71,7 +71,8 @@ impl Steps {
 
     fn append(&mut self, other: &Steps) {
         let before = self.operators.len();
-        self.boundaries.extend(other.boundaries.iter().map(|b| b + before));
+        self.boundaries
+            .extend(other.boundaries.iter().map(|b| b + before));
         self.operators.extend(other.operators.iter().cloned());
     }
 }
@@ -153,7 +154,10 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
             Sink::JoinBuild(_, keys) => keys.iter().any(calls),
             Sink::Aggregate(id) => {
                 let table = &plan.aggregates[id.0];
-                let of_calls = table.aggregates.iter().flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
+                let of_calls = table
+                    .aggregates
+                    .iter()
+                    .flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
                 table.groups.iter().map(|g| &g.1).chain(of_calls).any(calls)
             }
             _ => false,

@@ -8,8 +8,8 @@ use frazil_plan::pipeline::Sink;
 use frazil_runtime::abi::{
     ErrorSlot, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
 };
-use frazil_runtime::memory::Memory;
 use frazil_runtime::functions::VectorCall;
+use frazil_runtime::memory::Memory;
 use frazil_runtime::{AggregateTable, JoinBuild, Sorter};
 use frazil_types::{Error, Result};
 use std::sync::Arc;

@@ -35,7 +35,9 @@ impl Translator<'_, '_> {
             return Ok(());
         };
         let plan = self.unit.plan;
-        let types = arguments.iter().map(|&a| (plan.columns[a].ty, plan.columns[a].native()));
+        let types = arguments
+            .iter()
+            .map(|&a| (plan.columns[a].ty, plan.columns[a].native()));
         let call = self.object(ObjectSpec::VectorCall {
             function: function.clone(),
             arguments: types.collect(),
@@ -97,7 +99,11 @@ impl Translator<'_, '_> {
         self.store(words.values, to, at(offset_of!(VectorColumn, values)));
         self.store(words.value_mask, to, at(offset_of!(VectorColumn, value_mask)));
         self.store(words.validity, to, at(offset_of!(VectorColumn, validity)));
-        self.store(words.validity_mask, to, at(offset_of!(VectorColumn, validity_mask)));
+        self.store(
+            words.validity_mask,
+            to,
+            at(offset_of!(VectorColumn, validity_mask)),
+        );
     }
 
     fn stack_array(&mut self, bytes: usize) -> ir::Value {
