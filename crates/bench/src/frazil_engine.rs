@@ -23,6 +23,8 @@ pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn
         Data::Arrays => return Ok(Box::new(RustLoop::load(args))),
     };
     let connection = Database::memory()?.connect();
+    // Every run plans and compiles, and hot data stays hot.
+    connection.execute("set frazil.plan_cache = off; set frazil.freeze_after = off")?;
     for table in TABLES {
         if lineitem_only && table != Table::Lineitem {
             continue;
