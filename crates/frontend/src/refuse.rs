@@ -1,8 +1,8 @@
 //! What DataFusion's planner would read past without a word is refused here by name.
 
 use datafusion_sql::sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, Query, Select, SetExpr, TableFactor, Visit,
-    Visitor,
+    BinaryOperator, Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, Query, Select, SetExpr,
+    TableFactor, Visit, Visitor,
 };
 use frazil_types::{Error, Result};
 use std::ops::ControlFlow;
@@ -98,6 +98,17 @@ impl Visitor for Check {
                 (!f.within_group.is_empty(), "WITHIN GROUP"),
                 (f.null_treatment.is_some(), "IGNORE or RESPECT NULLS"),
             ]),
+            // sqlparser gives IS DISTINCT FROM all that follows, AND and OR included.
+            Expr::IsDistinctFrom(_, right) | Expr::IsNotDistinctFrom(_, right) => first(&[(
+                matches!(
+                    **right,
+                    Expr::BinaryOp {
+                        op: BinaryOperator::And | BinaryOperator::Or,
+                        ..
+                    }
+                ),
+                "IS DISTINCT FROM before AND or OR, without parentheses around it,",
+            )]),
             Expr::Collate { .. } => first(&[(true, "COLLATE")]),
             Expr::AtTimeZone { .. } => first(&[(true, "AT TIME ZONE")]),
             _ => ControlFlow::Continue(()),
