@@ -1,1 +1,0 @@
-//! Frazil's testkit stratum.
