@@ -20,7 +20,8 @@ impl DB for Session {
                     Value::Text(t) if t.is_empty() => "(empty)".to_string(),
                     value => value.display(ty).to_string(),
                 };
-                let cells = |row: Vec<Value>| row.iter().zip(columns.iter().map(|c| c.ty)).map(text).collect();
+                let cells =
+                    |row: Vec<Value>| row.iter().zip(columns.iter().map(|c| c.ty)).map(text).collect();
                 Ok(DBOutput::Rows {
                     types: vec![DefaultColumnType::Any; columns.len()],
                     rows: rows.iter().map(cells).collect(),

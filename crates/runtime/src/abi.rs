@@ -215,7 +215,9 @@ mod tests {
     #[test]
     fn scratch_strings_stay_until_cleared() {
         let mut scratch = Scratch::default();
-        let texts: Vec<String> = (0..5000).map(|i| format!("a string of some length {i}")).collect();
+        let texts: Vec<String> = (0..5000)
+            .map(|i| format!("a string of some length {i}"))
+            .collect();
         let kept: Vec<StringRef> = texts.iter().map(|t| scratch.keep(t.as_bytes())).collect();
         for (text, string) in texts.iter().zip(&kept) {
             assert!(string.is_transient());
