@@ -74,6 +74,14 @@ impl<'a> PlannerContext<'a> {
 /// A table of the catalog; 42P01 with the nearest name if there is none.
 pub(crate) fn find_table(catalog: &dyn CatalogView, name: &str) -> frazil_types::Result<crate::TableEntry> {
     catalog.table(name).ok_or_else(|| {
+        // The parser takes a clause's keyword for a table's name: `SELECT FROM WHERE`.
+        if matches!(
+            name,
+            "where" | "select" | "from" | "group" | "order" | "having" | "limit" | "union" | "on"
+        ) {
+            let message = format!("syntax error at or near \"{name}\"");
+            return Error::new(SqlState::SYNTAX_ERROR, message).with_hint("a table's name was expected");
+        }
         let error = Error::new(
             SqlState::UNDEFINED_TABLE,
             format!("table \"{name}\" does not exist"),

@@ -7,10 +7,13 @@ use crate::query::{Relation, Translator};
 use crate::{Statement, errors, refuse};
 use datafusion_expr::LogicalPlan;
 use datafusion_sql::planner::SqlToRel;
+use datafusion_sql::sqlparser::ast::Value as SqlValue;
 use datafusion_sql::sqlparser::ast::{
     Cte, Expr as SqlExpr, Ident, ObjectName, Query, SelectItem, SetExpr, Statement as Ast, VisitMut,
     VisitorMut, visit_relations,
 };
+use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion_sql::sqlparser::parser::Parser;
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, Result, SqlState};
 use std::ops::ControlFlow;
@@ -51,6 +54,7 @@ pub(crate) fn translate(
     let written = written_names(query);
     let mut query = query.clone();
     let _ = query.visit(&mut DistinctNames);
+    let _ = query.visit(&mut WideNumbers);
     if binder.settings.share_common_tables {
         share_common_tables(context, translator, &mut query)?;
     }
@@ -239,7 +243,7 @@ impl VisitorMut for DistinctNames {
         let mut seen: Vec<String> = Vec::new();
         for (i, item) in select.projection.iter_mut().enumerate() {
             let name = match item {
-                SelectItem::UnnamedExpr(e) => e.to_string(),
+                SelectItem::UnnamedExpr(e) => without_casts(e),
                 SelectItem::ExprWithAlias { alias, .. } => fold(alias),
                 _ => continue,
             };
@@ -257,4 +261,51 @@ impl VisitorMut for DistinctNames {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The text of an expression with its casts left out, as DataFusion names it.
+fn without_casts(e: &SqlExpr) -> String {
+    struct Strip;
+    impl VisitorMut for Strip {
+        type Break = ();
+        fn post_visit_expr(&mut self, e: &mut SqlExpr) -> ControlFlow<()> {
+            if let SqlExpr::Cast { expr, .. } = e {
+                *e = (**expr).clone();
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut bare = e.clone();
+    let _ = bare.visit(&mut Strip);
+    bare.to_string()
+}
+
+/// Numbers beyond the digits of any decimal (`1e300`, `5e-324`) are doubles.
+struct WideNumbers;
+
+impl VisitorMut for WideNumbers {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, e: &mut SqlExpr) -> ControlFlow<()> {
+        if let SqlExpr::Value(value) = e
+            && let SqlValue::Number(text, _) = &value.value
+            && !fits_decimal(text)
+            && let Ok(mut parser) = Parser::new(&PostgreSqlDialect {})
+                .try_with_sql(&format!("cast('{text}' as double precision)"))
+            && let Ok(cast) = parser.parse_expr()
+        {
+            *e = cast;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a number's text has at most 38 digits when written out.
+fn fits_decimal(text: &str) -> bool {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent: i64 = exponent.parse().unwrap_or(i64::MAX / 4);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let before = (whole.trim_start_matches('0').len() as i64 + exponent).max(0);
+    let after = (fraction.len() as i64 - exponent).max(0);
+    before + after <= i64::from(frazil_types::logical_type::DECIMAL_MAX_DIGITS)
 }
