@@ -70,6 +70,17 @@ pub enum ScanRestrictionKind {
     },
 }
 
+impl ScanRestrictionKind {
+    /// The operands still to be bound.
+    pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            ScanRestrictionKind::Compare(_, operand) => vec![operand],
+            ScanRestrictionKind::Between(low, high) => vec![low, high],
+            _ => vec![],
+        }
+    }
+}
+
 /// How a join combines its sides. The probe side streams through; the build side is a hash table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JoinKind {
@@ -256,6 +267,27 @@ impl Operator {
             | Delete { input, .. } => vec![input],
             Join { build, probe, .. } => vec![build, probe],
             UnionAll { inputs, .. } => inputs.iter_mut().map(|(i, _)| i).collect(),
+        }
+    }
+
+    /// The expressions it evaluates itself, those of restrictions included.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        use Operator::*;
+        match self {
+            Scan { restrictions, .. } => restrictions.iter().flat_map(|r| r.kind.operands()).collect(),
+            Values { rows, .. } => rows.iter().flatten().collect(),
+            Filter { predicate, .. } => vec![predicate],
+            Map { expressions, .. } => expressions.iter().map(|e| &e.1).collect(),
+            Join { keys, residual, .. } => keys.iter().flat_map(|k| [&k.0, &k.1]).chain(residual).collect(),
+            Aggregate {
+                groups, aggregates, ..
+            } => {
+                let calls = aggregates
+                    .iter()
+                    .flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
+                groups.iter().map(|g| &g.1).chain(calls).collect()
+            }
+            _ => vec![],
         }
     }
 

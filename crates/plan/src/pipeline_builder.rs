@@ -6,7 +6,7 @@
 
 use crate::operator::Operator;
 use crate::pipeline::*;
-use crate::{ColumnId, Columns, Expr, JoinKind, Plan};
+use crate::{ColumnId, Columns, Expr, ExprKind, JoinKind, Plan};
 use frazil_types::Value;
 use std::collections::BTreeSet;
 
@@ -39,20 +39,28 @@ pub fn build(plan: Plan, estimates: &dyn Estimates) -> PipelinePlan {
     let mut builder = Builder {
         out: PipelinePlan::empty(columns, parameters),
         estimates,
-        shared: Vec::new(),
+        shared: vec![None; shared.len()],
+        subqueries: vec![None; subqueries.len()],
     };
-    let shared_needed = shared_columns(&root, &subqueries, &shared);
-    for (tree, needed) in shared.iter().zip(shared_needed) {
-        let buffer = builder.into_buffer(tree, needed.into_iter().collect(), None, 0);
-        builder.shared.push(buffer);
-    }
-    for (tree, column) in &subqueries {
-        let buffer = builder.into_buffer(tree, vec![*column], None, 0);
-        builder.out.subqueries.push(buffer);
-    }
+    let helpers = Helpers {
+        shared_needed: shared_columns(&root, &subqueries, &shared),
+        shared: &shared,
+        subqueries: &subqueries,
+    };
+    builder.prepare(&root, &helpers);
+    // What nobody reads any more still has its place in the lists.
+    (0..subqueries.len()).for_each(|id| builder.prepare_subquery(id, &helpers));
+    builder.out.subqueries = builder.subqueries.iter().flatten().copied().collect();
     builder.root(&root, &output);
     builder.out.output = output.into_iter().map(|o| o.0).collect();
     builder.out
+}
+
+/// The trees whose rows others read: each runs before its first reader.
+struct Helpers<'a> {
+    shared: &'a [Operator],
+    shared_needed: Vec<Needed>,
+    subqueries: &'a [(Operator, ColumnId)],
 }
 
 /// For each shared subplan the columns any reader takes.
@@ -90,10 +98,48 @@ impl PipelinePlan {
 struct Builder<'a> {
     out: PipelinePlan,
     estimates: &'a dyn Estimates,
-    shared: Vec<BufferId>,
+    shared: Vec<Option<BufferId>>,
+    subqueries: Vec<Option<BufferId>>,
 }
 
 impl Builder<'_> {
+    /// Builds the pipelines of all shared subplans and scalar subqueries that a tree reads, and before
+    /// them those that they read.
+    fn prepare(&mut self, op: &Operator, helpers: &Helpers) {
+        if let Operator::Shared { id, .. } = op {
+            self.prepare_shared(id.0, helpers);
+        }
+        let mut read = Vec::new();
+        for e in op.expressions() {
+            e.walk(&mut |part| {
+                if let ExprKind::ScalarSubquery(id) = part.kind {
+                    read.push(id.0);
+                }
+            });
+        }
+        read.into_iter().for_each(|id| self.prepare_subquery(id, helpers));
+        op.inputs()
+            .into_iter()
+            .for_each(|input| self.prepare(input, helpers));
+    }
+
+    fn prepare_shared(&mut self, id: usize, helpers: &Helpers) {
+        if self.shared[id].is_none() {
+            let tree = &helpers.shared[id];
+            self.prepare(tree, helpers);
+            let columns = helpers.shared_needed[id].iter().copied().collect();
+            self.shared[id] = Some(self.into_buffer(tree, columns, None, 0));
+        }
+    }
+
+    fn prepare_subquery(&mut self, id: usize, helpers: &Helpers) {
+        if self.subqueries[id].is_none() {
+            let (tree, column) = &helpers.subqueries[id];
+            self.prepare(tree, helpers);
+            self.subqueries[id] = Some(self.into_buffer(tree, vec![*column], None, 0));
+        }
+    }
+
     fn root(&mut self, root: &Operator, output: &[(String, ColumnId)]) {
         match root {
             Operator::Insert {
@@ -237,7 +283,9 @@ impl Builder<'_> {
                     .filter(|c| needed.contains(&c.0))
                     .copied()
                     .collect();
-                one(Source::Buffer(self.shared[id.0], kept))
+                let buffer = self.shared[id.0]
+                    .unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
+                one(Source::Buffer(buffer, kept))
             }
             Operator::Insert { .. } | Operator::Delete { .. } => {
                 unreachable!("a writing operator below the root")
