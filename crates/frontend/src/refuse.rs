@@ -2,7 +2,7 @@
 
 use datafusion_sql::sqlparser::ast::{
     BinaryOperator, Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, Query, Select, SetExpr,
-    TableFactor, Visit, Visitor,
+    SetOperator, SetQuantifier, TableFactor, Visit, Visitor,
 };
 use frazil_types::{Error, Result};
 use std::ops::ControlFlow;
@@ -23,6 +23,25 @@ fn first(conditions: &[(bool, &str)]) -> ControlFlow<String> {
         Some((_, what)) => ControlFlow::Break((*what).to_string()),
         None => ControlFlow::Continue(()),
     }
+}
+
+/// Multisets but UNION ALL: DataFusion plans them as if without ALL.
+fn unknown_set_operation(body: &SetExpr) -> bool {
+    let SetExpr::SetOperation {
+        op,
+        set_quantifier,
+        left,
+        right,
+    } = body
+    else {
+        return false;
+    };
+    let known = match set_quantifier {
+        SetQuantifier::None | SetQuantifier::Distinct => true,
+        SetQuantifier::All => *op == SetOperator::Union,
+        _ => false,
+    };
+    !known || unknown_set_operation(left) || unknown_set_operation(right)
 }
 
 impl Visitor for Check {
@@ -62,6 +81,10 @@ impl Visitor for Check {
                         | SetExpr::Values(_)
                 ),
                 "a modifying statement or TABLE inside a query",
+            ),
+            (
+                unknown_set_operation(&q.body),
+                "EXCEPT ALL, INTERSECT ALL or a set operation BY NAME",
             ),
         ])
     }

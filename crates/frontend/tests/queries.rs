@@ -297,6 +297,7 @@ fn errors_have_their_code() {
         ("select (select id from u where id = a) from t", "0A000"),
         ("select a from t where w similar to 'x'", "0A000"),
         ("select p is distinct from p and p from t", "0A000"),
+        ("select a from t except all select id from u", "0A000"),
         ("select $0", "42601"),
     ] {
         let (got, message) = failure(sql);

@@ -40,28 +40,7 @@ fn push(op: Operator, mut conjuncts: Vec<Expr>, columns: &mut Columns) -> Operat
             ..
         } => push_inner(op, conjuncts, columns),
         Operator::Join { .. } => push_join(op, conjuncts, columns),
-        Operator::Aggregate {
-            input,
-            groups,
-            aggregates,
-        } => {
-            let keys: HashSet<ColumnId> = groups.iter().map(|g| g.0).collect();
-            let on_keys = |e: &Expr| {
-                let read = e.columns_read();
-                !read.is_empty() && read.iter().all(|c| keys.contains(c))
-            };
-            let (mut below, above) = split(conjuncts, on_keys);
-            for e in &mut below {
-                e.replace_columns(&|id| groups.iter().find(|g| g.0 == id).map(|g| g.1.clone()));
-            }
-            let input = Box::new(push(*input, below, columns));
-            let op = Operator::Aggregate {
-                input,
-                groups,
-                aggregates,
-            };
-            filtered(op, above)
-        }
+        Operator::Aggregate { .. } => push_aggregate(op, conjuncts, columns),
         Operator::Sort {
             input,
             keys,
@@ -104,6 +83,33 @@ fn push(op: Operator, mut conjuncts: Vec<Expr>, columns: &mut Columns) -> Operat
             )
         }
     }
+}
+
+/// What reads group columns alone holds for whole groups: it sinks below the grouping.
+fn push_aggregate(op: Operator, conjuncts: Vec<Expr>, columns: &mut Columns) -> Operator {
+    let Operator::Aggregate {
+        input,
+        groups,
+        aggregates,
+    } = op
+    else {
+        return filtered(op, conjuncts);
+    };
+    let keys: HashSet<ColumnId> = groups.iter().map(|g| g.0).collect();
+    let on_keys = |e: &Expr| {
+        let read = e.columns_read();
+        !read.is_empty() && read.iter().all(|c| keys.contains(c))
+    };
+    let (mut below, above) = split(conjuncts, on_keys);
+    for e in &mut below {
+        e.replace_columns(&|id| groups.iter().find(|g| g.0 == id).map(|g| g.1.clone()));
+    }
+    let op = Operator::Aggregate {
+        input: Box::new(push(*input, below, columns)),
+        groups,
+        aggregates,
+    };
+    filtered(op, above)
 }
 
 fn nothing() -> Operator {

@@ -94,7 +94,7 @@ impl Translator {
         for e in plain {
             let conjunct;
             (op, conjunct) = self.expression_over(op, schema, &out, e)?;
-            translated.push(self.as_predicate(conjunct)?);
+            translated.push(never_null(self.as_predicate(conjunct)?));
         }
         op = filtered(op, translated);
         for e in subqueries {
@@ -458,6 +458,14 @@ fn split_conjunction<'a>(e: &'a DfExpr, into: &mut Vec<&'a DfExpr>) {
         }
         DfExpr::Alias(a) => split_conjunction(&a.expr, into),
         _ => into.push(e),
+    }
+}
+
+/// In a filter NULL is as good as false.
+fn never_null(e: Expr) -> Expr {
+    match constant_of(&e) {
+        Some(Value::Null) => Expr::constant(Value::Bool(false), LogicalType::Boolean),
+        _ => e,
     }
 }
 

@@ -130,29 +130,33 @@ impl Lifting<'_> {
                     offset,
                 })
             }
-            Operator::UnionAll { inputs, columns } => {
-                let mut kept = Vec::new();
-                for (input, ids) in inputs {
-                    let (input, lifted) = self.lift(input)?;
-                    if !lifted.is_empty() || ids.iter().any(|id| !self.own.contains(id)) {
-                        return Err(refuse("with UNION"));
-                    }
-                    kept.push((input, ids));
-                }
-                Ok((
-                    Operator::UnionAll {
-                        inputs: kept,
-                        columns,
-                    },
-                    Vec::new(),
-                ))
-            }
+            Operator::UnionAll { inputs, columns } => self.lift_union(inputs, columns),
             Operator::Values { columns, rows } => {
                 self.refuse_free(rows.iter().flatten(), "with outer columns in VALUES")?;
                 Ok((Operator::Values { columns, rows }, Vec::new()))
             }
             other => Ok((other, Vec::new())),
         }
+    }
+
+    fn lift_union(
+        &mut self,
+        inputs: Vec<(Operator, Vec<ColumnId>)>,
+        columns: Vec<ColumnId>,
+    ) -> Result<(Operator, Vec<Expr>)> {
+        let mut kept = Vec::new();
+        for (input, ids) in inputs {
+            let (input, lifted) = self.lift(input)?;
+            if !lifted.is_empty() || ids.iter().any(|id| !self.own.contains(id)) {
+                return Err(refuse("with UNION"));
+            }
+            kept.push((input, ids));
+        }
+        let union = Operator::UnionAll {
+            inputs: kept,
+            columns,
+        };
+        Ok((union, Vec::new()))
     }
 
     fn lift_limit(
