@@ -10,6 +10,7 @@ use crate::translator::{FailurePoint, Unit};
 use crate::vector_calls;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
+use frazil_kernels::Isa;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_types::{Error, Result};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ pub struct CompileOptions {
     pub verify: bool,
     /// Keep the CLIF text.
     pub text: bool,
+    /// Use no instruction beyond this set; the machine's best if `None`.
+    pub isa: Option<Isa>,
 }
 
 /// A plan in machine code. It can be executed any number of times, by any number of threads.

@@ -9,6 +9,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module};
+use frazil_kernels::Isa;
 use frazil_runtime::abi::{AbiType, PipelineContext, RuntimeFunction};
 use frazil_runtime::functions::{FUNCTIONS, Function};
 use frazil_types::{Error, Result};
@@ -58,10 +59,30 @@ fn internal(error: impl std::fmt::Display) -> Error {
     Error::internal(format!("code generation failed: {error}"))
 }
 
+/// What a machine with AVX2 has, as Cranelift names it.
+const AVX2_FLAGS: [&str; 11] = [
+    "has_sse3",
+    "has_ssse3",
+    "has_sse41",
+    "has_sse42",
+    "has_popcnt",
+    "has_avx",
+    "has_avx2",
+    "has_bmi1",
+    "has_bmi2",
+    "has_fma",
+    "has_lzcnt",
+];
+
 /// The target, made once for each set of options.
 fn target(options: &CompileOptions) -> Result<OwnedTargetIsa> {
-    static TARGETS: [OnceLock<OwnedTargetIsa>; 4] = [const { OnceLock::new() }; 4];
-    let slot = &TARGETS[usize::from(options.optimize) + 2 * usize::from(options.verify)];
+    static TARGETS: [OnceLock<OwnedTargetIsa>; 16] = [const { OnceLock::new() }; 16];
+    let set = match options.isa {
+        None | Some(Isa::Avx512) => 0,
+        Some(Isa::Avx2) => 1,
+        Some(Isa::Scalar) => 2,
+    };
+    let slot = &TARGETS[usize::from(options.optimize) + 2 * usize::from(options.verify) + 4 * set];
     if let Some(isa) = slot.get() {
         return Ok(isa.clone());
     }
@@ -76,7 +97,12 @@ fn target(options: &CompileOptions) -> Result<OwnedTargetIsa> {
     ] {
         flags.set(name, value).map_err(internal)?;
     }
-    let isa = cranelift_native::builder().map_err(internal)?;
+    let mut isa = cranelift_native::builder_with_options(set == 0).map_err(internal)?;
+    if set == 1 && cfg!(target_arch = "x86_64") {
+        for name in AVX2_FLAGS {
+            isa.enable(name).map_err(internal)?;
+        }
+    }
     let isa = isa.finish(settings::Flags::new(flags)).map_err(internal)?;
     Ok(slot.get_or_init(|| isa).clone())
 }

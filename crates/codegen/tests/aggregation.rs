@@ -283,6 +283,7 @@ fn clif_is_stable() {
         optimize: false,
         verify: true,
         text: true,
+        isa: None,
     };
     let first = frazil_codegen::compile(&plan, &options).unwrap();
     let second = frazil_codegen::compile(&plan, &options).unwrap();

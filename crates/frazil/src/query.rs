@@ -83,6 +83,7 @@ impl Runner {
         let planned = bundle.started.elapsed();
         let options = CompileOptions {
             text: explain == Some(ExplainMode::Clif),
+            isa: Some(self.settings.isa),
             ..CompileOptions::default()
         };
         let code = frazil_codegen::compile(&pipelines, &options)?;

@@ -118,6 +118,7 @@ pub fn run(plan: &PipelinePlan, policy: StagePolicy, workers: usize) -> Result<V
         optimize: true,
         verify: true,
         text: std::env::var_os("FRAZIL_CLIF").is_some(),
+        isa: None,
     };
     let code = Arc::new(compile(&plan, &options)?);
     if options.text {
