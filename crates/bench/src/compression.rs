@@ -78,7 +78,10 @@ fn bytes_by_block_size(rows: usize, scale_factor: f64) -> Result<u64> {
     for batch in frazil_tpch::generate(Table::Lineitem, scale_factor, 1, 1) {
         for start in (0..batch.rows).step_by(rows) {
             let range = start..batch.rows.min(start + rows);
-            let columns = batch.columns.iter().map(|c| ColumnInput::of_vector(c, range.clone()));
+            let columns = batch
+                .columns
+                .iter()
+                .map(|c| ColumnInput::of_vector(c, range.clone()));
             bytes += builder.build(&columns.collect::<Vec<_>>())?.bytes().len() as u64;
         }
     }

@@ -86,6 +86,10 @@ mod tests {
     #[test]
     fn an_experiment_that_is_not_there_is_refused() {
         let error = report(&BenchArgs::new("speed")).expect_err("there is none");
-        assert!(error.hint().is_some_and(|h| h.contains("tpch, compression, psma, vector")));
+        assert!(
+            error
+                .hint()
+                .is_some_and(|h| h.contains("tpch, compression, psma, vector"))
+        );
     }
 }
