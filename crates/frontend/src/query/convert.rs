@@ -13,7 +13,11 @@ pub(crate) fn convert(value: &Value, from: LogicalType, to: LogicalType) -> Resu
     match (value, to) {
         (Value::Text(text), _) => from_text(text, to),
         (_, LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text) => {
-            let text = value.display(from).to_string();
+            let text = match value {
+                // As a text a boolean is spelled out; in a result it is one letter.
+                Value::Bool(b) => b.to_string(),
+                _ => value.display(from).to_string(),
+            };
             from_text(
                 if from == LogicalType::Char(1) {
                     text.trim_end_matches(' ')
