@@ -81,8 +81,13 @@ fn wheel(root: &Path) -> Result<PathBuf, String> {
         run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
     }
     let requirements = root.join("python/requirements-test.txt");
+    // The build backend looks for its program where commands are looked for.
+    let mut path = vec![home.join("bin")];
+    path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    let path = env::join_paths(path).map_err(|e| e.to_string())?;
     let pip = || {
         let mut command = Command::new(&python);
+        command.env("PATH", &path);
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         command
     };
