@@ -157,22 +157,3 @@ fn q19_filters_both_sides_before_the_join() {
         }
     }
 }
-
-#[test]
-#[ignore = "a measurement, not a check"]
-fn planning_time() {
-    use std::time::Instant;
-    let tables = support::Tables::new();
-    let settings = frazil_frontend::PlanSettings::default();
-    for number in 1..=22 {
-        let sql = frazil_tpch::query(number, 1.0);
-        let mut best = std::time::Duration::MAX;
-        for _ in 0..20 {
-            let start = Instant::now();
-            let parsed = frazil_frontend::parse(&sql).unwrap();
-            frazil_frontend::bind(&parsed[0], &tables, &settings, &[]).unwrap();
-            best = best.min(start.elapsed());
-        }
-        println!("Q{number}: {best:?}");
-    }
-}
