@@ -32,9 +32,17 @@ pub enum Kernel {
     Prefetch,
     /// LIKE over a vector or heap of strings.
     Like,
+    /// Anything on bit-packed codes.
+    BitPacked,
+    /// Anything on ByteSlice codes.
+    ByteSlice,
+    /// Anything on vertically bit-parallel codes.
+    Vbp,
+    /// Anything on horizontally bit-parallel codes.
+    Hbp,
 }
 
-const KERNELS: usize = 11;
+const KERNELS: usize = 15;
 const CELLS: usize = KERNELS * Isa::ALL.len();
 
 type Shard = [AtomicU64; CELLS];
