@@ -104,3 +104,39 @@ pub(crate) fn masked_word(words: &[u64], len: u32, i: usize) -> u64 {
     };
     words[i] & mask
 }
+
+/// The oracle of every kernel that takes a selection of `rows` rows: writes `value(row)` of each selected
+/// row to the front of `out`, row by row, and returns their number.
+#[inline(always)]
+pub(crate) fn write_rows<T>(
+    rows: usize,
+    selection: Selection<'_>,
+    out: &mut [T],
+    value: impl Fn(usize) -> T,
+) -> usize {
+    let count = selection.check(rows, out.len());
+    match selection {
+        Selection::All { start, len } => {
+            for (row, out) in (start as usize..(start + len) as usize).zip(out) {
+                *out = value(row);
+            }
+        }
+        Selection::Bits { words, start, len } => {
+            let mut at = 0;
+            for i in 0..words.len() {
+                let mut word = masked_word(words, len, i);
+                while word != 0 {
+                    out[at] = value(start as usize + i * 64 + word.trailing_zeros() as usize);
+                    at += 1;
+                    word &= word - 1;
+                }
+            }
+        }
+        Selection::Positions(positions) => {
+            for (out, &position) in out.iter_mut().zip(positions) {
+                *out = value(position as usize);
+            }
+        }
+    }
+    count
+}

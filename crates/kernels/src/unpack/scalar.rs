@@ -1,7 +1,7 @@
 //! The oracle of unpacking: row by row.
 
 use super::Reference;
-use crate::selection::masked_word;
+use crate::selection::write_rows;
 use crate::{CodeWord, Plain, Selection};
 
 /// See [`super::unpack`].
@@ -47,33 +47,4 @@ pub fn nonzero_codes<C: CodeWord>(codes: &[C], selection: Selection<'_>, out: &m
     write_rows(codes.len(), selection, out, |row| {
         u8::from(codes[row].to_u64() != 0)
     })
-}
-
-#[inline(always)]
-fn write_rows<T>(rows: usize, selection: Selection<'_>, out: &mut [T], value: impl Fn(usize) -> T) -> usize {
-    let count = selection.check(rows, out.len());
-    match selection {
-        Selection::All { start, len } => {
-            for (row, out) in (start as usize..(start + len) as usize).zip(out) {
-                *out = value(row);
-            }
-        }
-        Selection::Bits { words, start, len } => {
-            let mut at = 0;
-            for i in 0..words.len() {
-                let mut word = masked_word(words, len, i);
-                while word != 0 {
-                    out[at] = value(start as usize + i * 64 + word.trailing_zeros() as usize);
-                    at += 1;
-                    word &= word - 1;
-                }
-            }
-        }
-        Selection::Positions(positions) => {
-            for (out, &position) in out.iter_mut().zip(positions) {
-                *out = value(position as usize);
-            }
-        }
-    }
-    count
 }
