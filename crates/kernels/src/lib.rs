@@ -11,10 +11,12 @@
 
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_variables))]
 
+pub mod bitpack;
 pub mod compare;
 pub mod count;
 pub mod counters;
 pub mod hash;
+pub mod hbp;
 pub mod isa;
 pub mod like;
 pub mod packed;

@@ -1,0 +1,131 @@
+//! Bit-packed codes, interleaved so that vectors need no shuffle (ByteSlice, section 2.1, on the order
+//! of Lemire and Boytsov's SIMD-BP128 and of FastLanes).
+//!
+//! Packing code after code, as the ByteSlice paper's bit-packed rival does, makes a scan shuffle bytes
+//! into lanes before it can shift and compare. Here the codes of a group of 512 rows are dealt to the
+//! lanes of a 512-bit vector instead, row by row, and each lane is a bit string of its own:
+//!
+//! ```text
+//! bits of a code   lanes of a vector   codes a lane        vector v of a group holds, after a shift,
+//!         1 to 8   64 of  8 bits       8                   rows v·64 .. v·64 + 64
+//!        9 to 16   32 of 16 bits       16                  rows v·32 .. v·32 + 32
+//!       17 to 32   16 of 32 bits       32                  rows v·16 .. v·16 + 16
+//!       33 to 64    8 of 64 bits       64                  rows v·8  .. v·8  + 8
+//! ```
+//!
+//! Whatever the lane, a group of codes of k bits is exactly k vectors of 64 bytes: no bit is lost. Code
+//! number v of every lane begins at bit v·k of its string, so the same shift, known at compile time,
+//! brings 64, 32, 16 or 8 consecutive rows to where they can be compared, and the compare's mask is in
+//! the order of the rows. A code lies in one word of its lane or in two that are 64 bytes apart. The
+//! bytes are the same on every instruction set; 256-bit units read a vector as two halves.
+
+mod place;
+mod scalar;
+
+use crate::packed::{cut_tail, match_all_or_none};
+use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
+use place::{GROUP, group_bytes};
+use std::ops::Range;
+
+/// Bytes of `rows` codes of `bits` bits: whole groups of 512 rows.
+pub fn bytes(rows: usize, bits: u32) -> usize {
+    rows.div_ceil(GROUP) * group_bytes(bits)
+}
+
+/// Writes codes of `bits` bits; rows beyond them in the last group are code 0. `out` has exactly
+/// [`bytes`] bytes.
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    assert_eq!(out.len(), bytes(codes.len(), bits), "bytes of bit-packed codes");
+    scalar::pack(codes, bits, out);
+}
+
+/// Tests the codes of `rows`, which begin at a multiple of 64, against `low..=high`; bit `i` of `out`
+/// speaks of row `rows.start + i`. `out` has a word for each 64 rows; bits beyond them become zero.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the arguments of every layout's range test"
+)]
+pub fn between(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    op: RangeOp,
+    low: u64,
+    high: u64,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    check(codes);
+    codes.check_rows(&rows, out);
+    let _isa = counters::enter(Kernel::BitPacked, isa);
+    let count = rows.len();
+    match codes.span(op, low, high) {
+        Ok(span) => scalar::between(codes, rows, op, span, combine, out),
+        Err(matches) => match_all_or_none(matches, count, combine, out),
+    }
+    cut_tail(count, out);
+}
+
+/// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond the bitmap are not
+/// in it. `rows` and `out` as in [`between`].
+pub fn in_set(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+) {
+    check(codes);
+    codes.check_rows(&rows, out);
+    match codes.bits {
+        ..=8 => in_set_of::<u8>(isa, codes, rows, set, combine, out),
+        9..=16 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
+        17..=32 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
+        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
+    }
+}
+
+/// A layout without a set test of its own unpacks some rows and tests them byte-packed.
+fn in_set_of<C: CodeWord>(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+) {
+    const BATCH: usize = 4 * GROUP;
+    let mut buffer = [C::default(); BATCH];
+    for (first, out) in rows.clone().step_by(BATCH).zip(out.chunks_mut(BATCH / 64)) {
+        let batch = first as u32..(first + BATCH).min(rows.end) as u32;
+        let count = unpack(isa, codes, Selection::all(batch), &mut buffer);
+        compare::in_set(isa, &buffer[..count], set, combine, out);
+    }
+}
+
+/// Writes the codes of the selected rows densely and returns their number; `C` must hold `bits` bits.
+pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+    check(codes);
+    assert!(
+        size_of::<C>() as u32 * 8 >= codes.bits,
+        "codes wider than their words"
+    );
+    let _isa = counters::enter(Kernel::BitPacked, isa);
+    scalar::unpack(codes, selection, out)
+}
+
+/// The code of one row.
+#[inline]
+pub fn get(codes: Packed<'_>, row: usize) -> u64 {
+    assert!(row < codes.rows, "row beyond the codes");
+    scalar::get(codes, row)
+}
+
+fn check(codes: Packed<'_>) {
+    assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
+    assert!(
+        codes.bytes.len() >= bytes(codes.rows, codes.bits),
+        "bytes of bit-packed codes"
+    );
+}

@@ -1,0 +1,149 @@
+//! Horizontally bit-parallel codes (ByteSlice, section 2.3, after Li and Patel's BitWeaving/H).
+//!
+//! A 64-bit word holds as many codes as fit, each in a field of k + 1 bits whose top bit, the delimiter,
+//! is zero. One addition or subtraction then works on all fields of a word, and the delimiters catch the
+//! carries: they are the match bits. The rows of a segment are dealt to the fields of its k + 1 words
+//! column-first. For k = 3, words of four bits a field, a segment is sixteen fields × four words:
+//!
+//! ```text
+//! word 0: rows 0 4  8 12 …    a delimiter stands every 4 bits, at bit 3 of the field:
+//! word 1: rows 1 5  9 13 …    word w's, shifted right by 3 − w, are the match bits of rows
+//! word 2: rows 2 6 10 14 …    w, w + 4, w + 8, … at their places, so the segment's match bits
+//! word 3: rows 3 7 11 15 …    are the four results, shifted and ORed
+//! ```
+//!
+//! A segment has (k + 1)·⌊64 / (k + 1)⌋ rows, between 44 and 64. Eight segments, interleaved word by
+//! word, are a group, so that lanes of a vector work on segments of their own. From 32 bits on a word
+//! holds one code; such codes are stored as they are and compared as words.
+
+mod fields;
+mod scalar;
+
+use crate::packed::{cut_tail, match_all_or_none, top};
+use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
+use fields::{Fields, SEGMENTS, VECTOR};
+use std::ops::Range;
+
+/// Bytes of `rows` codes of `bits` bits: whole groups of at most 512 rows.
+pub fn bytes(rows: usize, bits: u32) -> usize {
+    let fields = Fields::of(bits);
+    rows.div_ceil(fields.group()) * fields.group_bytes()
+}
+
+/// Writes codes of `bits` bits; rows beyond them in the last group are code 0. `out` has exactly
+/// [`bytes`] bytes.
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    assert_eq!(
+        out.len(),
+        bytes(codes.len(), bits),
+        "bytes of horizontally packed codes"
+    );
+    let fields = Fields::of(bits);
+    for (codes, out) in codes
+        .chunks(fields.group())
+        .zip(out.chunks_mut(fields.group_bytes()))
+    {
+        let (words, _) = out.as_chunks_mut::<8>();
+        for (at, word) in words.iter_mut().enumerate() {
+            let (row, segment) = (at / (VECTOR / 8), at % SEGMENTS);
+            let first = segment * fields.segment() + row;
+            let codes = codes.get(first..).unwrap_or_default();
+            let codes = codes.iter().step_by(fields.width).take(fields.per_word);
+            *word = codes
+                .zip((0u32..).step_by(fields.width))
+                .fold(0, |word, (code, shift)| word | (code & top(bits)) << shift)
+                .to_le_bytes();
+        }
+    }
+}
+
+/// Tests the codes of `rows`, which begin at a multiple of 64, against `low..=high`; bit `i` of `out`
+/// speaks of row `rows.start + i`. `out` has a word for each 64 rows; bits beyond them become zero.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the arguments of every layout's range test"
+)]
+pub fn between(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    op: RangeOp,
+    low: u64,
+    high: u64,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    check(codes);
+    codes.check_rows(&rows, out);
+    let _isa = counters::enter(Kernel::Hbp, isa);
+    let count = rows.len();
+    match codes.span(op, low, high) {
+        Ok(span) => scalar::between(codes, rows, op, span, combine, out),
+        Err(matches) => match_all_or_none(matches, count, combine, out),
+    }
+    cut_tail(count, out);
+}
+
+/// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond the bitmap are not
+/// in it. `rows` and `out` as in [`between`].
+pub fn in_set(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+) {
+    check(codes);
+    codes.check_rows(&rows, out);
+    match codes.bits {
+        ..=8 => in_set_of::<u8>(isa, codes, rows, set, combine, out),
+        9..=16 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
+        17..=32 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
+        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
+    }
+}
+
+/// A layout without a set test of its own unpacks some rows and tests them byte-packed.
+fn in_set_of<C: CodeWord>(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+) {
+    const BATCH: usize = 2048;
+    let mut buffer = [C::default(); BATCH];
+    for (first, out) in rows.clone().step_by(BATCH).zip(out.chunks_mut(BATCH / 64)) {
+        let batch = first as u32..(first + BATCH).min(rows.end) as u32;
+        let count = unpack(isa, codes, Selection::all(batch), &mut buffer);
+        compare::in_set(isa, &buffer[..count], set, combine, out);
+    }
+}
+
+/// Writes the codes of the selected rows densely and returns their number; `C` must hold `bits` bits.
+pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+    check(codes);
+    assert!(
+        size_of::<C>() as u32 * 8 >= codes.bits,
+        "codes wider than their words"
+    );
+    let _isa = counters::enter(Kernel::Hbp, isa);
+    scalar::unpack(codes, selection, out)
+}
+
+/// The code of one row.
+#[inline]
+pub fn get(codes: Packed<'_>, row: usize) -> u64 {
+    assert!(row < codes.rows, "row beyond the codes");
+    scalar::get(codes, row)
+}
+
+fn check(codes: Packed<'_>) {
+    assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
+    assert!(
+        codes.bytes.len() >= bytes(codes.rows, codes.bits),
+        "bytes of horizontally packed codes"
+    );
+}
