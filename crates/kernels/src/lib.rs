@@ -12,6 +12,7 @@
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_variables))]
 
 pub mod bitpack;
+pub mod byteslice;
 pub mod compare;
 pub mod count;
 pub mod counters;
@@ -25,6 +26,7 @@ pub mod positions;
 pub mod prefetch;
 pub mod selection;
 pub mod unpack;
+pub mod vbp;
 
 pub use compare::{Combine, Comparable, RangeOp};
 pub use counters::Kernel;

@@ -1,6 +1,7 @@
-//! Codes in the bytes of a layout: what the kernels of `bitpack`, `byteslice`, `vbp` and `hbp` take.
+//! Codes in the bytes of a layout: what the kernels of `bitpack`, `byteslice`, `vbp` and `hbp` take,
+//! and what they share: the cheapest form of a range test, and a set test by unpacking.
 
-use crate::{Combine, RangeOp};
+use crate::{CodeWord, Combine, Isa, RangeOp, compare};
 use std::ops::Range;
 
 /// Unsigned codes of `bits` bits in the bytes of a layout, which the module that is asked knows.
@@ -48,6 +49,38 @@ impl Packed<'_> {
     }
 }
 
+/// A range of codes in the form that is cheapest to test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CodeRange {
+    /// No code lies inside.
+    Nothing,
+    /// Every code does.
+    Everything,
+    /// This one.
+    Equal(u64),
+    /// This one and all smaller ones.
+    AtMost(u64),
+    /// This one and all greater ones.
+    AtLeast(u64),
+    /// From the first to the second, which is greater.
+    Between(u64, u64),
+}
+
+impl CodeRange {
+    /// Codes of `bits` bits from `low` to `high`.
+    pub(crate) fn of(low: u64, high: u64, bits: u32) -> CodeRange {
+        let top = top(bits);
+        match (low, high.min(top)) {
+            (low, high) if low > high => CodeRange::Nothing,
+            (0, high) if high == top => CodeRange::Everything,
+            (low, high) if low == high => CodeRange::Equal(low),
+            (0, high) => CodeRange::AtMost(high),
+            (low, high) if high == top => CodeRange::AtLeast(low),
+            (low, high) => CodeRange::Between(low, high),
+        }
+    }
+}
+
 /// Match bits of `rows` rows that all match or none of which does.
 pub(crate) fn match_all_or_none(matches: bool, rows: usize, combine: Combine, out: &mut [u64]) {
     let fresh = if matches { !0 } else { 0 };
@@ -67,6 +100,39 @@ pub(crate) fn cut_tail(rows: usize, out: &mut [u64]) {
     }
 }
 
+/// Rows a set test unpacks at a time.
+const BATCH_ROWS: usize = 1024;
+
+/// The set test of a layout that has none of its own: `unpack` writes the codes of a range of rows to
+/// a buffer in the first-level cache, where they are tested. Arguments as those of the layouts.
+pub(crate) fn in_set_by_unpacking<C: CodeWord>(
+    isa: Isa,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+    unpack: impl Fn(Range<u32>, &mut [C]),
+) {
+    let mut buffer = [C::default(); BATCH_ROWS];
+    for (i, words) in out.chunks_mut(BATCH_ROWS / 64).enumerate() {
+        let start = rows.start + i * BATCH_ROWS;
+        let len = (rows.end - start).min(BATCH_ROWS);
+        if !is_settled(words, len, combine) {
+            unpack(start as u32..(start + len) as u32, &mut buffer[..len]);
+            compare::in_set(isa, &buffer[..len], set, combine, words);
+        }
+    }
+}
+
+/// Whether no test can change these words (column-first evaluation: ByteSlice, section 3.1.2).
+fn is_settled(words: &[u64], rows: usize, combine: Combine) -> bool {
+    match combine {
+        Combine::Replace => false,
+        Combine::And => words.iter().all(|&word| word == 0),
+        Combine::Or => rows == words.len() * 64 && words.iter().all(|&word| word == !0),
+    }
+}
+
 /// The largest code of `bits` bits, 1 to 64.
 #[inline(always)]
 pub fn top(bits: u32) -> u64 {
@@ -82,6 +148,20 @@ pub fn bits_of(code: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_take_their_cheapest_form() {
+        assert_eq!(CodeRange::of(3, 2, 4), CodeRange::Nothing);
+        assert_eq!(CodeRange::of(16, 20, 4), CodeRange::Nothing);
+        assert_eq!(CodeRange::of(0, 15, 4), CodeRange::Everything);
+        assert_eq!(CodeRange::of(0, 99, 4), CodeRange::Everything);
+        assert_eq!(CodeRange::of(0, 0, 4), CodeRange::Equal(0));
+        assert_eq!(CodeRange::of(15, 99, 4), CodeRange::Equal(15));
+        assert_eq!(CodeRange::of(0, 14, 4), CodeRange::AtMost(14));
+        assert_eq!(CodeRange::of(1, 99, 4), CodeRange::AtLeast(1));
+        assert_eq!(CodeRange::of(1, 14, 4), CodeRange::Between(1, 14));
+        assert_eq!(CodeRange::of(1, u64::MAX, 64), CodeRange::AtLeast(1));
+    }
 
     #[test]
     fn widths_hold_their_codes() {

@@ -31,6 +31,13 @@ pub trait CodeWord: Plain + Ord {
     fn wrapping_minus(self, other: Self) -> Self;
     /// The slice with its width known at run time.
     fn codes(codes: &[Self]) -> Codes<'_>;
+    /// The slice itself, if its words are bytes.
+    fn as_bytes(codes: &mut [Self]) -> Option<&mut [u8]> {
+        let size = codes.len();
+        // SAFETY: the words are bytes.
+        (size_of::<Self>() == 1)
+            .then(|| unsafe { std::slice::from_raw_parts_mut(codes.as_mut_ptr().cast(), size) })
+    }
 }
 
 /// Byte-packed codes of any width.

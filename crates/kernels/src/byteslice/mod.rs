@@ -1,0 +1,141 @@
+//! ByteSlice: the bytes of a code lie apart, slice by slice (Feng, Lo, Kao, Xu: ByteSlice, SIGMOD
+//! 2015).
+//!
+//! ```text
+//! code of 11 bits   a a a a a a a a b b b          slice 0   aaaaaaaa aaaaaaaa aaaaaaaa …  row by row
+//!                   └─ slice 0 ───┘ └ slice 1      slice 1   bbb00000 bbb00000 bbb00000 …
+//! ```
+//!
+//! A slice is contiguous and has one byte a row, rounded up to whole vectors of 64 rows; the most
+//! significant slice comes first. A range test compares 64 rows a vector, a slice at a time, and stops
+//! when no row of the vector is undecided: on spread-out codes mostly after the first slice, whatever
+//! their width. Getting one code costs a load a slice.
+//!
+//! **Padding.** Codes are shifted to the left so that the zero bits lie at the end of the last slice
+//! (section 3): the first slice then carries eight bits of the code and decides most rows. With the
+//! padding in front a code of 9 bits would have one bit there. Only codes of a single slice stand as
+//! they are, because shifting them decides nothing: their slice is a byte-packed column, and the
+//! kernels of byte-packed columns serve it.
+
+mod scalar;
+mod slices;
+
+use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
+use crate::{
+    CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters, unpack as byte_packed,
+};
+use slices::{Slices, padding, slices, stride};
+use std::ops::Range;
+
+/// Size of `rows` codes of `bits` bits, a multiple of 64.
+pub fn bytes(rows: usize, bits: u32) -> usize {
+    slices(bits) * stride(rows)
+}
+
+/// Writes codes of `bits` bits, 1 to 64, into `out`, which has exactly [`bytes`] for them. Rows of
+/// padding are zero.
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    assert_eq!(out.len(), bytes(codes.len(), bits), "bytes of ByteSlice codes");
+    if codes.is_empty() {
+        return;
+    }
+    let count = slices(bits);
+    for (j, slice) in out.chunks_mut(stride(codes.len())).enumerate() {
+        let shift = 8 * (count - 1 - j);
+        let (bytes, rest) = slice.split_at_mut(codes.len());
+        for (byte, &code) in bytes.iter_mut().zip(codes) {
+            *byte = ((code << padding(bits)) >> shift) as u8;
+        }
+        rest.fill(0);
+    }
+}
+
+/// Tests the codes of `rows` against `low..=high`; bit `i` of `out` speaks of row `rows.start + i`,
+/// which is a multiple of 64. `out` has exactly `rows.len().div_ceil(64)` words; bits beyond the rows
+/// become zero. `high` may lie beyond the largest code.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the arguments of every layout's range test"
+)]
+pub fn between(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    op: RangeOp,
+    low: u64,
+    high: u64,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    codes.check_rows(&rows, out);
+    let slices = Slices::of(codes);
+    let _isa = counters::enter(Kernel::ByteSlice, isa);
+    match CodeRange::of(low, high, codes.bits) {
+        CodeRange::Nothing => match_all_or_none(op == RangeOp::Outside, rows.len(), combine, out),
+        CodeRange::Everything => match_all_or_none(op == RangeOp::Inside, rows.len(), combine, out),
+        _ if slices.count == 1 => {
+            let high = high.min(codes.top());
+            compare::between(isa, &codes.bytes[rows], op, low as u8, high as u8, combine, out);
+        }
+        _ => scalar::between(slices, rows, op, (low, high), combine, out),
+    }
+}
+
+/// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond it are not in it.
+/// `rows` and `out` as in [`between`].
+pub fn in_set(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+) {
+    codes.check_rows(&rows, out);
+    let isa = counters::enter(Kernel::ByteSlice, isa);
+    match slices(codes.bits) {
+        1 => compare::in_set(isa, &codes.bytes[rows], set, combine, out),
+        2 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
+        3 | 4 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
+        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
+    }
+}
+
+fn in_set_of<C: CodeWord>(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    set: &[u64],
+    combine: Combine,
+    out: &mut [u64],
+) {
+    in_set_by_unpacking::<C>(isa, rows, set, combine, out, |rows, buffer| {
+        unpack(isa, codes, Selection::all(rows), buffer);
+    });
+}
+
+/// Writes the codes of the selected rows densely from `out[0]` and returns their number. Panics if a
+/// row lies beyond the column, `out` is too short or `C` narrower than the codes.
+pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+    assert!(
+        size_of::<C>() as u32 * 8 >= codes.bits,
+        "codes wider than their words"
+    );
+    let slices = Slices::of(codes);
+    let isa = counters::enter(Kernel::ByteSlice, isa);
+    if slices.count == 1
+        && let Some(out) = C::as_bytes(out)
+    {
+        return byte_packed::copy_values(isa, &codes.bytes[..codes.rows], selection, out);
+    }
+    scalar::unpack(slices, selection, out)
+}
+
+/// One code. Panics if `row` lies beyond the column.
+#[inline]
+pub fn get(codes: Packed<'_>, row: usize) -> u64 {
+    let slices = Slices::of(codes);
+    assert!(row < codes.rows, "row {row} beyond the column");
+    // SAFETY: just checked.
+    unsafe { slices.code(row) }
+}

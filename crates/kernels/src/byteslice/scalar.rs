@@ -1,0 +1,38 @@
+//! The oracle of ByteSlice codes: one code at a time.
+
+use super::slices::Slices;
+use crate::packed::cut_tail;
+use crate::selection::write_rows;
+use crate::{CodeWord, Combine, RangeOp, Selection};
+use std::ops::Range;
+
+/// See [`super::between`].
+pub fn between(
+    codes: Slices<'_>,
+    rows: Range<usize>,
+    op: RangeOp,
+    bounds: (u64, u64),
+    combine: Combine,
+    out: &mut [u64],
+) {
+    for (i, word) in out.iter_mut().enumerate() {
+        let start = rows.start + i * 64;
+        let mut fresh = 0;
+        for row in start..rows.end.min(start + 64) {
+            // SAFETY: the rows were checked.
+            let code = unsafe { codes.code(row) };
+            let inside = bounds.0 <= code && code <= bounds.1;
+            fresh |= u64::from(inside == (op == RangeOp::Inside)) << (row - start);
+        }
+        *word = combine.apply(*word, fresh);
+    }
+    cut_tail(rows.len(), out);
+}
+
+/// See [`super::unpack`].
+pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+    // SAFETY: only rows of the checked selection are asked for.
+    write_rows(codes.rows, selection, out, |row| {
+        C::from_u64(unsafe { codes.code(row) })
+    })
+}

@@ -1,0 +1,72 @@
+//! Where the bytes of ByteSlice codes lie, and one code by its bytes.
+
+use crate::Packed;
+
+/// Number of slices of codes of `bits` bits.
+#[inline(always)]
+pub(super) fn slices(bits: u32) -> usize {
+    bits.div_ceil(8) as usize
+}
+
+/// Zero bits behind a code in its last slice. Codes of a single slice stand as they are, padded in
+/// front, so that their slice is a byte-packed column.
+#[inline(always)]
+pub(super) fn padding(bits: u32) -> u32 {
+    if bits <= 8 {
+        0
+    } else {
+        bits.next_multiple_of(8) - bits
+    }
+}
+
+/// Bytes from one slice to the next: a byte a row, in whole vectors.
+#[inline(always)]
+pub(super) fn stride(rows: usize) -> usize {
+    rows.next_multiple_of(64)
+}
+
+/// The slices of a column, checked: every row up to the stride is readable in each.
+#[derive(Clone, Copy)]
+pub(super) struct Slices<'a> {
+    /// Slice after slice.
+    bytes: &'a [u8],
+    /// Number of codes.
+    pub rows: usize,
+    /// From one slice to the next.
+    pub stride: usize,
+    /// Number of slices.
+    pub count: usize,
+    /// Zero bits behind a code in its last slice.
+    pub padding: u32,
+}
+
+impl<'a> Slices<'a> {
+    /// Panics unless the bytes hold all codes.
+    #[inline(always)]
+    pub fn of(codes: Packed<'a>) -> Slices<'a> {
+        assert!((1..=64).contains(&codes.bits), "code width {}", codes.bits);
+        let (stride, count) = (stride(codes.rows), slices(codes.bits));
+        assert!(codes.bytes.len() >= stride * count, "bytes of ByteSlice codes");
+        Slices {
+            bytes: codes.bytes,
+            rows: codes.rows,
+            stride,
+            count,
+            padding: padding(codes.bits),
+        }
+    }
+
+    /// Code `row`: one load a slice (ByteSlice, section 3.2).
+    ///
+    /// # Safety
+    /// `row` lies within the stride.
+    #[inline(always)]
+    pub unsafe fn code(&self, row: usize) -> u64 {
+        let mut code = 0;
+        for j in 0..self.count {
+            // SAFETY: by contract, and the slices were checked.
+            code = code << 8 | u64::from(unsafe { *self.bytes.get_unchecked(j * self.stride + row) });
+        }
+        code >> self.padding
+    }
+}

@@ -1,0 +1,51 @@
+//! Where the bits of VBP codes lie, and one code by its bits.
+
+use crate::Packed;
+
+/// Rows of a segment: bits of a plane.
+pub(super) const SEGMENT_ROWS: usize = 512;
+/// Bytes of a plane.
+pub(super) const PLANE_BYTES: usize = SEGMENT_ROWS / 8;
+
+/// The planes of a column, checked.
+#[derive(Clone, Copy)]
+pub(super) struct Planes<'a> {
+    bytes: &'a [u8],
+    /// Number of codes.
+    pub rows: usize,
+    /// Planes of a segment.
+    pub bits: usize,
+}
+
+impl<'a> Planes<'a> {
+    /// Panics unless the bytes hold all codes.
+    #[inline(always)]
+    pub fn of(codes: Packed<'a>) -> Planes<'a> {
+        assert!((1..=64).contains(&codes.bits), "code width {}", codes.bits);
+        let bytes = super::bytes(codes.rows, codes.bits);
+        assert!(codes.bytes.len() >= bytes, "bytes of VBP codes");
+        Planes {
+            bytes: &codes.bytes[..bytes],
+            rows: codes.rows,
+            bits: codes.bits as usize,
+        }
+    }
+
+    /// The planes of a segment, most significant first.
+    #[inline(always)]
+    pub fn segment(&self, segment: usize) -> &'a [[u8; PLANE_BYTES]] {
+        let size = self.bits * PLANE_BYTES;
+        self.bytes[segment * size..][..size].as_chunks().0
+    }
+
+    /// Code `row`: a load a plane.
+    #[inline(always)]
+    pub fn code(&self, row: usize) -> u64 {
+        let (byte, bit) = (row % SEGMENT_ROWS / 8, row % 8);
+        let mut code = 0;
+        for plane in self.segment(row / SEGMENT_ROWS) {
+            code = code << 1 | u64::from(plane[byte] >> bit & 1);
+        }
+        code
+    }
+}
