@@ -17,9 +17,18 @@
 //! they are, because shifting them decides nothing: their slice is a byte-packed column, and the
 //! kernels of byte-packed columns serve it.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod gather;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod scan;
 mod slices;
 
+use crate::isa::dispatch;
 use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
 use crate::{
     CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters, unpack as byte_packed,
@@ -69,7 +78,7 @@ pub fn between(
 ) {
     codes.check_rows(&rows, out);
     let slices = Slices::of(codes);
-    let _isa = counters::enter(Kernel::ByteSlice, isa);
+    let isa = counters::enter(Kernel::ByteSlice, isa);
     match CodeRange::of(low, high, codes.bits) {
         CodeRange::Nothing => match_all_or_none(op == RangeOp::Outside, rows.len(), combine, out),
         CodeRange::Everything => match_all_or_none(op == RangeOp::Inside, rows.len(), combine, out),
@@ -77,7 +86,9 @@ pub fn between(
             let high = high.min(codes.top());
             compare::between(isa, &codes.bytes[rows], op, low as u8, high as u8, combine, out);
         }
-        _ => scalar::between(slices, rows, op, (low, high), combine, out),
+        range => {
+            dispatch!(isa, between(slices, rows, range, op, combine, out), otherwise scalar::between(slices, rows, op, (low, high), combine, out))
+        }
     }
 }
 
@@ -128,7 +139,7 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     {
         return byte_packed::copy_values(isa, &codes.bytes[..codes.rows], selection, out);
     }
-    scalar::unpack(slices, selection, out)
+    dispatch!(isa, unpack(slices, selection, out), otherwise scalar::unpack(slices, selection, out))
 }
 
 /// One code. Panics if `row` lies beyond the column.

@@ -31,8 +31,8 @@ pub fn between(
 
 /// See [`super::unpack`].
 pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-    // SAFETY: only rows of the checked selection are asked for.
     write_rows(codes.rows, selection, out, |row| {
+        // SAFETY: only rows of the checked selection are asked for.
         C::from_u64(unsafe { codes.code(row) })
     })
 }

@@ -2,6 +2,9 @@
 
 use crate::Packed;
 
+/// Most slices a code has.
+pub(super) const MOST: usize = 8;
+
 /// Number of slices of codes of `bits` bits.
 #[inline(always)]
 pub(super) fn slices(bits: u32) -> usize {
@@ -56,14 +59,55 @@ impl<'a> Slices<'a> {
         }
     }
 
+    /// Slice `j`, the most significant first, to the end of its padding.
+    #[inline(always)]
+    pub fn slice(&self, j: usize) -> &'a [u8] {
+        &self.bytes[j * self.stride..][..self.stride]
+    }
+
+    /// The first byte of a row; the others lie a stride apart.
+    #[inline(always)]
+    pub fn at(&self, row: usize) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(row)
+    }
+
+    /// The bytes of `code` as they stand in the slices.
+    #[inline(always)]
+    pub fn bytes_of(&self, code: u64) -> [u8; MOST] {
+        (code << (64 - 8 * self.count as u32 + self.padding)).to_be_bytes()
+    }
+
     /// Code `row`: one load a slice (ByteSlice, section 3.2).
     ///
     /// # Safety
     /// `row` lies within the stride.
     #[inline(always)]
     pub unsafe fn code(&self, row: usize) -> u64 {
+        // The number of slices is known in each arm, so there is no loop.
+        // SAFETY: by contract.
+        unsafe {
+            match self.count {
+                1 => self.code_of::<1>(row),
+                2 => self.code_of::<2>(row),
+                3 => self.code_of::<3>(row),
+                4 => self.code_of::<4>(row),
+                5 => self.code_of::<5>(row),
+                6 => self.code_of::<6>(row),
+                7 => self.code_of::<7>(row),
+                _ => self.code_of::<8>(row),
+            }
+        }
+    }
+
+    /// Code `row` of `SLICES` slices, which is their number.
+    ///
+    /// # Safety
+    /// As [`Slices::code`].
+    #[inline(always)]
+    pub unsafe fn code_of<const SLICES: usize>(&self, row: usize) -> u64 {
+        debug_assert_eq!(self.count, SLICES);
         let mut code = 0;
-        for j in 0..self.count {
+        for j in 0..SLICES {
             // SAFETY: by contract, and the slices were checked.
             code = code << 8 | u64::from(unsafe { *self.bytes.get_unchecked(j * self.stride + row) });
         }

@@ -29,7 +29,7 @@ pub enum RangeOp {
 impl RangeOp {
     /// What matches of the inside are inverted with.
     #[inline(always)]
-    fn flip(self) -> u64 {
+    pub(crate) fn flip(self) -> u64 {
         match self {
             RangeOp::Inside => 0,
             RangeOp::Outside => !0,

@@ -1,0 +1,242 @@
+//! The unpacking all vector units share: slices → codes.
+//!
+//! A run of rows is interleaved as it lies. Bits are taken slice by slice, by the kernel that
+//! compresses byte-packed columns, 1,024 rows at a time into buffers in the first-level cache, and
+//! what is left is interleaved; so rows are brought together while they are narrow. Few rows are
+//! fetched one by one.
+
+use super::slices::Slices;
+use crate::selection::masked_word;
+use crate::{CodeWord, Isa, Selection, unpack};
+
+/// Words of match bits compressed into the buffers at a time.
+const BATCH_WORDS: usize = 16;
+const BATCH_ROWS: usize = BATCH_WORDS * 64;
+/// What a whole-vector store may write beyond the last byte.
+const SLACK: usize = 64;
+/// Below this many rows of a batch, each is fetched for itself.
+const FEW: usize = 64;
+
+/// What an instruction set brings: bytes of slices, put together.
+pub(super) trait Interleave {
+    /// The instruction set.
+    const ISA: Isa;
+
+    /// Writes code `i` to `to[i]` for `i < len`; its bytes are `from[i]`, `from[stride + i]` and so on,
+    /// `SLICES` of them, of which the last has `padding` zero bits.
+    ///
+    /// # Safety
+    /// The machine has the instruction set; `len` codes can be read and written.
+    unsafe fn run<C: CodeWord, const SLICES: usize>(
+        from: *const u8,
+        stride: usize,
+        padding: u32,
+        to: *mut C,
+        len: usize,
+    );
+}
+
+/// See [`super::unpack`].
+///
+/// # Safety
+/// The machine has the instruction set; the selection was checked against `codes` and `out`.
+#[inline(always)]
+pub(super) unsafe fn unpack<U: Interleave, C: CodeWord>(
+    codes: Slices<'_>,
+    selection: Selection<'_>,
+    out: &mut [C],
+) {
+    macro_rules! by_slices {
+        ($($count:literal),*) => {
+            match codes.count {
+                // Words have a byte for each slice: the other loops are never made.
+                $($count if $count <= size_of::<C>() => {
+                    // SAFETY: by contract.
+                    unsafe { selected::<U, C, $count>(codes, selection, out) }
+                })*
+                _ => unreachable!("codes wider than their words"),
+            }
+        };
+    }
+    by_slices!(1, 2, 3, 4, 5, 6, 7, 8)
+}
+
+/// # Safety
+/// As [`unpack`]; the codes have `SLICES` slices.
+#[inline(always)]
+unsafe fn selected<U: Interleave, C: CodeWord, const SLICES: usize>(
+    codes: Slices<'_>,
+    selection: Selection<'_>,
+    out: &mut [C],
+) {
+    let (stride, padding) = (codes.stride, codes.padding);
+    match selection {
+        // SAFETY: the selection was checked.
+        Selection::All { start, len } => unsafe {
+            let from = codes.at(start as usize);
+            U::run::<C, SLICES>(from, stride, padding, out.as_mut_ptr(), len as usize);
+        },
+        // SAFETY: as before.
+        Selection::Bits { words, start, len } => unsafe {
+            by_bits::<U, C, SLICES>(codes, words, start as usize, len, out)
+        },
+        Selection::Positions(positions) => {
+            for (out, &position) in out.iter_mut().zip(positions) {
+                // SAFETY: as before.
+                *out = C::from_u64(unsafe { codes.code_of::<SLICES>(position as usize) });
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`selected`].
+#[inline(always)]
+unsafe fn by_bits<U: Interleave, C: CodeWord, const SLICES: usize>(
+    codes: Slices<'_>,
+    words: &[u64],
+    start: usize,
+    len: u32,
+    out: &mut [C],
+) {
+    let mut buffer = [[0u8; BATCH_ROWS + SLACK]; SLICES];
+    let mut done = 0;
+    for (i, batch) in words.chunks(BATCH_WORDS).enumerate() {
+        let first = start + i * BATCH_ROWS;
+        let rows = (len as usize - i * BATCH_ROWS).min(BATCH_ROWS) as u32;
+        let selection = Selection::Bits {
+            words: batch,
+            start: first as u32,
+            len: rows,
+        };
+        let count = (0..batch.len())
+            .map(|i| masked_word(batch, rows, i).count_ones() as usize)
+            .sum();
+        if count < FEW {
+            for i in 0..batch.len() {
+                let mut word = masked_word(batch, rows, i);
+                while word != 0 {
+                    let row = first + i * 64 + word.trailing_zeros() as usize;
+                    // SAFETY: the selection was checked.
+                    out[done] = C::from_u64(unsafe { codes.code_of::<SLICES>(row) });
+                    done += 1;
+                    word &= word - 1;
+                }
+            }
+            continue;
+        }
+        for (j, buffer) in buffer.iter_mut().enumerate() {
+            unpack::copy_values(U::ISA, codes.slice(j), selection, buffer);
+        }
+        // SAFETY: the buffers hold the batch, and the selection was checked.
+        unsafe {
+            let to = out[done..][..count].as_mut_ptr();
+            U::run::<C, SLICES>(buffer[0].as_ptr(), buffer[0].len(), codes.padding, to, count);
+        }
+        done += count;
+    }
+}
+
+/// Words of a vector that bytes are widened to.
+///
+/// # Safety
+/// All methods: the machine has the instruction set, and what is read and written is there.
+pub(super) trait Widen {
+    /// The words.
+    type Word: CodeWord;
+    /// Their number.
+    const LANES: usize;
+
+    /// Words with a byte of each slice, the first in front, less the padding: `SLICES` slices at a
+    /// distance of `stride`.
+    unsafe fn join<const SLICES: usize>(from: *const u8, stride: usize, padding: u32, to: *mut Self::Word);
+}
+
+/// [`Interleave::run`] by vectors; the last one overlaps the one before.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn by_vectors<W: Widen, const SLICES: usize>(
+    from: *const u8,
+    stride: usize,
+    padding: u32,
+    to: *mut W::Word,
+    len: usize,
+) {
+    if len < W::LANES {
+        for i in 0..len {
+            let mut code = 0;
+            for j in 0..SLICES {
+                // SAFETY: by contract.
+                code = code << 8 | u64::from(unsafe { *from.add(j * stride + i) });
+            }
+            // SAFETY: by contract.
+            unsafe { *to.add(i) = W::Word::from_u64(code >> padding) };
+        }
+        return;
+    }
+    let last = len - W::LANES;
+    for i in (0..last).step_by(W::LANES).chain([last]) {
+        // SAFETY: whole vectors are left from `last` on.
+        unsafe { W::join::<SLICES>(from.add(i), stride, padding, to.add(i)) };
+    }
+}
+
+/// [`Interleave`] for an instruction set: `$name` of `$word`s, `$lanes` a vector, and the instructions
+/// for them: load narrow, widen, shift, join, store.
+macro_rules! interleave {
+    ($unit:ident, $isa:expr, $vector:ty, $or:ident, $store:ident;
+     $($name:ident: $word:ty, $lanes:literal, $load:ident, $narrow:ty, $widen:ident, $left:ident, $right:ident;)*) => {
+        $(
+            struct $name;
+
+            impl Widen for $name {
+                type Word = $word;
+                const LANES: usize = $lanes;
+
+                #[inline(always)]
+                unsafe fn join<const SLICES: usize>(
+                    from: *const u8,
+                    stride: usize,
+                    padding: u32,
+                    to: *mut $word,
+                ) {
+                    // SAFETY: by contract.
+                    unsafe {
+                        let mut codes = $widen($load(from.cast::<$narrow>()));
+                        for j in 1..SLICES {
+                            let bytes = $widen($load(from.add(j * stride).cast::<$narrow>()));
+                            codes = $or($left::<8>(codes), bytes);
+                        }
+                        $store(to.cast(), $right(codes, _mm_cvtsi32_si128(padding as i32)));
+                    }
+                }
+            }
+        )*
+
+        impl Interleave for $unit {
+            const ISA: Isa = $isa;
+
+            #[inline(always)]
+            unsafe fn run<C: CodeWord, const SLICES: usize>(
+                from: *const u8,
+                stride: usize,
+                padding: u32,
+                to: *mut C,
+                len: usize,
+            ) {
+                // SAFETY: by contract; the words are those of `C`.
+                unsafe {
+                    match size_of::<C>() {
+                        $(size if size == size_of::<$word>() => {
+                            by_vectors::<$name, SLICES>(from, stride, padding, to.cast(), len)
+                        })*
+                        _ => unreachable!("byte codes have a single slice, which is copied"),
+                    }
+                }
+            }
+        }
+    };
+}
+pub(super) use interleave;
