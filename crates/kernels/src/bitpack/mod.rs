@@ -19,9 +19,22 @@
 //! the order of the rows. A code lies in one word of its lane or in two that are 64 bytes apart. The
 //! bytes are the same on every instruction set; 256-bit units read a vector as two halves.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod groups;
 mod place;
+#[cfg(target_arch = "x86_64")]
+mod rows;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod sparse;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
+use crate::isa::dispatch;
 use crate::packed::{cut_tail, match_all_or_none};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
 use place::{GROUP, group_bytes};
@@ -36,7 +49,8 @@ pub fn bytes(rows: usize, bits: u32) -> usize {
 /// [`bytes`] bytes.
 pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     assert_eq!(out.len(), bytes(codes.len(), bits), "bytes of bit-packed codes");
-    scalar::pack(codes, bits, out);
+    let isa = counters::enter(Kernel::BitPacked, Isa::detect());
+    dispatch!(isa, pack(codes, bits, out), otherwise scalar::pack(codes, bits, out));
 }
 
 /// Tests the codes of `rows`, which begin at a multiple of 64, against `low..=high`; bit `i` of `out`
@@ -57,10 +71,14 @@ pub fn between(
 ) {
     check(codes);
     codes.check_rows(&rows, out);
-    let _isa = counters::enter(Kernel::BitPacked, isa);
+    let isa = counters::enter(Kernel::BitPacked, isa);
     let count = rows.len();
     match codes.span(op, low, high) {
-        Ok(span) => scalar::between(codes, rows, op, span, combine, out),
+        Ok(span) => dispatch!(
+            isa,
+            between(codes, rows, op, span, combine, out),
+            otherwise scalar::between(codes, rows, op, span, combine, out),
+        ),
         Err(matches) => match_all_or_none(matches, count, combine, out),
     }
     cut_tail(count, out);
@@ -111,8 +129,8 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
         size_of::<C>() as u32 * 8 >= codes.bits,
         "codes wider than their words"
     );
-    let _isa = counters::enter(Kernel::BitPacked, isa);
-    scalar::unpack(codes, selection, out)
+    let isa = counters::enter(Kernel::BitPacked, isa);
+    dispatch!(isa, unpack(codes, selection, out), otherwise scalar::unpack(codes, selection, out))
 }
 
 /// The code of one row.

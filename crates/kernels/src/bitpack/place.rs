@@ -33,10 +33,9 @@ pub(super) struct Place {
     pub shift: u32,
 }
 
-/// Where the code of `row` lies.
+/// Where the code of `row` lies; `lane` are the [`lane_bits`] of `bits`.
 #[inline(always)]
-pub(super) const fn place(bits: u32, row: usize) -> Place {
-    let lane = lane_bits(bits);
+pub(super) const fn place(lane: u32, bits: u32, row: usize) -> Place {
     let lanes = VECTOR * 8 / lane as usize;
     let bit = (row % GROUP / lanes) as u32 * bits;
     let first = row / GROUP * group_bytes(bits) + row % lanes * (lane as usize / 8);

@@ -16,7 +16,8 @@ macro_rules! join {
 /// See [`super::get`].
 #[inline(always)]
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
-    let place = place(codes.bits, row);
+    let lane = lane_bits(codes.bits);
+    let place = place(lane, codes.bits, row);
     macro_rules! code {
         ($lane:ty) => {{
             let at = |byte: usize| {
@@ -26,7 +27,7 @@ pub fn get(codes: Packed<'_>, row: usize) -> u64 {
             u64::from(join!($lane, at(place.low), at(place.high), place.shift))
         }};
     }
-    let code = match lane_bits(codes.bits) {
+    let code = match lane {
         8 => code!(u8),
         16 => code!(u16),
         32 => code!(u32),
@@ -41,7 +42,7 @@ pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     let lane_bytes = lane_bits(bits) as usize / 8;
     for (group, out) in codes.chunks(GROUP).zip(out.chunks_mut(group_bytes(bits))) {
         for (row, &code) in group.iter().enumerate() {
-            let Place { low, high, shift } = place(bits, row);
+            let Place { low, high, shift } = place(lane_bits(bits), bits, row);
             let code = (u128::from(code & top(bits)) << shift).to_le_bytes();
             let (low_word, high_word) = code.split_at(lane_bytes);
             merge(&mut out[low..][..lane_bytes], low_word);

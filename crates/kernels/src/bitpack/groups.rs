@@ -1,0 +1,214 @@
+//! Whole groups of bit-packed codes on vectors: one body for every width and instruction set.
+//!
+//! Each body is compiled once for each width up to 32 bits, fully unrolled: which words of a lane a code
+//! lies in and by how much it is shifted are then constants, and an unrolled group is straight code of
+//! loads, immediate shifts and compares.
+//!
+//! A range test does not mask. Codes are shifted to the top of their lanes; what is left below them, bits
+//! of other codes, decides no comparison with a bound whose bits below are all ones, and a subtraction
+//! of a bound with zeros there does not touch the code. So `code - low <= span`, modulo the code's width,
+//! is one shift, one subtraction and one comparison.
+
+use super::place::{GROUP, VECTOR};
+use crate::CodeWord;
+use crate::packed::top;
+
+/// Match words of a group.
+pub(super) const GROUP_WORDS: usize = GROUP / 64;
+
+/// A range test: codes at most `span` above `low`, modulo their width, match; `flip` inverts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Test {
+    pub low: u64,
+    pub span: u64,
+    pub flip: u64,
+}
+
+/// The functions of one width on one instruction set. All of them take the address of a group (of
+/// several, for `between`), the width, and are unsafe to call unless the machine has the instruction
+/// set and the addresses hold what they say.
+pub(super) struct Kernels {
+    /// Writes the match bits of as many groups as there are in the last argument.
+    pub between: unsafe fn(*const u8, u32, Test, &mut [[u64; GROUP_WORDS]]),
+    /// Writes the group's 512 codes as lane words.
+    pub unpack: unsafe fn(*const u8, u32, *mut u8),
+    /// Writes a group (the last argument) from 512 lane words, none wider than the width.
+    pub pack: unsafe fn(*const u8, u32, *mut u8),
+}
+
+/// A vector of unsigned lanes of 8, 16 or 32 bits.
+///
+/// # Safety
+/// All methods: the machine has the instruction set, and `BYTES` bytes at an address are there.
+pub(super) trait Lanes: Copy {
+    /// A lane.
+    type Word: CodeWord;
+    /// Bits of a lane.
+    const BITS: u32;
+    /// Bytes of the vector: a half or all of one of the format.
+    const BYTES: usize;
+
+    /// The vector at an address.
+    unsafe fn load(from: *const u8) -> Self;
+    /// Writes it.
+    unsafe fn store(self, to: *mut u8);
+    /// The low bits of a word in every lane.
+    unsafe fn splat(word: u64) -> Self;
+    /// Bits of both.
+    unsafe fn and(self, other: Self) -> Self;
+    /// Bits of either.
+    unsafe fn or(self, other: Self) -> Self;
+    /// Lanes shifted left; below there may come in a neighbour's bits.
+    unsafe fn left(self, count: u32) -> Self;
+    /// Lanes shifted right; above there may come in a neighbour's bits.
+    unsafe fn right(self, count: u32) -> Self;
+    /// The low half of lanes `high:low` shifted right by `count`, which is neither 0 nor a whole lane.
+    unsafe fn join(low: Self, high: Self, count: u32) -> Self;
+    /// Bit `i`: lane `i` of the vectors from number `first` on, 64 lanes in all, is at most `span` above
+    /// `low`, all at the lanes' tops.
+    unsafe fn inside<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64;
+}
+
+/// A group of codes of `BITS` bits at an address.
+#[derive(Clone, Copy)]
+pub(super) struct Group<const BITS: u32>(pub *const u8);
+
+impl<const BITS: u32> Group<BITS> {
+    /// Address of the word that holds the low bits of the codes of vector `v`, a vector as wide as the
+    /// registers, and where in its lanes they begin.
+    #[inline(always)]
+    fn place<V: Lanes>(self, v: usize) -> (*const u8, u32) {
+        let parts = VECTOR / V::BYTES;
+        let bit = (v / parts) as u32 * BITS;
+        let byte = (bit / V::BITS) as usize * VECTOR + v % parts * V::BYTES;
+        (self.0.wrapping_add(byte), bit % V::BITS)
+    }
+
+    /// The codes of vector `v` at the tops of their lanes, anything below them.
+    ///
+    /// # Safety
+    /// The group is there, `v` within it, and the machine has the lanes.
+    #[inline(always)]
+    pub unsafe fn tops<V: Lanes>(self, v: usize) -> V {
+        let (at, shift) = self.place::<V>(v);
+        let end = shift + BITS;
+        // SAFETY: by contract; a code that ends in the next word has one in the group.
+        unsafe {
+            let low = V::load(at);
+            match end <= V::BITS {
+                true => low.left(V::BITS - end),
+                false => V::join(low, V::load(at.wrapping_add(VECTOR)), end - V::BITS),
+            }
+        }
+    }
+
+    /// The codes of vector `v`.
+    ///
+    /// # Safety
+    /// As [`Group::tops`].
+    #[inline(always)]
+    pub unsafe fn codes<V: Lanes>(self, v: usize) -> V {
+        let (at, shift) = self.place::<V>(v);
+        // SAFETY: as in `tops`.
+        unsafe {
+            let low = V::load(at);
+            let codes = match shift + BITS <= V::BITS {
+                true => low.right(shift),
+                false => V::join(low, V::load(at.wrapping_add(VECTOR)), shift),
+            };
+            codes.and(V::splat(top(BITS)))
+        }
+    }
+}
+
+/// Expands `$body` for `$v` from 0 to 31, or as many as there are: no loop whose unrolling is a guess.
+macro_rules! unroll {
+    ($v:ident < $count:expr => $body:expr) => {
+        unroll!(@ $v $count, $body,
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+    };
+    (@ $v:ident $count:expr, $body:expr, $($i:literal)*) => {
+        $({
+            let $v: usize = $i;
+            if $v < $count {
+                $body
+            }
+        })*
+    };
+}
+
+/// See [`Kernels::between`].
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn between<V: Lanes, const BITS: u32>(
+    from: *const u8,
+    test: Test,
+    out: &mut [[u64; GROUP_WORDS]],
+) {
+    let below = V::BITS - BITS;
+    // SAFETY: by contract.
+    unsafe {
+        let low = V::splat(test.low << below);
+        let span = V::splat(test.span << below | !(!0 << below));
+        for (i, words) in out.iter_mut().enumerate() {
+            let group = Group::<BITS>(from.wrapping_add(i * BITS as usize * VECTOR));
+            let vectors = 8 * V::BITS as usize / V::BYTES;
+            unroll!(w < GROUP_WORDS => words[w] = V::inside(group, w * vectors, low, span) ^ test.flip);
+        }
+    }
+}
+
+/// See [`Kernels::unpack`].
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn unpack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8) {
+    let group = Group::<BITS>(from);
+    let parts = VECTOR / V::BYTES;
+    // SAFETY: by contract.
+    unsafe {
+        unroll!(v < V::BITS as usize => {
+            for part in 0..parts {
+                let v = v * parts + part;
+                group.codes::<V>(v).store(to.wrapping_add(v * V::BYTES));
+            }
+        });
+    }
+}
+
+/// See [`Kernels::pack`].
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn pack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8) {
+    for part in 0..VECTOR / V::BYTES {
+        let (from, to) = (
+            from.wrapping_add(part * V::BYTES),
+            to.wrapping_add(part * V::BYTES),
+        );
+        // SAFETY: by contract.
+        unsafe {
+            let mut word = V::splat(0);
+            unroll!(v < V::BITS as usize => {
+                let bit = v as u32 * BITS;
+                let (shift, end) = (bit % V::BITS, bit % V::BITS + BITS);
+                let codes = V::load(from.wrapping_add(v * VECTOR));
+                // A mask keeps a neighbour's bits out of byte lanes; it does nothing to wider ones.
+                word = word.or(codes.left(shift).and(V::splat(!0 << shift)));
+                if end >= V::BITS {
+                    word.store(to.wrapping_add((bit / V::BITS) as usize * VECTOR));
+                }
+                if end == V::BITS {
+                    word = V::splat(0);
+                }
+                if end > V::BITS {
+                    word = codes.right(V::BITS - shift).and(V::splat(top(end - V::BITS)));
+                }
+            });
+        }
+    }
+}

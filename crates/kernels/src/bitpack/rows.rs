@@ -1,0 +1,473 @@
+//! The loops around the groups: ranges of rows, selections, and what lies in part of a group.
+//!
+//! Selected rows that stand close are fetched by unpacking their group into the first-level cache, a
+//! few hundredths to tenths of a cycle a code, and taking them from there. Rows that stand apart are
+//! extracted one by one: two independent loads and a shift.
+
+use super::groups::{GROUP_WORDS, Kernels, Test};
+use super::place::{GROUP, group_bytes, lane_bits};
+use super::sparse;
+use crate::packed::top;
+use crate::selection::masked_word;
+use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection, unpack};
+use std::ops::Range;
+
+/// Selected rows of a group from which on it is unpacked.
+const DENSE: usize = 24;
+/// Words of match bits taken at a time.
+const BATCH_WORDS: usize = 2 * GROUP_WORDS;
+const BATCH: usize = BATCH_WORDS * 64;
+
+/// An instruction set.
+///
+/// # Safety
+/// The machine has it.
+pub(super) unsafe trait Unit {
+    /// Its name.
+    const ISA: Isa;
+
+    /// Its functions for a width.
+    fn kernels(bits: u32) -> &'static Kernels;
+}
+
+/// Address of the group of `row`.
+#[inline(always)]
+fn group_of(codes: Packed<'_>, row: usize) -> *const u8 {
+    codes.bytes[row / GROUP * group_bytes(codes.bits)..].as_ptr()
+}
+
+/// See [`super::between`].
+///
+/// # Safety
+/// The machine has the unit, the bytes are those of the rows, and the rows were checked.
+#[inline(always)]
+pub(super) unsafe fn between<U: Unit>(
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    op: RangeOp,
+    (low, span): (u64, u64),
+    combine: Combine,
+    out: &mut [u64],
+) {
+    let flip = match op {
+        RangeOp::Inside => 0,
+        RangeOp::Outside => !0,
+    };
+    let test = Test { low, span, flip };
+    let skip = rows.start % GROUP / 64;
+    let (head, rest) = match skip {
+        0 => out.split_at_mut(0),
+        _ => out.split_at_mut((GROUP_WORDS - skip).min(out.len())),
+    };
+    // SAFETY: by contract.
+    unsafe {
+        if !head.is_empty() {
+            part_of_a_group::<U>(codes, rows.start, test, combine, head);
+        }
+        let first = rows.start + head.len() * 64;
+        let (groups, tail) = rest.as_chunks_mut::<GROUP_WORDS>();
+        if combine == Combine::Replace && !groups.is_empty() {
+            (U::kernels(codes.bits).between)(group_of(codes, first), codes.bits, test, groups);
+        } else {
+            for (i, words) in groups.iter_mut().enumerate() {
+                part_of_a_group::<U>(codes, first + i * GROUP, test, combine, words);
+            }
+        }
+        if !tail.is_empty() {
+            part_of_a_group::<U>(codes, first + groups.len() * GROUP, test, combine, tail);
+        }
+    }
+}
+
+/// Tests the rows of one group that `words` speak of, from `first` on. Nothing is done if the bits there
+/// decide the outcome already (column-first, ByteSlice, section 3.1.2).
+///
+/// # Safety
+/// As [`between`].
+#[inline(always)]
+unsafe fn part_of_a_group<U: Unit>(
+    codes: Packed<'_>,
+    first: usize,
+    test: Test,
+    combine: Combine,
+    words: &mut [u64],
+) {
+    let decided = match combine {
+        Combine::Replace => false,
+        Combine::And => words.iter().all(|&word| word == 0),
+        Combine::Or => words.iter().all(|&word| word == !0),
+    };
+    if decided {
+        return;
+    }
+    let mut fresh = [[0; GROUP_WORDS]];
+    // SAFETY: by contract.
+    unsafe { (U::kernels(codes.bits).between)(group_of(codes, first), codes.bits, test, &mut fresh) };
+    let skip = first % GROUP / 64;
+    for (word, &fresh) in words.iter_mut().zip(&fresh[0][skip..]) {
+        *word = combine.apply(*word, fresh);
+    }
+}
+
+/// See [`super::unpack`].
+///
+/// # Safety
+/// The machine has the unit, the bytes are those of the rows, and `C` holds the codes.
+#[inline(always)]
+pub(super) unsafe fn unpack<U: Unit, C: CodeWord>(
+    codes: Packed<'_>,
+    selection: Selection<'_>,
+    out: &mut [C],
+) -> usize {
+    let count = selection.check(codes.rows, out.len());
+    let out = &mut out[..count];
+    // SAFETY: by contract, and the selection was checked.
+    unsafe {
+        match lane_bits(codes.bits) {
+            8 => selected::<U, u8, C>(codes, selection, out),
+            16 => selected::<U, u16, C>(codes, selection, out),
+            32 => selected::<U, u32, C>(codes, selection, out),
+            _ => selected::<U, u64, C>(codes, selection, out),
+        }
+    }
+    count
+}
+
+/// [`unpack`] for codes in lanes of `L`; `out` has exactly as many words as rows are selected.
+///
+/// # Safety
+/// As [`unpack`]; the selection was checked.
+#[inline(always)]
+unsafe fn selected<U: Unit, L: CodeWord, C: CodeWord>(
+    codes: Packed<'_>,
+    selection: Selection<'_>,
+    out: &mut [C],
+) {
+    // SAFETY: by contract.
+    unsafe {
+        match selection {
+            Selection::All { start, .. } => all::<U, L, C>(codes, start as usize, out),
+            Selection::Bits { words, start, len } => {
+                by_bits::<U, L, C>(codes, words, start as usize, len, out)
+            }
+            Selection::Positions(positions) => at_positions::<U, L, C>(codes, positions, out),
+        }
+    }
+}
+
+/// The codes of a group as lane words.
+#[repr(align(64))]
+struct Buffer<L, const ROWS: usize>([L; ROWS]);
+
+impl<L: CodeWord, const ROWS: usize> Buffer<L, ROWS> {
+    #[inline(always)]
+    fn new() -> Self {
+        Buffer([L::default(); ROWS])
+    }
+}
+
+/// Writes codes as wider words; the compiler makes vectors of it.
+#[inline(always)]
+fn widen<L: CodeWord, C: CodeWord>(codes: &[L], out: &mut [C]) {
+    for (out, code) in out.iter_mut().zip(codes) {
+        *out = C::from_u64(code.to_u64());
+    }
+}
+
+/// The codes of as many rows as `out` has words, from `row` on.
+///
+/// # Safety
+/// As [`selected`].
+#[inline(always)]
+unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
+    let unpack = U::kernels(codes.bits).unpack;
+    let mut buffer = Buffer::<L, GROUP>::new();
+    while !out.is_empty() {
+        let skip = row % GROUP;
+        let (now, later) = out.split_at_mut((GROUP - skip).min(out.len()));
+        // SAFETY: by contract; a whole group of words of the lane's width is written in place.
+        unsafe {
+            if now.len() == GROUP && size_of::<L>() == size_of::<C>() {
+                unpack(group_of(codes, row), codes.bits, now.as_mut_ptr().cast());
+            } else {
+                unpack(group_of(codes, row), codes.bits, buffer.0.as_mut_ptr().cast());
+                widen(&buffer.0[skip..], now);
+            }
+        }
+        row += now.len();
+        out = later;
+    }
+}
+
+/// The codes of rows with a set bit: unpacked and compressed where they are many, one by one where few.
+///
+/// # Safety
+/// As [`selected`].
+#[inline(always)]
+unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
+    codes: Packed<'_>,
+    words: &[u64],
+    start: usize,
+    len: u32,
+    mut out: &mut [C],
+) {
+    let mut unpacked = Buffer::<L, BATCH>::new();
+    let mut dense = Buffer::<L, BATCH>::new();
+    for (i, words) in words.chunks(BATCH_WORDS).enumerate() {
+        let first = start + i * BATCH;
+        let rows = (len as usize - i * BATCH).min(BATCH);
+        let bits = Selection::Bits {
+            words,
+            start: 0,
+            len: rows as u32,
+        };
+        let count = (0..words.len())
+            .map(|i| masked_word(words, rows as u32, i).count_ones() as usize)
+            .sum();
+        let (now, later) = out.split_at_mut(count);
+        out = later;
+        // SAFETY: by contract.
+        unsafe {
+            if count * GROUP < DENSE * rows {
+                let mut positions = [0u16; BATCH];
+                write_positions(words, rows as u32, &mut positions);
+                sparse::extract::<L, C>(codes, first, &positions[..count], now);
+                continue;
+            }
+            all::<U, L, L>(codes, first, &mut unpacked.0[..rows]);
+        }
+        unpack::copy_values(U::ISA, &unpacked.0[..rows], bits, &mut dense.0);
+        widen(&dense.0, now);
+    }
+}
+
+/// Writes the numbers of the set bits.
+#[inline(always)]
+fn write_positions(words: &[u64], len: u32, out: &mut [u16; BATCH]) {
+    let mut at = 0;
+    for i in 0..words.len() {
+        let mut word = masked_word(words, len, i);
+        while word != 0 {
+            out[at] = (i * 64) as u16 + word.trailing_zeros() as u16;
+            at += 1;
+            word &= word - 1;
+        }
+    }
+}
+
+/// The codes at ascending positions: where a group has many of them it is unpacked.
+///
+/// # Safety
+/// As [`selected`].
+#[inline(always)]
+unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
+    codes: Packed<'_>,
+    mut positions: &[u16],
+    mut out: &mut [C],
+) {
+    let unpack = U::kernels(codes.bits).unpack;
+    let mut buffer = Buffer::<L, GROUP>::new();
+    let group = |position: u16| position as usize / GROUP;
+    while let Some(&first) = positions.first() {
+        let same = |&position: &u16| group(position) == group(first);
+        let dense = positions.get(DENSE).is_some_and(same);
+        let count = match dense {
+            true => positions.partition_point(same),
+            false => next_dense(positions),
+        };
+        let (now, later) = positions.split_at(count);
+        let (out_now, out_later) = out.split_at_mut(count);
+        // SAFETY: by contract; the remainder lies within the buffer.
+        unsafe {
+            if dense {
+                unpack(
+                    group_of(codes, first as usize),
+                    codes.bits,
+                    buffer.0.as_mut_ptr().cast(),
+                );
+                sparse::take::<L, C>(&buffer.0, now, out_now);
+            } else {
+                sparse::extract::<L, C>(codes, 0, now, out_now);
+            }
+        }
+        (positions, out) = (later, out_later);
+    }
+}
+
+/// How many positions come before those of a group that is worth unpacking.
+#[inline(always)]
+fn next_dense(positions: &[u16]) -> usize {
+    let group = |position: u16| position as usize / GROUP;
+    let apart = |pair: (&u16, &u16)| group(*pair.0) != group(*pair.1);
+    let pairs = positions.iter().zip(positions.get(DENSE..).unwrap_or_default());
+    let near = pairs.clone().take_while(|&pair| apart(pair)).count();
+    if near == pairs.len() {
+        positions.len()
+    } else {
+        near
+    }
+}
+
+/// See [`super::pack`].
+///
+/// # Safety
+/// The machine has the unit, and `out` has the bytes of the codes.
+#[inline(always)]
+pub(super) unsafe fn pack<U: Unit>(codes: &[u64], bits: u32, out: &mut [u8]) {
+    // SAFETY: by contract.
+    unsafe {
+        match lane_bits(bits) {
+            8 => pack_lanes::<U, u8>(codes, bits, out),
+            16 => pack_lanes::<U, u16>(codes, bits, out),
+            32 => pack_lanes::<U, u32>(codes, bits, out),
+            _ => pack_lanes::<U, u64>(codes, bits, out),
+        }
+    }
+}
+
+/// Narrows each group to lane words, then packs it.
+///
+/// # Safety
+/// As [`pack`].
+#[inline(always)]
+unsafe fn pack_lanes<U: Unit, L: CodeWord>(codes: &[u64], bits: u32, out: &mut [u8]) {
+    let pack = U::kernels(bits).pack;
+    let mut buffer = Buffer::<L, GROUP>::new();
+    for (group, out) in codes.chunks(GROUP).zip(out.chunks_exact_mut(group_bytes(bits))) {
+        for (word, &code) in buffer.0.iter_mut().zip(group) {
+            *word = L::from_u64(code & top(bits));
+        }
+        buffer.0[group.len()..].fill(L::default());
+        // SAFETY: by contract.
+        unsafe { pack(buffer.0.as_ptr().cast(), bits, out.as_mut_ptr()) };
+    }
+}
+
+/// Instantiates a unit: its table of functions by width, and the loops. `$features` are those of its
+/// `Lanes`, which for 8, 16 and 32 bits are `$bytes`, `$pairs` and `$quads`; `$words` tests 64 words.
+macro_rules! instantiate {
+    ($unit:ident, $isa:expr, $features:literal, $bytes:ty, $pairs:ty, $quads:ty, $words:path) => {
+        // SAFETY: the functions of this module are reached on machines with the unit only.
+        unsafe impl rows::Unit for $unit {
+            const ISA: Isa = $isa;
+
+            #[inline(always)]
+            fn kernels(bits: u32) -> &'static Kernels {
+                &KERNELS[bits.min(33) as usize - 1]
+            }
+        }
+
+        /// The functions by width, from 1 on; the last serves all widths beyond 32.
+        static KERNELS: [Kernels; 33] = kernels!(
+            $bytes: 1 2 3 4 5 6 7 8;
+            $pairs: 9 10 11 12 13 14 15 16;
+            $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
+        );
+
+        #[target_feature(enable = $features)]
+        unsafe fn between_groups<V: Lanes, const BITS: u32>(
+            from: *const u8,
+            _: u32,
+            test: Test,
+            out: &mut [[u64; GROUP_WORDS]],
+        ) {
+            // SAFETY: by contract.
+            unsafe { groups::between::<V, BITS>(from, test, out) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn unpack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { groups::unpack::<V, BITS>(from, to) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn pack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { groups::pack::<V, BITS>(from, to) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn between_wide(from: *const u8, bits: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
+            // SAFETY: by contract.
+            unsafe {
+                wide::between(from, bits, test, out, |codes| {
+                    $words(codes, test.low, test.span)
+                })
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn unpack_wide(from: *const u8, bits: u32, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { wide::unpack(from, bits, to) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn pack_wide(from: *const u8, bits: u32, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { wide::pack(from, bits, to) }
+        }
+
+        /// See [`super::between`]. The rows were checked.
+        ///
+        /// # Safety
+        /// The bytes are those of the rows.
+        #[target_feature(enable = $features)]
+        pub unsafe fn between(
+            codes: Packed<'_>,
+            rows: Range<usize>,
+            op: RangeOp,
+            span: (u64, u64),
+            combine: Combine,
+            out: &mut [u64],
+        ) {
+            // SAFETY: by contract.
+            unsafe { rows::between::<$unit>(codes, rows, op, span, combine, out) }
+        }
+
+        /// See [`super::unpack`].
+        ///
+        /// # Safety
+        /// The bytes are those of the rows; `C` holds the codes.
+        #[target_feature(enable = $features)]
+        pub unsafe fn unpack<C: CodeWord>(
+            codes: Packed<'_>,
+            selection: Selection<'_>,
+            out: &mut [C],
+        ) -> usize {
+            // SAFETY: by contract.
+            unsafe { rows::unpack::<$unit, C>(codes, selection, out) }
+        }
+
+        /// See [`super::pack`].
+        ///
+        /// # Safety
+        /// `out` has the bytes of the codes.
+        #[target_feature(enable = $features)]
+        pub unsafe fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+            // SAFETY: by contract.
+            unsafe { rows::pack::<$unit>(codes, bits, out) }
+        }
+    };
+}
+pub(super) use instantiate;
+
+/// The table of functions by width.
+macro_rules! kernels {
+    ($($lanes:ty: $($bits:literal)*;)*) => {
+        [
+            $($(Kernels {
+                between: between_groups::<$lanes, $bits>,
+                unpack: unpack_group::<$lanes, $bits>,
+                pack: pack_group::<$lanes, $bits>,
+            },)*)*
+            Kernels {
+                between: between_wide,
+                unpack: unpack_wide,
+                pack: pack_wide,
+            },
+        ]
+    };
+}
+pub(super) use kernels;
