@@ -1,25 +1,15 @@
-//! Builds a block: encodes each column the way that makes it smallest, and lays the sections out.
+//! Builds a block: encodes each column the way that is asked for or costs least, and lays the sections
+//! out.
 
 use crate::block::Block;
+use crate::build_options::BuildOptions;
 use crate::bytes::{ALIGNMENT, AlignedBytes, BlockBytes};
-use crate::encodings::fixed::{Scratch, encode_doubles, encode_integers};
-use crate::encodings::{EncodedColumn, fsst, strings};
+use crate::cost_model::{Candidate, Column};
+use crate::encodings::numbers::{Numbers, Scratch, of_doubles, of_integers};
+use crate::encodings::{EncodedColumn, constant, fsst, strings};
 use crate::format::{self, ENTRY_BYTES, HEADER_BYTES, Header, Section};
-use crate::input::{ColumnInput, Values};
+use crate::input::{ColumnInput, Valid, Values};
 use frazil_types::{CHUNK_ROWS, Error, READ_PADDING, Result};
-
-/// What a build may be asked to leave out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BuildOptions {
-    /// Whether columns get a PSMA (blocks of under 1,024 rows get none).
-    pub psma: bool,
-}
-
-impl Default for BuildOptions {
-    fn default() -> BuildOptions {
-        BuildOptions { psma: true }
-    }
-}
 
 /// Builds blocks of one table, one after the other: scratch memory and trained symbol tables are
 /// reused. One per worker.
@@ -65,16 +55,18 @@ impl BlockBuilder {
         let valid = column.valid();
         let valid = valid.as_ref();
         let psma = self.options.psma;
-        let scratch = &mut self.scratch;
-        let mut encoded = match column.values {
-            Values::Bool(v) => encode_integers(v, valid, psma, scratch, u8::to_le_bytes),
-            Values::I16(v) => encode_integers(v, valid, psma, scratch, i16::to_le_bytes),
-            Values::I32(v) => encode_integers(v, valid, psma, scratch, i32::to_le_bytes),
-            Values::I64(v) => encode_integers(v, valid, psma, scratch, i64::to_le_bytes),
-            Values::I128(v) => encode_integers(v, valid, psma, scratch, i128::to_le_bytes),
-            Values::F64(v) => encode_doubles(v, valid, psma, scratch),
-            Values::String(v) => strings::encode(v, valid, psma, &mut self.trained[i])?,
+        let about = about(&self.options, i, column);
+        let encoded = match column.values {
+            Values::String(v) => strings::encode(v, valid, &about, psma, &mut self.trained[i]),
+            _ => with_numbers(column, valid, &mut self.scratch, |numbers, codes| {
+                numbers.encode(&about, psma, codes)
+            })
+            .unwrap_or_else(|| Ok(constant::encode_null(column.ty.native(), column.rows))),
         };
+        let mut encoded = encoded.map_err(|e| match column.name {
+            Some(name) => e.in_context(format!("column \"{name}\"")),
+            None => e.in_context(format!("column {i}")),
+        })?;
         let strings = match column.values {
             Values::String(v) => v
                 .iter()
@@ -86,6 +78,50 @@ impl BlockBuilder {
         };
         encoded.entry.raw_bytes = (column.native_bytes() + strings) as u64;
         Ok(encoded)
+    }
+
+    /// The ways to hold a column of a block, with their predicted costs, the chosen one marked. Empty if
+    /// all values are NULL: then there is only one.
+    pub fn candidates(&mut self, i: usize, column: &ColumnInput) -> Vec<Candidate> {
+        let valid = column.valid();
+        let valid = valid.as_ref();
+        let about = about(&self.options, i, column);
+        let shapes = match column.values {
+            Values::String(v) => strings::shapes(v, valid, &about),
+            _ => with_numbers(column, valid, &mut self.scratch, |numbers, _| {
+                numbers.shapes(&about)
+            }),
+        };
+        shapes.map_or(Vec::new(), |shapes| about.candidates(&shapes))
+    }
+}
+
+/// What the choice of a column depends on.
+fn about<'a>(options: &'a BuildOptions, i: usize, column: &ColumnInput) -> Column<'a> {
+    Column {
+        rows: column.rows,
+        native: column.ty.native(),
+        options: options.column(i),
+        purpose: options.purpose_of(i),
+        calibration: &options.calibration,
+    }
+}
+
+/// Makes numbers of a column that holds no strings; `None` if all values are NULL.
+fn with_numbers<R>(
+    column: &ColumnInput,
+    valid: Option<&Valid>,
+    scratch: &mut Scratch,
+    then: impl FnOnce(&Numbers, &mut Vec<u64>) -> R,
+) -> Option<R> {
+    match column.values {
+        Values::Bool(v) => of_integers(v, valid, scratch, u8::to_le_bytes, then),
+        Values::I16(v) => of_integers(v, valid, scratch, i16::to_le_bytes, then),
+        Values::I32(v) => of_integers(v, valid, scratch, i32::to_le_bytes, then),
+        Values::I64(v) => of_integers(v, valid, scratch, i64::to_le_bytes, then),
+        Values::I128(v) => of_integers(v, valid, scratch, i128::to_le_bytes, then),
+        Values::F64(v) => of_doubles(v, valid, scratch, then),
+        Values::String(_) => None,
     }
 }
 

@@ -11,12 +11,13 @@ use crate::code_match::{any_of, clear_tail, match_range, match_values, negate, s
 use crate::code_range::{CodeRange, Translated};
 use crate::encodings::Encoding;
 use crate::format::ColumnEntry;
+use crate::layouts::codes::{CodeScratch, Codes, MatchScratch, dispatch_words};
 use crate::psma;
-use crate::resolve::{dispatch_codes, dispatch_integer};
+use crate::resolve::dispatch_integer;
 use crate::sma::f64_of_ordinal;
 use crate::text_test::TextTest;
 use crate::unpack::for_each_row;
-use frazil_kernels::{CodeWord, Combine, Isa, RangeOp, Selection, compare, positions, prefetch};
+use frazil_kernels::{CodeWord, Combine, Isa, RangeOp, Selection, compare, positions, prefetch, unpack};
 use frazil_types::{MatchBits, NativeType, Restriction, RestrictionKind, Result};
 use std::ops::Range;
 
@@ -98,6 +99,9 @@ struct Scratch {
     bits: Vec<u64>,
     text: Vec<u8>,
     offsets: Vec<u32>,
+    matching: MatchScratch,
+    codes: CodeScratch,
+    positions: Vec<u16>,
 }
 
 impl BlockScan {
@@ -127,6 +131,11 @@ impl BlockScan {
             }
         }
         scan.tests.sort_by_key(|t| t.rank);
+        if (scan.tests.iter()).any(|t| block.entry(t.column).layout.is_packed()) {
+            // Codes of any width are tested from multiples of 64 rows on; rows before the narrowed
+            // range are tested and do not match.
+            scan.range.start &= !63;
+        }
         Ok(scan)
     }
 
@@ -262,10 +271,15 @@ impl BlockScan {
         let end = range.end.min(self.range.end) as usize;
         for test in tests {
             let entry = self.block.entry(test.column);
+            let rows = range.start as usize..end;
+            if entry.encoding != Encoding::Raw {
+                self.block.codes(entry).prefetch(rows);
+                continue;
+            }
+            let width = entry.native.size();
             let codes = self.block.section(entry.sections.codes);
-            let width = entry.code_bytes();
-            let rows = range.start as usize * width..end * width;
-            if let (false, Some(codes)) = (matches!(test.kind, TestKind::Text(_)), codes.get(rows)) {
+            let codes = codes.get(rows.start * width..rows.end * width);
+            if let (false, Some(codes)) = (matches!(test.kind, TestKind::Text(_)), codes) {
                 prefetch::prefetch_values(codes);
             }
         }
@@ -285,22 +299,17 @@ impl BlockScan {
         let isa = self.isa;
         match &test.kind {
             TestKind::Null | TestKind::NotNull if coded => {
-                let op = if matches!(test.kind, TestKind::Null) {
-                    RangeOp::Inside
-                } else {
-                    RangeOp::Outside
-                };
-                dispatch_codes!(self.block, entry, codes => {
-                    compare::between(isa, &codes[rows], op, 0, 0, combine, bits);
-                });
+                let wanted = null_codes(&test.kind);
+                let codes = self.block.codes(entry);
+                codes.match_range(isa, rows, wanted, combine, bits, &mut self.scratch.matching);
             }
             TestKind::Null => self.combine_validity(entry, range, true, combine, bits),
             TestKind::NotNull => self.combine_validity(entry, range, false, combine, bits),
             TestKind::Codes(codes_wanted) => {
                 if coded {
-                    dispatch_codes!(self.block, entry, codes => {
-                        match_range(isa, &codes[rows], codes_wanted, combine, bits, &mut self.scratch.bits);
-                    });
+                    let scratch = &mut self.scratch.matching;
+                    let codes = self.block.codes(entry);
+                    codes.match_range(isa, rows, codes_wanted, combine, bits, scratch);
                 } else {
                     self.match_raw(entry, rows, codes_wanted, combine, bits);
                     self.drop_nulls(entry, range, bits);
@@ -460,14 +469,25 @@ impl BlockScan {
     fn reduce(&mut self, test: &Test, out: &mut Vec<u16>) -> Result<()> {
         let entry = self.block.entry(test.column);
         let isa = self.isa;
-        if let (TestKind::Codes(CodeRange::Range(low, high)), true) =
-            (&test.kind, entry.encoding != Encoding::Raw)
-        {
-            dispatch_codes!(self.block, entry, codes => {
-                let (low, high) = (word(*low), word(*high));
-                positions::reduce_between(isa, codes, RangeOp::Inside, low, high, out);
-            });
-            return Ok(());
+        if entry.encoding != Encoding::Raw {
+            let wanted = match &test.kind {
+                TestKind::Codes(wanted) => wanted,
+                kind => null_codes(kind),
+            };
+            match (self.block.codes(entry), wanted) {
+                (Codes::Words(words), CodeRange::Range(low, high)) => {
+                    dispatch_words!(words, codes => {
+                        let (low, high) = (word(*low), word(*high));
+                        positions::reduce_between(isa, codes, RangeOp::Inside, low, high, out);
+                    });
+                    return Ok(());
+                }
+                (codes @ Codes::Packed(..), wanted) => {
+                    reduce_dense(isa, codes, wanted, &mut self.scratch, out);
+                    return Ok(());
+                }
+                _ => {}
+            }
         }
         // Everything else goes by the bits of the window the positions span.
         let (Some(&first), Some(&last)) = (out.first(), out.last()) else {
@@ -482,6 +502,42 @@ impl BlockScan {
         out.clear();
         positions::positions(isa, &bits, first, out);
         Ok(())
+    }
+}
+
+/// Keeps the positions whose codes, fetched first, are in a code range.
+fn reduce_dense(isa: Isa, codes: Codes, wanted: &CodeRange, scratch: &mut Scratch, out: &mut Vec<u16>) {
+    let Scratch {
+        bits,
+        matching,
+        codes: scratch,
+        positions: kept,
+        ..
+    } = scratch;
+    let rows = out.len();
+    bits.clear();
+    bits.resize(rows.div_ceil(64), 0);
+    let dense = codes.dense(isa, Selection::Positions(out), scratch);
+    dispatch_words!(dense, codes => {
+        match_range(isa, codes, wanted, Combine::Replace, bits, &mut matching.union);
+    });
+    kept.clear();
+    kept.resize(rows, 0);
+    let chosen = Selection::Bits {
+        words: bits,
+        start: 0,
+        len: rows as u32,
+    };
+    let left = unpack::copy_values(isa, out, chosen, kept);
+    kept.truncate(left);
+    std::mem::swap(kept, out);
+}
+
+/// The codes of NULL, or all others, in a nullable coded column.
+fn null_codes(kind: &TestKind) -> &'static CodeRange {
+    match kind {
+        TestKind::Null => &CodeRange::Range(0, 0),
+        _ => &CodeRange::Except(0, 0),
     }
 }
 

@@ -28,20 +28,39 @@ pub(crate) fn match_values<T: Comparable>(
     bits: &mut [u64],
     scratch: &mut Vec<u64>,
 ) {
-    let mut test = |op, low: u64, high: u64| {
-        compare::between(isa, values, op, of(low), of(high), combine, bits);
-    };
+    let rows = values.len();
+    match_ranges(
+        wanted,
+        rows,
+        combine,
+        bits,
+        scratch,
+        |op, low, high, combine, bits| {
+            compare::between(isa, values, op, of(low), of(high), combine, bits);
+        },
+    );
+}
+
+/// Tests `rows` rows against a code range by tests of single ranges.
+pub(crate) fn match_ranges(
+    wanted: &CodeRange,
+    rows: usize,
+    combine: Combine,
+    bits: &mut [u64],
+    scratch: &mut Vec<u64>,
+    mut test: impl FnMut(RangeOp, u64, u64, Combine, &mut [u64]),
+) {
     match wanted {
-        CodeRange::Range(low, high) => test(RangeOp::Inside, *low, *high),
-        CodeRange::Except(low, high) => test(RangeOp::Outside, *low, *high),
+        CodeRange::Range(low, high) => test(RangeOp::Inside, *low, *high, combine, bits),
+        CodeRange::Except(low, high) => test(RangeOp::Outside, *low, *high, combine, bits),
         CodeRange::Ranges(ranges) => any_of(ranges, combine, bits, scratch, |&(low, high), combine, bits| {
-            compare::between(isa, values, RangeOp::Inside, of(low), of(high), combine, bits);
+            test(RangeOp::Inside, low, high, combine, bits);
         }),
         CodeRange::All => (0..bits.len()).for_each(|i| {
-            let rows = (values.len() - i * 64).min(64);
+            let rows = (rows - i * 64).min(64);
             bits[i] = combine.apply(bits[i], !0 >> (64 - rows));
         }),
-        // Sets exist of narrow codes alone, and those have a kernel of their own.
+        // Sets exist of narrow codes alone, and those have kernels of their own.
         CodeRange::None | CodeRange::Set(_) => {
             bits.iter_mut().for_each(|b| *b = combine.apply(*b, 0));
         }

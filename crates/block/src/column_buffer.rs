@@ -1,6 +1,7 @@
 //! Where unpacked values go: a reused, padded, 64-byte-aligned buffer of one column's values.
 
 use crate::bytes::AlignedBytes;
+use crate::layouts::codes::CodeScratch;
 use frazil_types::{Native, NativeType, READ_PADDING, Value};
 
 /// Values of one column for the current vector: dense, native, with validity bytes where some may be
@@ -15,6 +16,8 @@ pub struct ColumnBuffer {
     validity: AlignedBytes,
     /// Decompressed strings; references into it are transient.
     pub(crate) heap: Vec<u8>,
+    /// Codes on their way to values.
+    pub(crate) codes: CodeScratch,
 }
 
 impl Default for ColumnBuffer {
@@ -34,6 +37,7 @@ impl ColumnBuffer {
             values: AlignedBytes::default(),
             validity: AlignedBytes::default(),
             heap: Vec::new(),
+            codes: CodeScratch::default(),
         }
     }
 
@@ -104,7 +108,7 @@ impl ColumnBuffer {
     }
 
     /// Makes the buffer ready for `rows` flat rows of a type, without validity.
-    pub fn reset(&mut self, native: NativeType, rows: usize) {
+    pub fn reset(&mut self, native: NativeType, rows: usize) -> &mut ColumnBuffer {
         self.native = native;
         self.rows = rows;
         self.constant = false;
@@ -114,6 +118,7 @@ impl ColumnBuffer {
         if have < wanted {
             self.values.extend_zeroed(wanted - have);
         }
+        self
     }
 
     /// Makes the buffer ready for `rows` rows that share one value.

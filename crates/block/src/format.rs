@@ -12,8 +12,9 @@ use frazil_types::{CHUNK_ROWS, Error, NativeType, READ_PADDING, Result, SqlState
 
 /// Marks a Data Block; the row count stands before it.
 pub const MAGIC: [u8; 8] = *b"FRAZILDB";
-/// The version this program writes, and the newest it reads.
-pub const VERSION: u16 = 1;
+/// The newest version this program reads. A block is written in the oldest version that has its encodings
+/// and layouts.
+pub const VERSION: u16 = 2;
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of one directory entry.
@@ -123,9 +124,9 @@ impl ColumnEntry {
         self.has(FLAG_NULLS)
     }
 
-    /// Bytes of a code or raw value.
-    pub fn code_bytes(&self) -> usize {
-        usize::from(self.code_bits) / 8
+    /// Bytes that `rows` codes or raw values take, padding apart.
+    pub fn code_bytes(&self, rows: usize) -> usize {
+        (rows * usize::from(self.code_bits)).div_ceil(8)
     }
 }
 
@@ -140,6 +141,14 @@ pub struct Header {
     pub total_bytes: u64,
     /// The columns.
     pub columns: Vec<ColumnEntry>,
+}
+
+impl Header {
+    /// The version of the format that these columns need.
+    fn version(&self) -> u16 {
+        let newer = |e: &ColumnEntry| e.layout.is_packed() || e.encoding.since() > 1;
+        1 + u16::from(self.columns.iter().any(newer))
+    }
 }
 
 fn put<const N: usize>(out: &mut [u8], at: usize, bytes: [u8; N]) {
@@ -162,7 +171,7 @@ pub fn write_header(header: &Header, out: &mut [u8]) {
     put(out, 0, header.rows.to_le_bytes());
     put(out, 4, (header.columns.len() as u32).to_le_bytes());
     put(out, 8, MAGIC);
-    put(out, 16, VERSION.to_le_bytes());
+    put(out, 16, header.version().to_le_bytes());
     put(out, 20, header.header_bytes.to_le_bytes());
     put(out, 24, header.total_bytes.to_le_bytes());
     for (entry, out) in header

@@ -40,6 +40,7 @@ pub struct ColumnInput<'a> {
     pub(crate) values: Values<'a>,
     pub(crate) nulls: Nulls<'a>,
     pub(crate) rows: usize,
+    pub(crate) name: Option<&'a str>,
 }
 
 impl<'a> ColumnInput<'a> {
@@ -63,6 +64,7 @@ impl<'a> ColumnInput<'a> {
             values,
             nulls,
             rows: rows.len(),
+            name: None,
         }
     }
 
@@ -95,7 +97,14 @@ impl<'a> ColumnInput<'a> {
             values,
             nulls: validity.map_or(Nulls::None, Nulls::ValidityBytes),
             rows,
+            name: None,
         }
+    }
+
+    /// The same with the name that errors call it by.
+    pub fn named(self, name: &'a str) -> ColumnInput<'a> {
+        let name = Some(name);
+        ColumnInput { name, ..self }
     }
 
     /// Number of rows.

@@ -2,9 +2,9 @@
 //! section 3). It knows no plan and no table: it is built from native columns, scanned with
 //! restrictions, and unpacked by selection.
 //!
-//! A reader follows a block through these files: [`block_builder`] chooses an encoding for every column
-//! (`encodings/`), which hands its codes to a layout (`layouts/`), and lays the sections out as
-//! [`format`](mod@format) says. [`block`] opens the bytes, [`verify`] distrusts them until they are
+//! A reader follows a block through these files: [`block_builder`] has the [`cost_model`] choose an encoding
+//! (`encodings/`) and a layout of its codes (`layouts/`) for every column, within what [`build_options`] ask
+//! for, and lays the sections out as [`format`](mod@format) says. [`block`] opens the bytes, [`verify`] distrusts them until they are
 //! checked. [`block_scan`] rules the block out by its SMAs ([`sma`]), narrows it by its PSMAs
 //! ([`psma`]), has [`code_range`] translate each restriction into codes, and matches windows of rows;
 //! [`unpack`] fetches what matched, [`point_access`] a single value.
@@ -19,10 +19,12 @@ compile_error!("Data Blocks are little-endian and used in place");
 pub mod block;
 pub mod block_builder;
 pub mod block_scan;
+pub mod build_options;
 pub mod bytes;
 mod code_match;
 pub mod code_range;
 pub mod column_buffer;
+pub mod cost_model;
 pub mod encodings;
 pub mod format;
 pub mod input;
@@ -37,11 +39,13 @@ pub mod unpack;
 pub mod verify;
 
 pub use block::{Block, ColumnInfo};
-pub use block_builder::{BlockBuilder, BuildOptions};
+pub use block_builder::BlockBuilder;
 pub use block_scan::{BlockScan, Matched, ScanOptions};
+pub use build_options::{BuildOptions, ColumnOptions, Purpose};
 pub use bytes::{AlignedBytes, BlockBytes};
 pub use code_range::CodeRange;
 pub use column_buffer::ColumnBuffer;
+pub use cost_model::{Calibration, Candidate};
 pub use encodings::Encoding;
 pub use input::ColumnInput;
 pub use layouts::Layout;

@@ -1,32 +1,12 @@
-//! Types resolved once per call: code widths and native types become compile-time types here alone.
+//! Types resolved once per call: native types become compile-time types here, the words of codes in
+//! [`crate::layouts::codes`].
 
 use crate::block::Block;
-use crate::format::Section;
-use frazil_kernels::Plain;
-
-/// Runs `$body` with `$codes` bound to the codes of a column as a slice of their width.
-macro_rules! dispatch_codes {
-    ($block:expr, $entry:expr, $codes:ident => $body:expr) => {
-        match $entry.code_bits {
-            8 => {
-                let $codes = $block.slice::<u8>($entry.sections.codes);
-                $body
-            }
-            16 => {
-                let $codes = $block.slice::<u16>($entry.sections.codes);
-                $body
-            }
-            32 => {
-                let $codes = $block.slice::<u32>($entry.sections.codes);
-                $body
-            }
-            _ => {
-                let $codes = $block.slice::<u64>($entry.sections.codes);
-                $body
-            }
-        }
-    };
-}
+use crate::format::{ColumnEntry, Section};
+use crate::layouts::Layout;
+use crate::layouts::codes::Codes;
+use frazil_kernels::plain::Codes as Words;
+use frazil_kernels::{Packed, Plain};
 
 /// Runs `$body` with `$T` bound to the Rust type of an integer's native type; `$other` for the rest.
 macro_rules! dispatch_integer {
@@ -53,7 +33,7 @@ macro_rules! dispatch_integer {
     };
 }
 
-pub(crate) use {dispatch_codes, dispatch_integer};
+pub(crate) use dispatch_integer;
 
 impl Block {
     /// A section as values of `T`.
@@ -64,5 +44,25 @@ impl Block {
         // SAFETY: aligned as just checked, within the section, and every bit pattern of a Plain type is
         // a value.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
+    }
+
+    /// The codes of a coded column, whatever their layout.
+    #[inline]
+    pub(crate) fn codes(&self, entry: &ColumnEntry) -> Codes<'_> {
+        let section = entry.sections.codes;
+        if entry.layout != Layout::BytePacked {
+            let packed = Packed {
+                bytes: self.section(section),
+                rows: self.rows() as usize,
+                bits: entry.code_bits.into(),
+            };
+            return Codes::Packed(entry.layout, packed);
+        }
+        Codes::Words(match entry.code_bits {
+            8 => Words::W8(self.slice(section)),
+            16 => Words::W16(self.slice(section)),
+            32 => Words::W32(self.slice(section)),
+            _ => Words::W64(self.slice(section)),
+        })
     }
 }

@@ -49,9 +49,12 @@ pub fn f64_of_ordinal(ordinal: u64) -> f64 {
     })
 }
 
-/// First and last ordinal of doubles that are equal to `v` in SQL.
+/// First and last ordinal of doubles that are equal to `v` in SQL. All NaNs are: what is below them ends
+/// with infinity.
 pub fn ordinal_bounds_of_f64(v: f64) -> (u64, u64) {
-    if v == 0.0 {
+    if v.is_nan() {
+        (ordinal_of_f64(f64::INFINITY) + 1, u64::MAX)
+    } else if v == 0.0 {
         (ordinal_of_f64(-0.0), ordinal_of_f64(0.0))
     } else {
         (ordinal_of_f64(v), ordinal_of_f64(v))

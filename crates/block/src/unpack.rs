@@ -5,8 +5,10 @@ use crate::block::Block;
 use crate::column_buffer::ColumnBuffer;
 use crate::encodings::{Encoding, frame_of_reference};
 use crate::format::{ColumnEntry, FLAG_SMA};
-use crate::resolve::{dispatch_codes, dispatch_integer};
-use frazil_kernels::{Isa, Selection, unpack as kernels};
+use crate::layouts::codes::dispatch_words;
+use crate::resolve::dispatch_integer;
+use frazil_kernels::plain::Codes as Words;
+use frazil_kernels::{CodeWord, Isa, Selection, unpack as kernels};
 use frazil_types::{NativeType, Result, StringRef, dispatch_native};
 
 impl Block {
@@ -30,18 +32,36 @@ impl Block {
                 self.unpack_constant(column, rows, out);
                 return Ok(());
             }
-            Encoding::FrameOfReference => self.unpack_reference(isa, entry, selection, rows, out),
-            Encoding::Dictionary => self.unpack_dictionary(isa, column, selection, rows, out),
-            Encoding::Raw if entry.native == NativeType::String => {
-                self.unpack_strings(column, selection, rows, out)?;
+            Encoding::FrameOfReference | Encoding::Dictionary => {
+                let mut scratch = std::mem::take(&mut out.codes);
+                let (codes, chosen) = self.codes(entry).fetch(isa, selection, &mut scratch);
+                if entry.encoding == Encoding::Dictionary {
+                    self.unpack_dictionary(isa, column, codes, chosen, out.reset(entry.native, rows));
+                } else {
+                    unpack_reference(isa, entry, codes, chosen, out.reset(entry.native, rows));
+                }
+                if entry.nullable() {
+                    let validity = out.validity_mut();
+                    dispatch_words!(codes, codes => {
+                        kernels::nonzero_codes(isa, codes, chosen, validity);
+                    });
+                }
+                out.codes = scratch;
             }
-            Encoding::Raw => dispatch_native!(entry.native, T => {
-                let values = self.slice::<T>(entry.sections.codes);
-                kernels::copy_values(isa, values, selection, out.prepare::<T>(rows));
-            }),
-        }
-        if entry.nullable() {
-            self.unpack_validity(isa, entry, selection, out);
+            Encoding::Raw => {
+                if entry.native == NativeType::String {
+                    self.unpack_strings(column, selection, rows, out)?;
+                } else {
+                    dispatch_native!(entry.native, T => {
+                        let values = self.slice::<T>(entry.sections.codes);
+                        kernels::copy_values(isa, values, selection, out.prepare::<T>(rows));
+                    });
+                }
+                if entry.nullable() {
+                    let bits = self.slice::<u64>(entry.sections.bitmap);
+                    kernels::expand_bits(isa, bits, selection, out.validity_mut());
+                }
+            }
         }
         Ok(())
     }
@@ -78,37 +98,18 @@ impl Block {
         }
     }
 
-    fn unpack_reference(
-        &self,
-        isa: Isa,
-        entry: &ColumnEntry,
-        selection: Selection,
-        rows: usize,
-        out: &mut ColumnBuffer,
-    ) {
-        let reference = frame_of_reference::reference(entry);
-        dispatch_integer!(entry.native, T => {
-            let out = out.prepare::<T>(rows);
-            dispatch_codes!(self, entry, codes => {
-                kernels::unpack(isa, codes, reference as T, selection, out);
-            });
-        }, _ => ());
-    }
-
     fn unpack_dictionary(
         &self,
         isa: Isa,
         column: usize,
-        selection: Selection,
-        rows: usize,
+        codes: Words,
+        chosen: Selection,
         out: &mut ColumnBuffer,
     ) {
-        let entry = self.entry(column);
-        dispatch_native!(entry.native, T => {
-            let out = out.prepare::<T>(rows);
+        dispatch_native!(self.entry(column).native, T => {
             let dictionary: &[T] = self.dictionary_values(column);
-            dispatch_codes!(self, entry, codes => {
-                kernels::gather_dictionary(isa, codes, dictionary, selection, out);
+            dispatch_words!(codes, codes => {
+                kernels::gather_dictionary(isa, codes, dictionary, chosen, out.values_mut::<T>());
             });
         });
     }
@@ -124,18 +125,25 @@ impl Block {
         }
         self.slice(entry.sections.dictionary)
     }
+}
 
-    fn unpack_validity(&self, isa: Isa, entry: &ColumnEntry, selection: Selection, out: &mut ColumnBuffer) {
-        let validity = out.validity_mut();
-        if entry.encoding == Encoding::Raw {
-            let bits = self.slice::<u64>(entry.sections.bitmap);
-            kernels::expand_bits(isa, bits, selection, validity);
-        } else {
-            dispatch_codes!(self, entry, codes => {
-                kernels::nonzero_codes(isa, codes, selection, validity);
-            });
-        }
+/// Values by frame of reference; booleans are integers of 0 and 1.
+fn unpack_reference(isa: Isa, entry: &ColumnEntry, codes: Words, chosen: Selection, out: &mut ColumnBuffer) {
+    let reference = frame_of_reference::reference(entry);
+    if entry.native == NativeType::Bool {
+        let out = out.values_mut::<u8>();
+        dispatch_words!(codes, codes => for_each_row(chosen, |i, row| {
+            // What stands for NULL is a boolean as well.
+            out[i] = (codes[row].to_u64() as u8).wrapping_add(reference as u8) & 1;
+        }));
+        return;
     }
+    dispatch_integer!(entry.native, T => {
+        let out = out.values_mut::<T>();
+        dispatch_words!(codes, codes => {
+            kernels::unpack(isa, codes, reference as T, chosen, out);
+        });
+    }, _ => ());
 }
 
 /// Calls `f` with the index in the output and the row of every selected row.

@@ -6,10 +6,11 @@ use crate::bytes::ALIGNMENT;
 use crate::encodings::Encoding;
 use crate::format::{ColumnEntry, FLAG_FSST, FLAG_NULLS, FLAG_SMA, Section, corrupted};
 use crate::layouts::Layout;
+use crate::layouts::codes::{CodeScratch, dispatch_words};
 use crate::psma;
-use crate::resolve::{dispatch_codes, dispatch_integer};
+use crate::resolve::dispatch_integer;
 use crate::sma::{ordinal_of_f64, read_string_sma};
-use frazil_kernels::CodeWord;
+use frazil_kernels::{CodeWord, Isa, Selection, packed};
 use frazil_types::{NativeType, READ_PADDING, Result};
 
 fn check(holds: bool, what: &str) -> Result<()> {
@@ -93,15 +94,11 @@ fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
     let nullable = u64::from(entry.nullable());
     let string = entry.native == NativeType::String;
     let rows = rows as u64;
-    let largest_code = match entry.code_bits {
-        8 => 0xff,
-        16 => 0xffff,
-        32 => 0xffff_ffff,
-        _ => u64::MAX,
-    };
-    let codes_fit = matches!(entry.code_bits, 8 | 16 | 32 | 64)
-        && entry.layout == Layout::BytePacked
-        && s.codes.bytes == rows * entry.code_bytes() as u64;
+    let bits = u32::from(entry.code_bits);
+    let codes_fit = entry.layout != Layout::None
+        && entry.layout.has_width(bits)
+        && s.codes.bytes == entry.layout.bytes(rows as usize, bits) as u64;
+    let largest_code = if codes_fit { packed::top(bits) } else { 0 };
     let has_values = entry.has(FLAG_SMA);
     let plain = !entry.has(FLAG_FSST) && s.symbols.bytes == 0;
     let fits = match entry.encoding {
@@ -118,7 +115,7 @@ fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
                 .max
                 .checked_sub(entry.min)
                 .and_then(|d| u64::try_from(d).ok());
-            entry.native.is_integer()
+            (entry.native.is_integer() || entry.native == NativeType::Bool)
                 && codes_fit
                 && has_values
                 && plain
@@ -209,7 +206,10 @@ impl Block {
     }
 
     fn verify_codes(&self, entry: &ColumnEntry, top: u64) -> Result<()> {
-        let (largest, zeros) = dispatch_codes!(self, entry, codes => {
+        let scratch = &mut CodeScratch::default();
+        let all = Selection::all(0..self.rows());
+        let (codes, _) = self.codes(entry).fetch(Isa::detect(), all, scratch);
+        let (largest, zeros) = dispatch_words!(codes, codes => {
             let largest = codes.iter().copied().max().unwrap_or(0).to_u64();
             (largest, codes.iter().filter(|&&c| c == 0).count())
         });

@@ -49,8 +49,8 @@ impl Freezer {
     /// checked as an insert is.
     pub fn freeze_batch(&mut self, table: &Table, batch: &RowBatch) -> Result<Block> {
         check_batch(table, batch)?;
-        let inputs: Vec<ColumnInput<'_>> = (batch.columns.iter())
-            .map(|c| ColumnInput::of_vector(c, 0..batch.rows))
+        let inputs: Vec<ColumnInput<'_>> = (batch.columns.iter().zip(&table.schema().columns))
+            .map(|(c, def)| ColumnInput::of_vector(c, 0..batch.rows).named(&def.name))
             .collect();
         self.builder.build(&inputs)
     }
@@ -89,13 +89,8 @@ impl Freezer {
             // SAFETY: each buffer holds the native values of `rows` rows of the column, and lives until
             // the block is built; strings point into it, into buffers beside it, or into the chunks.
             .map(|(i, g)| unsafe {
-                let out = &g.out;
-                ColumnInput::of_memory(
-                    table.schema().columns[i].ty,
-                    out.values_ptr(),
-                    rows,
-                    out.validity(),
-                )
+                let (out, def) = (&g.out, &table.schema().columns[i]);
+                ColumnInput::of_memory(def.ty, out.values_ptr(), rows, out.validity()).named(&def.name)
             })
             .collect();
         Ok(FrozenRows {

@@ -141,7 +141,7 @@ impl ScanCursor {
             // Windows begin at whole words; rows before the range match nothing and cost little.
             self.next_row &= !63;
             self.emitted = self.next_row / 64;
-            let bytes = |c| block.entry(c).code_bytes() * range.len();
+            let bytes = |c| block.entry(c).code_bytes(range.len());
             self.counters.bytes_touched += block_scan.tested_columns().map(bytes).sum::<usize>() as u64;
         }
         self.block_scan = Some(block_scan);
@@ -367,7 +367,7 @@ fn fetch(
     counters: &mut ScanCounters,
 ) -> Result<FetchedColumn> {
     let column = scan.columns[index];
-    counters.bytes_touched += (selection.count() * cell_bytes(slot, column)) as u64;
+    counters.bytes_touched += cell_bytes(slot, column, selection.count()) as u64;
     if scan.options.lend_columns
         && let Selection::All { start, len } = selection
         && let Some(lent) = lend(slot, column, start as usize, len as usize)?
@@ -383,10 +383,11 @@ fn fetch(
     })
 }
 
-fn cell_bytes(slot: &ChunkSlot, column: usize) -> usize {
+/// Bytes that so many values of a column take.
+fn cell_bytes(slot: &ChunkSlot, column: usize, values: usize) -> usize {
     match &*slot.chunk {
-        Chunk::Hot(hot) => hot.layout().column(column).native.size(),
-        Chunk::Frozen(frozen) => frozen.block.entry(column).code_bytes(),
+        Chunk::Hot(hot) => values * hot.layout().column(column).native.size(),
+        Chunk::Frozen(frozen) => frozen.block.entry(column).code_bytes(values),
     }
 }
 

@@ -75,7 +75,7 @@ fn sample_repeats(ordinals: &[u64]) -> bool {
 }
 
 fn find_by_hash(ordinals: &[u64], valid: Option<&Valid>, limit: usize) -> Option<Distinct> {
-    if !sample_repeats(ordinals) {
+    if limit < ordinals.len() && !sample_repeats(ordinals) {
         return None;
     }
     let mut table = IdTable::new();

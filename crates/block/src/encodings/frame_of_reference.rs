@@ -4,12 +4,6 @@
 //! Decoding is one wrapping addition of the reference, `min − nullable`.
 
 use crate::format::ColumnEntry;
-use crate::layouts::byte_packed;
-
-/// Bytes of a code when the largest delta is `top`; `None` when NULL's code leaves no room.
-pub(crate) fn code_bytes(top: u64, nullable: bool) -> Option<usize> {
-    top.checked_add(u64::from(nullable)).map(byte_packed::width)
-}
 
 /// What is added to a code to get the value.
 pub(crate) fn reference(entry: &ColumnEntry) -> i128 {

@@ -8,9 +8,9 @@
 
 pub mod constant;
 pub mod dictionary;
-pub mod fixed;
 pub mod frame_of_reference;
 pub mod fsst;
+pub mod numbers;
 pub mod raw;
 pub mod string_dictionary;
 pub mod strings;
@@ -34,6 +34,14 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// All encodings.
+    pub const ALL: [Encoding; 4] = [
+        Encoding::Constant,
+        Encoding::Dictionary,
+        Encoding::FrameOfReference,
+        Encoding::Raw,
+    ];
+
     /// The encoding of an id.
     pub fn from_id(id: u8) -> Result<Encoding> {
         match id {
@@ -44,16 +52,33 @@ impl Encoding {
             _ => Err(corrupted(format!("unknown encoding {id}"))),
         }
     }
-}
 
-impl fmt::Display for Encoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    /// The first version of the format that has it.
+    pub(crate) fn since(self) -> u16 {
+        match self {
+            Encoding::Constant | Encoding::Dictionary | Encoding::FrameOfReference | Encoding::Raw => 1,
+        }
+    }
+
+    /// Its name in options and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
             Encoding::Constant => "constant",
             Encoding::Dictionary => "dictionary",
             Encoding::FrameOfReference => "frame of reference",
             Encoding::Raw => "raw",
-        })
+        }
+    }
+
+    /// The encoding of a name; an error names those there are.
+    pub fn parse(name: &str) -> Result<Encoding> {
+        crate::build_options::parse("encoding", name, &Encoding::ALL)
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

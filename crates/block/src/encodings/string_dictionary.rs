@@ -2,12 +2,13 @@
 //! that references point straight into the block; codes are indexes, plus one where 0 stands for NULL.
 
 use super::dictionary::IdTable;
-use super::fixed::shift_codes;
+use super::numbers::shift_codes;
 use super::strings::Strings;
 use super::{EncodedColumn, Encoding};
+use crate::cost_model::Shape;
 use crate::format::ColumnEntry;
 use crate::input::is_valid;
-use crate::layouts::{Layout, byte_packed};
+use crate::layouts::byte_packed;
 use crate::psma;
 
 /// Rows looked at before hashing all.
@@ -35,8 +36,27 @@ fn hash(bytes: &[u8]) -> u64 {
     fold(h, u64::from_le_bytes(last))
 }
 
-/// The column as a dictionary, if it repeats itself enough to pay.
-pub(crate) fn try_encode(strings: &Strings, entry: &ColumnEntry, with_psma: bool) -> Option<EncodedColumn> {
+/// Distinct strings in order of appearance and each row's index among them.
+pub(crate) struct Distinct<'a> {
+    keys: Vec<&'a [u8]>,
+    ids: Vec<u32>,
+}
+
+impl Distinct<'_> {
+    /// What a dictionary of them comes to.
+    pub fn shape(&self, nullable: bool) -> Shape {
+        let heap: usize = self.keys.iter().map(|k| k.len()).sum();
+        let entries = self.keys.len() + usize::from(nullable);
+        Shape {
+            encoding: Encoding::Dictionary,
+            largest: Some(entries as u64 - 1),
+            beside: 4 * (entries + 1) + heap,
+        }
+    }
+}
+
+/// The distinct strings of a column, if it repeats itself enough for a dictionary to pay.
+pub(crate) fn find_if_it_pays<'a>(strings: &Strings<'a>) -> Option<Distinct<'a>> {
     let rows = strings.bytes.len();
     if rows > 2 * SAMPLE {
         let mut sample: Vec<&[u8]> = strings.bytes.iter().step_by(rows / SAMPLE).copied().collect();
@@ -47,15 +67,11 @@ pub(crate) fn try_encode(strings: &Strings, entry: &ColumnEntry, with_psma: bool
             return None;
         }
     }
-    let (keys, ids) = distinct(strings, rows / 2)?;
-    if !pays(strings, &keys) {
-        return None;
-    }
-    Some(encode(strings, entry, &keys, ids, with_psma))
+    find(strings, rows / 2).filter(|distinct| pays(strings, &distinct.keys))
 }
 
-/// Distinct strings in order of appearance and each row's index among them.
-fn distinct<'a>(strings: &Strings<'a>, limit: usize) -> Option<(Vec<&'a [u8]>, Vec<u32>)> {
+/// The distinct strings of a column, unless there are more than `limit`.
+pub(crate) fn find<'a>(strings: &Strings<'a>, limit: usize) -> Option<Distinct<'a>> {
     let mut table = IdTable::new();
     let mut keys: Vec<&[u8]> = Vec::new();
     let mut ids = Vec::with_capacity(strings.bytes.len());
@@ -73,7 +89,7 @@ fn distinct<'a>(strings: &Strings<'a>, limit: usize) -> Option<(Vec<&'a [u8]>, V
         }
         ids.push(id);
     }
-    Some((keys, ids))
+    Some(Distinct { keys, ids })
 }
 
 /// A dictionary may be a little larger than the estimate of a compressed heap: its codes are matched
@@ -86,13 +102,14 @@ fn pays(strings: &Strings, keys: &[&[u8]]) -> bool {
     dictionary * 5 <= raw * 6
 }
 
-fn encode(
+/// The column as a dictionary; the entry says how its codes lie.
+pub(crate) fn encode(
     strings: &Strings,
-    entry: &ColumnEntry,
-    keys: &[&[u8]],
-    mut ids: Vec<u32>,
+    mut entry: ColumnEntry,
+    distinct: Distinct,
     with_psma: bool,
 ) -> EncodedColumn {
+    let Distinct { keys, mut ids } = distinct;
     let nullable = strings.valid.is_some();
     let top = keys.len() as u64 - 1;
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
@@ -104,11 +121,7 @@ fn encode(
     for id in &mut ids {
         *id = rank[*id as usize];
     }
-    let width = byte_packed::width(top + u64::from(nullable));
-    let mut entry = entry.clone();
-    entry.encoding = Encoding::Dictionary;
-    entry.layout = Layout::BytePacked;
-    entry.code_bits = 8 * width as u8;
+    let (layout, bits) = (entry.layout, u32::from(entry.code_bits));
     entry.dictionary_entries = keys.len() as u32;
     let mut out = EncodedColumn::new(entry);
     out.dictionary.extend(0u32.to_le_bytes());
@@ -126,7 +139,6 @@ fn encode(
     if let Some(valid) = strings.valid {
         shift_codes(ids.iter().map(|&id| u64::from(id)), valid, &mut codes);
     }
-    out.codes = vec![0; codes.len() * width];
-    byte_packed::pack(&codes, width, &mut out.codes);
+    out.codes = layout.pack(&codes, bits);
     out
 }

@@ -2,6 +2,7 @@
 //! FSST-compressed where it pays.
 
 use super::{EncodedColumn, Encoding, constant, fsst, string_dictionary};
+use crate::cost_model::{Column, Shape};
 use crate::format::{ColumnEntry, FLAG_FSST, FLAG_NULLS, FLAG_SMA};
 use crate::input::{Valid, is_valid};
 use frazil_types::{Error, NativeType, Result, SqlState, StringRef};
@@ -57,10 +58,59 @@ impl<'a> Strings<'a> {
     }
 }
 
+/// What a column of strings could be held as.
+enum Plan<'a> {
+    Constant(&'a [u8]),
+    Dictionary(string_dictionary::Distinct<'a>),
+    Raw,
+}
+
+impl<'a> Strings<'a> {
+    /// A dictionary where it pays or is asked for, else raw.
+    fn plans(&self, column: &Column, bounds: (&'a [u8], &'a [u8])) -> Vec<Plan<'a>> {
+        if bounds.0 == bounds.1 && self.valid.is_none() && column.admits(Encoding::Constant) {
+            return vec![Plan::Constant(bounds.0)];
+        }
+        let wanted = column.options.encoding == Some(Encoding::Dictionary) || column.options.layout.is_some();
+        let distinct = match column.admits(Encoding::Dictionary) {
+            true if wanted => string_dictionary::find(self, self.bytes.len()),
+            true => string_dictionary::find_if_it_pays(self),
+            false => None,
+        };
+        match distinct {
+            Some(distinct) => vec![Plan::Dictionary(distinct)],
+            None if column.admits(Encoding::Raw) && column.options.layout.is_none() => vec![Plan::Raw],
+            None => Vec::new(),
+        }
+    }
+
+    fn shape(&self, plan: &Plan) -> Shape {
+        let (encoding, beside) = match plan {
+            Plan::Dictionary(distinct) => return distinct.shape(self.valid.is_some()),
+            Plan::Constant(value) => (Encoding::Constant, value.len()),
+            // Compression is taken to halve.
+            Plan::Raw => (Encoding::Raw, 4 * (self.bytes.len() + 1) + self.total / 2),
+        };
+        Shape {
+            encoding,
+            largest: None,
+            beside,
+        }
+    }
+}
+
+/// What a column of strings could be held as; `None` if all are NULL.
+pub(crate) fn shapes(refs: &[StringRef], valid: Option<&Valid>, column: &Column) -> Option<Vec<Shape>> {
+    let strings = Strings::new(refs, valid);
+    let plans = strings.plans(column, strings.bounds()?);
+    Some(plans.iter().map(|p| strings.shape(p)).collect())
+}
+
 /// Encodes strings.
 pub(crate) fn encode(
     refs: &[StringRef],
     valid: Option<&Valid>,
+    column: &Column,
     with_psma: bool,
     trained: &mut fsst::Trained,
 ) -> Result<EncodedColumn> {
@@ -78,18 +128,25 @@ pub(crate) fn encode(
     let Some((min, max)) = strings.bounds() else {
         return Ok(constant::encode_null(NativeType::String, refs.len()));
     };
-    if min == max && valid.is_none() {
-        return Ok(constant::encode_string(min));
-    }
-    let mut entry = ColumnEntry::new(Encoding::Raw, NativeType::String);
+    let mut plans = strings.plans(column, (min, max));
+    let found: Vec<Shape> = plans.iter().map(|p| strings.shape(p)).collect();
+    let Some(chosen) = column.choose(&found) else {
+        let pinned = Encoding::ALL.map(|e| column.pinned(e));
+        let fitting = pinned.iter().flat_map(|c| strings.plans(c, (min, max)));
+        let fitting: Vec<Shape> = fitting.map(|p| strings.shape(&p)).collect();
+        return Err(column.refusal(&fitting));
+    };
+    let mut entry = ColumnEntry::new(chosen.encoding, NativeType::String);
+    entry.layout = chosen.layout;
+    entry.code_bits = chosen.bits as u8;
     entry.flags = FLAG_SMA | if valid.is_some() { FLAG_NULLS } else { 0 };
     entry.null_count = valid.map_or(0, |v| v.nulls as u32);
-    let sma = crate::sma::string_sma(min, max);
-    let mut out = match string_dictionary::try_encode(&strings, &entry, with_psma) {
-        Some(encoded) => encoded,
-        None => encode_raw(&strings, entry, trained),
+    let mut out = match plans.swap_remove(chosen.shape) {
+        Plan::Constant(value) => return Ok(constant::encode_string(value)),
+        Plan::Dictionary(distinct) => string_dictionary::encode(&strings, entry, distinct, with_psma),
+        Plan::Raw => encode_raw(&strings, entry, trained),
     };
-    out.sma = sma;
+    out.sma = crate::sma::string_sma(min, max);
     Ok(out)
 }
 

@@ -1,37 +1,128 @@
-//! Layouts: codes ↔ bytes. A layout holds unsigned codes of k bits and knows nothing of values.
+//! Layouts: codes ↔ bytes. A layout holds unsigned codes of k bits and knows nothing of values, as an
+//! encoding knows nothing of bits: E encodings and L layouts are E + L files.
+//!
+//! Byte-packed codes are words of the machine, tested and fetched by the kernels of native values. The
+//! other layouts hold codes of any width, 1 to 64 bits, and each has its kernels in one folder of
+//! `frazil_kernels` with the same functions; [`codes`] is where a layout is resolved, once a call.
 
 pub mod byte_packed;
+pub(crate) mod codes;
 
 use crate::format::corrupted;
+use frazil_kernels::{bitpack, byteslice, hbp, packed, vbp};
 use frazil_types::Result;
 use std::fmt;
 
 /// How codes lie in bytes. The number is the layout's id in the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Layout {
     /// There are no codes: constants, and raw values, which lie in their native form.
     None = 0,
     /// Unsigned integers of 1, 2, 4 or 8 bytes (Data Blocks, section 3.3).
     BytePacked = 1,
+    /// Codes bit by bit, interleaved so that a vector unpacks one code a lane (ByteSlice, section 2.1).
+    BitPacked = 2,
+    /// The bytes of a code apart, most significant first, so that a scan stops early (ByteSlice, section 3).
+    ByteSlice = 3,
+    /// The bits of a code apart, most significant first (vertical bit-parallel; ByteSlice, section 2.2).
+    Vbp = 4,
+    /// Codes side by side in words, each with a delimiter bit (horizontal bit-parallel; ByteSlice, section 2.3).
+    Hbp = 5,
 }
 
 impl Layout {
+    /// The layouts of codes.
+    pub const ALL: [Layout; 5] = [
+        Layout::BytePacked,
+        Layout::BitPacked,
+        Layout::ByteSlice,
+        Layout::Vbp,
+        Layout::Hbp,
+    ];
+
     /// The layout of an id.
     pub fn from_id(id: u8) -> Result<Layout> {
         match id {
             0 => Ok(Layout::None),
             1 => Ok(Layout::BytePacked),
+            2 => Ok(Layout::BitPacked),
+            3 => Ok(Layout::ByteSlice),
+            4 => Ok(Layout::Vbp),
+            5 => Ok(Layout::Hbp),
             _ => Err(corrupted(format!("unknown layout {id}"))),
         }
+    }
+
+    /// Its name in options and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layout::None => "none",
+            Layout::BytePacked => "byte-packed",
+            Layout::BitPacked => "bit-packed",
+            Layout::ByteSlice => "byteslice",
+            Layout::Vbp => "vbp",
+            Layout::Hbp => "hbp",
+        }
+    }
+
+    /// The layout of a name; an error names those there are.
+    pub fn parse(name: &str) -> Result<Layout> {
+        crate::build_options::parse("layout", name, &Layout::ALL)
+    }
+
+    /// Whether its codes are of any width, and tested by windows that begin at multiples of 64 rows.
+    pub fn is_packed(self) -> bool {
+        !matches!(self, Layout::None | Layout::BytePacked)
+    }
+
+    /// Bits of a code when the largest is `largest`; 0 where there are no codes.
+    pub fn code_bits(self, largest: u64) -> u32 {
+        match self {
+            Layout::None => 0,
+            Layout::BytePacked => 8 * byte_packed::width(largest) as u32,
+            _ => packed::bits_of(largest),
+        }
+    }
+
+    /// Whether codes of so many bits are ever written.
+    pub(crate) fn has_width(self, bits: u32) -> bool {
+        match self {
+            Layout::None => bits == 0,
+            Layout::BytePacked => matches!(bits, 8 | 16 | 32 | 64),
+            _ => (1..=64).contains(&bits),
+        }
+    }
+
+    /// Bytes of `rows` codes of `bits` bits.
+    pub fn bytes(self, rows: usize, bits: u32) -> usize {
+        match self {
+            Layout::None => 0,
+            Layout::BytePacked => rows * bits as usize / 8,
+            Layout::BitPacked => bitpack::bytes(rows, bits),
+            Layout::ByteSlice => byteslice::bytes(rows, bits),
+            Layout::Vbp => vbp::bytes(rows, bits),
+            Layout::Hbp => hbp::bytes(rows, bits),
+        }
+    }
+
+    /// The bytes of codes that fit in `bits` bits.
+    pub(crate) fn pack(self, codes: &[u64], bits: u32) -> Vec<u8> {
+        let mut out = vec![0; self.bytes(codes.len(), bits)];
+        match self {
+            Layout::None => {}
+            Layout::BytePacked => byte_packed::pack(codes, bits as usize / 8, &mut out),
+            Layout::BitPacked => bitpack::pack(codes, bits, &mut out),
+            Layout::ByteSlice => byteslice::pack(codes, bits, &mut out),
+            Layout::Vbp => vbp::pack(codes, bits, &mut out),
+            Layout::Hbp => hbp::pack(codes, bits, &mut out),
+        }
+        out
     }
 }
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Layout::None => "none",
-            Layout::BytePacked => "byte-packed",
-        })
+        f.write_str(self.name())
     }
 }

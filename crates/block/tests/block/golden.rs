@@ -1,12 +1,11 @@
 //! Golden files: every released version of the format stays readable. `tests/golden/v1.block` was
-//! written when version 1 was made; `FRAZIL_WRITE_GOLDEN=1` writes the one of today's version anew,
-//! which is right only while a version is unreleased.
+//! written when version 1 was made, the others with version 2; `FRAZIL_WRITE_GOLDEN=1` writes those that
+//! are not there anew, which is right only while a version is unreleased.
 
-use crate::support::{Column, columns, same};
-use frazil_block::{Block, BlockBuilder, BlockBytes, ColumnInput};
-use frazil_types::ColumnVector;
+use crate::support::{Column, build, columns, same};
+use frazil_block::{Block, BlockBytes, ColumnOptions, Encoding, Layout};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1.block");
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 
 fn golden_columns() -> Vec<Column> {
     columns(1030, 2026)
@@ -16,27 +15,48 @@ fn golden_columns() -> Vec<Column> {
         .collect()
 }
 
-fn build(columns: &[Column]) -> Block {
-    let vectors: Vec<ColumnVector> = columns
-        .iter()
-        .map(|c| ColumnVector::from_values(c.ty, &c.values))
-        .collect();
-    let inputs: Vec<ColumnInput> = vectors
-        .iter()
-        .map(|v| ColumnInput::of_vector(v, 0..v.len()))
-        .collect();
-    BlockBuilder::default().build(&inputs).expect("sound columns")
+/// The columns of a file and how each is held.
+type Held = Vec<(Column, Encoding, Option<Layout>)>;
+
+/// Every column that an encoding holds, on a layout.
+fn held_as(encoding: Encoding, layout: Layout) -> Held {
+    let held = golden_columns().into_iter().filter(|c| {
+        let block = crate::support::pinned(c, encoding, Some(layout));
+        block.is_some_and(|b| b.entry(0).encoding == encoding)
+    });
+    held.map(|c| (c, encoding, Some(layout))).collect()
 }
 
-#[test]
-fn version_1_is_read() {
-    let columns = golden_columns();
-    if std::env::var_os("FRAZIL_WRITE_GOLDEN").is_some() {
-        std::fs::write(FILE, build(&columns).bytes()).expect("the golden file can be written");
+/// The files of version 2, by name.
+fn files() -> Vec<(&'static str, Held)> {
+    let mut layouts = Vec::new();
+    for layout in Layout::ALL {
+        layouts.extend(held_as(Encoding::FrameOfReference, layout).into_iter().take(4));
+        layouts.extend(held_as(Encoding::Dictionary, layout).into_iter().take(3));
+        let strings = held_as(Encoding::Dictionary, layout).into_iter();
+        layouts.extend(strings.filter(|(c, ..)| c.name.starts_with("text dictionary")));
     }
-    let bytes = std::fs::read(FILE).expect("the golden file is there");
-    let block = Block::open(BlockBytes::copy_of(&bytes)).expect("version 1 is supported");
+    vec![("layouts", layouts)]
+}
+
+fn built(held: &Held) -> Block {
+    let columns: Vec<&Column> = held.iter().map(|(c, ..)| c).collect();
+    let asked = |(_, encoding, layout): &(Column, Encoding, Option<Layout>)| ColumnOptions {
+        encoding: Some(*encoding),
+        layout: *layout,
+        purpose: None,
+    };
+    build(&columns, held.iter().map(asked).collect()).expect("sound columns")
+}
+
+fn open(file: &str) -> Option<Block> {
+    let bytes = std::fs::read(file).ok()?;
+    let block = Block::open(BlockBytes::copy_of(&bytes)).expect("a version that is supported");
     block.verify().expect("the golden file is sound");
+    Some(block)
+}
+
+fn check_values(block: &Block, columns: &[&Column]) {
     assert_eq!((block.rows(), block.columns()), (1030, columns.len()));
     for (i, column) in columns.iter().enumerate() {
         for (row, value) in column.values.iter().enumerate() {
@@ -47,13 +67,36 @@ fn version_1_is_read() {
 }
 
 /// The same columns give the same bytes today: an accidental change of the format shows here.
-#[test]
-fn version_1_is_written_as_it_was() {
-    let bytes = std::fs::read(FILE).expect("the golden file is there");
-    let built = build(&golden_columns());
-    let golden = Block::open(BlockBytes::copy_of(&bytes)).expect("version 1 is supported");
-    for column in 0..built.columns() {
-        assert_eq!(built.entry(column), golden.entry(column), "column {column}");
+fn check_bytes(golden: &Block, today: &Block) {
+    for column in 0..today.columns() {
+        assert_eq!(today.entry(column), golden.entry(column), "column {column}");
     }
-    assert!(built.bytes() == bytes);
+    assert!(today.bytes() == golden.bytes());
+}
+
+#[test]
+fn version_1_is_read_and_written_as_it_was() {
+    let golden = open(&format!("{DIRECTORY}/v1.block")).expect("the golden file is there");
+    let columns = golden_columns();
+    check_values(&golden, &columns.iter().collect::<Vec<_>>());
+    let held = columns.into_iter().enumerate().map(|(i, c)| {
+        let entry = golden.entry(i);
+        let layout = (entry.layout != Layout::None).then_some(entry.layout);
+        (c, entry.encoding, layout)
+    });
+    check_bytes(&golden, &built(&held.collect()));
+}
+
+#[test]
+fn version_2_is_read_and_written_as_it_was() {
+    for (name, held) in files() {
+        let file = format!("{DIRECTORY}/{name}.block");
+        let today = built(&held);
+        if std::env::var_os("FRAZIL_WRITE_GOLDEN").is_some() && open(&file).is_none() {
+            std::fs::write(&file, today.bytes()).expect("the golden file can be written");
+        }
+        let golden = open(&file).unwrap_or_else(|| panic!("{name} is there"));
+        check_values(&golden, &held.iter().map(|(c, ..)| c).collect::<Vec<_>>());
+        check_bytes(&golden, &today);
+    }
 }

@@ -177,7 +177,7 @@ fn errors_name_what_is_wrong() {
     bytes[16] = 9;
     assert_eq!(
         message(&bytes),
-        "0A000 Data Block format version 9 is not supported; this program reads 1 to 1"
+        "0A000 Data Block format version 9 is not supported; this program reads 1 to 2"
     );
     let mut bytes = original.clone();
     bytes[64] = 77;

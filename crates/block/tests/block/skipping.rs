@@ -88,7 +88,13 @@ fn psmas_narrow_sorted_blocks_and_intersect() {
         range(&[between(0, 8200, 8210), between(1, 1, 200)], with).len(),
         0
     );
-    let bare = build(&[ints(60_000, |i| 8000 + i / 24)], BuildOptions { psma: false });
+    let bare = build(
+        &[ints(60_000, |i| 8000 + i / 24)],
+        BuildOptions {
+            psma: false,
+            ..BuildOptions::default()
+        },
+    );
     let scan = BlockScan::new(&bare, &[between(0, 8200, 8210)], with).expect("sound");
     assert_eq!(scan.range(), 0..60_000);
 }

@@ -1,6 +1,6 @@
 //! Columns that make the builder choose each encoding, and the naive evaluation of restrictions.
 
-use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnInput};
+use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnInput, ColumnOptions, Encoding, Layout};
 use frazil_types::{ColumnVector, LogicalType, RestrictionKind, Value};
 use std::cmp::Ordering;
 
@@ -167,11 +167,36 @@ pub fn columns(rows: usize, seed: u64) -> Vec<Column> {
 
 /// Builds a block of one column.
 pub fn block_of(column: &Column) -> Block {
-    let vector = ColumnVector::from_values(column.ty, &column.values);
-    let input = ColumnInput::of_vector(&vector, 0..vector.len());
-    BlockBuilder::new(BuildOptions::default())
-        .build(&[input])
-        .expect("the column is well-formed")
+    build(&[column], vec![]).expect("the column is well-formed")
+}
+
+/// Builds a block of one column held so, if it can be.
+pub fn pinned(column: &Column, encoding: Encoding, layout: Option<Layout>) -> Option<Block> {
+    let encoding = Some(encoding);
+    let options = ColumnOptions {
+        encoding,
+        layout,
+        purpose: None,
+    };
+    build(&[column], vec![options]).ok()
+}
+
+/// Builds a block of columns, with what is asked of each.
+pub fn build(columns: &[&Column], asked: Vec<ColumnOptions>) -> frazil_types::Result<Block> {
+    let vectors: Vec<ColumnVector> = columns
+        .iter()
+        .map(|c| ColumnVector::from_values(c.ty, &c.values))
+        .collect();
+    let inputs: Vec<ColumnInput> = vectors
+        .iter()
+        .zip(columns)
+        .map(|(v, c)| ColumnInput::of_vector(v, 0..v.len()).named(&c.name))
+        .collect();
+    let options = BuildOptions {
+        columns: asked,
+        ..BuildOptions::default()
+    };
+    BlockBuilder::new(options).build(&inputs)
 }
 
 /// Order of two values that are not NULL, as PostgreSQL orders them.

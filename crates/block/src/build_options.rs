@@ -1,0 +1,136 @@
+//! What a freeze may ask of the builder: what a column is to be good at, or how exactly it is to be held.
+
+use crate::cost_model::Calibration;
+use crate::encodings::Encoding;
+use crate::layouts::Layout;
+use frazil_types::{Error, Result, SqlState};
+use std::fmt;
+
+/// What the choice of encoding and layout is to favour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// Speed of scans, of accesses and bytes, weighed by what they cost together.
+    #[default]
+    Balanced,
+    /// Scans.
+    Scan,
+    /// Access to single values.
+    Point,
+    /// Bytes.
+    Size,
+}
+
+impl Purpose {
+    /// All of them.
+    pub const ALL: [Purpose; 4] = [Purpose::Balanced, Purpose::Scan, Purpose::Point, Purpose::Size];
+
+    /// Its name in options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Balanced => "balanced",
+            Purpose::Scan => "scan",
+            Purpose::Point => "point",
+            Purpose::Size => "size",
+        }
+    }
+
+    /// The purpose of a name; an error names those there are.
+    pub fn parse(name: &str) -> Result<Purpose> {
+        parse("purpose", name, &Purpose::ALL)
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The member of `all` with a name, in whatever case and with or without hyphens, blanks and
+/// underscores.
+pub(crate) fn parse<T: Copy + fmt::Display>(what: &str, name: &str, all: &[T]) -> Result<T> {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let wanted = plain(name);
+    let found = all.iter().find(|t| plain(&t.to_string()) == wanted);
+    found.copied().ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(T::to_string).collect();
+        Error::new(
+            SqlState::INVALID_PARAMETER,
+            format!("\"{name}\" is no known {what}"),
+        )
+        .with_hint(format!("known are {}", names.join(", ")))
+    })
+}
+
+/// What is asked of one column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnOptions {
+    /// The encoding it must have; `None` leaves it to the cost model.
+    pub encoding: Option<Encoding>,
+    /// The layout its codes must have. A column whose values are all equal, or all NULL, has no codes.
+    pub layout: Option<Layout>,
+    /// What to favour in what is left open; `None` as the block.
+    pub purpose: Option<Purpose>,
+}
+
+/// What is asked of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BuildOptions {
+    /// Whether columns get a PSMA (blocks of under 1,024 rows get none).
+    pub psma: bool,
+    /// What to favour.
+    pub purpose: Purpose,
+    /// What is asked of each column; columns beyond the last are left to the cost model.
+    pub columns: Vec<ColumnOptions>,
+    /// What things cost on this machine.
+    pub calibration: Calibration,
+}
+
+impl Default for BuildOptions {
+    fn default() -> BuildOptions {
+        BuildOptions {
+            psma: true,
+            purpose: Purpose::Balanced,
+            columns: Vec::new(),
+            calibration: Calibration::default(),
+        }
+    }
+}
+
+impl BuildOptions {
+    /// What is asked of a column.
+    pub fn column(&self, column: usize) -> ColumnOptions {
+        self.columns.get(column).copied().unwrap_or_default()
+    }
+
+    /// What a column is to favour.
+    pub fn purpose_of(&self, column: usize) -> Purpose {
+        self.column(column).purpose.unwrap_or(self.purpose)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_generously_and_refused_by_name() {
+        assert_eq!(Purpose::parse("Size").expect("known"), Purpose::Size);
+        assert_eq!(Layout::parse("bit packed").expect("known"), Layout::BitPacked);
+        assert_eq!(Layout::parse("ByteSlice").expect("known"), Layout::ByteSlice);
+        let reference = Encoding::parse("frame_of_reference").expect("known");
+        assert_eq!(reference, Encoding::FrameOfReference);
+        for layout in Layout::ALL {
+            assert_eq!(Layout::parse(layout.name()).expect("known"), layout);
+        }
+        for encoding in Encoding::ALL {
+            assert_eq!(Encoding::parse(&encoding.to_string()).expect("known"), encoding);
+        }
+        let error = Purpose::parse("fast").expect_err("unknown");
+        assert_eq!(error.message(), "\"fast\" is no known purpose");
+        assert_eq!(error.hint(), Some("known are balanced, scan, point, size"));
+    }
+}
