@@ -78,7 +78,9 @@ macro_rules! layouts {
 }
 
 layouts! {
+    bitpack: BitPacked;
     byteslice: ByteSlice;
+    hbp: Hbp;
     vbp: Vbp;
 }
 
