@@ -7,7 +7,7 @@
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::pipeline_builder::Estimates;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics, bounds};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics, TableId, bounds};
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
@@ -19,6 +19,10 @@ struct Fact {
     distinct: Option<f64>,
     /// Part of its values that are NULL.
     nulls: f64,
+    /// The table it comes from unchanged, with its rows.
+    base: Option<(TableId, f64)>,
+    /// A result of aggregation, whose values are not spread over its bounds.
+    aggregated: bool,
 }
 
 /// Estimates for one plan.
@@ -76,7 +80,16 @@ impl<'a> Estimator<'a> {
                         (d, w) => d.or(w.filter(|w| *w < rows)),
                     };
                     let nulls = self.statistics.null_count(*table, *position) as f64 / rows;
-                    self.set(*id, Fact { distinct, nulls });
+                    let base = Some((*table, rows));
+                    self.set(
+                        *id,
+                        Fact {
+                            distinct,
+                            nulls,
+                            base,
+                            aggregated: false,
+                        },
+                    );
                 }
             }
             Operator::Map { expressions, .. } => {
@@ -95,7 +108,14 @@ impl<'a> Estimator<'a> {
                 let rows = self.rows_from(op, &inputs, columns);
                 for (id, _) in aggregates {
                     let distinct = Some((rows * UNKNOWN_DISTINCT_PART).max(1.0));
-                    self.set(*id, Fact { distinct, nulls: 0.0 });
+                    self.set(
+                        *id,
+                        Fact {
+                            distinct,
+                            aggregated: true,
+                            ..Fact::default()
+                        },
+                    );
                 }
             }
             Operator::Shared { columns, .. } => {
@@ -119,9 +139,16 @@ impl<'a> Estimator<'a> {
             ExprKind::Column(id) => self.fact(id),
             _ => Fact {
                 distinct: self.distinct(e, columns),
-                nulls: 0.0,
+                aggregated: self.is_aggregated(e),
+                ..Fact::default()
             },
         }
+    }
+
+    /// Whether an expression reads a result of aggregation: bounds prove what it can be at most and say
+    /// nothing of what it usually is.
+    pub fn is_aggregated(&self, e: &Expr) -> bool {
+        e.columns_read().into_iter().any(|id| self.fact(id).aggregated)
     }
 
     /// About how many distinct values an expression has in its base table; `None` if unknown.
@@ -129,6 +156,8 @@ impl<'a> Estimator<'a> {
         let from_parts = match &e.kind {
             ExprKind::Column(id) => self.fact(*id).distinct,
             ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => Some(1.0),
+            // A part of a text has fewer values than the text, and nobody knows how many.
+            ExprKind::Function(..) | ExprKind::VectorFunction(..) => None,
             _ => {
                 let read = e.columns_read();
                 read.iter()
@@ -159,6 +188,37 @@ impl<'a> Estimator<'a> {
         let a = self.distinct(a, columns).unwrap_or(left);
         let b = self.distinct(b, columns).unwrap_or(right);
         1.0 / a.max(b).max(1.0)
+    }
+
+    /// Part of all pairs that several equalities keep. Columns of one table are a composite key of it, not
+    /// independent: together they tell no more values apart than the table has rows.
+    pub fn of_composite_key(&self, keys: &[(Expr, Expr)], left: f64, right: f64, columns: &Columns) -> f64 {
+        let single = keys
+            .iter()
+            .map(|(a, b)| self.of_equal_keys(a, b, left, right, columns));
+        let independent: f64 = single.product();
+        if keys.len() < 2 {
+            return independent;
+        }
+        let build = self.table_rows(keys.iter().map(|k| &k.0));
+        let probe = self.table_rows(keys.iter().map(|k| &k.1));
+        match (build, probe) {
+            (Some(a), Some(b)) => independent.max(1.0 / a.min(b)),
+            _ => independent,
+        }
+    }
+
+    /// Rows of the one table that all expressions read; `None` if there are several.
+    fn table_rows<'e>(&self, list: impl Iterator<Item = &'e Expr>) -> Option<f64> {
+        let mut found = None;
+        for id in list.flat_map(Expr::columns_read) {
+            let base = self.fact(id).base?;
+            match found {
+                Some((table, _)) if table != base.0 => return None,
+                _ => found = Some(base),
+            }
+        }
+        found.map(|(_, rows)| rows)
     }
 
     /// Part of the probe rows that find a match among `build_rows` rows: how much of the larger domain of
@@ -220,10 +280,8 @@ impl<'a> Estimator<'a> {
         else {
             return probe;
         };
-        let mut pairs = build * probe * self.residual_part(residual, columns);
-        for (b, p) in keys {
-            pairs *= self.of_equal_keys(b, p, build, probe, columns);
-        }
+        let of_keys = self.of_composite_key(keys, build, probe, columns);
+        let pairs = build * probe * of_keys * self.residual_part(residual, columns);
         let part =
             || self.matching_part(keys, build, columns) * self.residual_part(residual, columns).max(0.5);
         let flipped = || {
@@ -236,9 +294,9 @@ impl<'a> Estimator<'a> {
             JoinKind::BuildOuter => pairs.max(build),
             JoinKind::FullOuter => pairs.max(build + probe),
             JoinKind::ProbeSemi => probe * part(),
-            JoinKind::ProbeAnti => probe * (1.0 - part()).max(0.05),
+            JoinKind::ProbeAnti => probe * unmatched(part(), residual),
             JoinKind::BuildSemi => build * flipped(),
-            JoinKind::BuildAnti => build * (1.0 - flipped()).max(0.05),
+            JoinKind::BuildAnti => build * unmatched(flipped(), residual),
             JoinKind::ProbeMark(_) => probe,
         }
     }
@@ -260,6 +318,13 @@ impl<'a> Estimator<'a> {
         };
         hit.clamp(rows.min(1.0), rows.max(1.0))
     }
+}
+
+/// Part of rows that an anti join keeps, of which `matched` have a match. A further condition on the match
+/// makes that less certain.
+pub fn unmatched(matched: f64, residual: &Option<Expr>) -> f64 {
+    let least: f64 = if residual.is_some() { 0.25 } else { 0.05 };
+    (1.0 - matched).max(least)
 }
 
 impl Estimates for Estimator<'_> {

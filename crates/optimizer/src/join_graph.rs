@@ -9,7 +9,7 @@
 //! Predicates that can fail stay on top of everything.
 
 use crate::can_fail::may_fail;
-use crate::cardinality::Estimator;
+use crate::cardinality::{Estimator, unmatched};
 use crate::pushdown::{implied, same_native, substituted};
 use crate::selectivity;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
@@ -238,7 +238,7 @@ impl Graph {
                     * estimator.residual_part(&d.residual, columns).max(0.5);
                 d.factor = match d.kind {
                     JoinKind::ProbeSemi => matched,
-                    JoinKind::ProbeAnti => (1.0 - matched).max(0.05),
+                    JoinKind::ProbeAnti => unmatched(matched, &d.residual),
                     JoinKind::ProbeOuter => {
                         let keys = d
                             .keys
@@ -267,22 +267,24 @@ impl Graph {
             1 => self.relations[set.trailing_zeros() as usize].base_rows,
             _ => 1e6,
         };
-        let (a, b) = (base(sides.0), base(sides.1));
-        let own = estimator.of_equal_keys(l, r, a, b, columns);
-        // Several equalities between the same two relations are a composite key, not independent: all of
-        // them together tell no more values apart than the smaller relation has rows.
-        let mut before = 1.0;
+        // Equalities between the same two relations are one key; what those before this one keep is taken
+        // out of what all up to this one keep together.
+        let mut keys = Vec::new();
         for other in &self.predicates[..i] {
-            if other.reads == predicate.reads && other.sides.is_some() {
-                before *= other.selectivity_of_key(self, estimator, columns);
+            let ExprKind::Compare(_, a, b) = &other.expr.kind else {
+                continue;
+            };
+            if other.sides == Some(sides) {
+                keys.push(((**a).clone(), (**b).clone()));
+            } else if other.sides == Some((sides.1, sides.0)) {
+                keys.push(((**b).clone(), (**a).clone()));
             }
         }
-        let least = 1.0 / a.min(b).max(1.0);
-        if before * own < least {
-            (least / before).min(1.0)
-        } else {
-            own
-        }
+        let of =
+            |keys: &[(Expr, Expr)]| estimator.of_composite_key(keys, base(sides.0), base(sides.1), columns);
+        let before = of(&keys);
+        keys.push(((**l).clone(), (**r).clone()));
+        (of(&keys) / before).min(1.0)
     }
 
     fn of_condition(&self, predicate: &Predicate, estimator: &Estimator<'_>, columns: &Columns) -> f64 {
@@ -298,16 +300,6 @@ impl Graph {
             }
         }
         (kept / implied_part.max(1e-9)).min(1.0)
-    }
-}
-
-impl Predicate {
-    fn selectivity_of_key(&self, graph: &Graph, estimator: &Estimator<'_>, columns: &Columns) -> f64 {
-        let (ExprKind::Compare(_, l, r), Some((a, b))) = (&self.expr.kind, self.sides) else {
-            return 1.0;
-        };
-        let base = |set: Set| graph.relations[set.trailing_zeros() as usize].base_rows;
-        estimator.of_equal_keys(l, r, base(a), base(b), columns)
     }
 }
 

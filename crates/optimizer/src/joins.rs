@@ -76,9 +76,12 @@ impl Pass<'_, '_> {
     }
 }
 
+/// A predicate with the relations it reads, and those of its sides if it is a key.
+type Placed = (Expr, Set, Option<(Set, Set)>);
+
 struct Tree<'a> {
     relations: Vec<Option<Relation>>,
-    predicates: Vec<(Expr, Set, Option<(Set, Set)>)>,
+    predicates: Vec<Placed>,
     columns: &'a Columns,
 }
 
@@ -148,7 +151,7 @@ impl Tree<'_> {
     }
 
     /// Predicates that read these relations only, and have not been applied yet.
-    fn take_predicates(&mut self, set: Set) -> Vec<(Expr, Set, Option<(Set, Set)>)> {
+    fn take_predicates(&mut self, set: Set) -> Vec<Placed> {
         let all = std::mem::take(&mut self.predicates);
         let (ready, rest) = all.into_iter().partition(|p| p.1 & !set == 0);
         self.predicates = rest;

@@ -55,17 +55,10 @@ fn split(
     let mut ranges: Vec<Range> = Vec::new();
     let mut rest = Vec::new();
     for conjunct in conjuncts {
-        if let Some((column, op, value)) = integer_bound(&conjunct, made) {
-            let at = match ranges.iter().position(|r| r.column == column) {
-                Some(at) => at,
-                None => {
-                    ranges.push(Range::of(column));
-                    ranges.len() - 1
-                }
-            };
-            if ranges[at].narrow(op, value) {
-                continue;
-            }
+        if let Some((column, op, value)) = integer_bound(&conjunct, made)
+            && range_of(&mut ranges, column).narrow(op, value)
+        {
+            continue;
         }
         match restriction(&conjunct, made, columns) {
             Some(mut found) => restrictions.append(&mut found),
@@ -84,9 +77,9 @@ fn split(
                         kind: ScanRestrictionKind::In(list),
                     }),
                     Domain::Range(low, high) => {
-                        let mut range = Range::of(id);
-                        (range.low, range.high) = (low, high);
-                        ranges.push(range);
+                        let range = range_of(&mut ranges, id);
+                        range.low = max_some(range.low, low);
+                        range.high = min_some(range.high, high);
                     }
                 }
             }
@@ -102,6 +95,18 @@ fn split(
         }
     }
     rest
+}
+
+/// The range gathered for a column.
+fn range_of(ranges: &mut Vec<Range>, column: ColumnId) -> &mut Range {
+    let at = ranges
+        .iter()
+        .position(|r| r.column == column)
+        .unwrap_or(ranges.len());
+    if at == ranges.len() {
+        ranges.push(Range::of(column));
+    }
+    &mut ranges[at]
 }
 
 fn is_disjunction(e: &Expr) -> bool {

@@ -10,6 +10,8 @@ use frazil_types::{CompareOp, Value};
 const UNKNOWN_EQUAL: f64 = 0.05;
 const UNKNOWN_RANGE: f64 = 0.3;
 const UNKNOWN: f64 = 0.3;
+/// HAVING sum(x) > 300: people ask for the exceptions.
+const UNKNOWN_AGGREGATED: f64 = 0.02;
 /// LIKE 'prefix%', LIKE '%middle%', and LIKE with several pieces.
 const LIKE_PREFIX: f64 = 0.02;
 const LIKE_MIDDLE: f64 = 0.06;
@@ -118,6 +120,7 @@ fn of_comparison(op: CompareOp, l: &Expr, r: &Expr, columns: &Columns, estimator
         }
         // Two columns of one table, such as a promised and an actual date.
         _ if !fixed => 0.5,
+        _ if estimator.is_aggregated(l) => UNKNOWN_AGGREGATED,
         _ => match (bounds::of_expression(l, columns), constant(r)) {
             (Some(b), Some(v)) if b != bounds::of_type(l.ty).unwrap_or(b) => match op {
                 CompareOp::Lt | CompareOp::Le => part_below(b, v),

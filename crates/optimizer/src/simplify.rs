@@ -310,7 +310,7 @@ fn comparison(e: &mut Expr) {
         let ty = inner.ty;
         *op = new_op;
         *l = take_box(inner);
-        *r = Box::new(Expr::constant(Value::Int(new_value), ty));
+        **r = Expr::constant(Value::Int(new_value), ty);
     }
 }
 
@@ -405,6 +405,15 @@ mod tests {
         })
     }
 
+    /// The value of a list of which one part that is `decisive` decides, then one that is unknown.
+    fn decided(list: &[Expr], row: &[Option<i128>; 3], decisive: bool) -> Option<bool> {
+        let parts: Vec<Option<bool>> = list.iter().map(|e| evaluate(e, row)).collect();
+        if parts.contains(&Some(decisive)) {
+            return Some(decisive);
+        }
+        (!parts.contains(&None)).then_some(!decisive)
+    }
+
     /// The naive evaluator: true, false or unknown.
     fn evaluate(e: &Expr, row: &[Option<i128>; 3]) -> Option<bool> {
         let int = |e: &Expr| match &e.kind {
@@ -419,24 +428,8 @@ mod tests {
                 Some(list.contains(&Value::Int(int(value)?)) != *negated)
             }
             ExprKind::Not(e) => evaluate(e, row).map(|b| !b),
-            ExprKind::And(list) => {
-                list.iter()
-                    .map(|e| evaluate(e, row))
-                    .fold(Some(true), |a, b| match (a, b) {
-                        (Some(false), _) | (_, Some(false)) => Some(false),
-                        (Some(true), Some(true)) => Some(true),
-                        _ => None,
-                    })
-            }
-            ExprKind::Or(list) => {
-                list.iter()
-                    .map(|e| evaluate(e, row))
-                    .fold(Some(false), |a, b| match (a, b) {
-                        (Some(true), _) | (_, Some(true)) => Some(true),
-                        (Some(false), Some(false)) => Some(false),
-                        _ => None,
-                    })
-            }
+            ExprKind::And(list) => decided(list, row, false),
+            ExprKind::Or(list) => decided(list, row, true),
             _ => None,
         }
     }

@@ -1,0 +1,274 @@
+//! What the rules make of hand-built plans, as golden texts.
+
+mod shop;
+
+use frazil_optimizer::{Settings, explain, optimize, pipelines};
+use frazil_plan::pipeline::StagePolicy;
+use frazil_plan::{
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
+    display, verify,
+};
+use frazil_types::{CompareOp, LogicalType, Value};
+use shop::{Shop, all_of, any_of, compare, filter, is_between, join, like};
+
+fn optimized(plan: Plan) -> Plan {
+    verify::plan(&plan).unwrap();
+    optimize(plan, &Shop::statistics(), &Settings::default()).unwrap()
+}
+
+#[track_caller]
+fn assert_plan(plan: &Plan, expected: &str) {
+    let text = display::plan(plan);
+    assert!(
+        text.trim() == expected.trim(),
+        "got\n{text}\nexpected\n{expected}"
+    );
+}
+
+#[test]
+fn joins_start_where_few_rows_are() {
+    let mut shop = Shop::default();
+    let (customer, c) = shop.customer();
+    let (orders, o) = shop.orders();
+    let (item, i) = shop.item();
+    // As written the two large tables meet first.
+    let large = join(
+        JoinKind::Inner,
+        item,
+        orders,
+        vec![(shop.column(i.order), shop.column(o.key))],
+    );
+    let all = join(
+        JoinKind::Inner,
+        large,
+        customer,
+        vec![(shop.column(o.customer), shop.column(c.key))],
+    );
+    let segment = shop.equals_text(c.segment, "BUILDING");
+    let day = compare(CompareOp::Lt, shop.column(o.day), shop.date("1995-03-15"));
+    let root = filter(all, all_of(vec![segment, day]));
+    let plan = optimized(shop.plan(root, &[i.order, i.price]));
+    assert_plan(
+        &plan,
+        "
+Output order = i_order, price = i_price
+Join inner on o_key = i_order
+  build: Join inner on c_key = o_customer
+    build: Scan customer (c_key, c_segment) where c_segment = 'BUILDING'
+    probe: Scan orders (o_key, o_customer, o_day, o_comment) where o_day <= date '1995-03-14'
+  probe: Scan item (i_order, i_price, i_comment)
+",
+    );
+    let text = explain(&plan, &Shop::statistics());
+    assert!(
+        text.contains("where c_segment = 'BUILDING'  [3000 rows]"),
+        "{text}"
+    );
+    let cut = pipelines(plan, &Shop::statistics(), StagePolicy::Staged);
+    verify::pipelines(&cut).unwrap();
+    let expected = "
+Pipeline 0
+  stage 0
+    from scan customer (c_key, c_segment) where c_segment = 'BUILDING'
+    into join 0 on (c_key) with (), about 3000 rows
+Pipeline 1
+  stage 0
+    from scan orders (o_key, o_customer, o_day) where o_day <= date '1995-03-14'
+    probe join 0, inner on o_customer
+  stage 1, of vectors (o_key)
+    into join 1 on (o_key) with (), about 14576 rows
+Pipeline 2
+  stage 0
+    from scan item (i_order, i_price)
+    probe join 1, inner on i_order
+  stage 1, of vectors (i_order, i_price)
+    into result (i_order, i_price)
+";
+    let text = display::stages(&cut);
+    assert!(
+        text.trim() == expected.trim(),
+        "got\n{text}\nexpected\n{expected}"
+    );
+}
+
+#[test]
+fn relaxed_stages_end_before_tables_larger_than_the_cache() {
+    let boundaries = |policy| {
+        let mut shop = Shop::default();
+        let (orders, o) = shop.orders();
+        let (item, i) = shop.item();
+        let keys = vec![(shop.column(o.key), shop.column(i.order))];
+        let root = join(JoinKind::Inner, orders, item, keys);
+        let plan = optimized(shop.plan(root, &[o.day, i.price]));
+        let cut = pipelines(plan, &Shop::statistics(), policy);
+        cut.pipelines
+            .iter()
+            .map(|p| p.boundaries.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(boundaries(StagePolicy::Fused), [vec![], vec![]]);
+    assert_eq!(boundaries(StagePolicy::Relaxed), [vec![], vec![0]]);
+    assert_eq!(boundaries(StagePolicy::Staged), [vec![], vec![0, 1]]);
+}
+
+#[test]
+fn conjuncts_become_restrictions() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let root = filter(
+        orders,
+        all_of(vec![
+            is_between(&shop, o.day, "1994-01-01", "1995-01-01"),
+            like(shop.column(o.comment), "special%", false),
+            any_of(vec![shop.equals(o.customer, 1), shop.equals(o.customer, 7)]),
+            compare(CompareOp::Lt, shop.column(o.key), shop.column(o.customer)),
+        ]),
+    );
+    assert_plan(
+        &optimized(shop.plan(root, &[o.key])),
+        "
+Output key = o_key
+Filter o_key < o_customer
+  Scan orders (o_key, o_customer, o_day, o_comment) where o_comment begins with 'special' and o_customer in (1, 7) and o_day between date '1994-01-01' and date '1994-12-31'
+",
+    );
+}
+
+#[test]
+fn what_can_fail_stays_above_the_join_that_guards_it() {
+    let mut shop = Shop::default();
+    let (customer, c) = shop.customer();
+    let (orders, o) = shop.orders();
+    let joined = join(
+        JoinKind::Inner,
+        customer,
+        orders,
+        vec![(shop.column(c.key), shop.column(o.customer))],
+    );
+    let quotient = Expr {
+        kind: ExprKind::Arithmetic(
+            ArithmeticOp::Div,
+            Box::new(shop.int(100)),
+            Box::new(shop.column(o.key)),
+        ),
+        ty: LogicalType::Integer,
+        nullable: false,
+    };
+    let root = filter(joined, compare(CompareOp::Gt, quotient, shop.int(1)));
+    assert_plan(
+        &optimized(shop.plan(root, &[c.key])),
+        "
+Output key = c_key
+Filter 100 / o_key > 1
+  Join inner on c_key = o_customer
+    build: Scan customer (c_key, c_segment)
+    probe: Scan orders (o_key, o_customer, o_day, o_comment)
+",
+    );
+}
+
+#[test]
+fn a_semi_join_builds_the_smaller_side() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let (item, i) = shop.item();
+    let few = filter(orders, is_between(&shop, o.day, "1994-01-01", "1994-01-10"));
+    let root = join(
+        JoinKind::ProbeSemi,
+        item,
+        few,
+        vec![(shop.column(i.order), shop.column(o.key))],
+    );
+    assert_plan(
+        &optimized(shop.plan(root, &[o.key])),
+        "
+Output key = o_key
+Join build semi on o_key = i_order
+  build: Scan orders (o_key, o_customer, o_day, o_comment) where o_day between date '1994-01-01' and date '1994-01-09'
+  probe: Scan item (i_order, i_price, i_comment)
+",
+    );
+}
+
+#[test]
+fn an_outer_join_whose_nulls_cannot_survive_is_inner() {
+    let mut shop = Shop::default();
+    let (customer, c) = shop.customer();
+    let (orders, o) = shop.orders();
+    let keys = vec![(shop.column(o.customer), shop.column(c.key))];
+    let outer = join(JoinKind::ProbeOuter, orders, customer, keys);
+    let root = filter(outer, shop.equals(o.customer, 5));
+    let text = display::plan(&optimized(shop.plan(root, &[c.key, o.key])));
+    assert!(
+        text.contains("Join inner") && text.contains("where o_customer = 5"),
+        "{text}"
+    );
+}
+
+#[test]
+fn distinct_counts_become_two_aggregations() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let count = |argument: Expr| AggregateCall {
+        function: AggregateFunction::Count,
+        argument: Some(argument),
+        distinct: true,
+        filter: None,
+        ty: LogicalType::BigInt,
+    };
+    let (group, n) = (
+        shop.columns.add("day", LogicalType::Date, false),
+        shop.columns.add("n", LogicalType::BigInt, false),
+    );
+    let root = Operator::Aggregate {
+        input: Box::new(orders),
+        groups: vec![(group, shop.column(o.day))],
+        aggregates: vec![(n, count(shop.column(o.customer)))],
+    };
+    assert_plan(
+        &optimized(shop.plan(root, &[group, n])),
+        "
+Output day, n
+Aggregate by day := o_day#6: n := count(o_customer#7)
+  Aggregate by o_day#6 := o_day#2, o_customer#7 := o_customer#1
+    Scan orders (o_key, o_customer#1, o_day#2, o_comment)
+",
+    );
+}
+
+#[test]
+fn a_contradiction_reads_nothing() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let root = filter(orders, Expr::constant(Value::Bool(false), LogicalType::Boolean));
+    assert_plan(
+        &optimized(shop.plan(root, &[o.key])),
+        "
+Output key = o_key
+Values (o_key, o_customer, o_day, o_comment): no rows
+",
+    );
+}
+
+#[test]
+fn many_relations_are_ordered_in_time() {
+    let mut shop = Shop::default();
+    let (mut root, first) = shop.customer();
+    let mut output: Vec<ColumnId> = vec![first.key];
+    // A star of 30: far too many pairs to look at all.
+    for _ in 0..30 {
+        let (other, c) = shop.customer();
+        root = join(
+            JoinKind::Inner,
+            other,
+            root,
+            vec![(shop.column(c.key), shop.column(first.key))],
+        );
+        output.push(c.key);
+    }
+    let started = std::time::Instant::now();
+    let plan = optimized(shop.plan(root, &output));
+    assert!(started.elapsed().as_secs() < 5);
+    assert_eq!(display::plan(&plan).matches("Join inner on").count(), 30);
+    assert_eq!(display::plan(&plan).matches("Scan").count(), 31);
+}
