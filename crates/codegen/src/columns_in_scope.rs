@@ -24,6 +24,7 @@ pub(crate) enum Place {
         storage: NativeType,
         native: NativeType,
         nullable: bool,
+        flat: bool,
     },
     /// In the stage vector this stage reads.
     Slot(Slot),
@@ -157,7 +158,8 @@ impl Translator<'_, '_> {
                 storage,
                 native,
                 nullable,
-            } => self.source_value(index, storage, native, nullable)?,
+                flat,
+            } => self.source_value(index, storage, native, nullable, flat)?,
             Place::Vector {
                 words,
                 storage,
@@ -221,20 +223,20 @@ impl Translator<'_, '_> {
         storage: NativeType,
         native: NativeType,
         nullable: bool,
+        flat: bool,
     ) -> Result<SqlValue> {
         let row = self.anchor(SOURCE_ROW)?;
         let mut word = |offset: usize| self.hoist(Hoisted::SourceWord(index, offset as i32));
         let values = word(offset_of!(VectorColumn, values));
-        let value_mask = word(offset_of!(VectorColumn, value_mask));
         let mut words = VectorWords {
             values,
-            value_mask,
+            value_mask: (!flat).then(|| word(offset_of!(VectorColumn, value_mask))),
             validity: values,
-            validity_mask: value_mask,
+            validity_mask: None,
         };
         if nullable {
             words.validity = word(offset_of!(VectorColumn, validity));
-            words.validity_mask = word(offset_of!(VectorColumn, validity_mask));
+            words.validity_mask = Some(word(offset_of!(VectorColumn, validity_mask)));
         }
         Ok(self.vector_value(row, words, storage, native, nullable))
     }
@@ -248,16 +250,23 @@ impl Translator<'_, '_> {
         native: NativeType,
         nullable: bool,
     ) -> SqlValue {
-        let at = self.b.ins().band(row, words.value_mask);
+        let at = self.masked(row, words.value_mask);
         let address = self.element(words.values, at, storage.size());
         // Where bounds prove that a wide decimal fits in 64 bits, its low half is the value.
         let value = self.load(native, address, 0);
         let valid = nullable.then(|| {
-            let at = self.b.ins().band(row, words.validity_mask);
+            let at = self.masked(row, words.validity_mask);
             let address = self.b.ins().iadd(words.validity, at);
             self.load(NativeType::Bool, address, 0)
         });
         SqlValue { value, valid, native }
+    }
+
+    fn masked(&mut self, row: ir::Value, mask: Option<ir::Value>) -> ir::Value {
+        match mask {
+            Some(mask) => self.b.ins().band(row, mask),
+            None => row,
+        }
     }
 
     /// The value of this row in a slot of the stage vector.

@@ -149,6 +149,7 @@ fn source_scope(source: &SourceShape) -> Scope {
                     storage: column.storage,
                     native: column.native,
                     nullable: column.nullable,
+                    flat: column.flat,
                 },
             );
         }

@@ -83,7 +83,7 @@ pub struct SortLayout {
 /// Largest directory of groups addressed by an array, whatever the number of groups.
 const ARRAY_SLOTS_ALWAYS: u64 = 1 << 12;
 /// Largest one at all, and slots allowed for each group expected.
-const ARRAY_SLOTS_MOST: u64 = 1 << 21;
+const ARRAY_SLOTS_MOST: u64 = 1 << 23;
 const ARRAY_SLOTS_PER_GROUP: f64 = 8.0;
 
 impl PlanLayouts {

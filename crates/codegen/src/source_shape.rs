@@ -20,6 +20,8 @@ pub struct SourceColumn {
     pub nullable: bool,
     /// Whether anything reads it: if not, the vector may hold anything there.
     pub read: bool,
+    /// Whether the vector has a value for every row: no scan's is sure to, as a block may hold a column as one constant.
+    pub(crate) flat: bool,
     /// For rows in memory: where the value lies in a row.
     pub field: Option<FieldPlace>,
 }
@@ -40,6 +42,7 @@ impl SourceShape {
             native: field.native,
             nullable: field.validity.is_some(),
             read: id.is_none_or(|id| live.contains(&id)),
+            flat: true,
             field: Some(field),
         };
         let stored = |id: ColumnId, nullable: bool| SourceColumn {
@@ -48,6 +51,7 @@ impl SourceShape {
             native: plan.columns[id].native(),
             nullable,
             read: live.contains(&id),
+            flat: !matches!(pipeline.source, Source::Scan { .. }),
             field: None,
         };
         let columns = match &pipeline.source {

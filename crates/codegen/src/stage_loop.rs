@@ -29,6 +29,8 @@ pub(crate) struct StageWork<'p> {
     pub count: Option<Variable>,
     /// Heads of chains for the first operator, found with prefetching before the loop.
     pub heads: Option<Slot>,
+    /// Key and row of the group found last.
+    pub last_group: Option<(Variable, Variable)>,
     /// States of an aggregation without groups, in registers.
     pub cells: Option<StateCells>,
 }
@@ -42,6 +44,7 @@ impl<'p> StageWork<'p> {
             output: StageVector::default(),
             count: None,
             heads: None,
+            last_group: None,
             cells: None,
         }
     }

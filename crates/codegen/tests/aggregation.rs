@@ -290,3 +290,27 @@ fn clif_is_stable() {
     assert_eq!(first.clif(), second.clif());
     assert!(first.clif().contains("frazil_buffer_append"), "{}", first.clif());
 }
+
+#[test]
+fn keys_that_come_in_runs() {
+    let mut m = Maker::default();
+    let key = |i: i128| (i / 4 % 300) * 1_000_000_007;
+    let data: Vec<Vec<Value>> = (0..3000)
+        .map(|i| vec![Value::Int(key(i)), Value::Int(i)])
+        .collect();
+    let (input, c) = m.values(&[LogicalType::BigInt, LogicalType::BigInt], &data);
+    let (group, sum) = (m.add(LogicalType::BigInt, false), m.add(WIDE, true));
+    let root = Operator::Aggregate {
+        groups: vec![(group, m.column(c[0]))],
+        aggregates: vec![(sum, call(AggregateFunction::Sum, Some(m.column(c[1])), WIDE))],
+        input: Box::new(input),
+    };
+    let mut expected: BTreeMap<i128, i128> = BTreeMap::new();
+    (0..3000).for_each(|i| *expected.entry(key(i)).or_default() += i);
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|(k, s)| vec![Value::Int(k), Value::Int(s)])
+        .collect();
+    let got = m.run(root, &[group, sum]).unwrap();
+    assert_eq!(support::sorted(&got), support::sorted(&expected));
+}

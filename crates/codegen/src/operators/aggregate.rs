@@ -39,6 +39,7 @@ impl<'p> Translator<'_, 'p> {
     pub fn open_states(&mut self, id: AggregateId) {
         let layout = self.aggregate_layout(id);
         if layout.spec.groups > 0 {
+            self.open_last_group(layout);
             return;
         }
         let directory = self.object_field(ObjectSpec::Groups(id), offset_of!(AggregateTable, directory));
@@ -51,6 +52,19 @@ impl<'p> Translator<'_, 'p> {
             cells.push((*field, value, valid));
         }
         self.work.cells = Some(StateCells { row, cells });
+    }
+
+    /// Keys that come in runs, as those of a clustered table do, find their group without a look-up: the
+    /// one found last is kept in registers.
+    fn open_last_group(&mut self, layout: &AggregateLayout) {
+        let by_hash = matches!(layout.spec.addressing, GroupAddressing::Hash { .. });
+        let key = layout.spec.layout.fields[0];
+        let integer = matches!(key.native, NativeType::I16 | NativeType::I32 | NativeType::I64);
+        if by_hash && layout.spec.groups == 1 && integer && key.validity.is_none() {
+            let zero = self.word(0);
+            let (key, row) = (self.variable(zero), self.variable(zero));
+            self.work.last_group = Some((key, row));
+        }
     }
 
     /// Stores them.
@@ -164,6 +178,26 @@ impl<'p> Translator<'_, 'p> {
         layout: &AggregateLayout,
         keys: &[SqlValue],
     ) -> Result<ir::Value> {
+        let Some((last_key, last_row)) = self.work.last_group else {
+            return self.look_up(id, layout, keys);
+        };
+        let key = self.coerce(keys[0], NativeType::I64).value;
+        let (before, row) = (self.b.use_var(last_key), self.b.use_var(last_row));
+        let same = self.icmp(IntCC::Equal, key, before);
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, row, 0);
+        let again = self.b.ins().band(same, some);
+        let (other, found) = (self.b.create_block(), self.block(&[types::I64]));
+        let args: [ir::BlockArg; 1] = [row.into()];
+        self.b.ins().brif(again, found, &args, other, &[]);
+        self.enter(other);
+        let row = self.look_up(id, layout, keys)?;
+        self.b.def_var(last_key, key);
+        self.b.def_var(last_row, row);
+        self.jump(found, &[row]);
+        Ok(self.enter(found)[0])
+    }
+
+    fn look_up(&mut self, id: AggregateId, layout: &AggregateLayout, keys: &[SqlValue]) -> Result<ir::Value> {
         let table = self.object(ObjectSpec::Groups(id));
         let hash = self.hash_values(keys)?;
         // Both may change with every new group.

@@ -18,7 +18,13 @@ impl Translator<'_, '_> {
         let first = layout.spec.groups;
         let state = |t: &mut Self, index: usize| {
             let column = source.columns[first + index];
-            t.source_value(first + index, column.storage, column.native, column.nullable)
+            t.source_value(
+                first + index,
+                column.storage,
+                column.native,
+                column.nullable,
+                column.flat,
+            )
         };
         for &(column, finish) in &layout.results {
             let ty = plan.columns[column].ty;

@@ -48,7 +48,7 @@ impl Translator<'_, '_> {
                 self.enter(other);
             }
             let c = source.columns[index];
-            let bound = self.source_value(index, c.storage, native, true)?;
+            let bound = self.source_value(index, c.storage, native, true, c.flat)?;
             let valid = match bound.valid {
                 Some(valid) => valid,
                 None => self.byte(true),

@@ -16,9 +16,11 @@ use std::mem::offset_of;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VectorWords {
     pub values: ir::Value,
-    pub value_mask: ir::Value,
+    /// None: all ones.
+    pub value_mask: Option<ir::Value>,
     pub validity: ir::Value,
-    pub validity_mask: ir::Value,
+    /// None: all ones.
+    pub validity_mask: Option<ir::Value>,
 }
 
 impl Translator<'_, '_> {
@@ -58,9 +60,9 @@ impl Translator<'_, '_> {
         self.call_checked(Function::CallVectorFunction, &args, FailurePoint::CALL)?;
         let words = VectorWords {
             values: self.load_word(out, offset_of!(VectorColumn, values) as i32),
-            value_mask: self.load_word(out, offset_of!(VectorColumn, value_mask) as i32),
+            value_mask: Some(self.load_word(out, offset_of!(VectorColumn, value_mask) as i32)),
             validity: self.load_word(out, offset_of!(VectorColumn, validity) as i32),
-            validity_mask: self.load_word(out, offset_of!(VectorColumn, validity_mask) as i32),
+            validity_mask: Some(self.load_word(out, offset_of!(VectorColumn, validity_mask) as i32)),
         };
         let place = Place::Vector {
             words,
@@ -74,33 +76,37 @@ impl Translator<'_, '_> {
     /// The columns of a vector in the stage memory.
     fn slot_words(&mut self, values: usize, validity: Option<usize>) -> VectorWords {
         let memory = self.stage_memory();
-        let all = self.word(u64::MAX);
         let values = self.b.ins().iadd_imm_s(memory, values as i64);
         let (validity, validity_mask) = match validity {
-            Some(at) => (self.b.ins().iadd_imm_s(memory, at as i64), all),
+            Some(at) => (self.b.ins().iadd_imm_s(memory, at as i64), None),
             None => {
                 let at = self.memory.room(1);
                 let one = self.byte(true);
                 self.store(one, memory, at as i32);
                 let none = self.word(0);
-                (self.b.ins().iadd_imm_s(memory, at as i64), none)
+                (self.b.ins().iadd_imm_s(memory, at as i64), Some(none))
             }
         };
         VectorWords {
             values,
-            value_mask: all,
+            value_mask: None,
             validity,
             validity_mask,
         }
     }
 
     fn store_words(&mut self, words: VectorWords, to: ir::Value, at: usize) {
+        let all = self.word(u64::MAX);
         let at = |field: usize| (at + field) as i32;
         self.store(words.values, to, at(offset_of!(VectorColumn, values)));
-        self.store(words.value_mask, to, at(offset_of!(VectorColumn, value_mask)));
+        self.store(
+            words.value_mask.unwrap_or(all),
+            to,
+            at(offset_of!(VectorColumn, value_mask)),
+        );
         self.store(words.validity, to, at(offset_of!(VectorColumn, validity)));
         self.store(
-            words.validity_mask,
+            words.validity_mask.unwrap_or(all),
             to,
             at(offset_of!(VectorColumn, validity_mask)),
         );
