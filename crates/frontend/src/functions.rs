@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use datafusion_common::Result;
 use datafusion_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use frazil_plan::ScalarFunction;
+use frazil_types::LogicalType;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -181,6 +182,51 @@ pub(crate) fn find(name: &str) -> Option<Arc<ScalarUDF>> {
 /// What a function of DataFusion's plan means, if it is one of ours.
 pub(crate) fn named(udf: &ScalarUDF) -> Option<&Named> {
     (udf.inner().as_ref() as &dyn std::any::Any).downcast_ref::<Named>()
+}
+
+/// A cast as a function of its own name. DataFusion's name of an expression leaves casts out, so that
+/// `x` and `cast(x as date)`, or aggregates of them, could not stand beside each other.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CastTo {
+    name: String,
+    pub ty: LogicalType,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for CastTo {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(crate::sql_type::to_arrow(self.ty))
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        datafusion_common::internal_err!("{} runs in compiled code", self.name)
+    }
+}
+
+/// Name of the function that casts to a type.
+pub(crate) fn cast_name(ty: LogicalType) -> String {
+    format!("cast to {ty}")
+}
+
+/// The function that casts to a type.
+pub(crate) fn cast_to(ty: LogicalType) -> Arc<ScalarUDF> {
+    let signature = Signature::any(1, Volatility::Immutable);
+    let name = cast_name(ty);
+    Arc::new(ScalarUDF::new_from_impl(CastTo { name, ty, signature }))
+}
+
+/// The type that a function casts to, if it is a cast.
+pub(crate) fn cast_target(udf: &ScalarUDF) -> Option<LogicalType> {
+    let cast = (udf.inner().as_ref() as &dyn std::any::Any).downcast_ref::<CastTo>();
+    cast.map(|c| c.ty)
 }
 
 /// All names, for hints.

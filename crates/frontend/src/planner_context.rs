@@ -12,7 +12,7 @@ use datafusion_expr::{AggregateUDF, Expr, ExprSchemable, HigherOrderUDF, ScalarU
 use datafusion_functions_aggregate as aggregate;
 use datafusion_sql::planner::ParserOptions;
 use datafusion_sql::sqlparser::ast::BinaryOperator;
-use frazil_types::{Error, SqlState};
+use frazil_types::{Error, LogicalType, SqlState};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -47,6 +47,7 @@ pub(crate) fn parser_options() -> ParserOptions {
 pub(crate) struct PlannerContext<'a> {
     catalog: &'a dyn CatalogView,
     sources: RefCell<HashMap<String, Arc<Source>>>,
+    casts: RefCell<HashMap<String, Arc<ScalarUDF>>>,
 }
 
 impl<'a> PlannerContext<'a> {
@@ -54,6 +55,7 @@ impl<'a> PlannerContext<'a> {
         PlannerContext {
             catalog,
             sources: RefCell::default(),
+            casts: RefCell::default(),
         }
     }
 
@@ -63,6 +65,16 @@ impl<'a> PlannerContext<'a> {
         self.sources
             .borrow_mut()
             .insert(name.to_string(), Arc::new(source));
+    }
+
+    /// Name of the function that casts to a type, known from now on.
+    pub fn cast_to(&self, ty: LogicalType) -> String {
+        let name = functions::cast_name(ty);
+        let mut casts = self.casts.borrow_mut();
+        casts
+            .entry(name.clone())
+            .or_insert_with(|| functions::cast_to(ty));
+        name
     }
 
     /// The catalog's table of a name; 42P01.
@@ -128,6 +140,9 @@ impl ContextProvider for PlannerContext<'_> {
     }
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        if let Some(cast) = self.casts.borrow().get(name) {
+            return Some(Arc::clone(cast));
+        }
         // A name with a blank is one that only we give (see `Operators`).
         let written = !name.contains(' ') && name != "||";
         written.then(|| functions::find(name).or_else(|| crate::vector_function::find(name)))?

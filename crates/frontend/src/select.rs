@@ -9,8 +9,9 @@ use datafusion_expr::LogicalPlan;
 use datafusion_sql::planner::SqlToRel;
 use datafusion_sql::sqlparser::ast::Value as SqlValue;
 use datafusion_sql::sqlparser::ast::{
-    Cte, Expr as SqlExpr, Ident, ObjectName, Query, SelectItem, SetExpr, Statement as Ast, VisitMut,
-    VisitorMut, visit_relations,
+    CastKind, Cte, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Query, SelectItem, SetExpr, Statement as Ast, VisitMut, VisitorMut,
+    visit_relations,
 };
 use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::Parser;
@@ -53,8 +54,10 @@ pub(crate) fn translate(
     refuse::check(query)?;
     let written = written_names(query);
     let mut query = query.clone();
-    let _ = query.visit(&mut DistinctNames);
+    let _ = query.visit(&mut WrittenNames);
     let _ = query.visit(&mut WideNumbers);
+    let _ = query.visit(&mut NamedCasts(context));
+    let _ = query.visit(&mut DistinctNames);
     if binder.settings.share_common_tables {
         share_common_tables(context, translator, &mut query)?;
     }
@@ -233,6 +236,33 @@ fn name_of(e: &SqlExpr) -> Option<String> {
     }
 }
 
+/// Columns of subqueries have the names PostgreSQL gives them, not DataFusion's. A query with an order
+/// keeps those, as its sort keys could then mean the named columns where they meant the table's.
+struct WrittenNames;
+
+impl VisitorMut for WrittenNames {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let mut body = &mut *query.body;
+        while let SetExpr::SetOperation { left, .. } = body {
+            body = left;
+        }
+        if let (None, SetExpr::Select(select)) = (&query.order_by, body) {
+            for item in &mut select.projection {
+                if let SelectItem::UnnamedExpr(e) = item
+                    && !matches!(e, SqlExpr::Identifier(_) | SqlExpr::CompoundIdentifier(_))
+                    && let Some(name) = name_of(e)
+                {
+                    let (expr, alias) = (e.clone(), Ident::with_quote('"', name));
+                    *item = SelectItem::ExprWithAlias { expr, alias };
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// DataFusion wants distinct names in a select list; SQL does not.
 struct DistinctNames;
 
@@ -243,7 +273,7 @@ impl VisitorMut for DistinctNames {
         let mut seen: Vec<String> = Vec::new();
         for (i, item) in select.projection.iter_mut().enumerate() {
             let name = match item {
-                SelectItem::UnnamedExpr(e) => without_casts(e),
+                SelectItem::UnnamedExpr(e) => e.to_string(),
                 SelectItem::ExprWithAlias { alias, .. } => fold(alias),
                 _ => continue,
             };
@@ -263,21 +293,48 @@ impl VisitorMut for DistinctNames {
     }
 }
 
-/// The text of an expression with its casts left out, as DataFusion names it.
-fn without_casts(e: &SqlExpr) -> String {
-    struct Strip;
-    impl VisitorMut for Strip {
-        type Break = ();
-        fn post_visit_expr(&mut self, e: &mut SqlExpr) -> ControlFlow<()> {
-            if let SqlExpr::Cast { expr, .. } = e {
-                *e = (**expr).clone();
-            }
-            ControlFlow::Continue(())
+/// Casts become functions of their own names ([`PlannerContext::cast_to`]), save those of constants and
+/// parameters, which take their type from the cast.
+struct NamedCasts<'a, 'c>(&'a PlannerContext<'c>);
+
+impl VisitorMut for NamedCasts<'_, '_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, e: &mut SqlExpr) -> ControlFlow<()> {
+        if let SqlExpr::Cast {
+            kind: CastKind::Cast | CastKind::DoubleColon,
+            expr,
+            data_type,
+            array: false,
+            format: None,
+        } = e
+            && !matches!(**expr, SqlExpr::Value(_))
+            // A type that is not supported is refused where the cast is planned.
+            && let Ok(ty) = crate::sql_type::of_sql(data_type)
+        {
+            let name = Ident::with_quote('"', self.0.cast_to(ty));
+            *e = call(name, (**expr).clone());
         }
+        ControlFlow::Continue(())
     }
-    let mut bare = e.clone();
-    let _ = bare.visit(&mut Strip);
-    bare.to_string()
+}
+
+/// `name(argument)`.
+fn call(name: Ident, argument: SqlExpr) -> SqlExpr {
+    SqlExpr::Function(Function {
+        name: ObjectName::from(vec![name]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
 }
 
 /// Numbers beyond the digits of any decimal (`1e300`, `5e-324`) are doubles.

@@ -22,33 +22,37 @@ use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 
 /// Rewrites the DISTINCT aggregates of a plan.
 pub fn plan(plan: &mut Plan) -> Result<()> {
-    let mut added = Vec::new();
-    let first = plan.shared.len();
-    for tree in &mut plan.shared {
-        // What such a tree would share had to be computed before it.
-        tree_of(tree, &mut plan.columns, None)?;
+    // A shared subplan reads only those before it, so what a tree comes to share goes in front of it and
+    // those behind move on.
+    let mut shared = Vec::with_capacity(plan.shared.len());
+    let mut moved = Vec::with_capacity(plan.shared.len());
+    for mut tree in std::mem::take(&mut plan.shared) {
+        renumber(&mut tree, &moved);
+        tree_of(&mut tree, &mut plan.columns, &mut shared)?;
+        moved.push(SharedId(shared.len()));
+        shared.push(tree);
     }
-    let mut pool = Pool {
-        first,
-        added: &mut added,
-    };
-    for (tree, _) in &mut plan.subqueries {
-        tree_of(tree, &mut plan.columns, Some(&mut pool))?;
+    for tree in (plan.subqueries.iter_mut().map(|s| &mut s.0)).chain([&mut plan.root]) {
+        renumber(tree, &moved);
+        tree_of(tree, &mut plan.columns, &mut shared)?;
     }
-    tree_of(&mut plan.root, &mut plan.columns, Some(&mut pool))?;
-    plan.shared.append(&mut added);
+    plan.shared = shared;
     Ok(())
 }
 
-/// Shared subplans that the rewriting adds.
-struct Pool<'a> {
-    first: usize,
-    added: &'a mut Vec<Operator>,
+/// Makes a tree read shared subplans at their new places.
+fn renumber(op: &mut Operator, moved: &[SharedId]) {
+    if let Operator::Shared { id, .. } = op {
+        *id = moved[id.0];
+    }
+    op.inputs_mut()
+        .into_iter()
+        .for_each(|input| renumber(input, moved));
 }
 
-fn tree_of(op: &mut Operator, columns: &mut Columns, mut pool: Option<&mut Pool<'_>>) -> Result<()> {
+fn tree_of(op: &mut Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> Result<()> {
     for input in op.inputs_mut() {
-        tree_of(input, columns, pool.as_deref_mut())?;
+        tree_of(input, columns, shared)?;
     }
     if let Operator::Aggregate { aggregates, .. } = op {
         for (_, call) in aggregates.iter_mut() {
@@ -57,7 +61,7 @@ fn tree_of(op: &mut Operator, columns: &mut Columns, mut pool: Option<&mut Pool<
         }
         if aggregates.iter().any(|a| a.1.distinct) {
             let whole = take(op);
-            *op = rewrite(whole, columns, pool)?;
+            *op = rewrite(whole, columns, shared)?;
         }
     }
     Ok(())
@@ -72,7 +76,7 @@ struct Levels {
     after: Vec<(ColumnId, Expr)>,
 }
 
-fn rewrite(op: Operator, columns: &mut Columns, pool: Option<&mut Pool<'_>>) -> Result<Operator> {
+fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> Result<Operator> {
     let Operator::Aggregate {
         input,
         groups,
@@ -92,12 +96,7 @@ fn rewrite(op: Operator, columns: &mut Columns, pool: Option<&mut Pool<'_>>) -> 
     }
     let mut reading = None;
     if arguments.len() > 1 {
-        let pool = pool.ok_or_else(|| {
-            Error::unsupported(
-                "several DISTINCT aggregates of different arguments in a WITH query read twice",
-            )
-        })?;
-        let readings = read_apart(input, &mut groups, &mut calls, &mut arguments, columns, pool);
+        let readings = read_apart(input, &mut groups, &mut calls, &mut arguments, columns, shared);
         input = readings.0;
         reading = Some(readings.1);
     }
@@ -326,7 +325,7 @@ fn read_apart(
     calls: &mut [(ColumnId, AggregateCall)],
     arguments: &mut [Expr],
     columns: &mut Columns,
-    pool: &mut Pool<'_>,
+    shared: &mut Vec<Operator>,
 ) -> (Operator, ColumnId) {
     // What each reading gives: group keys always, the rest in one reading only.
     let mut values: Vec<(Option<usize>, Expr)> = groups.iter().map(|g| (None, g.1.clone())).collect();
@@ -348,11 +347,11 @@ fn read_apart(
             .iter()
             .for_each(|e| values.push((Some(0), e.clone())));
     }
-    let id = SharedId(pool.first + pool.added.len());
+    let id = SharedId(shared.len());
     let mut read: Vec<ColumnId> = values.iter().flat_map(|v| v.1.columns_read()).collect();
     read.sort();
     read.dedup();
-    pool.added.push(input);
+    shared.push(input);
     let made: Vec<ColumnId> = values.iter().map(|v| columns.add("", v.1.ty, true)).collect();
     let reading = columns.add("reading", LogicalType::Integer, false);
     let inputs = (0..=arguments.len())

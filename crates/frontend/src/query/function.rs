@@ -27,6 +27,9 @@ impl Translator {
             .iter()
             .map(|a| self.expression(cx, a))
             .collect::<Result<Vec<_>>>()?;
+        if let (Some(ty), 1) = (functions::cast_target(&f.func), arguments.len()) {
+            return self.explicit_cast(arguments.remove(0), ty);
+        }
         let Some(named) = functions::named(&f.func) else {
             return vector_function::call(&f.func, arguments, &self.typing);
         };
