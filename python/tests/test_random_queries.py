@@ -71,6 +71,7 @@ def settings(draw, isas):
         "frazil.scan": scan,
         "frazil.window_rows": draw.choice([64, 1024, 4096, 4096, 65536]),
         "frazil.stage_rows": draw.choice([64, 100, 1024, 1024]),
+        "frazil.early_probes": draw.choice(["on", "on", "off"]),
     }
 
 

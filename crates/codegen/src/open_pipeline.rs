@@ -7,10 +7,11 @@ use crate::row_source::PipelineSource;
 use crate::source_shape::is_bound_cell;
 use crate::worker::Worker;
 use frazil_kernels::LikePattern;
-use frazil_plan::Expr;
-use frazil_plan::pipeline::{BufferId, Pipeline, PipelinePlan, Sink, Source};
+use frazil_plan::pipeline::{BufferId, EarlyProbe, Pipeline, PipelinePlan, Sink, Source};
+use frazil_plan::{ColumnId, Expr};
 use frazil_runtime::abi::ParameterCell;
 use frazil_runtime::functions::ValueSet;
+use frazil_runtime::join_hash_table::EarlyFilter;
 use frazil_runtime::{BoundValues, BufferBuild, BufferColumn, BufferSpec};
 use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
 use frazil_types::{
@@ -161,15 +162,19 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
             columns,
             row_id,
             restrictions,
+            early_probes,
             ..
         } => {
             let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
             let places = columns.iter().map(|c| c.1).collect();
             let restrictions = values.restrictions(restrictions, columns)?;
             let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?;
+            let (probes, filters) = early_filters(early_probes, columns, opening);
+            let scan = scan.with_early_probes(probes);
             PipelineSource::Scan {
                 scan: Arc::new(scan),
                 row_id: row_id.is_some(),
+                _filters: filters,
             }
         }
         Source::Values { columns, rows } => {
@@ -213,6 +218,29 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
                 .then(|| finished.flags[join.0].clone()),
         },
     })
+}
+
+/// The filters of the joins that a scan probes early, as far as their build keys make one.
+fn early_filters(
+    list: &[EarlyProbe],
+    columns: &[(ColumnId, usize)],
+    opening: &Opening<'_>,
+) -> (Vec<frazil_storage::EarlyProbe>, Vec<EarlyFilter>) {
+    let mut probes = Vec::new();
+    let mut filters = Vec::new();
+    for probe in list.iter().filter(|_| opening.scan.early_probes) {
+        let table = opening.finished.joins[probe.join.0].as_ref();
+        let column = columns.iter().position(|c| c.0 == probe.column);
+        let filter = table.and_then(|t| t.key_filter(opening.budget));
+        if let (Some(column), Some(filter)) = (column, filter) {
+            probes.push(frazil_storage::EarlyProbe {
+                column,
+                filter: filter.filter.clone(),
+            });
+            filters.push(filter);
+        }
+    }
+    (probes, filters)
 }
 
 fn stored_at(plan: &PipelinePlan, buffer: BufferId, column: frazil_plan::ColumnId) -> Result<usize> {

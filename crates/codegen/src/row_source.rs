@@ -4,6 +4,7 @@
 use crate::finished::JoinFlags;
 use crate::source_shape::{SourceColumn, SourceShape};
 use frazil_runtime::abi::VectorColumn;
+use frazil_runtime::join_hash_table::EarlyFilter;
 use frazil_runtime::{FieldPlace, Groups, JoinTable, RowBuffer, ScanSource, SortedRows};
 use frazil_storage::TableScan;
 use frazil_types::{ColumnVector, Native, Result, STAGE_ROWS, dispatch_native};
@@ -21,6 +22,8 @@ pub enum PipelineSource {
         scan: Arc<TableScan>,
         /// Whether the row id is the last column.
         row_id: bool,
+        /// What its early probes test; held for the memory they count.
+        _filters: Vec<EarlyFilter>,
     },
     /// Groups of an aggregation.
     Groups(Arc<Groups>),
@@ -109,7 +112,7 @@ impl SourceCursor {
     /// A cursor at no morsel.
     pub fn new(source: &PipelineSource, shape: &SourceShape) -> SourceCursor {
         match source {
-            PipelineSource::Scan { scan, row_id } => {
+            PipelineSource::Scan { scan, row_id, .. } => {
                 let read: Vec<bool> = shape.columns.iter().map(|c| c.read).collect();
                 SourceCursor::Scan(ScanSource::new(scan, &read, *row_id))
             }

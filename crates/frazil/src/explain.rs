@@ -75,11 +75,12 @@ fn pipeline(p: &PipelineMetrics) -> String {
     text.push_str(&format!(", {} morsels, {} workers", p.morsels, p.workers));
     if let Some(scan) = &p.scan {
         text.push_str(&format!(
-            "; scan: {} chunks, {} skipped by SMA, {} rows skipped by PSMA, {} rows scanned, {} rows returned, {} bytes touched",
+            "; scan: {} chunks, {} skipped by SMA, {} rows skipped by PSMA, {} rows scanned, {} dropped early, {} rows returned, {} bytes touched",
             scan.chunks,
             scan.chunks_skipped_by_sma,
             scan.rows_skipped_by_psma,
             scan.rows_scanned,
+            scan.rows_dropped_early,
             scan.rows_returned,
             scan.bytes_touched
         ));

@@ -72,6 +72,8 @@ pub struct Settings {
     pub stage_rows: usize,
     /// Whether compiled queries are kept and used again.
     pub plan_cache: bool,
+    /// Whether scans test the keys of joins beforehand.
+    pub early_probes: bool,
     /// Time a statement may take; `None` for any.
     pub statement_timeout: Option<Duration>,
     /// Time to wait for the writer before.
@@ -88,6 +90,7 @@ impl Default for Settings {
             window_rows: 4096,
             stage_rows: frazil_types::STAGE_ROWS,
             plan_cache: true,
+            early_probes: true,
             statement_timeout: None,
             lock_timeout: Duration::from_secs(10),
         }
@@ -95,7 +98,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -107,6 +110,7 @@ pub const NAMES: [&str; 11] = [
     "frazil.scan",
     "frazil.window_rows",
     "frazil.stage_rows",
+    "frazil.early_probes",
 ];
 
 impl Settings {
@@ -122,6 +126,7 @@ impl Settings {
             use_psma: self.scan == ScanMode::Psma,
             push_restrictions: pushed,
             lend_columns: self.scan != ScanMode::Vectorized,
+            early_probes: pushed && self.early_probes,
         }
     }
 
@@ -140,6 +145,7 @@ impl Settings {
             "frazil.isa" => self.isa = parsed_isa(value)?,
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
+            "frazil.early_probes" => self.early_probes = on_or_off(name, value)?,
             "frazil.plan_cache" => self.plan_cache = on_or_off(name, value)?,
             "frazil.window_rows" => self.window_rows = number(name, value, 64, CHUNK_ROWS as i128)? as usize,
             "frazil.stage_rows" => {
@@ -160,6 +166,7 @@ impl Settings {
             "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),
             "frazil.scan" => self.scan.to_string(),
             "frazil.plan_cache" => if self.plan_cache { "on" } else { "off" }.to_owned(),
+            "frazil.early_probes" => if self.early_probes { "on" } else { "off" }.to_owned(),
             "frazil.window_rows" => self.window_rows.to_string(),
             "frazil.stage_rows" => self.stage_rows.to_string(),
             other => return Err(unknown(other)),

@@ -40,9 +40,11 @@ pub enum Kernel {
     Vbp,
     /// Anything on horizontally bit-parallel codes.
     Hbp,
+    /// Probe keys against the keys of a build side.
+    EarlyProbe,
 }
 
-const KERNELS: usize = 15;
+const KERNELS: usize = 16;
 const CELLS: usize = KERNELS * Isa::ALL.len();
 
 type Shard = [AtomicU64; CELLS];

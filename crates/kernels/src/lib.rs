@@ -16,6 +16,7 @@ pub mod byteslice;
 pub mod compare;
 pub mod count;
 pub mod counters;
+pub mod early_probe;
 pub mod hash;
 pub mod hbp;
 pub mod isa;
@@ -30,6 +31,7 @@ pub mod vbp;
 
 pub use compare::{Combine, Comparable, RangeOp};
 pub use counters::Kernel;
+pub use early_probe::KeyFilter;
 pub use isa::Isa;
 pub use like::LikePattern;
 pub use packed::Packed;

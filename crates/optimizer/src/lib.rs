@@ -10,6 +10,7 @@ mod aggregate_reduction;
 mod can_fail;
 pub mod cardinality;
 mod distinct_aggregates;
+mod early_probing;
 mod fold;
 mod join_graph;
 mod join_order;
@@ -74,6 +75,7 @@ pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings
 pub fn pipelines(plan: Plan, statistics: &dyn Statistics, policy: StagePolicy) -> PipelinePlan {
     let estimator = Estimator::new(&plan, statistics);
     let mut pipelines = pipeline_builder::build(plan, &estimator);
+    early_probing::apply(&mut pipelines);
     stage_policy::apply(&mut pipelines, policy);
     debug_assert!(verify::pipelines(&pipelines).is_ok());
     pipelines

@@ -387,11 +387,23 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             columns,
             row_id,
             restrictions,
+            early_probes,
             ..
-        } => format!(
-            "scan {}",
-            scan(name, columns, *row_id, restrictions, names, &plan.columns)
-        ),
+        } => {
+            let mut out = format!(
+                "scan {}",
+                scan(name, columns, *row_id, restrictions, names, &plan.columns)
+            );
+            for probe in early_probes {
+                let _ = write!(
+                    out,
+                    ", {} early in join {}",
+                    names.name(probe.column),
+                    probe.join.0
+                );
+            }
+            out
+        }
         Source::Values { columns, rows } => format!("values {}", values(columns, rows, names)),
         Source::Groups(id) => format!("groups {} ({})", id.0, names.list(pipeline.source.columns(plan))),
         Source::Sorted(id) => format!("sorted {} ({})", id.0, names.list(pipeline.source.columns(plan))),

@@ -79,6 +79,8 @@ pub enum Source {
         row_id: Option<ColumnId>,
         /// Predicates evaluated by the scan.
         restrictions: Vec<ScanRestriction>,
+        /// Probes of this pipeline whose keys the scan tests beforehand, the most selective one first.
+        early_probes: Vec<EarlyProbe>,
     },
     /// Rows of expressions that read no column.
     Values {
@@ -100,6 +102,15 @@ pub enum Source {
         /// Those with a match.
         matched: bool,
     },
+}
+
+/// A probe whose build keys are tested while its key is scanned (Data Blocks, appendix E).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlyProbe {
+    /// The join.
+    pub join: JoinId,
+    /// Its probe key, a column of the scan.
+    pub column: ColumnId,
 }
 
 /// An operator within a pipeline.

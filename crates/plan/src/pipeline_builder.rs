@@ -233,6 +233,7 @@ impl Builder<'_> {
                     columns: kept.copied().collect(),
                     row_id: row_id.filter(|r| needed.contains(r)),
                     restrictions: restrictions.clone(),
+                    early_probes: vec![],
                 })
             }
             Operator::Values { columns, rows } => one(Source::Values {

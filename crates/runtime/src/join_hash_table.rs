@@ -28,8 +28,10 @@ use crate::memory::Memory;
 use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
+use frazil_kernels::KeyFilter;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The pointer in a slot or chain.
@@ -45,6 +47,8 @@ pub const KIND_LIST: u64 = 2;
 const DIRECT_SLOTS_PER_ROW: u64 = 8;
 /// Direct addressing is chosen below this many slots whatever the number of rows.
 const DIRECT_SLOTS_ALWAYS: u64 = 1 << 13;
+/// A filter of the keys may take this many bytes whatever the number of rows.
+const FILTER_BYTES_ALWAYS: usize = 1 << 14;
 /// How many rows ahead linking asks for the slot.
 const LINK_AHEAD: usize = 16;
 
@@ -232,6 +236,25 @@ impl JoinTable {
         self.parts.len()
     }
 
+    /// The keys as a filter for the scan of the probe side, where they are integers that lie dense enough
+    /// for a bitmap no larger than a directory would be, and the budget has room for it.
+    pub fn key_filter(&self, budget: &MemoryBudget) -> Option<EarlyFilter> {
+        let rows = self.builds.iter().map(|b| b.pages.rows()).sum();
+        let (min, max) = key_range(&self.spec, &self.builds, rows)?;
+        let bytes = KeyFilter::bytes(min, max).filter(|&b| b <= rows.max(FILTER_BYTES_ALWAYS / 8) * 8)?;
+        let mut reservation = budget.reservation();
+        reservation.grow(bytes).ok()?;
+        let mut filter = KeyFilter::new(min, max);
+        for row in self.builds.iter().flat_map(|b| b.pages.iter()) {
+            // SAFETY: live rows of the spec's layout, which has an integer key.
+            filter.insert(unsafe { integer_key(&self.spec, row) });
+        }
+        Some(EarlyFilter {
+            filter: Arc::new(filter),
+            _reservation: reservation,
+        })
+    }
+
     /// Bytes of the directory and the rows: what probes go through.
     pub fn bytes(&self) -> usize {
         self.header.slots as usize * 8 + self.builds.iter().map(|b| b.pages.bytes()).sum::<usize>()
@@ -389,6 +412,14 @@ impl JoinTable {
     }
 }
 
+/// A filter of a build side's keys and the memory it holds.
+#[derive(Debug)]
+pub struct EarlyFilter {
+    /// The keys.
+    pub filter: Arc<KeyFilter>,
+    _reservation: Reservation,
+}
+
 fn list_parts(builds: &[JoinBuild]) -> Vec<(usize, usize, bool)> {
     let mut parts = Vec::new();
     for (i, build) in builds.iter().enumerate() {
@@ -400,6 +431,14 @@ fn list_parts(builds: &[JoinBuild]) -> Vec<(usize, usize, bool)> {
 
 /// Smallest key and number of slots, where direct addressing pays.
 fn direct_range(spec: &JoinSpec, builds: &[JoinBuild], rows: usize) -> Option<(i64, u64)> {
+    let (min, max) = key_range(spec, builds, rows)?;
+    let slots = u64::try_from(i128::from(max) - i128::from(min) + 1).ok()?;
+    let most = (rows as u64 * DIRECT_SLOTS_PER_ROW).max(DIRECT_SLOTS_ALWAYS);
+    (slots <= most).then_some((min, slots))
+}
+
+/// Smallest and largest key, if keys are integers and there are some.
+fn key_range(spec: &JoinSpec, builds: &[JoinBuild], rows: usize) -> Option<(i64, i64)> {
     if !spec.has_integer_key() || rows == 0 {
         return None;
     }
@@ -416,9 +455,7 @@ fn direct_range(spec: &JoinSpec, builds: &[JoinBuild], rows: usize) -> Option<(i
             (min, max) = (min.min(key), max.max(key));
         }
     }
-    let slots = u64::try_from(i128::from(max) - i128::from(min) + 1).ok()?;
-    let most = (rows as u64 * DIRECT_SLOTS_PER_ROW).max(DIRECT_SLOTS_ALWAYS);
-    (slots <= most).then_some((min, slots))
+    Some((min, max))
 }
 
 /// # Safety

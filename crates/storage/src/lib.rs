@@ -10,6 +10,7 @@
 pub mod bounds;
 pub mod chunk;
 pub mod chunk_info;
+pub mod early_probe;
 pub mod freeze;
 pub mod hot_chunk;
 pub mod hot_layout;
@@ -39,5 +40,5 @@ pub use scan_cursor::{FetchedColumn, Positions, ScanCursor};
 pub use snapshot::{Snapshot, Table, TableSnapshot};
 pub use statistics::{ColumnStatistics, TableStatistics};
 pub use store::Store;
-pub use table_scan::{ScanCounters, ScanOptions, TableScan};
+pub use table_scan::{EarlyProbe, ScanCounters, ScanOptions, TableScan};
 pub use transaction::{Savepoint, Transaction};

@@ -7,6 +7,7 @@
 //! is unpacked before it is fetched and nothing is allocated per vector.
 
 use crate::chunk::{Chunk, ChunkSlot};
+use crate::early_probe::EarlyProbes;
 use crate::hot_match::{MatchScratch, set_all};
 use crate::read_chunk::read_column;
 use crate::row_id::RowId;
@@ -72,11 +73,13 @@ pub struct ScanCursor {
     row_ids: Vec<i64>,
     buffers: Vec<ColumnBuffer>,
     scratch: MatchScratch,
+    early_probes: EarlyProbes,
     counters: ScanCounters,
 }
 
 impl ScanCursor {
     pub(crate) fn new(scan: Arc<TableScan>) -> ScanCursor {
+        let early_probes = EarlyProbes::new(scan.early_probes.len());
         let buffers = scan.columns.iter().map(|_| ColumnBuffer::new()).collect();
         ScanCursor {
             scan,
@@ -94,6 +97,7 @@ impl ScanCursor {
             row_ids: Vec::new(),
             buffers,
             scratch: MatchScratch::default(),
+            early_probes,
             counters: ScanCounters::default(),
         }
     }
@@ -107,18 +111,20 @@ impl ScanCursor {
         self.emitted = 0;
         self.vector = Vector::Range { start: 0, len: 0 };
         self.block_scan = None;
+        // Rows that all match are handed out without looking at match bits.
+        let untested = slot.deleted.is_none() && !self.early_probes.pay();
         match &*slot.chunk {
-            Chunk::Hot(_) => self.all_match = self.scan.hot_predicates.is_empty() && slot.deleted.is_none(),
-            Chunk::Frozen(frozen) => self.open_block(&slot, &frozen.block)?,
+            Chunk::Hot(_) => self.all_match = self.scan.hot_predicates.is_empty() && untested,
+            Chunk::Frozen(frozen) => self.open_block(&slot, &frozen.block, untested)?,
         }
         self.slot = Some(slot);
         Ok(())
     }
 
-    fn open_block(&mut self, slot: &ChunkSlot, block: &Block) -> Result<()> {
+    fn open_block(&mut self, slot: &ChunkSlot, block: &Block, untested: bool) -> Result<()> {
         let scan = &self.scan;
         if !scan.options.push_restrictions || scan.restrictions.is_empty() {
-            self.all_match = slot.deleted.is_none();
+            self.all_match = untested;
             return Ok(());
         }
         let options = frazil_block::ScanOptions {
@@ -134,7 +140,7 @@ impl ScanCursor {
         } else {
             self.counters.rows_skipped_by_psma += u64::from(block.rows()) - range.len() as u64;
         }
-        self.all_match = range.is_empty() || block_scan.matches_all() && slot.deleted.is_none();
+        self.all_match = range.is_empty() || block_scan.matches_all() && untested;
         self.end = range.end as usize;
         self.next_row = range.start as usize;
         if !self.all_match {
@@ -345,6 +351,15 @@ impl ScanCursor {
             for (word, gone) in words.iter_mut().zip(gone) {
                 *word &= !gone;
             }
+        }
+        if self.early_probes.pay() {
+            let scan = &self.scan;
+            let words = &mut self.words[start / 64..end.div_ceil(64)];
+            let (isa, probes) = (scan.options.isa, &scan.early_probes);
+            self.counters.rows_dropped_early += self
+                .early_probes
+                .run(isa, probes, &scan.columns, slot, start..end, words)
+                .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
         }
         self.counters.rows_scanned += (end - start) as u64;
         self.next_row = end;

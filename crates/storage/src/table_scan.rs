@@ -5,7 +5,7 @@ use crate::hot_match::HotPredicate;
 use crate::merge_restrictions::merge_ranges;
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
-use frazil_kernels::Isa;
+use frazil_kernels::{Isa, KeyFilter};
 use frazil_types::{CHUNK_ROWS, Error, Restriction, Result, STAGE_ROWS};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,8 @@ pub struct ScanOptions {
     pub push_restrictions: bool,
     /// Whether columns may be lent from the chunk instead of copied.
     pub lend_columns: bool,
+    /// Whether the keys of joins are tested in the scan (see [`EarlyProbe`]).
+    pub early_probes: bool,
 }
 
 impl Default for ScanOptions {
@@ -40,6 +42,7 @@ impl Default for ScanOptions {
             use_psma: true,
             push_restrictions: true,
             lend_columns: true,
+            early_probes: true,
         }
     }
 }
@@ -67,10 +70,22 @@ pub struct ScanCounters {
     pub rows_skipped_by_psma: u64,
     /// Rows on which restrictions were evaluated, or that were returned without any.
     pub rows_scanned: u64,
+    /// Rows that early probes dropped.
+    pub rows_dropped_early: u64,
     /// Rows returned.
     pub rows_returned: u64,
     /// Bytes of codes and values read, by estimate.
     pub bytes_touched: u64,
+}
+
+/// A join's build keys, tested while its probe side is scanned (Data Blocks, appendix E): rows without a
+/// match never leave the scan. It may let such rows pass, as the probe comes later anyway.
+#[derive(Clone, Debug)]
+pub struct EarlyProbe {
+    /// The key, an integer: an index into the scan's columns.
+    pub column: usize,
+    /// The build keys.
+    pub filter: Arc<KeyFilter>,
 }
 
 /// A scan of some columns of one version of a table under restrictions.
@@ -81,7 +96,8 @@ pub struct TableScan {
     pub(crate) restrictions: Vec<Restriction>,
     pub(crate) hot_predicates: Vec<HotPredicate>,
     pub(crate) options: ScanOptions,
-    totals: [AtomicU64; 6],
+    pub(crate) early_probes: Vec<EarlyProbe>,
+    totals: [AtomicU64; 7],
 }
 
 impl TableScan {
@@ -114,8 +130,14 @@ impl TableScan {
             restrictions,
             hot_predicates,
             options,
+            early_probes: Vec::new(),
             totals: Default::default(),
         })
+    }
+
+    /// The same scan with early probes, the most selective one first.
+    pub fn with_early_probes(self, early_probes: Vec<EarlyProbe>) -> TableScan {
+        TableScan { early_probes, ..self }
     }
 
     /// Number of morsels: one per chunk.
@@ -150,14 +172,15 @@ impl TableScan {
 
     /// What all cursors did; complete once they are at the end of their morsels or dropped.
     pub fn counters(&self) -> ScanCounters {
-        let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|i| self.totals[i].load(Ordering::Relaxed));
+        let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6].map(|i| self.totals[i].load(Ordering::Relaxed));
         ScanCounters {
             chunks: a,
             chunks_skipped_by_sma: b,
             rows_skipped_by_psma: c,
             rows_scanned: d,
-            rows_returned: e,
-            bytes_touched: f,
+            rows_dropped_early: e,
+            rows_returned: f,
+            bytes_touched: g,
         }
     }
 
@@ -167,6 +190,7 @@ impl TableScan {
             c.chunks_skipped_by_sma,
             c.rows_skipped_by_psma,
             c.rows_scanned,
+            c.rows_dropped_early,
             c.rows_returned,
             c.bytes_touched,
         ];

@@ -45,3 +45,39 @@ fn analyze_counts_what_was_skipped() {
     );
     assert_eq!(rows(&c, "select count(*) from t"), "3");
 }
+
+#[test]
+fn scans_probe_selective_joins_early() {
+    let c = memory();
+    rows(&c, "create table orders (o integer not null, day date not null)");
+    rows(&c, "create table lines (o integer not null, x integer not null)");
+    let day = |i: u32| {
+        if i.is_multiple_of(50) {
+            "2026-05-01"
+        } else {
+            "2026-01-01"
+        }
+    };
+    let orders: Vec<String> = (0..2000).map(|i| format!("({i}, date '{}')", day(i))).collect();
+    let lines: Vec<String> = (0..6000).map(|i| format!("({}, {i})", i / 3)).collect();
+    rows(&c, &format!("insert into orders values {}", orders.join(", ")));
+    rows(&c, &format!("insert into lines values {}", lines.join(", ")));
+    let query =
+        "select sum(x), count(*) from orders join lines on orders.o = lines.o where day > date '2026-04-01'";
+    for freeze in [false, true] {
+        if freeze {
+            rows(&c, "freeze table orders");
+            rows(&c, "freeze table lines");
+        }
+        rows(&c, "set frazil.early_probes = on");
+        let plan = rows(&c, &format!("explain (pipelines) {query}"));
+        assert!(plan.contains("o early in join 0"), "{plan}");
+        let text = rows(&c, &format!("explain analyze {query}"));
+        assert!(text.contains("5880 dropped early, 120 rows returned"), "{text}");
+        let probed = rows(&c, query);
+        rows(&c, "set frazil.early_probes = off");
+        let text = rows(&c, &format!("explain analyze {query}"));
+        assert!(text.contains("0 dropped early, 6000 rows returned"), "{text}");
+        assert_eq!(rows(&c, query), probed);
+    }
+}

@@ -193,8 +193,14 @@ pub fn scan(
 ) -> Vec<(RowId, Vec<Value>)> {
     let schema = snapshot.schema().clone();
     let columns: Vec<usize> = (0..schema.columns.len()).rev().collect();
-    let stage_rows = options.stage_rows;
     let scan = TableScan::new(snapshot.clone(), columns, restrictions.to_vec(), options).unwrap();
+    run(scan)
+}
+
+/// What a scan of all columns, the last one first, returns.
+pub fn run(scan: TableScan) -> Vec<(RowId, Vec<Value>)> {
+    let schema = scan.snapshot().schema().clone();
+    let stage_rows = scan.options().stage_rows;
     let scan = Arc::new(scan);
     let mut cursor = scan.cursor();
     let mut out = Vec::new();
