@@ -48,7 +48,9 @@ const DIRECT_SLOTS_PER_ROW: u64 = 8;
 /// Direct addressing is chosen below this many slots whatever the number of rows.
 const DIRECT_SLOTS_ALWAYS: u64 = 1 << 13;
 /// A filter of the keys may take this many bytes whatever the number of rows.
-const FILTER_BYTES_ALWAYS: usize = 1 << 14;
+const FILTER_BYTES_ALWAYS: usize = 1 << 22;
+/// And this many bytes a row.
+const FILTER_BYTES_PER_ROW: usize = 32;
 /// How many rows ahead linking asks for the slot.
 const LINK_AHEAD: usize = 16;
 
@@ -237,11 +239,12 @@ impl JoinTable {
     }
 
     /// The keys as a filter for the scan of the probe side, where they are integers that lie dense enough
-    /// for a bitmap no larger than a directory would be, and the budget has room for it.
+    /// for a bitmap, and the budget has room for it.
     pub fn key_filter(&self, budget: &MemoryBudget) -> Option<EarlyFilter> {
         let rows = self.builds.iter().map(|b| b.pages.rows()).sum();
         let (min, max) = key_range(&self.spec, &self.builds, rows)?;
-        let bytes = KeyFilter::bytes(min, max).filter(|&b| b <= rows.max(FILTER_BYTES_ALWAYS / 8) * 8)?;
+        let bytes = KeyFilter::bytes(min, max)
+            .filter(|&b| b <= FILTER_BYTES_ALWAYS.max(rows * FILTER_BYTES_PER_ROW))?;
         let mut reservation = budget.reservation();
         reservation.grow(bytes).ok()?;
         let mut filter = KeyFilter::new(min, max);

@@ -85,7 +85,7 @@ impl EarlyProbes {
             self.found.clear();
             self.found.resize(count.div_ceil(64), 0);
             test(isa, probe, &self.buffer, &mut self.found);
-            let passed = self.found.iter().map(|w| u64::from(w.count_ones())).sum();
+            let passed: u64 = self.found.iter().map(|w| u64::from(w.count_ones())).sum();
             record.tested += count as u64;
             record.passed += passed;
             dropped += count as u64 - passed;

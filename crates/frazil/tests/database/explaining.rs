@@ -49,7 +49,7 @@ fn analyze_counts_what_was_skipped() {
 #[test]
 fn scans_probe_selective_joins_early() {
     let c = memory();
-    rows(&c, "create table orders (o integer not null, day date not null)");
+    rows(&c, "create table orders (id integer not null, day date not null)");
     rows(&c, "create table lines (o integer not null, x integer not null)");
     let day = |i: u32| {
         if i.is_multiple_of(50) {
@@ -62,8 +62,7 @@ fn scans_probe_selective_joins_early() {
     let lines: Vec<String> = (0..6000).map(|i| format!("({}, {i})", i / 3)).collect();
     rows(&c, &format!("insert into orders values {}", orders.join(", ")));
     rows(&c, &format!("insert into lines values {}", lines.join(", ")));
-    let query =
-        "select sum(x), count(*) from orders join lines on orders.o = lines.o where day > date '2026-04-01'";
+    let query = "select sum(x), count(*) from orders join lines on id = o where day > date '2026-04-01'";
     for freeze in [false, true] {
         if freeze {
             rows(&c, "freeze table orders");

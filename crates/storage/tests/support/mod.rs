@@ -292,6 +292,7 @@ pub fn check_at_random(
                 use_sma: random.below(2) == 0,
                 use_psma: random.below(2) == 0,
                 push_restrictions: true,
+                early_probes: true,
             };
             check(snapshot, expected, &restrictions, options);
         }
