@@ -316,6 +316,11 @@ fn tests_ranges(layout: &Layout) {
             (0, beyond),
             (beyond, u64::MAX),
             (c.saturating_sub(1), c.saturating_add(1)),
+            // Bounds that leave whole bytes open.
+            (c & !0xFF, c | 0xFF),
+            (c & !0xFFF, c | 0xFF_FFFF),
+            (0, c | 0xFF),
+            (c & !0xFFFF, u64::MAX),
         ];
         for (low, high) in ranges {
             for op in OPS {

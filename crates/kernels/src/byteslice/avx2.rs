@@ -2,6 +2,7 @@
 //! movemask.
 
 use super::gather::{self, Interleave, Widen, by_vectors, interleave};
+use super::scalar;
 use super::scan::{self, Lanes};
 use super::slices::Slices;
 use crate::packed::CodeRange;
@@ -73,6 +74,12 @@ impl Lanes for Pair {
     }
 
     #[inline(always)]
+    unsafe fn and(a: Pair, b: Pair) -> Pair {
+        // SAFETY: by contract.
+        a.with(b, |a, b| unsafe { _mm256_and_si256(a, b) })
+    }
+
+    #[inline(always)]
     unsafe fn or(a: Pair, b: Pair) -> Pair {
         // SAFETY: by contract.
         a.with(b, |a, b| unsafe { _mm256_or_si256(a, b) })
@@ -126,4 +133,10 @@ pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mu
     // SAFETY: this function has the features, and the selection was checked.
     unsafe { gather::unpack::<Avx2, C>(codes, selection, &mut out[..count]) }
     count
+}
+
+/// See [`super::pack`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    scalar::pack(codes, bits, out);
 }

@@ -1,6 +1,7 @@
 //! ByteSlice on 512-bit vectors: 64 rows are one vector, and a mask register is their word.
 
 use super::gather::{self, Interleave, Widen, by_vectors, interleave};
+use super::scalar;
 use super::scan::{self, Lanes};
 use super::slices::Slices;
 use crate::packed::CodeRange;
@@ -39,6 +40,11 @@ impl Lanes for __m512i {
     unsafe fn less(self, other: __m512i, within: u64) -> u64 {
         // SAFETY: by contract.
         unsafe { _mm512_mask_cmplt_epu8_mask(within, self, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn and(a: u64, b: u64) -> u64 {
+        a & b
     }
 
     #[inline(always)]
@@ -88,4 +94,10 @@ pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mu
     // SAFETY: this function has the features, and the selection was checked.
     unsafe { gather::unpack::<Avx512, C>(codes, selection, &mut out[..count]) }
     count
+}
+
+/// See [`super::pack`].
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    scalar::pack(codes, bits, out);
 }

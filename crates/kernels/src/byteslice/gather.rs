@@ -14,8 +14,8 @@ const BATCH_WORDS: usize = 16;
 const BATCH_ROWS: usize = BATCH_WORDS * 64;
 /// What a whole-vector store may write beyond the last byte.
 const SLACK: usize = 64;
-/// Below this many rows of a batch, each is fetched for itself.
-const FEW: usize = 64;
+/// Below this many rows of a batch for each slice, every row is fetched for itself.
+const FEW: usize = 40;
 
 /// What an instruction set brings: bytes of slices, put together.
 pub(super) trait Interleave {
@@ -112,7 +112,7 @@ unsafe fn by_bits<U: Interleave, C: CodeWord, const SLICES: usize>(
         let count = (0..batch.len())
             .map(|i| masked_word(batch, rows, i).count_ones() as usize)
             .sum();
-        if count < FEW {
+        if count < FEW * SLICES {
             for i in 0..batch.len() {
                 let mut word = masked_word(batch, rows, i);
                 while word != 0 {

@@ -21,6 +21,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bounds;
+pub mod early_stop;
 #[cfg(target_arch = "x86_64")]
 mod gather;
 mod scalar;
@@ -33,7 +35,7 @@ use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
 use crate::{
     CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters, unpack as byte_packed,
 };
-use slices::{Slices, padding, slices, stride};
+use slices::{Slices, slices, stride};
 use std::ops::Range;
 
 /// Size of `rows` codes of `bits` bits, a multiple of 64.
@@ -45,18 +47,8 @@ pub fn bytes(rows: usize, bits: u32) -> usize {
 /// padding are zero.
 pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     assert_eq!(out.len(), bytes(codes.len(), bits), "bytes of ByteSlice codes");
-    if codes.is_empty() {
-        return;
-    }
-    let count = slices(bits);
-    for (j, slice) in out.chunks_mut(stride(codes.len())).enumerate() {
-        let shift = 8 * (count - 1 - j);
-        let (bytes, rest) = slice.split_at_mut(codes.len());
-        for (byte, &code) in bytes.iter_mut().zip(codes) {
-            *byte = ((code << padding(bits)) >> shift) as u8;
-        }
-        rest.fill(0);
-    }
+    let isa = counters::enter(Kernel::ByteSlice, Isa::detect());
+    dispatch!(isa, pack(codes, bits, out), otherwise scalar::pack(codes, bits, out))
 }
 
 /// Tests the codes of `rows` against `low..=high`; bit `i` of `out` speaks of row `rows.start + i`,

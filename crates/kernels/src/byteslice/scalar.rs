@@ -1,10 +1,27 @@
 //! The oracle of ByteSlice codes: one code at a time.
 
-use super::slices::Slices;
+use super::slices::{Slices, padding, slices, stride};
 use crate::packed::cut_tail;
 use crate::selection::write_rows;
 use crate::{CodeWord, Combine, RangeOp, Selection};
 use std::ops::Range;
+
+/// See [`super::pack`]. Inlined: the vector units compile it for themselves.
+#[inline(always)]
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    if codes.is_empty() {
+        return;
+    }
+    let count = slices(bits);
+    for (j, slice) in out.chunks_mut(stride(codes.len())).enumerate() {
+        let shift = 8 * (count - 1 - j);
+        let (bytes, rest) = slice.split_at_mut(codes.len());
+        for (byte, &code) in bytes.iter_mut().zip(codes) {
+            *byte = ((code << padding(bits)) >> shift) as u8;
+        }
+        rest.fill(0);
+    }
+}
 
 /// See [`super::between`].
 pub fn between(

@@ -7,8 +7,13 @@
 //! included, and later slices expel rows that were equal to a bound so far and now leave the range. So
 //! the rows that are equal to a bound are always among those inside, two bounds cost a single
 //! comparison more than one, and when nothing is undecided the mask is the answer.
+//!
+//! Slices that cannot decide anything are left out: where both bounds have the same bytes in front, a
+//! row inside has them too, which takes one comparison a slice; and slices where the low bound has only
+//! zeros left and the high bound only ones are not read at all.
 
-use super::slices::{MOST, Slices};
+use super::bounds::Bounds;
+use super::slices::Slices;
 use crate::packed::{CodeRange, cut_tail};
 use crate::{Combine, RangeOp};
 use std::ops::Range;
@@ -31,18 +36,14 @@ pub(super) trait Lanes: Copy {
     unsafe fn equal(self, other: Self, within: Self::Mask) -> Self::Mask;
     /// `self < other`, unsigned, of the lanes `within`.
     unsafe fn less(self, other: Self, within: Self::Mask) -> Self::Mask;
+    /// Both.
+    unsafe fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Either.
     unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// The first without the second.
     unsafe fn without(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Condensed to one bit a lane.
     unsafe fn bits(mask: Self::Mask) -> u64;
-}
-
-/// The bytes of both bounds, slice by slice.
-struct Bounds {
-    low: [u8; MOST],
-    high: [u8; MOST],
 }
 
 /// A form of range test, by the masks it keeps.
@@ -52,9 +53,13 @@ struct Bounds {
 trait Test<L: Lanes> {
     /// Rows inside unless a later slice expels them, and rows equal to a bound so far.
     type State: Copy;
+    /// Whether the bounds have bytes in common.
+    const PREFIXED: bool = false;
 
-    /// After the first slice.
-    unsafe fn first(bytes: L, bounds: &Bounds) -> Self::State;
+    /// After slice `j`, in which the bounds are the first time different.
+    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State;
+    /// Only of these rows.
+    unsafe fn within(state: Self::State, rows: L::Mask) -> Self::State;
     /// After slice `j`.
     unsafe fn next(state: Self::State, bytes: L, bounds: &Bounds, j: usize) -> Self::State;
     /// Rows inside.
@@ -69,9 +74,15 @@ impl<L: Lanes> Test<L> for Equal {
     type State = L::Mask;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds) -> L::Mask {
+    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> L::Mask {
         // SAFETY: by contract.
-        unsafe { bytes.inside(L::splat(bounds.low[0]), L::splat(0)) }
+        unsafe { bytes.inside(L::splat(bounds.low[j]), L::splat(0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(state: L::Mask, rows: L::Mask) -> L::Mask {
+        // SAFETY: by contract.
+        unsafe { L::and(state, rows) }
     }
 
     #[inline(always)]
@@ -100,13 +111,19 @@ impl<L: Lanes> Test<L> for AtMost {
     type State = OneSided<L::Mask>;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds) -> Self::State {
+    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let high = L::splat(bounds.high[0]);
+            let high = L::splat(bounds.high[j]);
             let inside = bytes.inside(L::splat(0), high);
             (inside, bytes.equal(high, inside))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn within((inside, equal): Self::State, rows: L::Mask) -> Self::State {
+        // SAFETY: by contract.
+        unsafe { (L::and(inside, rows), L::and(equal, rows)) }
     }
 
     #[inline(always)]
@@ -136,13 +153,19 @@ impl<L: Lanes> Test<L> for AtLeast {
     type State = OneSided<L::Mask>;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds) -> Self::State {
+    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let low = L::splat(bounds.low[0]);
-            let inside = bytes.inside(low, L::splat(!bounds.low[0]));
+            let low = L::splat(bounds.low[j]);
+            let inside = bytes.inside(low, L::splat(!bounds.low[j]));
             (inside, bytes.equal(low, inside))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn within((inside, equal): Self::State, rows: L::Mask) -> Self::State {
+        // SAFETY: by contract.
+        unsafe { (L::and(inside, rows), L::and(equal, rows)) }
     }
 
     #[inline(always)]
@@ -166,21 +189,29 @@ impl<L: Lanes> Test<L> for AtLeast {
     }
 }
 
-struct Between;
+/// `PREFIXED`: the bounds have bytes in common.
+struct Between<const PREFIXED: bool>;
 
-impl<L: Lanes> Test<L> for Between {
+impl<L: Lanes, const PREFIXED: bool> Test<L> for Between<PREFIXED> {
     /// Rows inside, rows equal to the low bound, rows equal to the high bound.
     type State = (L::Mask, L::Mask, L::Mask);
+    const PREFIXED: bool = PREFIXED;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds) -> Self::State {
-        let (low, high) = (bounds.low[0], bounds.high[0]);
+    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
+        let (low, high) = (bounds.low[j], bounds.high[j]);
         // SAFETY: by contract.
         unsafe {
             let inside = bytes.inside(L::splat(low), L::splat(high - low));
             let at_low = bytes.equal(L::splat(low), inside);
             (inside, at_low, bytes.equal(L::splat(high), inside))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn within((inside, at_low, at_high): Self::State, rows: L::Mask) -> Self::State {
+        // SAFETY: by contract.
+        unsafe { (L::and(inside, rows), L::and(at_low, rows), L::and(at_high, rows)) }
     }
 
     #[inline(always)]
@@ -227,18 +258,25 @@ pub(super) unsafe fn scan<L: Lanes>(
     combine: Combine,
     out: &mut [u64],
 ) {
+    let bounds = Bounds::of(&codes, range);
+    let start = rows.start;
     // SAFETY: by contract.
     unsafe {
         match range {
-            CodeRange::Nothing | CodeRange::Everything => unreachable!("known without the codes"),
-            CodeRange::Equal(code) => combined::<L, Equal>(codes, rows, (code, code), op, combine, out),
-            CodeRange::AtMost(high) => combined::<L, AtMost>(codes, rows, (0, high), op, combine, out),
-            CodeRange::AtLeast(low) => combined::<L, AtLeast>(codes, rows, (low, 0), op, combine, out),
-            CodeRange::Between(low, high) => {
-                combined::<L, Between>(codes, rows, (low, high), op, combine, out)
+            CodeRange::Equal(_) => combined::<L, Equal>(codes, start, &bounds, op, combine, out),
+            CodeRange::AtMost(_) => combined::<L, AtMost>(codes, start, &bounds, op, combine, out),
+            CodeRange::AtLeast(_) => combined::<L, AtLeast>(codes, start, &bounds, op, combine, out),
+            _ if bounds.prefix == 0 => {
+                combined::<L, Between<false>>(codes, start, &bounds, op, combine, out);
             }
+            _ if bounds.prefix < bounds.count => {
+                combined::<L, Between<true>>(codes, start, &bounds, op, combine, out);
+            }
+            // All codes with the bytes in front that the bounds have in common.
+            _ => combined::<L, Equal>(codes, start, &Bounds { prefix: 0, ..bounds }, op, combine, out),
         }
     }
+    cut_tail(rows.len(), out);
 }
 
 /// One loop for each way to combine, so that the choice is not made per word.
@@ -248,26 +286,21 @@ pub(super) unsafe fn scan<L: Lanes>(
 #[inline(always)]
 unsafe fn combined<L: Lanes, T: Test<L>>(
     codes: Slices<'_>,
-    rows: Range<usize>,
-    bounds: (u64, u64),
+    start: usize,
+    bounds: &Bounds,
     op: RangeOp,
     combine: Combine,
     out: &mut [u64],
 ) {
-    let bounds = Bounds {
-        low: codes.bytes_of(bounds.0),
-        high: codes.bytes_of(bounds.1),
-    };
-    let start = rows.start;
     let flip = op.flip();
     // SAFETY: by contract.
     unsafe {
         match combine {
-            Combine::Replace => run::<L, T>(codes, start, &bounds, |_| !0, |_, inside| inside ^ flip, out),
+            Combine::Replace => run::<L, T>(codes, start, bounds, |_| !0, |_, inside| inside ^ flip, out),
             Combine::And => run::<L, T>(
                 codes,
                 start,
-                &bounds,
+                bounds,
                 |old| old,
                 |old, inside| old & (inside ^ flip),
                 out,
@@ -275,14 +308,13 @@ unsafe fn combined<L: Lanes, T: Test<L>>(
             Combine::Or => run::<L, T>(
                 codes,
                 start,
-                &bounds,
+                bounds,
                 |old| !old,
                 |old, inside| old | (inside ^ flip),
                 out,
             ),
         }
     }
-    cut_tail(rows.len(), out);
 }
 
 /// `open` yields the rows whose old bit a test can change: the others are as good as decided.
@@ -305,15 +337,40 @@ unsafe fn run<L: Lanes, T: Test<L>>(
         }
         let from = codes.at(start + i * 64);
         // SAFETY: slices are readable in whole vectors; the rest by contract.
-        unsafe {
-            let mut state = T::first(L::load(from), bounds);
-            for j in 1..codes.count {
-                if L::bits(T::undecided(state)) & open == 0 {
-                    break;
+        unsafe { *word = combine(*word, matches::<L, T>(from, codes.stride, bounds, open)) };
+    }
+}
+
+/// The rows inside among the 64 whose first byte is `from`; what it says of rows outside `open` is
+/// anything.
+///
+/// # Safety
+/// The machine has the instruction set of `L`; 64 bytes are readable in each slice, `stride` apart.
+#[inline(always)]
+unsafe fn matches<L: Lanes, T: Test<L>>(from: *const u8, stride: usize, bounds: &Bounds, open: u64) -> u64 {
+    // SAFETY: by contract.
+    unsafe {
+        let slice = |j: usize| L::load(from.add(j * stride));
+        let mut state = if T::PREFIXED {
+            let mut equal = slice(0).inside(L::splat(bounds.low[0]), L::splat(0));
+            for j in 1..=bounds.prefix {
+                if L::bits(equal) & open == 0 {
+                    return 0;
                 }
-                state = T::next(state, L::load(from.add(j * codes.stride)), bounds, j);
+                if j < bounds.prefix {
+                    equal = slice(j).equal(L::splat(bounds.low[j]), equal);
+                }
             }
-            *word = combine(*word, L::bits(T::inside(state)));
+            T::within(T::first(slice(bounds.prefix), bounds, bounds.prefix), equal)
+        } else {
+            T::first(slice(0), bounds, 0)
+        };
+        for j in bounds.prefix + 1..bounds.count {
+            if L::bits(T::undecided(state)) & open == 0 {
+                break;
+            }
+            state = T::next(state, slice(j), bounds, j);
         }
+        L::bits(T::inside(state))
     }
 }

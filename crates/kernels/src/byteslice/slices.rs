@@ -71,10 +71,22 @@ impl<'a> Slices<'a> {
         self.bytes.as_ptr().wrapping_add(row)
     }
 
-    /// The bytes of `code` as they stand in the slices.
+    /// The largest code.
     #[inline(always)]
-    pub fn bytes_of(&self, code: u64) -> [u8; MOST] {
-        (code << (64 - 8 * self.count as u32 + self.padding)).to_be_bytes()
+    pub fn top(&self) -> u64 {
+        !0 >> (64 - 8 * self.count as u32 + self.padding)
+    }
+
+    /// `code` as it stands in the slices, from the top bit on.
+    #[inline(always)]
+    pub fn left(&self, code: u64) -> u64 {
+        code << (64 - 8 * self.count as u32 + self.padding)
+    }
+
+    /// Ones behind the last bit of a code that stands at the top.
+    #[inline(always)]
+    pub fn behind(&self) -> u64 {
+        self.left(1) - 1
     }
 
     /// Code `row`: one load a slice (ByteSlice, section 3.2).
