@@ -9,7 +9,7 @@ use crate::bytes::AlignedBytes;
 use crate::code_match::{match_range, match_ranges, shifted_word};
 use crate::code_range::CodeRange;
 use frazil_kernels::plain::Codes as Words;
-use frazil_kernels::{CodeWord, Combine, Isa, Packed, Plain, Selection, prefetch, unpack};
+use frazil_kernels::{CodeWord, Combine, Isa, Packed, Plain, Selection, unpack};
 use std::ops::Range;
 
 /// Codes of a column.
@@ -180,28 +180,6 @@ impl<'a> Codes<'a> {
             Codes::Packed(layout, packed) => {
                 assert!(row < packed.rows, "row beyond the column");
                 with_kernels!(layout, k => k::get(packed, row))
-            }
-        }
-    }
-
-    /// Asks for the bytes of some rows, or of those parts of them that a scan reads first.
-    pub fn prefetch(&self, rows: Range<usize>) {
-        match *self {
-            Codes::Words(words) => dispatch_words!(words, codes => {
-                codes.get(rows).into_iter().for_each(prefetch::prefetch_values);
-            }),
-            // The most significant bytes decide most rows; the other slices stream by themselves.
-            Codes::Packed(Layout::ByteSlice, packed) => {
-                packed
-                    .bytes
-                    .get(rows)
-                    .into_iter()
-                    .for_each(prefetch::prefetch_values);
-            }
-            Codes::Packed(_, packed) => {
-                let at = |row: usize| row * packed.bytes.len() / packed.rows.max(1);
-                let bytes = packed.bytes.get(at(rows.start)..at(rows.end));
-                bytes.into_iter().for_each(prefetch::prefetch_values);
             }
         }
     }

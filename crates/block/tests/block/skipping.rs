@@ -143,7 +143,7 @@ fn few_survivors_become_positions_and_are_reduced() {
             // Other tests may count on other threads meanwhile.
             (matched, counters::calls(Kernel::Reduce, isa) > before)
         };
-        let rare = between(0, 10, 90);
+        let rare = between(0, 10, 40);
         let frequent = between(1, 0, 150);
         assert_eq!(match_with(&[frequent.clone(), rare]), (Matched::Positions, true));
         let common = between(0, 10, 7000);

@@ -30,12 +30,3 @@ pub fn prefetch_rows(isa: Isa, rows: &[*const u8]) {
         prefetch_read(row);
     }
 }
-
-/// Asks for every line of `values` (the next window's codes).
-pub fn prefetch_values<T>(values: &[T]) {
-    let bytes = std::mem::size_of_val(values);
-    let start = values.as_ptr().cast::<u8>();
-    for line in (0..bytes).step_by(64) {
-        prefetch_read(start.wrapping_add(line));
-    }
-}
