@@ -103,7 +103,7 @@ impl Lanes for Pair {
 }
 
 /// AVX2.
-struct Avx2;
+pub(crate) struct Avx2;
 
 interleave! {
     Avx2, Isa::Avx2, __m256i, _mm256_or_si256, _mm256_storeu_si256;
@@ -114,7 +114,7 @@ interleave! {
 
 /// See [`super::between`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub fn between(
+pub(super) fn between(
     codes: Slices<'_>,
     rows: Range<usize>,
     range: CodeRange,
@@ -128,7 +128,7 @@ pub fn between(
 
 /// See [`super::unpack`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+pub(super) fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
     let count = selection.check(codes.rows, out.len());
     // SAFETY: this function has the features, and the selection was checked.
     unsafe { gather::unpack::<Avx2, C>(codes, selection, &mut out[..count]) }
@@ -137,6 +137,6 @@ pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mu
 
 /// See [`super::pack`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+pub(super) fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     scalar::pack(codes, bits, out);
 }

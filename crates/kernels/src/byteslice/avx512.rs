@@ -64,7 +64,7 @@ impl Lanes for __m512i {
 }
 
 /// AVX-512.
-struct Avx512;
+pub(crate) struct Avx512;
 
 interleave! {
     Avx512, Isa::Avx512, __m512i, _mm512_or_si512, _mm512_storeu_si512;
@@ -75,7 +75,7 @@ interleave! {
 
 /// See [`super::between`].
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub fn between(
+pub(super) fn between(
     codes: Slices<'_>,
     rows: Range<usize>,
     range: CodeRange,
@@ -89,7 +89,7 @@ pub fn between(
 
 /// See [`super::unpack`].
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+pub(super) fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
     let count = selection.check(codes.rows, out.len());
     // SAFETY: this function has the features, and the selection was checked.
     unsafe { gather::unpack::<Avx512, C>(codes, selection, &mut out[..count]) }
@@ -98,6 +98,6 @@ pub fn unpack<C: CodeWord>(codes: Slices<'_>, selection: Selection<'_>, out: &mu
 
 /// See [`super::pack`].
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+pub(super) fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     scalar::pack(codes, bits, out);
 }

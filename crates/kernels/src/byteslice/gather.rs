@@ -18,7 +18,7 @@ const SLACK: usize = 64;
 const FEW: usize = 40;
 
 /// What an instruction set brings: bytes of slices, put together.
-pub(super) trait Interleave {
+pub(crate) trait Interleave {
     /// The instruction set.
     const ISA: Isa;
 
@@ -36,6 +36,25 @@ pub(super) trait Interleave {
     );
 }
 
+/// Calls a function whose last generic argument is the number of slices.
+macro_rules! by_slices {
+    ($count:expr, $word:ty, $function:ident::<$($generic:ty),*>($($argument:expr),*)) => {
+        match $count {
+            // Words have a byte for each slice: the other functions are never made.
+            1 => $function::<$($generic,)* 1>($($argument),*),
+            2 if size_of::<$word>() >= 2 => $function::<$($generic,)* 2>($($argument),*),
+            3 if size_of::<$word>() >= 4 => $function::<$($generic,)* 3>($($argument),*),
+            4 if size_of::<$word>() >= 4 => $function::<$($generic,)* 4>($($argument),*),
+            5 if size_of::<$word>() >= 8 => $function::<$($generic,)* 5>($($argument),*),
+            6 if size_of::<$word>() >= 8 => $function::<$($generic,)* 6>($($argument),*),
+            7 if size_of::<$word>() >= 8 => $function::<$($generic,)* 7>($($argument),*),
+            8 if size_of::<$word>() >= 8 => $function::<$($generic,)* 8>($($argument),*),
+            slices => unreachable!("{slices} slices in words of {} bytes", size_of::<$word>()),
+        }
+    };
+}
+pub(crate) use by_slices;
+
 /// See [`super::unpack`].
 ///
 /// # Safety
@@ -46,19 +65,8 @@ pub(super) unsafe fn unpack<U: Interleave, C: CodeWord>(
     selection: Selection<'_>,
     out: &mut [C],
 ) {
-    macro_rules! by_slices {
-        ($($count:literal),*) => {
-            match codes.count {
-                // Words have a byte for each slice: the other loops are never made.
-                $($count if $count <= size_of::<C>() => {
-                    // SAFETY: by contract.
-                    unsafe { selected::<U, C, $count>(codes, selection, out) }
-                })*
-                _ => unreachable!("codes wider than their words"),
-            }
-        };
-    }
-    by_slices!(1, 2, 3, 4, 5, 6, 7, 8)
+    // SAFETY: by contract.
+    unsafe { by_slices!(codes.count, C, selected::<U, C>(codes, selection, out)) }
 }
 
 /// # Safety
@@ -232,7 +240,7 @@ macro_rules! interleave {
                         $(size if size == size_of::<$word>() => {
                             by_vectors::<$name, SLICES>(from, stride, padding, to.cast(), len)
                         })*
-                        _ => unreachable!("byte codes have a single slice, which is copied"),
+                        _ => to.cast::<u8>().copy_from_nonoverlapping(from, len),
                     }
                 }
             }

@@ -18,13 +18,12 @@
 //! kernels of byte-packed columns serve it.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 mod bounds;
 pub mod early_stop;
-#[cfg(target_arch = "x86_64")]
-mod gather;
+pub(crate) mod gather;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod scan;

@@ -16,9 +16,17 @@
 //! of the segment is undecided. No bit is lost to padding but in the last segment, which is filled up
 //! with zeros. Getting one code costs a load a plane: that is what this layout is bad at.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod bounds;
 mod planes;
 mod scalar;
+mod scan;
+mod transpose;
 
+use crate::isa::dispatch;
 use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use planes::{PLANE_BYTES, Planes, SEGMENT_ROWS};
@@ -33,8 +41,11 @@ pub fn bytes(rows: usize, bits: u32) -> usize {
 /// padding are zero.
 pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     assert_eq!(out.len(), bytes(codes.len(), bits), "bytes of VBP codes");
-    out.fill(0);
-    scalar::pack(codes, bits, out);
+    let isa = counters::enter(Kernel::Vbp, Isa::detect());
+    if let Some(last) = out.len().checked_sub(bits as usize * PLANE_BYTES) {
+        out[last..].fill(0);
+    }
+    dispatch!(isa, pack(codes, bits, out), otherwise scalar::pack(codes, bits, out))
 }
 
 /// Tests the codes of `rows` against `low..=high`; bit `i` of `out` speaks of row `rows.start + i`,
@@ -56,11 +67,13 @@ pub fn between(
 ) {
     codes.check_rows(&rows, out);
     let planes = Planes::of(codes);
-    let _isa = counters::enter(Kernel::Vbp, isa);
+    let isa = counters::enter(Kernel::Vbp, isa);
     match CodeRange::of(low, high, codes.bits) {
         CodeRange::Nothing => match_all_or_none(op == RangeOp::Outside, rows.len(), combine, out),
         CodeRange::Everything => match_all_or_none(op == RangeOp::Inside, rows.len(), combine, out),
-        _ => scalar::between(planes, rows, op, (low, high), combine, out),
+        range => {
+            dispatch!(isa, between(planes, rows, range, op, combine, out), otherwise scalar::between(planes, rows, range, op, combine, out))
+        }
     }
 }
 
@@ -105,8 +118,8 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
         "codes wider than their words"
     );
     let planes = Planes::of(codes);
-    let _isa = counters::enter(Kernel::Vbp, isa);
-    scalar::unpack(planes, selection, out)
+    let isa = counters::enter(Kernel::Vbp, isa);
+    dispatch!(isa, unpack(planes, selection, out), otherwise scalar::unpack(planes, selection, out))
 }
 
 /// One code. Panics if `row` lies beyond the column.

@@ -33,9 +33,24 @@ impl<'a> Planes<'a> {
 
     /// The planes of a segment, most significant first.
     #[inline(always)]
-    pub fn segment(&self, segment: usize) -> &'a [[u8; PLANE_BYTES]] {
+    fn segment(&self, segment: usize) -> &'a [[u8; PLANE_BYTES]] {
         let size = self.bits * PLANE_BYTES;
         self.bytes[segment * size..][..size].as_chunks().0
+    }
+
+    /// Where the planes of a register begin whose first row is that of match word `word`; the planes lie
+    /// [`PLANE_BYTES`] apart.
+    #[inline(always)]
+    pub fn register(&self, word: usize) -> *const u8 {
+        let (planes, byte) = self.group(word);
+        planes.as_ptr().cast::<u8>().wrapping_add(byte)
+    }
+
+    /// The planes of the 64 rows of match word `word`, and the byte in each where they begin.
+    #[inline(always)]
+    pub fn group(&self, word: usize) -> (&'a [[u8; PLANE_BYTES]], usize) {
+        const WORDS: usize = SEGMENT_ROWS / 64;
+        (self.segment(word / WORDS), word % WORDS * 8)
     }
 
     /// Code `row`: a load a plane.
