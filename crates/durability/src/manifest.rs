@@ -3,6 +3,7 @@
 
 use crate::type_names::{parse_type, read_value, write_value};
 use frazil_catalog::{TableEntry, TableId, TableOptions};
+use frazil_storage::DistinctEstimate;
 use frazil_types::{ColumnDef, Error, Result, Schema, SqlState};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -34,6 +35,8 @@ pub struct TableRecord {
     pub entry: TableEntry,
     /// Number of its next chunk.
     pub next_chunk: u32,
+    /// Estimates of distinct values, which would else take a look at every block after opening.
+    pub distinct: Option<DistinctEstimate>,
     /// Its chunks, in order.
     pub chunks: Vec<ChunkRecord>,
 }
@@ -130,6 +133,7 @@ fn write_table(table: &TableRecord) -> Json {
             "default": write_value(c.default.as_ref()),
         })).collect::<Vec<_>>(),
         "next_chunk": table.next_chunk,
+        "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
         "chunks": table.chunks.iter().map(|c| json!({
             "number": c.number,
             "hot": c.hot,
@@ -177,11 +181,21 @@ fn read_table(json: &Json) -> Option<TableRecord> {
             },
         },
         next_chunk: read_u32(&json["next_chunk"])?,
+        distinct: read_distinct(&json["distinct"]),
         chunks: json["chunks"]
             .as_array()?
             .iter()
             .map(read_chunk)
             .collect::<Option<_>>()?,
+    })
+}
+
+/// Estimates, if there are any: they may be left out.
+fn read_distinct(json: &Json) -> Option<DistinctEstimate> {
+    let columns = json["columns"].as_array()?.iter();
+    Some(DistinctEstimate {
+        rows: json["rows"].as_u64()?,
+        columns: columns.map(Json::as_f64).collect::<Option<_>>()?,
     })
 }
 

@@ -62,6 +62,9 @@ fn restore_table(
     places: &mut Places,
 ) -> Result<TableSnapshot> {
     let table = Table::new(Arc::new(record.entry.clone()), record.next_chunk);
+    if let Some(distinct) = &record.distinct {
+        table.set_distinct(distinct.clone());
+    }
     let mut sealed = Vec::new();
     let mut tail = None;
     for chunk in &record.chunks {

@@ -38,7 +38,7 @@ pub use loader::{ChunkLoader, LoadedRows};
 pub use row_id::RowId;
 pub use scan_cursor::{FetchedColumn, Positions, ScanCursor};
 pub use snapshot::{Snapshot, Table, TableSnapshot};
-pub use statistics::{ColumnStatistics, TableStatistics};
+pub use statistics::{ColumnStatistics, DistinctEstimate, TableStatistics};
 pub use store::Store;
 pub use table_scan::{EarlyProbe, ScanCounters, ScanOptions, TableScan};
 pub use transaction::{Savepoint, Transaction};

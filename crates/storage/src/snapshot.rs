@@ -55,6 +55,14 @@ impl Table {
         &self.layout
     }
 
+    /// Takes over what was estimated before, so that no row need be looked at. One that does not fit the
+    /// columns is ignored.
+    pub fn set_distinct(&self, estimate: DistinctEstimate) {
+        if estimate.columns.len() == self.schema().columns.len() {
+            *self.distinct.lock().unwrap_or_else(|e| e.into_inner()) = Some(estimate);
+        }
+    }
+
     pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {
         &self.distinct
     }

@@ -33,10 +33,12 @@ pub struct ColumnStatistics {
 }
 
 /// Distinct values of some version of a table, kept until the table has grown or shrunk by a fifth.
-#[derive(Debug)]
-pub(crate) struct DistinctEstimate {
-    rows: u64,
-    columns: Arc<[f64]>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct DistinctEstimate {
+    /// Rows of that version.
+    pub rows: u64,
+    /// Distinct values of each column.
+    pub columns: Arc<[f64]>,
 }
 
 impl TableSnapshot {
@@ -46,7 +48,7 @@ impl TableSnapshot {
             return Ok(known.clone());
         }
         let distinct = self.distinct()?;
-        let mut columns: Vec<ColumnStatistics> = (distinct.iter())
+        let mut columns: Vec<ColumnStatistics> = (distinct.columns.iter())
             .map(|&distinct| ColumnStatistics {
                 bounds: ColumnBounds::default(),
                 distinct,
@@ -72,21 +74,21 @@ impl TableSnapshot {
         Ok(self.statistics_cell().get_or_init(|| made).clone())
     }
 
-    fn distinct(&self) -> Result<Arc<[f64]>> {
+    /// Estimates of distinct values, of this version or one about as large.
+    pub fn distinct(&self) -> Result<DistinctEstimate> {
         let mut kept = (self.table().distinct_cell().lock()).unwrap_or_else(|e| e.into_inner());
         if let Some(known) = &*kept
             && known.rows.abs_diff(self.rows()) <= known.rows / 5
         {
-            return Ok(known.columns.clone());
+            return Ok(known.clone());
         }
-        let columns: Arc<[f64]> = (0..self.schema().columns.len())
-            .map(|c| estimate_distinct(self, c))
-            .collect::<Result<_>>()?;
-        *kept = Some(DistinctEstimate {
+        let made = DistinctEstimate {
             rows: self.rows(),
-            columns: columns.clone(),
-        });
-        Ok(columns)
+            columns: (0..self.schema().columns.len())
+                .map(|c| estimate_distinct(self, c))
+                .collect::<Result<_>>()?,
+        };
+        Ok(kept.insert(made).clone())
     }
 }
 
