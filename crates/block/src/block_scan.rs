@@ -13,10 +13,12 @@ use crate::block::Block;
 use crate::code_match::{any_of, clear_tail, match_range, match_values, negate, shifted_word};
 use crate::code_range::{CodeRange, Translated};
 use crate::encodings::Encoding;
+use crate::encodings::patched::PatchedRange;
 use crate::format::ColumnEntry;
 use crate::layouts::codes::{CodeScratch, Codes, MatchScratch, dispatch_words};
 use crate::psma;
 use crate::resolve::dispatch_integer;
+use crate::selectivity;
 use crate::sma::f64_of_ordinal;
 use crate::text_test::TextTest;
 use crate::unpack::for_each_row;
@@ -80,6 +82,10 @@ enum TestKind {
     NotNull,
     /// By code or ordinal.
     Codes(CodeRange),
+    /// By code, exceptions apart.
+    Patched(PatchedRange),
+    /// By ordinal, frame by frame.
+    Frames(Vec<(u64, u64)>),
     /// Wide integers in any of the ranges.
     Wide(Vec<(i128, i128)>),
     /// Raw strings.
@@ -161,8 +167,17 @@ impl BlockScan {
                 if let (true, Some((low, high))) = (options.use_psma, hull) {
                     self.narrow(column, low, high)?;
                 }
-                let rank = estimate(self.block.entry(column), &range);
+                let entry = self.block.entry(column);
+                let rank = selectivity::of_codes(entry, &range);
                 (TestKind::Codes(range), rank)
+            }
+            Translated::Patched(range, ordinals) => {
+                let rank = self.narrow_to(column, ordinals, options)?.0;
+                (TestKind::Patched(range), rank)
+            }
+            Translated::Frames(ordinals) => {
+                let (rank, ordinals) = self.narrow_to(column, ordinals, options)?;
+                (TestKind::Frames(ordinals), rank)
             }
             Translated::Wide(ranges) => (TestKind::Wide(ranges), 1001),
             Translated::Text(test) => (TestKind::Text(test), 1002),
@@ -170,6 +185,20 @@ impl BlockScan {
         self.block.touch(column)?;
         self.tests.push(Test { column, kind, rank });
         Ok(())
+    }
+
+    /// Narrows the range by ascending ranges of ordinals, which are given back with their rank.
+    fn narrow_to(
+        &mut self,
+        column: usize,
+        ordinals: Vec<(u64, u64)>,
+        options: ScanOptions,
+    ) -> Result<(u32, Vec<(u64, u64)>)> {
+        if let (true, Some(first), Some(last)) = (options.use_psma, ordinals.first(), ordinals.last()) {
+            self.narrow(column, first.0, last.1)?;
+        }
+        let rank = selectivity::of_ranges(self.block.entry(column), &ordinals);
+        Ok((rank, ordinals))
     }
 
     /// Intersects the range with what the PSMA of a column says of ordinals.
@@ -309,6 +338,16 @@ impl BlockScan {
                     self.match_raw(entry, rows, codes_wanted, combine, bits);
                     self.drop_nulls(entry, range, bits);
                 }
+            }
+            TestKind::Patched(wanted) => {
+                let scratch = &mut self.scratch.matching;
+                self.block
+                    .match_patched(isa, entry, rows, wanted, combine, bits, scratch);
+            }
+            TestKind::Frames(wanted) => {
+                let scratch = &mut self.scratch.matching;
+                self.block
+                    .match_frames(isa, entry, rows, wanted, combine, bits, scratch);
             }
             TestKind::Wide(ranges) => {
                 let values = &self.block.slice::<i128>(entry.sections.codes)[rows];
@@ -464,11 +503,12 @@ impl BlockScan {
     fn reduce(&mut self, test: &Test, out: &mut Vec<u16>) -> Result<()> {
         let entry = self.block.entry(test.column);
         let isa = self.isa;
-        if entry.encoding != Encoding::Raw {
-            let wanted = match &test.kind {
-                TestKind::Codes(wanted) => wanted,
-                kind => null_codes(kind),
-            };
+        let by_codes = match &test.kind {
+            TestKind::Codes(wanted) => Some(wanted),
+            TestKind::Null | TestKind::NotNull => Some(null_codes(&test.kind)),
+            _ => None,
+        };
+        if let (Some(wanted), true) = (by_codes, entry.encoding != Encoding::Raw) {
             match (self.block.codes(entry), wanted) {
                 (Codes::Words(words), CodeRange::Range(low, high)) => {
                     dispatch_words!(words, codes => {
@@ -488,6 +528,7 @@ impl BlockScan {
         let (Some(&first), Some(&last)) = (out.first(), out.last()) else {
             return Ok(());
         };
+        let first = first & !63;
         let range = u32::from(first)..u32::from(last) + 1;
         let mut bits = vec![0u64; range.len().div_ceil(64)];
         for p in out.iter().map(|&p| usize::from(p - first)) {
@@ -512,7 +553,7 @@ fn reduce_dense(isa: Isa, codes: Codes, wanted: &CodeRange, scratch: &mut Scratc
     let rows = out.len();
     bits.clear();
     bits.resize(rows.div_ceil(64), 0);
-    let dense = codes.dense(isa, Selection::Positions(out), scratch);
+    let (dense, _) = codes.dense(isa, Selection::Positions(out), scratch);
     dispatch_words!(dense, codes => {
         match_range(isa, codes, wanted, Combine::Replace, bits, &mut matching.union);
     });
@@ -534,25 +575,6 @@ fn null_codes(kind: &TestKind) -> &'static CodeRange {
         TestKind::Null => &CodeRange::Range(0, 0),
         _ => &CodeRange::Except(0, 0),
     }
-}
-
-/// Estimated thousandths of the rows that pass, all codes taken for equally frequent.
-fn estimate(entry: &ColumnEntry, range: &CodeRange) -> u32 {
-    let codes: u128 = match entry.encoding {
-        Encoding::Dictionary => entry.dictionary_entries.into(),
-        _ if entry.native == NativeType::F64 => u64::MAX.into(),
-        _ => (entry.max.wrapping_sub(entry.min) as u64).into(),
-    };
-    let width = |low: &u64, high: &u64| u128::from(high.saturating_sub(*low)) + 1;
-    let wanted: u128 = match range {
-        CodeRange::None => 0,
-        CodeRange::All => codes,
-        CodeRange::Range(low, high) => width(low, high),
-        CodeRange::Except(low, high) => codes.saturating_sub(width(low, high)),
-        CodeRange::Ranges(ranges) => ranges.iter().map(|(low, high)| width(low, high)).sum(),
-        CodeRange::Set(set) => set.iter().map(|w| u128::from(w.count_ones())).sum(),
-    };
-    (wanted.saturating_mul(1000) / (codes + 1)).min(1000) as u32
 }
 
 fn word<C: CodeWord>(code: u64) -> C {

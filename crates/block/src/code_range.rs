@@ -5,8 +5,10 @@
 
 use crate::block::Block;
 use crate::encodings::Encoding;
+use crate::encodings::decimal::Ladder;
+use crate::encodings::patched::PatchedRange;
 use crate::format::{ColumnEntry, FLAG_SMA};
-use crate::resolve::dispatch_integer;
+use crate::resolve::{dispatch_integer, widen};
 use crate::sma::{ordinal_bounds_of_f64, ordinal_of_f64};
 use crate::text_test::{TextTest, text};
 use frazil_types::{CompareOp, Error, NativeType, RestrictionKind, Result, StringRef, Value};
@@ -35,6 +37,10 @@ pub(crate) enum Translated {
     Null,
     /// By codes, with the ordinals from which to which they range.
     Codes(CodeRange, Option<(u64, u64)>),
+    /// By codes and exceptions of a patched column, with the ranges of ordinals they come from.
+    Patched(PatchedRange, Vec<(u64, u64)>),
+    /// By ordinals, in any of these ascending, disjoint, inclusive ranges.
+    Frames(Vec<(u64, u64)>),
     /// Wide integers, in any of these inclusive ranges.
     Wide(Vec<(i128, i128)>),
     /// Raw strings.
@@ -48,6 +54,8 @@ type Span = (u128, u128);
 enum Domain<'a> {
     /// Ordinal = value − min.
     Delta { min: i128, top: u64 },
+    /// Ordinal = distance of the integer of a decimal to the smallest.
+    Decimal(Ladder),
     /// Ordinal = ordered bits.
     Double { first: u64, last: u64 },
     /// Ordinal = index of the value.
@@ -79,6 +87,7 @@ impl Domain<'_> {
     fn span(&self) -> Span {
         match self {
             Domain::Delta { top, .. } => (0, u128::from(*top) + 1),
+            Domain::Decimal(ladder) => (0, u128::from(ladder.top) + 1),
             Domain::Double { first, last } => (u128::from(*first), u128::from(*last) + 1),
             Domain::Numbers(values) => (0, values.len() as u128),
             Domain::Doubles(values) => (0, values.len() as u128),
@@ -100,6 +109,10 @@ impl Domain<'_> {
                     None => end,
                 };
                 (at(Some(value)), at(value.checked_add(1)))
+            }
+            Domain::Decimal(ladder) => {
+                let (low, end) = ladder.equal(double(value)?);
+                (low.into(), end.into())
             }
             Domain::Double { .. } => {
                 let (low, high) = ordinal_bounds_of_f64(double(value)?);
@@ -259,7 +272,7 @@ impl Block {
         match self.translate(column, kind)? {
             Translated::Codes(range, _) => Ok(range),
             Translated::Null => Ok(CodeRange::Range(0, 0)),
-            Translated::Wide(_) | Translated::Text(_) => Err(Error::internal("the column has no codes")),
+            _ => Err(Error::internal("the column has no codes")),
         }
     }
 
@@ -293,12 +306,16 @@ impl Block {
         let domain = self.domain(column)?;
         let whole = domain.span();
         let spans = normalize(domain.spans(kind)?);
-        let coded = matches!(entry.encoding, Encoding::Dictionary | Encoding::FrameOfReference);
+        let coded = !matches!(entry.encoding, Encoding::Constant | Encoding::Raw);
         let shift = u64::from(coded && entry.nullable());
         let hull = match (spans.first(), spans.last()) {
             (Some(a), Some(b)) => Some((a.0 as u64, (b.1 - 1) as u64)),
             _ => None,
         };
+        let in_parts = matches!(entry.encoding, Encoding::Patched | Encoding::Frames);
+        if in_parts && !spans.is_empty() && spans[..] != [whole] {
+            return self.translate_parts(column, &spans);
+        }
         let narrow = coded && entry.code_bits <= 16;
         Ok(Translated::Codes(to_codes(&spans, whole, shift, narrow), hull))
     }
@@ -347,8 +364,22 @@ impl Block {
         })
     }
 
+    /// Ranges of ordinals for encodings whose codes are not ordinals of the whole block.
+    fn translate_parts(&self, column: usize, spans: &[Span]) -> Result<Translated> {
+        let entry = self.entry(column);
+        let wanted: Vec<_> = spans.iter().map(|s| (s.0 as u64, (s.1 - 1) as u64)).collect();
+        self.touch(column)?;
+        Ok(match entry.encoding {
+            Encoding::Patched => Translated::Patched(self.patched_range(entry, &wanted), wanted),
+            _ => Translated::Frames(wanted),
+        })
+    }
+
     fn domain(&self, column: usize) -> Result<Domain<'_>> {
         let entry = self.entry(column);
+        if entry.encoding == Encoding::Decimal {
+            return Ok(Domain::Decimal(Ladder::of(entry)));
+        }
         if entry.encoding != Encoding::Dictionary {
             return Ok(sma_domain(entry));
         }
@@ -373,10 +404,6 @@ fn is_wide(entry: &ColumnEntry) -> bool {
         .max
         .checked_sub(entry.min)
         .is_none_or(|d| u64::try_from(d).is_err())
-}
-
-fn widen<T: Copy + Into<i128>>(value: &T) -> i128 {
-    (*value).into()
 }
 
 /// The domain that min and max make up.

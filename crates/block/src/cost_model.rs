@@ -62,6 +62,16 @@ pub struct Calibration {
     pub raw: LayoutCost,
     /// From code to value by adding the reference, a value.
     pub reference: f64,
+    /// What exceptions add to that, a value of a scan.
+    pub patch: f64,
+    /// The reference and the chance of an exception, one access.
+    pub patch_access: f64,
+    /// What frames add to the reference, a value of a scan: tests and unpacking go by pieces of 128.
+    pub frame: f64,
+    /// The frame's reference, one access.
+    pub frame_access: f64,
+    /// From the integer of a decimal to the double, a value.
+    pub decimal: f64,
     /// From code to value through a dictionary, a value of a scan.
     pub gather: f64,
     /// The same for one access: the dictionary may be out of cache.
@@ -106,6 +116,11 @@ impl Default for Calibration {
                 access: line(1.0, 0.0),
             },
             reference: 0.1,
+            patch: 0.1,
+            patch_access: 1.0,
+            frame: 0.25,
+            frame_access: 1.5,
+            decimal: 1.5,
             gather: 0.35,
             gather_access: 4.0,
             weights: [
@@ -195,12 +210,25 @@ pub(crate) struct Column<'a> {
 impl Column<'_> {
     /// Whether plans of an encoding are worth making.
     pub fn admits(&self, encoding: Encoding) -> bool {
-        self.options.encoding.is_none_or(|wanted| wanted == encoding)
+        match self.options.encoding {
+            Some(wanted) => wanted == encoding,
+            None => self.admits_packed() || encoding.since() == 1,
+        }
     }
 
-    /// Whether layouts of codes of any width are considered where none is asked for.
+    /// Whether layouts of codes of any width, and the encodings that came with them, are considered
+    /// where none is asked for.
     pub fn admits_packed(&self) -> bool {
         self.purpose != Purpose::Balanced
+    }
+
+    /// The layout with the fewest bytes among those considered.
+    pub fn densest_layout(&self) -> Layout {
+        match self.options.layout {
+            Some(layout) => layout,
+            None if self.admits_packed() => Layout::BitPacked,
+            None => Layout::BytePacked,
+        }
     }
 
     /// The same column with nothing asked for but an encoding.
@@ -246,6 +274,9 @@ impl Column<'_> {
         let (decode, decode_access) = match shape.encoding {
             Encoding::Dictionary => (c.gather, c.gather_access),
             Encoding::FrameOfReference => (c.reference, c.reference),
+            Encoding::Patched => (c.reference + c.patch, c.patch_access),
+            Encoding::Frames => (c.reference + c.frame, c.frame_access),
+            Encoding::Decimal => (c.decimal, c.decimal),
             Encoding::Constant | Encoding::Raw => (0.0, 0.0),
         };
         let scan_ns = of_layout.test.at(bits) + of_layout.unpack.at(bits) + decode;

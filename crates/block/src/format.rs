@@ -51,11 +51,12 @@ pub struct Sections {
     pub sma: Section,
     /// The positional SMA.
     pub psma: Section,
-    /// Dictionary values, or offsets of dictionary strings.
+    /// Dictionary values, or offsets of dictionary strings; smallest values of frames; the reference and
+    /// the exceptions of a patched column.
     pub dictionary: Section,
     /// Codes; raw values; offsets of raw strings.
     pub codes: Section,
-    /// Bytes of strings.
+    /// Bytes of strings; rows of exceptions.
     pub heap: Section,
     /// Validity bits of a raw column with NULLs, 1 = valid.
     pub bitmap: Section,
@@ -76,9 +77,11 @@ pub struct ColumnEntry {
     pub code_bits: u8,
     /// `FLAG_*`.
     pub flags: u8,
+    /// Of decimals the digits behind the point, else 0.
+    pub scale: u8,
     /// Rows that are NULL.
     pub null_count: u32,
-    /// Entries of the dictionary, the one of NULL not counted.
+    /// Entries of the dictionary, the one of NULL not counted; exceptions of a patched column.
     pub dictionary_entries: u32,
     /// Smallest value of integers; bits of the smallest double; 0 for strings.
     pub min: i128,
@@ -103,6 +106,7 @@ impl ColumnEntry {
             native,
             code_bits: 0,
             flags: 0,
+            scale: 0,
             null_count: 0,
             dictionary_entries: 0,
             min: 0,
@@ -218,6 +222,7 @@ fn write_entry(entry: &ColumnEntry, out: &mut [u8]) {
     out[2] = entry.native as u8;
     out[3] = entry.code_bits;
     out[4] = entry.flags;
+    out[5] = entry.scale;
     put(out, 8, entry.null_count.to_le_bytes());
     put(out, 12, entry.dictionary_entries.to_le_bytes());
     put(out, 16, entry.min.to_le_bytes());
@@ -318,6 +323,7 @@ fn read_entry(bytes: &[u8]) -> Result<ColumnEntry> {
         native: native_from_id(bytes[2])?,
         code_bits: bytes[3],
         flags: bytes[4],
+        scale: bytes[5],
         null_count: u32::from_le_bytes(get(bytes, 8)),
         dictionary_entries: u32::from_le_bytes(get(bytes, 12)),
         min: i128::from_le_bytes(get(bytes, 16)),

@@ -33,6 +33,7 @@ pub mod point_access;
 pub mod psma;
 mod raw_strings;
 mod resolve;
+mod selectivity;
 pub mod sma;
 mod text_test;
 pub mod unpack;

@@ -35,6 +35,11 @@ macro_rules! dispatch_integer {
 
 pub(crate) use dispatch_integer;
 
+/// An integer as the widest.
+pub(crate) fn widen<T: Copy + Into<i128>>(value: &T) -> i128 {
+    (*value).into()
+}
+
 impl Block {
     /// A section as values of `T`.
     #[inline]

@@ -3,8 +3,8 @@
 
 use crate::block::Block;
 use crate::column_buffer::ColumnBuffer;
-use crate::encodings::{Encoding, frame_of_reference};
-use crate::format::{ColumnEntry, FLAG_SMA};
+use crate::encodings::{Encoding, decimal, frame_of_reference};
+use crate::format::FLAG_SMA;
 use crate::layouts::codes::dispatch_words;
 use crate::resolve::dispatch_integer;
 use frazil_kernels::plain::Codes as Words;
@@ -32,22 +32,6 @@ impl Block {
                 self.unpack_constant(column, rows, out);
                 return Ok(());
             }
-            Encoding::FrameOfReference | Encoding::Dictionary => {
-                let mut scratch = std::mem::take(&mut out.codes);
-                let (codes, chosen) = self.codes(entry).fetch(isa, selection, &mut scratch);
-                if entry.encoding == Encoding::Dictionary {
-                    self.unpack_dictionary(isa, column, codes, chosen, out.reset(entry.native, rows));
-                } else {
-                    unpack_reference(isa, entry, codes, chosen, out.reset(entry.native, rows));
-                }
-                if entry.nullable() {
-                    let validity = out.validity_mut();
-                    dispatch_words!(codes, codes => {
-                        kernels::nonzero_codes(isa, codes, chosen, validity);
-                    });
-                }
-                out.codes = scratch;
-            }
             Encoding::Raw => {
                 if entry.native == NativeType::String {
                     self.unpack_strings(column, selection, rows, out)?;
@@ -62,8 +46,37 @@ impl Block {
                     kernels::expand_bits(isa, bits, selection, out.validity_mut());
                 }
             }
+            _ => self.unpack_coded(isa, column, selection, out.reset(entry.native, rows)),
         }
         Ok(())
+    }
+
+    /// Unpacks a column of codes, whatever their layout.
+    fn unpack_coded(&self, isa: Isa, column: usize, selection: Selection, out: &mut ColumnBuffer) {
+        let entry = self.entry(column);
+        let mut scratch = std::mem::take(&mut out.codes);
+        let codes = self.codes(entry);
+        let (words, chosen) = match entry.encoding {
+            Encoding::Frames => codes.dense(isa, selection, &mut scratch),
+            _ => codes.fetch(isa, selection, &mut scratch),
+        };
+        match entry.encoding {
+            Encoding::Dictionary => self.unpack_dictionary(isa, column, words, chosen, out),
+            Encoding::Patched => self.unpack_patched(isa, entry, words, chosen, selection, out),
+            Encoding::Frames => self.unpack_frames(isa, entry, words, selection, out),
+            Encoding::Decimal => decimal::unpack(entry, words, chosen, out),
+            _ => {
+                let reference = frame_of_reference::reference(entry);
+                unpack_reference(isa, entry.native, reference, words, chosen, out);
+            }
+        }
+        if entry.nullable() {
+            let validity = out.validity_mut();
+            dispatch_words!(words, codes => {
+                kernels::nonzero_codes(isa, codes, chosen, validity);
+            });
+        }
+        out.codes = scratch;
     }
 
     /// The values of a raw column of native type without NULLs, lent: no copy is needed when all rows
@@ -128,9 +141,15 @@ impl Block {
 }
 
 /// Values by frame of reference; booleans are integers of 0 and 1.
-fn unpack_reference(isa: Isa, entry: &ColumnEntry, codes: Words, chosen: Selection, out: &mut ColumnBuffer) {
-    let reference = frame_of_reference::reference(entry);
-    if entry.native == NativeType::Bool {
+pub(crate) fn unpack_reference(
+    isa: Isa,
+    native: NativeType,
+    reference: i128,
+    codes: Words,
+    chosen: Selection,
+    out: &mut ColumnBuffer,
+) {
+    if native == NativeType::Bool {
         let out = out.values_mut::<u8>();
         dispatch_words!(codes, codes => for_each_row(chosen, |i, row| {
             // What stands for NULL is a boolean as well.
@@ -138,7 +157,7 @@ fn unpack_reference(isa: Isa, entry: &ColumnEntry, codes: Words, chosen: Selecti
         }));
         return;
     }
-    dispatch_integer!(entry.native, T => {
+    dispatch_integer!(native, T => {
         let out = out.values_mut::<T>();
         dispatch_words!(codes, codes => {
             kernels::unpack(isa, codes, reference as T, chosen, out);

@@ -4,11 +4,13 @@
 use crate::block::Block;
 use crate::bytes::ALIGNMENT;
 use crate::encodings::Encoding;
+use crate::encodings::decimal::{self, Ladder};
+use crate::encodings::frames::FRAME;
 use crate::format::{ColumnEntry, FLAG_FSST, FLAG_NULLS, FLAG_SMA, Section, corrupted};
 use crate::layouts::Layout;
 use crate::layouts::codes::{CodeScratch, dispatch_words};
 use crate::psma;
-use crate::resolve::dispatch_integer;
+use crate::resolve::{dispatch_integer, widen};
 use crate::sma::{ordinal_of_f64, read_string_sma};
 use frazil_kernels::{CodeWord, Isa, Selection, packed};
 use frazil_types::{NativeType, READ_PADDING, Result};
@@ -101,6 +103,14 @@ fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
     let largest_code = if codes_fit { packed::top(bits) } else { 0 };
     let has_values = entry.has(FLAG_SMA);
     let plain = !entry.has(FLAG_FSST) && s.symbols.bytes == 0;
+    let scaled = entry.encoding == Encoding::Decimal;
+    let native_bytes = entry.native.size() as u64;
+    let span = || {
+        entry
+            .max
+            .checked_sub(entry.min)
+            .and_then(|d| u64::try_from(d).ok())
+    };
     let fits = match entry.encoding {
         Encoding::Constant => {
             entry.layout == Layout::None
@@ -111,17 +121,40 @@ fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
                 && (u64::from(entry.null_count) == 0 || u64::from(entry.null_count) == rows)
         }
         Encoding::FrameOfReference => {
-            let top = entry
-                .max
-                .checked_sub(entry.min)
-                .and_then(|d| u64::try_from(d).ok());
             (entry.native.is_integer() || entry.native == NativeType::Bool)
                 && codes_fit
                 && has_values
                 && plain
-                && top
+                && span()
                     .and_then(|t| t.checked_add(nullable))
                     .is_some_and(|t| t <= largest_code)
+        }
+        Encoding::Patched => {
+            let exceptions = u64::from(entry.dictionary_entries);
+            entry.native.is_integer()
+                && codes_fit
+                && has_values
+                && plain
+                && span().is_some()
+                && largest_code > nullable
+                && s.dictionary.bytes == (1 + exceptions) * native_bytes
+                && s.heap.bytes == 2 * exceptions
+        }
+        Encoding::Frames => {
+            entry.native.is_integer()
+                && codes_fit
+                && has_values
+                && plain
+                && span().is_some()
+                && s.dictionary.bytes == rows.div_ceil(FRAME as u64) * native_bytes
+        }
+        Encoding::Decimal => {
+            let top = decimal::bounds(entry).map(|(min, max)| (max - min) as u64 + nullable);
+            entry.native == NativeType::F64
+                && codes_fit
+                && has_values
+                && plain
+                && top.is_some_and(|t| t <= largest_code)
         }
         Encoding::Dictionary => {
             let entries = u64::from(entry.dictionary_entries);
@@ -154,7 +187,7 @@ fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
         }
     };
     check(
-        fits,
+        fits && (scaled || entry.scale == 0),
         "encoding, code width and section lengths do not fit each other",
     )
 }
@@ -188,6 +221,12 @@ impl Block {
                 self.verify_codes(entry, top)?;
                 self.verify_dictionary(entry)
             }
+            Encoding::Decimal => {
+                let top = Ladder::of(entry).top + u64::from(entry.nullable());
+                self.verify_codes(entry, top)
+            }
+            Encoding::Patched => self.verify_patched(entry),
+            Encoding::Frames => self.verify_frames(entry),
             Encoding::Raw => self.verify_raw(column),
         }?;
         self.verify_psma(entry)
@@ -214,6 +253,66 @@ impl Block {
             (largest, codes.iter().filter(|&&c| c == 0).count())
         });
         check(largest <= top, "a code is out of bounds")?;
+        check(
+            !entry.nullable() || zeros == entry.null_count as usize,
+            "the count of NULLs is wrong",
+        )
+    }
+
+    /// The codes of all rows.
+    fn all_codes(&self, entry: &ColumnEntry) -> Vec<u64> {
+        let scratch = &mut CodeScratch::default();
+        let all = Selection::all(0..self.rows());
+        let (codes, _) = self.codes(entry).fetch(Isa::detect(), all, scratch);
+        dispatch_words!(codes, codes => codes.iter().map(|c| c.to_u64()).collect())
+    }
+
+    /// Exceptions are where the codes say, and all values lie within min and max.
+    fn verify_patched(&self, entry: &ColumnEntry) -> Result<()> {
+        let nullable = u64::from(entry.nullable());
+        let codes = self.all_codes(entry);
+        let rows = self.exception_rows(entry);
+        let marker = packed::top(entry.code_bits.into());
+        let is_marker = |&row: &u16| codes.get(usize::from(row)) == Some(&marker);
+        check(
+            rows.is_sorted_by(|a, b| a < b)
+                && rows.iter().all(is_marker)
+                && codes.iter().filter(|&&c| c == marker).count() == rows.len(),
+            "the exceptions are not where the codes say",
+        )?;
+        let span = dispatch_integer!(entry.native, T => {
+            let values = self.slice::<T>(entry.sections.dictionary);
+            let within = |v: &T| (entry.min..=entry.max).contains(&widen(v));
+            let span = entry.max.wrapping_sub(widen(&values[0])) as u64;
+            values.iter().all(within).then_some(span)
+        }, _ => None);
+        let regular = || codes.iter().filter(|&&c| c != marker && c >= nullable);
+        check(
+            span.is_some_and(|span| regular().all(|&c| c - nullable <= span)),
+            "a value is out of bounds",
+        )?;
+        self.verify_null_count(entry, &codes)
+    }
+
+    /// All values lie within min and max.
+    fn verify_frames(&self, entry: &ColumnEntry) -> Result<()> {
+        let nullable = u64::from(entry.nullable());
+        let codes = self.all_codes(entry);
+        let within = dispatch_integer!(entry.native, T => {
+            let minima = self.slice::<T>(entry.sections.dictionary);
+            minima.iter().zip(codes.chunks(FRAME)).all(|(minimum, codes)| {
+                let minimum = widen(minimum);
+                let span = entry.max.checked_sub(minimum).and_then(|s| u64::try_from(s).ok());
+                let largest = codes.iter().max().copied().unwrap_or(0);
+                minimum >= entry.min && span.is_some_and(|s| largest.saturating_sub(nullable) <= s)
+            })
+        }, _ => false);
+        check(within, "a value is out of bounds")?;
+        self.verify_null_count(entry, &codes)
+    }
+
+    fn verify_null_count(&self, entry: &ColumnEntry, codes: &[u64]) -> Result<()> {
+        let zeros = codes.iter().filter(|&&c| c == 0).count();
         check(
             !entry.nullable() || zeros == entry.null_count as usize,
             "the count of NULLs is wrong",

@@ -2,15 +2,18 @@
 //! turns a column into ordinals and hands the codes to a layout; it never writes bits itself.
 //!
 //! **Ordinals** are what all encodings have in common: unsigned 64-bit numbers in the order of the
-//! values. A delta to the minimum for integers, an index for dictionaries, the ordered bits for doubles.
-//! Restrictions are translated into ranges of ordinals, PSMAs are built over them, and a code is an
+//! values. A delta to the minimum for integers and decimals, an index for dictionaries, the ordered bits for
+//! doubles. Restrictions are translated into ranges of ordinals, PSMAs are built over them, and a code is an
 //! ordinal, plus one where code 0 stands for NULL.
 
 pub mod constant;
+pub mod decimal;
 pub mod dictionary;
 pub mod frame_of_reference;
+pub mod frames;
 pub mod fsst;
 pub mod numbers;
+pub mod patched;
 pub mod raw;
 pub mod string_dictionary;
 pub mod strings;
@@ -31,14 +34,23 @@ pub enum Encoding {
     FrameOfReference = 2,
     /// Values as they are.
     Raw = 3,
+    /// Frame of reference with exceptions (Integer Compression: PFOR).
+    Patched = 4,
+    /// Frame of reference whose smallest value is that of 128 values.
+    Frames = 5,
+    /// Doubles that are decimals, as integers by frame of reference.
+    Decimal = 6,
 }
 
 impl Encoding {
     /// All encodings.
-    pub const ALL: [Encoding; 4] = [
+    pub const ALL: [Encoding; 7] = [
         Encoding::Constant,
         Encoding::Dictionary,
         Encoding::FrameOfReference,
+        Encoding::Patched,
+        Encoding::Frames,
+        Encoding::Decimal,
         Encoding::Raw,
     ];
 
@@ -49,6 +61,9 @@ impl Encoding {
             1 => Ok(Encoding::Dictionary),
             2 => Ok(Encoding::FrameOfReference),
             3 => Ok(Encoding::Raw),
+            4 => Ok(Encoding::Patched),
+            5 => Ok(Encoding::Frames),
+            6 => Ok(Encoding::Decimal),
             _ => Err(corrupted(format!("unknown encoding {id}"))),
         }
     }
@@ -57,6 +72,7 @@ impl Encoding {
     pub(crate) fn since(self) -> u16 {
         match self {
             Encoding::Constant | Encoding::Dictionary | Encoding::FrameOfReference | Encoding::Raw => 1,
+            Encoding::Patched | Encoding::Frames | Encoding::Decimal => 2,
         }
     }
 
@@ -67,6 +83,9 @@ impl Encoding {
             Encoding::Dictionary => "dictionary",
             Encoding::FrameOfReference => "frame of reference",
             Encoding::Raw => "raw",
+            Encoding::Patched => "patched frame of reference",
+            Encoding::Frames => "frames of reference",
+            Encoding::Decimal => "decimal",
         }
     }
 

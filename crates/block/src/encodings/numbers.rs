@@ -1,13 +1,13 @@
 //! Columns of numbers: their ordinals, the plans that encodings make of them, and the chosen one carried
 //! out. Which it is, the cost model says.
 
-use super::{EncodedColumn, Encoding, constant, dictionary, raw};
+use super::{EncodedColumn, Encoding, constant, decimal, dictionary, frames, patched, raw};
 use crate::cost_model::{Column, Shape};
 use crate::format::{ColumnEntry, FLAG_NULLS, FLAG_SMA};
 use crate::input::{Valid, is_valid};
-use crate::layouts::Layout;
 use crate::psma;
 use crate::sma::{f64_of_ordinal, ordinal_of_f64};
+use frazil_kernels::packed;
 use frazil_types::{Native, NativeType, Result};
 
 /// Blocks of fewer rows get no PSMA: scanning them is cheaper than the table is large.
@@ -92,6 +92,8 @@ pub(crate) struct Numbers<'a> {
     pub write_value: &'a dyn Fn(u64, &mut Vec<u8>),
     /// The native bytes of all values.
     pub raw_values: &'a dyn Fn() -> Vec<u8>,
+    /// The values as integers, where they are decimals.
+    pub decimals: &'a dyn Fn() -> Option<decimal::Decimals>,
 }
 
 /// Makes numbers of integers and hands them on; `None` if all are NULL.
@@ -129,6 +131,7 @@ pub(crate) fn of_integers<T: Integer, const N: usize, R>(
             out.extend(value.to_le_bytes().iter().take(N));
         },
         raw_values: &|| raw::encode(values, valid, &to_bytes),
+        decimals: &|| None,
     };
     Some(then(&numbers, codes))
 }
@@ -161,6 +164,7 @@ pub(crate) fn of_doubles<R>(
         distances: false,
         write_value: &|ordinal, out| out.extend(f64_of_ordinal(ordinal).to_le_bytes()),
         raw_values: &|| raw::encode(values, valid, f64::to_le_bytes),
+        decimals: &|| decimal::plan(values, valid),
     };
     Some(then(&numbers, codes))
 }
@@ -179,6 +183,9 @@ pub(crate) enum Plan {
     Constant,
     Raw,
     FrameOfReference,
+    Patched(patched::Window),
+    Frames(frames::Frames),
+    Decimal(decimal::Decimals),
     Dictionary(dictionary::Distinct),
 }
 
@@ -208,6 +215,12 @@ impl Numbers<'_> {
         if column.admits(Encoding::FrameOfReference) && fits {
             plans.push(Plan::FrameOfReference);
         }
+        if self.distances && self.entry.native != NativeType::Bool {
+            self.plan_by_parts(top, column, &mut plans);
+        }
+        if column.admits(Encoding::Decimal) {
+            plans.extend((self.decimals)().map(Plan::Decimal));
+        }
         // Booleans stay bytes of 0 and 1, or become bits.
         if column.admits(Encoding::Dictionary) && self.entry.native != NativeType::Bool {
             let limit = self.dictionary_limit(&plans, column);
@@ -215,6 +228,18 @@ impl Numbers<'_> {
             plans.extend(found.map(Plan::Dictionary));
         }
         plans
+    }
+
+    /// Patches and frames.
+    fn plan_by_parts(&self, top: u64, column: &Column, plans: &mut Vec<Plan>) {
+        if column.admits(Encoding::Patched) {
+            plans.extend(patched::plan(self, top, column).map(Plan::Patched));
+        }
+        if column.admits(Encoding::Frames) {
+            let frames = frames::plan(self);
+            let fits = frames.span.checked_add(self.nullable()).is_some();
+            plans.extend(fits.then_some(Plan::Frames(frames)));
+        }
     }
 
     /// The most entries a dictionary may have to be smaller than the best of the other plans by a
@@ -225,11 +250,7 @@ impl Numbers<'_> {
         let Some(other) = column.candidates(&shapes).iter().filter_map(admitted).min() else {
             return self.rows;
         };
-        let layout = match column.options.layout {
-            Some(layout) => layout,
-            None if column.admits_packed() => Layout::BitPacked,
-            None => Layout::BytePacked,
-        };
+        let layout = column.densest_layout();
         let entries = |bits: u32| {
             let codes = layout.bytes(self.rows, bits);
             let left = (other * 4 / 5).checked_sub(codes)? / self.native_bytes();
@@ -253,6 +274,23 @@ impl Numbers<'_> {
                 let largest = self.top.unwrap_or(0).saturating_add(self.nullable());
                 (Encoding::FrameOfReference, Some(largest), 0)
             }
+            Plan::Patched(window) => {
+                let largest = packed::top(window.bits);
+                (
+                    Encoding::Patched,
+                    Some(largest),
+                    window.beside(self.native_bytes()),
+                )
+            }
+            Plan::Frames(frames) => {
+                let largest = frames.span.saturating_add(self.nullable());
+                (
+                    Encoding::Frames,
+                    Some(largest),
+                    frames.beside(self.native_bytes()),
+                )
+            }
+            Plan::Decimal(decimals) => (Encoding::Decimal, Some(decimals.top + self.nullable()), 0),
             Plan::Dictionary(distinct) => {
                 let entries = distinct.sorted.len() as u64 + self.nullable();
                 let beside = entries as usize * self.native_bytes();
@@ -278,29 +316,37 @@ impl Numbers<'_> {
         entry.encoding = chosen.encoding;
         entry.layout = chosen.layout;
         entry.code_bits = chosen.bits as u8;
-        Ok(match &plans[chosen.shape] {
-            Plan::Constant => constant::encode_number(entry.native, entry.min),
+        let mut out = match &plans[chosen.shape] {
+            Plan::Constant => return Ok(constant::encode_number(entry.native, entry.min)),
+            Plan::Dictionary(distinct) => {
+                return Ok(self.encode_dictionary(entry, distinct, with_psma, codes));
+            }
+            Plan::Decimal(d) => return Ok(decimal::encode(self, entry, d, with_psma, codes)),
             Plan::Raw => {
                 let mut out = EncodedColumn::new(entry);
-                out.psma = self.psma_of_values(with_psma);
                 out.codes = (self.raw_values)();
                 out.bitmap = self.valid.map_or(Vec::new(), Valid::to_bytes);
                 out
             }
-            Plan::FrameOfReference => {
-                let mut out = EncodedColumn::new(entry);
-                out.psma = self.psma_of_values(with_psma);
-                out.codes = match self.valid {
-                    None => chosen.layout.pack(self.ordinals, chosen.bits),
-                    Some(valid) => {
-                        shift_codes(self.ordinals.iter().copied(), valid, codes);
-                        chosen.layout.pack(codes, chosen.bits)
-                    }
-                };
-                out
+            Plan::FrameOfReference => self.encode_reference(entry, codes),
+            Plan::Patched(window) => patched::encode(self, entry, window, codes),
+            Plan::Frames(frames) => frames::encode(self, entry, frames, codes),
+        };
+        out.psma = self.psma_of_values(with_psma);
+        Ok(out)
+    }
+
+    fn encode_reference(&self, entry: ColumnEntry, codes: &mut Vec<u64>) -> EncodedColumn {
+        let (layout, bits) = (entry.layout, u32::from(entry.code_bits));
+        let mut out = EncodedColumn::new(entry);
+        out.codes = match self.valid {
+            None => layout.pack(self.ordinals, bits),
+            Some(valid) => {
+                shift_codes(self.ordinals.iter().copied(), valid, codes);
+                layout.pack(codes, bits)
             }
-            Plan::Dictionary(distinct) => self.encode_dictionary(entry, distinct, with_psma, codes),
-        })
+        };
+        out
     }
 
     /// What all plans come to.

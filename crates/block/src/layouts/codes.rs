@@ -132,17 +132,19 @@ impl<'a> Codes<'a> {
     {
         match self {
             Codes::Words(words) => (words, selection),
-            Codes::Packed(..) => {
-                let rows = selection.count() as u32;
-                (self.dense(isa, selection, scratch), Selection::all(0..rows))
-            }
+            Codes::Packed(..) => self.dense(isa, selection, scratch),
         }
     }
 
-    /// The codes of the selected rows, dense, as machine words.
-    pub fn dense<'s>(self, isa: Isa, selection: Selection<'_>, scratch: &'s mut CodeScratch) -> Words<'s> {
+    /// The codes of the selected rows as machine words, dense in the scratch, and all of them selected.
+    pub fn dense<'s>(
+        self,
+        isa: Isa,
+        selection: Selection<'_>,
+        scratch: &'s mut CodeScratch,
+    ) -> (Words<'s>, Selection<'s>) {
         let rows = selection.count();
-        match self {
+        let words = match self {
             Codes::Words(Words::W8(_)) => Words::W8(self.dense_words(isa, selection, scratch.room(rows))),
             Codes::Words(Words::W16(_)) => Words::W16(self.dense_words(isa, selection, scratch.room(rows))),
             Codes::Words(Words::W32(_)) => Words::W32(self.dense_words(isa, selection, scratch.room(rows))),
@@ -153,7 +155,8 @@ impl<'a> Codes<'a> {
                 17..=32 => Words::W32(self.dense_words(isa, selection, scratch.room(rows))),
                 _ => Words::W64(self.dense_words(isa, selection, scratch.room(rows))),
             },
-        }
+        };
+        (words, Selection::all(0..rows as u32))
     }
 
     /// Writes the codes of the selected rows densely; `C` is wide enough.
@@ -195,7 +198,7 @@ pub(crate) struct MatchScratch {
 }
 
 /// Runs a test whose windows must begin at a multiple of 64 rows on one that may not.
-fn aligned(
+pub(crate) fn aligned(
     rows: Range<usize>,
     combine: Combine,
     out: &mut [u64],

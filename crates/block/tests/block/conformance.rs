@@ -23,7 +23,7 @@ fn restrictions(column: &Column, random: &mut Random) -> Vec<RestrictionKind> {
             operands.extend(["", "MAIM", "zzz", "regular d"].map(|t| Value::Text(t.into())))
         }
         Some(Value::Double(_)) => {
-            operands.extend([0.0, -0.0, f64::NAN, 1e300, -1e300, 0.7].map(Value::Double));
+            operands.extend([0.0, -0.0, f64::NAN, 1e300, -1e300, 0.7, 12.345].map(Value::Double));
         }
         Some(Value::Bool(_)) => operands.extend([false, true].map(Value::Bool)),
         _ => operands.extend([0, 1, 8100, i64::MAX, i64::MIN].map(|v| Value::Int(v.into()))),
@@ -216,7 +216,10 @@ fn every_encoding_on_every_layout_matches_and_unpacks_as_the_oracle_does() {
         for native in ["I16", "I32", "I64", "I128"] {
             assert!(held.contains(&format!("frame of reference {layout} {native}")));
             assert!(held.contains(&format!("dictionary {layout} {native}")));
+            assert!(held.contains(&format!("patched frame of reference {layout} {native}")));
+            assert!(held.contains(&format!("frames of reference {layout} {native}")));
         }
+        assert!(held.contains(&format!("decimal {layout} F64")));
         assert!(held.contains(&format!("frame of reference {layout} Bool")));
         assert!(held.contains(&format!("dictionary {layout} F64")));
         assert!(held.contains(&format!("dictionary {layout} String")));

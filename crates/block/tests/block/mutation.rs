@@ -4,12 +4,12 @@
 //! made to fit, values may differ, but nothing panics and nothing is read out of bounds. The number of
 //! mutations per test is `FRAZIL_MUTATIONS` (default 4,000).
 
-use crate::support::{Column, Random, columns, same};
+use crate::support::{Column, Random, build, columns, pinned, same};
 use frazil_block::{
-    Block, BlockBuilder, BlockBytes, BlockScan, ColumnBuffer, ColumnInput, ScanOptions, format,
+    Block, BlockBytes, BlockScan, ColumnBuffer, ColumnOptions, Encoding, Layout, ScanOptions, format,
 };
 use frazil_kernels::{Isa, Selection};
-use frazil_types::{ColumnVector, CompareOp, MatchBits, NativeType, Restriction, RestrictionKind, Value};
+use frazil_types::{CompareOp, MatchBits, NativeType, Restriction, RestrictionKind, Value};
 
 fn mutations() -> usize {
     std::env::var("FRAZIL_MUTATIONS")
@@ -24,16 +24,38 @@ fn victim(rows: usize) -> (Vec<Column>, Vec<u8>) {
         .into_iter()
         .filter(|c| !c.name.contains("95"))
         .collect();
-    let vectors: Vec<ColumnVector> = columns
-        .iter()
-        .map(|c| ColumnVector::from_values(c.ty, &c.values))
-        .collect();
-    let inputs: Vec<ColumnInput> = vectors
-        .iter()
-        .map(|v| ColumnInput::of_vector(v, 0..rows))
-        .collect();
-    let block = BlockBuilder::default().build(&inputs).expect("sound columns");
+    let block = build(&columns.iter().collect::<Vec<_>>(), vec![]).expect("sound columns");
     (columns, block.bytes().to_vec())
+}
+
+/// A block of every encoding on every layout.
+fn pinned_victim(rows: usize) -> (Vec<Column>, Vec<u8>) {
+    let (mut held, mut asked) = (Vec::new(), Vec::new());
+    for encoding in Encoding::ALL {
+        for layout in Layout::ALL {
+            for name in [
+                "integer with",
+                "bigint drift",
+                "double prices",
+                "text dict",
+                "wide narrow",
+            ] {
+                let all = columns(rows, 11).into_iter();
+                let wanted = |c: &Column| c.name.starts_with(name) && c.name.ends_with(", 10 % NULL");
+                let column = all
+                    .filter(wanted)
+                    .find(|c| pinned(c, encoding, Some(layout)).is_some());
+                asked.extend(column.is_some().then_some(ColumnOptions {
+                    encoding: Some(encoding),
+                    layout: Some(layout),
+                    purpose: None,
+                }));
+                held.extend(column);
+            }
+        }
+    }
+    let block = build(&held.iter().collect::<Vec<_>>(), asked).expect("sound columns");
+    (held, block.bytes().to_vec())
 }
 
 /// Changes a few bytes, most often in the header's region or at the start of a section.
@@ -97,10 +119,16 @@ fn exercise(block: &Block, column: usize) -> frazil_types::Result<Vec<Value>> {
 #[test]
 fn a_changed_byte_is_reported_or_without_effect() {
     let (columns, original) = victim(70);
+    unharmed_or_reported(&columns, &original, mutations());
+    let (columns, original) = pinned_victim(70);
+    unharmed_or_reported(&columns, &original, mutations() / 4);
+}
+
+fn unharmed_or_reported(columns: &[Column], original: &[u8], mutations: usize) {
     let mut random = Random(101);
     let mut reported = 0;
-    for _ in 0..mutations() {
-        let mut bytes = original.clone();
+    for _ in 0..mutations {
+        let mut bytes = original.to_vec();
         mutate(&mut bytes, &mut random);
         let Ok(block) = Block::open(BlockBytes::copy_of(&bytes)) else {
             reported += 1;
@@ -120,16 +148,15 @@ fn a_changed_byte_is_reported_or_without_effect() {
             }
         }
     }
-    assert!(reported > mutations() / 4);
+    assert!(reported > mutations / 4);
 }
 
 #[test]
 fn hostile_bytes_with_fitting_checksums_do_no_harm() {
-    for rows in [70, 1100] {
-        let (columns, original) = victim(rows);
+    for (columns, original) in [victim(70), victim(1100), pinned_victim(70), pinned_victim(1100)] {
         let mut random = Random(202);
         let (mut refused, mut survived) = (0, 0);
-        for _ in 0..mutations() / 4 {
+        for _ in 0..mutations() / 8 {
             let mut bytes = original.clone();
             mutate(&mut bytes, &mut random);
             format::reseal(&mut bytes);

@@ -162,6 +162,18 @@ pub fn columns(rows: usize, seed: u64) -> Vec<Column> {
     add("text comments", Text, &mut |r, row| {
         Value::Text(format!("{} {row}", words(r)))
     });
+    // What version 1 was made with ends here.
+    add("integer with outliers", Integer, &mut |r, _| match r.below(50) {
+        0 => int(-2_000_000_000),
+        1 => int(r.below(1 << 31) as i64),
+        _ => int(700 + r.below(100) as i64),
+    });
+    add("bigint drifting", BigInt, &mut |r, row| {
+        int((1 << 40) + row as i64 * 1000 + r.below(30) as i64)
+    });
+    add("double prices", Double, &mut |r, _| {
+        Value::Double((r.below(200_000) as i64 - 50_000) as f64 / 100.0)
+    });
     out
 }
 

@@ -1,0 +1,170 @@
+//! Frame of reference per frame of 128 values: each frame has its own smallest value, and all codes one
+//! width (Integer Compression, section 2: frame of reference with small blocks). Values that drift, such as
+//! keys in the order of insertion, have narrow codes though the block's span is wide.
+//!
+//! Codes of different frames have no common order. A restriction is translated once into ordinals of the
+//! block and compared with each frame's hull: a frame is skipped, taken whole, or its codes are tested
+//! against the range moved by the frame's smallest value. 128 rows are whole words of match bits.
+
+use super::EncodedColumn;
+use super::numbers::{Numbers, shift_codes};
+use crate::block::Block;
+use crate::code_range::CodeRange;
+use crate::column_buffer::ColumnBuffer;
+use crate::format::ColumnEntry;
+use crate::input::is_valid;
+use crate::layouts::codes::{MatchScratch, aligned, dispatch_words};
+use crate::resolve::{dispatch_integer, widen};
+use crate::unpack::for_each_row;
+use frazil_kernels::plain::Codes as Words;
+use frazil_kernels::{CodeWord, Combine, Isa, Reference, Selection, packed, unpack as kernels};
+use std::ops::Range;
+
+/// Rows of a frame.
+pub const FRAME: usize = 128;
+
+/// The frames of a column.
+pub(crate) struct Frames {
+    /// The smallest ordinal of each; 0 where all rows are NULL.
+    minima: Vec<u64>,
+    /// The largest distance within a frame.
+    pub span: u64,
+}
+
+impl Frames {
+    /// Bytes beside the codes.
+    pub fn beside(&self, native_bytes: usize) -> usize {
+        self.minima.len() * native_bytes
+    }
+}
+
+/// The frames of a column of distances.
+pub(crate) fn plan(numbers: &Numbers) -> Frames {
+    let mut frames = Frames {
+        minima: Vec::with_capacity(numbers.rows.div_ceil(FRAME)),
+        span: 0,
+    };
+    for (frame, ordinals) in numbers.ordinals.chunks(FRAME).enumerate() {
+        let (mut min, mut max) = (u64::MAX, 0);
+        for (i, &o) in ordinals.iter().enumerate() {
+            if is_valid(numbers.valid, frame * FRAME + i) {
+                (min, max) = (min.min(o), max.max(o));
+            }
+        }
+        frames.minima.push(if min > max { 0 } else { min });
+        frames.span = frames.span.max(max.saturating_sub(min));
+    }
+    frames
+}
+
+/// The column by frames; the entry says how its codes lie.
+pub(crate) fn encode(
+    numbers: &Numbers,
+    entry: ColumnEntry,
+    frames: &Frames,
+    codes: &mut Vec<u64>,
+) -> EncodedColumn {
+    let (layout, bits) = (entry.layout, u32::from(entry.code_bits));
+    let mut out = EncodedColumn::new(entry);
+    for &minimum in &frames.minima {
+        (numbers.write_value)(minimum, &mut out.dictionary);
+    }
+    let minima = frames.minima.iter().flat_map(|&m| std::iter::repeat_n(m, FRAME));
+    let deltas = (numbers.ordinals.iter().zip(minima)).map(|(&o, m)| o.wrapping_sub(m));
+    match numbers.valid {
+        None => {
+            codes.clear();
+            codes.extend(deltas);
+        }
+        Some(valid) => shift_codes(deltas, valid, codes),
+    }
+    out.codes = layout.pack(codes, bits);
+    out
+}
+
+impl Block {
+    /// Tests rows of a column of frames against ascending, disjoint ranges of ordinals; bit `i` of
+    /// `out` speaks of row `rows.start + i`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a window, a test and where its matches go"
+    )]
+    pub(crate) fn match_frames(
+        &self,
+        isa: Isa,
+        entry: &ColumnEntry,
+        rows: Range<usize>,
+        wanted: &[(u64, u64)],
+        combine: Combine,
+        out: &mut [u64],
+        scratch: &mut MatchScratch,
+    ) {
+        let codes = self.codes(entry);
+        let mut shifted = std::mem::take(&mut scratch.shifted);
+        aligned(rows, combine, out, &mut shifted, |rows, combine, out| {
+            dispatch_integer!(entry.native, T => {
+                let minima = self.slice::<T>(entry.sections.dictionary);
+                let mut at = rows.start;
+                while at < rows.end {
+                    let end = rows.end.min((at / FRAME + 1) * FRAME);
+                    let minimum = widen(&minima[at / FRAME]).wrapping_sub(entry.min) as u64;
+                    let words = (at - rows.start) / 64..(end - rows.start).div_ceil(64);
+                    let range = codes_of_frame(entry, minimum, wanted);
+                    codes.match_range(isa, at..end, &range, combine, &mut out[words], scratch);
+                    at = end;
+                }
+            }, _ => ());
+        });
+        scratch.shifted = shifted;
+    }
+
+    /// The values of the selected rows, whose codes are dense.
+    pub(crate) fn unpack_frames(
+        &self,
+        isa: Isa,
+        entry: &ColumnEntry,
+        dense: Words,
+        selection: Selection,
+        out: &mut ColumnBuffer,
+    ) {
+        dispatch_integer!(entry.native, T => {
+            let minima = self.slice::<T>(entry.sections.dictionary);
+            let nullable = T::from(entry.nullable());
+            let reference = |row: usize| minima[row / FRAME].wrapping_sub(nullable);
+            let out = out.values_mut::<T>();
+            dispatch_words!(dense, codes => match selection {
+                Selection::All { start, len } => {
+                    let (start, end) = (start as usize, (start + len) as usize);
+                    let mut at = start;
+                    while at < end {
+                        let next = end.min((at / FRAME + 1) * FRAME);
+                        let piece = at - start..next - start;
+                        let all = Selection::all(0..piece.len() as u32);
+                        kernels::unpack(isa, &codes[piece.clone()], reference(at), all, &mut out[piece]);
+                        at = next;
+                    }
+                }
+                _ => for_each_row(selection, |i, row| out[i] = reference(row).plus(codes[i].to_u64())),
+            });
+        }, _ => ());
+    }
+}
+
+/// The codes of a frame that lie in ranges of ordinals; `minimum` is the frame's smallest ordinal.
+fn codes_of_frame(entry: &ColumnEntry, minimum: u64, wanted: &[(u64, u64)]) -> CodeRange {
+    let nullable = u64::from(entry.nullable());
+    let span = packed::top(entry.code_bits.into()) - nullable;
+    let end = minimum.saturating_add(span);
+    let first = wanted.partition_point(|r| r.1 < minimum);
+    let inside = wanted[first..].iter().take_while(|r| r.0 <= end);
+    let mut ranges = inside.map(|&(low, high)| {
+        let low = low.max(minimum) - minimum + nullable;
+        (low, high.min(end) - minimum + nullable)
+    });
+    match (ranges.next(), ranges.next()) {
+        (None, _) => CodeRange::None,
+        (Some((0, high)), None) if high == span => CodeRange::All,
+        (Some((low, high)), None) => CodeRange::Range(low, high),
+        (Some(a), Some(b)) => CodeRange::Ranges([a, b].into_iter().chain(ranges).collect()),
+    }
+}
