@@ -1,7 +1,6 @@
 //! VBP on 256-bit vectors: a plane is two registers of their own.
 
 use super::planes::Planes;
-use super::scalar::bytes_of_planes;
 use super::scan::{self, Register};
 use super::transpose::{self, Transpose};
 use crate::byteslice::avx2::Avx2;
@@ -69,10 +68,22 @@ impl Register for __m256i {
 }
 
 impl Transpose for Avx2 {
-    /// The matrices of plain words, which the compiler lays side by side in vectors.
+    /// The bytes of the planes are dealt to matrices of 8 by 8 bits, four in a vector.
     #[inline(always)]
-    unsafe fn bytes(planes: [u64; 8], to: &mut [u8; 64]) {
-        *to = bytes_of_planes(planes);
+    unsafe fn bytes(from: *const u8, planes: usize, to: &mut [u8; 64]) {
+        // SAFETY: 64 bytes; the rest by contract.
+        unsafe {
+            let plane = |p: usize| _mm_cvtsi64_si128(transpose::word(from, planes, 7 - p) as i64);
+            let pairs = |p: usize| _mm_unpacklo_epi8(plane(p), plane(p + 1));
+            let (a, b, c, d) = (pairs(0), pairs(2), pairs(4), pairs(6));
+            let (low, high) = (_mm_unpacklo_epi16(a, b), _mm_unpacklo_epi16(c, d));
+            let first = [_mm_unpacklo_epi32(low, high), _mm_unpackhi_epi32(low, high)];
+            let (low, high) = (_mm_unpackhi_epi16(a, b), _mm_unpackhi_epi16(c, d));
+            let second = [_mm_unpacklo_epi32(low, high), _mm_unpackhi_epi32(low, high)];
+            let to = to.as_mut_ptr().cast::<__m256i>();
+            _mm256_storeu_si256(to, transpose_8x8(_mm256_set_m128i(first[1], first[0])));
+            _mm256_storeu_si256(to.add(1), transpose_8x8(_mm256_set_m128i(second[1], second[0])));
+        }
     }
 
     #[inline(always)]
@@ -91,6 +102,29 @@ impl Transpose for Avx2 {
                 u64::from(plane.0) | u64::from(plane.1) << 32
             })
         }
+    }
+}
+
+/// Swaps rows and columns of four matrices, as the function of this name for plain words.
+///
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn transpose_8x8(matrices: __m256i) -> __m256i {
+    // SAFETY: by contract.
+    unsafe {
+        let changed = |m: __m256i, moved: __m256i, mask: u64| {
+            _mm256_and_si256(_mm256_xor_si256(m, moved), _mm256_set1_epi64x(mask as i64))
+        };
+        let swapped =
+            |m: __m256i, c: __m256i, moved: __m256i| _mm256_xor_si256(m, _mm256_xor_si256(c, moved));
+        let m = matrices;
+        let c = changed(m, _mm256_srli_epi64::<7>(m), 0x00AA_00AA_00AA_00AA);
+        let m = swapped(m, c, _mm256_slli_epi64::<7>(c));
+        let c = changed(m, _mm256_srli_epi64::<14>(m), 0x0000_CCCC_0000_CCCC);
+        let m = swapped(m, c, _mm256_slli_epi64::<14>(c));
+        let c = changed(m, _mm256_srli_epi64::<28>(m), 0x0000_0000_F0F0_F0F0);
+        swapped(m, c, _mm256_slli_epi64::<28>(c))
     }
 }
 

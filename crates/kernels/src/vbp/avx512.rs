@@ -75,12 +75,13 @@ impl Register for __m512i {
 
 impl Transpose for Avx512 {
     #[inline(always)]
-    unsafe fn bytes(planes: [u64; 8], to: &mut [u8; 64]) {
+    unsafe fn bytes(from: *const u8, planes: usize, to: &mut [u8; 64]) {
         // SAFETY: 64 bytes; the rest by contract.
         unsafe {
             let mut bytes = _mm512_setzero_si512();
-            for (p, plane) in planes.into_iter().enumerate() {
-                bytes = _mm512_mask_add_epi8(bytes, plane, bytes, _mm512_set1_epi8((0x80u8 >> p) as i8));
+            for p in 8 - planes..8 {
+                let bit = _mm512_set1_epi8((0x80u8 >> p) as i8);
+                bytes = _mm512_mask_add_epi8(bytes, transpose::word(from, planes, p), bytes, bit);
             }
             _mm512_storeu_si512(to.as_mut_ptr().cast(), bytes);
         }

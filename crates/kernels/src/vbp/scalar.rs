@@ -87,8 +87,11 @@ impl Interleave for Scalar {
 
 impl Transpose for Scalar {
     #[inline(always)]
-    unsafe fn bytes(planes: [u64; 8], to: &mut [u8; 64]) {
-        *to = bytes_of_planes(planes);
+    unsafe fn bytes(from: *const u8, planes: usize, to: &mut [u8; 64]) {
+        // SAFETY: by contract.
+        *to = bytes_of_planes(std::array::from_fn(|p| unsafe {
+            transpose::word(from, planes, p)
+        }));
     }
 
     #[inline(always)]
@@ -97,9 +100,9 @@ impl Transpose for Scalar {
     }
 }
 
-/// [`Transpose::bytes`] in eight matrices of 8 by 8 bits.
+/// [`Transpose::bytes`] of eight planes in eight matrices of 8 by 8 bits.
 #[inline(always)]
-pub(super) fn bytes_of_planes(planes: [u64; 8]) -> [u8; 64] {
+fn bytes_of_planes(planes: [u64; 8]) -> [u8; 64] {
     // Byte `p` of matrix `m` has rows `8 m ..` of the plane whose bit is to be bit `p` of each byte.
     let matrices: [[u8; 8]; 8] =
         std::array::from_fn(|m| std::array::from_fn(|p| (planes[7 - p] >> (m * 8)) as u8));
@@ -111,7 +114,7 @@ pub(super) fn bytes_of_planes(planes: [u64; 8]) -> [u8; 64] {
 
 /// [`Transpose::planes`], likewise.
 #[inline(always)]
-pub(super) fn planes_of_bytes(bytes: &[u8; 64]) -> [u64; 8] {
+fn planes_of_bytes(bytes: &[u8; 64]) -> [u64; 8] {
     let (matrices, _) = bytes.as_chunks::<8>();
     let matrices: [[u8; 8]; 8] =
         std::array::from_fn(|m| transpose_8x8(u64::from_le_bytes(matrices[m])).to_le_bytes());

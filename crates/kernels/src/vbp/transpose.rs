@@ -21,10 +21,11 @@ const FEW: usize = 8;
 /// # Safety
 /// All methods: the machine has the instruction set.
 pub(super) trait Transpose: Interleave {
-    /// Bit `7 - p` of byte `i` is bit `i` of plane `p`.
-    unsafe fn bytes(planes: [u64; 8], to: &mut [u8; 64]);
+    /// Bit `planes - 1 - p` of byte `i` is bit `i` of plane `p`; there are up to 8, each of 8 bytes at a
+    /// distance of [`PLANE_BYTES`], which must be readable.
+    unsafe fn bytes(from: *const u8, planes: usize, to: &mut [u8; 64]);
 
-    /// The inverse.
+    /// The inverse, of eight planes.
     unsafe fn planes(bytes: &[u8; 64]) -> [u64; 8];
 }
 
@@ -231,16 +232,33 @@ unsafe fn bytes_of_group<U: Transpose, const SLICES: usize>(
     buffer: &mut [[u8; BATCH_BYTES]; SLICES],
     at: usize,
 ) {
-    let (planes, byte) = codes.group(group);
-    // The first slice has the planes that are left when the others have eight each.
-    let in_front = SLICES * 8 - planes.len();
+    let (mut from, mut left) = (codes.register(group), codes.bits);
     for (j, slice) in buffer.iter_mut().enumerate() {
-        let word = |p: usize| match (j * 8 + p).checked_sub(in_front) {
-            Some(plane) => u64::from_le_bytes(*planes[plane][byte..].first_chunk().expect("whole words")),
-            None => 0,
-        };
+        // The first slice has the planes that are left when the others have eight each.
+        let planes = left - (SLICES - 1 - j) * 8;
         let to = slice[at..].first_chunk_mut().expect("room for a group");
+        // SAFETY: the planes of a group are checked.
+        unsafe {
+            match planes {
+                8 => U::bytes(from, 8, to),
+                planes => U::bytes(from, planes, to),
+            }
+        }
+        from = from.wrapping_add(planes * PLANE_BYTES);
+        left -= planes;
+    }
+}
+
+/// The word of plane `p` of those that end with bit 0: `planes` of them stand at `from`, those in front
+/// are zero.
+///
+/// # Safety
+/// The planes are readable.
+#[inline(always)]
+pub(super) unsafe fn word(from: *const u8, planes: usize, p: usize) -> u64 {
+    match (p + planes).checked_sub(8) {
         // SAFETY: by contract.
-        unsafe { U::bytes(std::array::from_fn(word), to) };
+        Some(i) => u64::from_le(unsafe { from.add(i * PLANE_BYTES).cast::<u64>().read_unaligned() }),
+        None => 0,
     }
 }
