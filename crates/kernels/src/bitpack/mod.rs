@@ -77,7 +77,8 @@ pub fn between(
         Ok(span) => dispatch!(
             isa,
             between(codes, rows, op, span, combine, out),
-            otherwise scalar::between(codes, rows, op, span, combine, out),
+            // SAFETY: the bytes and the rows were checked.
+            otherwise unsafe { scalar::between(codes, rows, op, span, combine, out) },
         ),
         Err(matches) => match_all_or_none(matches, count, combine, out),
     }
@@ -130,16 +131,29 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
         "codes wider than their words"
     );
     let isa = counters::enter(Kernel::BitPacked, isa);
-    dispatch!(isa, unpack(codes, selection, out), otherwise scalar::unpack(codes, selection, out))
+    dispatch!(
+        isa,
+        unpack(codes, selection, out),
+        // SAFETY: the bytes were checked.
+        otherwise unsafe { scalar::unpack(codes, selection, out) },
+    )
 }
 
 /// The code of one row.
 #[inline]
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     assert!(row < codes.rows, "row beyond the codes");
-    scalar::get(codes, row)
+    assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
+    let group = group_bytes(codes.bits);
+    assert!(
+        row / GROUP * group + group <= codes.bytes.len(),
+        "bytes of bit-packed codes"
+    );
+    // SAFETY: the row's group is there.
+    unsafe { scalar::get(codes, row) }
 }
 
+#[inline]
 fn check(codes: Packed<'_>) {
     assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
     assert!(

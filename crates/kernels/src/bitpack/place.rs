@@ -25,26 +25,26 @@ pub(super) const fn group_bytes(bits: u32) -> usize {
 /// The lane word (or two) a code lies in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Byte of the word that holds the code's low bits.
-    pub low: usize,
-    /// Byte of the word that holds its high bits, often the same.
-    pub high: usize,
+    /// Byte of the group, of the word that holds the code's low bits.
+    pub low: u32,
+    /// Byte of the group, of the word that holds its high bits, often the same.
+    pub high: u32,
     /// Bits of the low word below the code.
     pub shift: u32,
 }
 
-/// Where the code of `row` lies; `lane` are the [`lane_bits`] of `bits`.
+/// Where the code of a row lies in its group; `lane` are the [`lane_bits`] of `bits`. (In 32 bits, of which
+/// vectors hold many.)
 #[inline(always)]
-pub(super) const fn place(lane: u32, bits: u32, row: usize) -> Place {
-    let lanes = VECTOR * 8 / lane as usize;
-    let bit = (row % GROUP / lanes) as u32 * bits;
-    let first = row / GROUP * group_bytes(bits) + row % lanes * (lane as usize / 8);
-    let low = first + (bit / lane) as usize * VECTOR;
-    let shift = bit % lane;
-    let spans = shift + bits > lane;
+pub(super) const fn place(lane: u32, bits: u32, row: u32) -> Place {
+    let lanes = VECTOR as u32 * 8 / lane;
+    let row = row % GROUP as u32;
+    let first_bit = row / lanes * bits;
+    let last_bit = first_bit + bits - 1;
+    let first = row % lanes * (lane / 8);
     Place {
-        low,
-        high: low + spans as usize * VECTOR,
-        shift,
+        low: first + first_bit / lane * VECTOR as u32,
+        high: first + last_bit / lane * VECTOR as u32,
+        shift: first_bit % lane,
     }
 }

@@ -12,8 +12,22 @@ use crate::selection::masked_word;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection, unpack};
 use std::ops::Range;
 
-/// Selected rows of a group from which on it is unpacked.
-const DENSE: usize = 24;
+/// Selected rows of a group from which on it pays to unpack it, by width of lane: unpacking a group of
+/// wide lanes takes longer.
+#[inline(always)]
+const fn dense<L>() -> usize {
+    match size_of::<L>() {
+        1 => 28,
+        2 => 40,
+        4 => 80,
+        _ => 150,
+    }
+}
+
+/// Positions whose density is looked at together.
+const SOME: usize = 256;
+/// Rows of the ring of unpacked groups that positions are taken from.
+pub(super) const RING: usize = 4096;
 /// Words of match bits taken at a time.
 const BATCH_WORDS: usize = 2 * GROUP_WORDS;
 const BATCH: usize = BATCH_WORDS * 64;
@@ -212,99 +226,87 @@ unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
     mut out: &mut [C],
 ) {
     let mut unpacked = Buffer::<L, BATCH>::new();
-    let mut dense = Buffer::<L, BATCH>::new();
+    let mut compressed = Buffer::<L, BATCH>::new();
+    let mut positions = [0; BATCH + AT_ONCE];
     for (i, words) in words.chunks(BATCH_WORDS).enumerate() {
         let first = start + i * BATCH;
-        let rows = (len as usize - i * BATCH).min(BATCH);
-        let bits = Selection::Bits {
-            words,
-            start: 0,
-            len: rows as u32,
-        };
+        let len = (len - (i * BATCH) as u32).min(BATCH as u32);
         let count = (0..words.len())
-            .map(|i| masked_word(words, rows as u32, i).count_ones() as usize)
+            .map(|i| masked_word(words, len, i).count_ones() as usize)
             .sum();
         let (now, later) = out.split_at_mut(count);
         out = later;
         // SAFETY: by contract.
         unsafe {
-            if count * GROUP < DENSE * rows {
-                let mut positions = [0u16; BATCH];
-                write_positions(words, rows as u32, &mut positions);
+            if count * GROUP < dense::<L>() / 2 * len as usize {
+                write_positions(words, len, &mut positions);
                 sparse::extract::<L, C>(codes, first, &positions[..count], now);
                 continue;
             }
-            all::<U, L, L>(codes, first, &mut unpacked.0[..rows]);
+            all::<U, L, L>(codes, first, &mut unpacked.0[..len as usize]);
         }
-        unpack::copy_values(U::ISA, &unpacked.0[..rows], bits, &mut dense.0);
-        widen(&dense.0, now);
+        let bits = Selection::Bits { words, start: 0, len };
+        unpack::copy_values(U::ISA, &unpacked.0[..len as usize], bits, &mut compressed.0);
+        widen(&compressed.0, now);
     }
 }
 
-/// Writes the numbers of the set bits.
+/// Positions written at once.
+const AT_ONCE: usize = 4;
+
+/// Writes the numbers of the set bits. Words have few or none, which no branch predictor foresees: so
+/// some are written whether they are there or not.
 #[inline(always)]
-fn write_positions(words: &[u64], len: u32, out: &mut [u16; BATCH]) {
-    let mut at = 0;
+fn write_positions(words: &[u64], len: u32, out: &mut [u16; BATCH + AT_ONCE]) {
+    let mut end = 0;
     for i in 0..words.len() {
         let mut word = masked_word(words, len, i);
-        while word != 0 {
-            out[at] = (i * 64) as u16 + word.trailing_zeros() as u16;
-            at += 1;
-            word &= word - 1;
+        let count = word.count_ones() as usize;
+        let mut written = 0;
+        loop {
+            for out in &mut out[end + written..][..AT_ONCE] {
+                *out = (i * 64) as u16 + word.trailing_zeros() as u16;
+                word &= word.wrapping_sub(1);
+            }
+            written += AT_ONCE;
+            if written >= count {
+                break;
+            }
         }
+        end += count;
     }
 }
 
-/// The codes at ascending positions: where a group has many of them it is unpacked.
+/// The codes at ascending positions: where groups have many of them they are unpacked.
 ///
 /// # Safety
 /// As [`selected`].
 #[inline(always)]
 unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
     codes: Packed<'_>,
-    mut positions: &[u16],
-    mut out: &mut [C],
+    positions: &[u16],
+    out: &mut [C],
 ) {
     let unpack = U::kernels(codes.bits).unpack;
-    let mut buffer = Buffer::<L, GROUP>::new();
-    let group = |position: u16| position as usize / GROUP;
-    while let Some(&first) = positions.first() {
-        let same = |&position: &u16| group(position) == group(first);
-        let dense = positions.get(DENSE).is_some_and(same);
-        let count = match dense {
-            true => positions.partition_point(same),
-            false => next_dense(positions),
-        };
-        let (now, later) = positions.split_at(count);
-        let (out_now, out_later) = out.split_at_mut(count);
-        // SAFETY: by contract; the remainder lies within the buffer.
+    let mut ring = Buffer::<L, RING>::new();
+    let mut unpacked = 0;
+    for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
+        let group = |position: u16| position as usize / GROUP;
+        let groups = group(positions[0])..group(positions[positions.len() - 1]) + 1;
+        let few = positions.len() < dense::<L>() * groups.len();
+        // SAFETY: by contract.
         unsafe {
-            if dense {
-                unpack(
-                    group_of(codes, first as usize),
-                    codes.bits,
-                    buffer.0.as_mut_ptr().cast(),
-                );
-                sparse::take::<L, C>(&buffer.0, now, out_now);
-            } else {
-                sparse::extract::<L, C>(codes, 0, now, out_now);
+            if few || groups.len() > RING / GROUP {
+                sparse::extract::<L, C>(codes, 0, positions, out);
+                continue;
+            }
+            for group in groups.start.max(unpacked)..groups.end {
+                let to = ring.0[group * GROUP % RING..].as_mut_ptr();
+                unpack(group_of(codes, group * GROUP), codes.bits, to.cast());
             }
         }
-        (positions, out) = (later, out_later);
-    }
-}
-
-/// How many positions come before those of a group that is worth unpacking.
-#[inline(always)]
-fn next_dense(positions: &[u16]) -> usize {
-    let group = |position: u16| position as usize / GROUP;
-    let apart = |pair: (&u16, &u16)| group(*pair.0) != group(*pair.1);
-    let pairs = positions.iter().zip(positions.get(DENSE..).unwrap_or_default());
-    let near = pairs.clone().take_while(|&pair| apart(pair)).count();
-    if near == pairs.len() {
-        positions.len()
-    } else {
-        near
+        unpacked = groups.end;
+        sparse::take(&ring.0, positions, out);
     }
 }
 

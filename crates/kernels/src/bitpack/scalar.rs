@@ -6,28 +6,28 @@ use crate::selection::write_rows;
 use crate::{CodeWord, Combine, Packed, RangeOp, Selection};
 use std::ops::Range;
 
-/// The lane `high:low >> shift`. Where the code lies in `low` alone, `high` adds only bits above it.
-macro_rules! join {
-    ($lane:ty, $low:expr, $high:expr, $shift:expr) => {
-        $low >> $shift | $high << 1 << (<$lane>::BITS - 1 - $shift)
-    };
-}
-
-/// See [`super::get`].
+/// The code of a row.
+///
+/// # Safety
+/// The bytes are those of the codes, and the row is one of them.
 #[inline(always)]
-pub fn get(codes: Packed<'_>, row: usize) -> u64 {
-    let lane = lane_bits(codes.bits);
-    let place = place(lane, codes.bits, row);
+pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
+    let group = codes
+        .bytes
+        .as_ptr()
+        .wrapping_add(row / GROUP * group_bytes(codes.bits));
+    // A body for each lane, so that the arithmetic of places is by constants.
     macro_rules! code {
         ($lane:ty) => {{
-            let at = |byte: usize| {
-                let (word, _) = codes.bytes[byte..].split_first_chunk().expect("a whole lane");
-                <$lane>::from_le_bytes(*word)
+            let place = place(<$lane>::BITS, codes.bits, row as u32);
+            // SAFETY: by contract, both words lie in the row's group.
+            let word = |byte: u32| unsafe {
+                <$lane>::from_le(group.add(byte as usize).cast::<$lane>().read_unaligned())
             };
-            u64::from(join!($lane, at(place.low), at(place.high), place.shift))
+            join::<$lane>(word(place.low).into(), word(place.high).into(), place.shift)
         }};
     }
-    let code = match lane {
+    let code = match lane_bits(codes.bits) {
         8 => code!(u8),
         16 => code!(u16),
         32 => code!(u32),
@@ -36,13 +36,24 @@ pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     code & top(codes.bits)
 }
 
+/// The low bits of lanes `high:low >> shift`. Where the code lies in one word, `high` is the same as `low`
+/// and comes to stand above the code.
+#[inline(always)]
+pub(super) const fn join<L>(low: u64, high: u64, shift: u32) -> u64 {
+    match size_of::<L>() {
+        8 => low >> shift | high << 1 << (63 - shift),
+        bytes => (low | high << (bytes * 8)) >> shift,
+    }
+}
+
 /// See [`super::pack`].
 pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     out.fill(0);
     let lane_bytes = lane_bits(bits) as usize / 8;
     for (group, out) in codes.chunks(GROUP).zip(out.chunks_mut(group_bytes(bits))) {
         for (row, &code) in group.iter().enumerate() {
-            let Place { low, high, shift } = place(lane_bits(bits), bits, row);
+            let Place { low, high, shift } = place(lane_bits(bits), bits, row as u32);
+            let (low, high) = (low as usize, high as usize);
             let code = (u128::from(code & top(bits)) << shift).to_le_bytes();
             let (low_word, high_word) = code.split_at(lane_bytes);
             merge(&mut out[low..][..lane_bytes], low_word);
@@ -60,7 +71,10 @@ fn merge(out: &mut [u8], bytes: &[u8]) {
 }
 
 /// See [`super::between`]: inside are codes at most `span` above `low`.
-pub fn between(
+///
+/// # Safety
+/// The bytes are those of the codes, and the rows are some of them.
+pub unsafe fn between(
     codes: Packed<'_>,
     rows: Range<usize>,
     op: RangeOp,
@@ -71,7 +85,9 @@ pub fn between(
     for (word, first) in out.iter_mut().zip(rows.clone().step_by(64)) {
         let mut fresh = 0;
         for row in first..(first + 64).min(rows.end) {
-            let inside = get(codes, row).wrapping_sub(low) <= span;
+            // SAFETY: by contract.
+            let code = unsafe { get(codes, row) };
+            let inside = code.wrapping_sub(low) <= span;
             fresh |= u64::from(inside == (op == RangeOp::Inside)) << (row - first);
         }
         *word = combine.apply(*word, fresh);
@@ -79,6 +95,12 @@ pub fn between(
 }
 
 /// See [`super::unpack`].
-pub fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-    write_rows(codes.rows, selection, out, |row| C::from_u64(get(codes, row)))
+///
+/// # Safety
+/// The bytes are those of the codes.
+pub unsafe fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+    write_rows(codes.rows, selection, out, |row| {
+        // SAFETY: by contract, and the selection is checked before any row is asked for.
+        C::from_u64(unsafe { get(codes, row) })
+    })
 }

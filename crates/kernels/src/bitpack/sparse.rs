@@ -1,54 +1,125 @@
 //! Codes one by one, where unpacking a group would fetch more than is wanted.
 //!
-//! Compiled without vector units, lest the compiler makes gathers of it: the loads of one row depend on
-//! nothing but its position, so many rows are in flight at once.
+//! A code's place takes some twenty operations to compute and two loads to read. Gathers are slower than
+//! loads, but the arithmetic is vector work: so the places of some positions are computed first, by a loop
+//! the compiler makes vectors of, and wait in the first-level cache. In the loop that reads the codes no
+//! load depends on another row's, so the cache misses of many rows overlap.
 
-use super::place::{GROUP, place};
+use super::place::{GROUP, group_bytes, place};
+use super::rows::RING;
+use super::scalar;
 use crate::packed::top;
 use crate::{CodeWord, Packed};
+
+/// Positions whose places are computed together.
+const SOME: usize = 64;
+
+/// Where some codes lie: bytes of the words that hold their low and their high bits, and shifts.
+#[repr(align(64))]
+struct Places {
+    low: [u32; SOME],
+    high: [u32; SOME],
+    shift: [u32; SOME],
+}
+
+impl Places {
+    #[inline(always)]
+    fn new() -> Places {
+        Places {
+            low: [0; SOME],
+            high: [0; SOME],
+            shift: [0; SOME],
+        }
+    }
+
+    /// Those of rows `skip + position` from the beginning of a group on.
+    #[inline(always)]
+    fn find<L>(&mut self, bits: u32, skip: u32, positions: &[u16; SOME]) {
+        let lane = size_of::<L>() as u32 * 8;
+        for (i, &position) in positions.iter().enumerate() {
+            let row = skip + u32::from(position);
+            let place = place(lane, bits, row);
+            // 2^16 codes of 8 bytes and a group fit in 32 bits.
+            let group = row / GROUP as u32 * group_bytes(bits) as u32;
+            (self.low[i], self.high[i], self.shift[i]) = (group + place.low, group + place.high, place.shift);
+        }
+    }
+}
 
 /// The codes, in lanes of `L`, of rows `first + position`.
 ///
 /// # Safety
-/// The rows and their bytes are there, codes lie in lanes of `L`, the machine has BMI2.
-#[target_feature(enable = "bmi1,bmi2")]
-#[inline(never)]
+/// The rows' bytes are there, codes lie in lanes of `L`, and the machine has BMI2.
+#[inline(always)]
 pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     codes: Packed<'_>,
     first: usize,
     positions: &[u16],
     out: &mut [C],
 ) {
-    let from = codes.bytes.as_ptr();
-    let mask = top(codes.bits);
-    for (out, &position) in out.iter_mut().zip(positions) {
-        let place = place(size_of::<L>() as u32 * 8, codes.bits, first + position as usize);
-        // SAFETY: by contract.
-        let (low, high) = unsafe {
-            (
-                from.wrapping_add(place.low).cast::<L>().read_unaligned().to_u64(),
-                from.wrapping_add(place.high)
-                    .cast::<L>()
-                    .read_unaligned()
-                    .to_u64(),
-            )
-        };
-        let code = match size_of::<L>() {
-            8 => low >> place.shift | high << 1 << (63 - place.shift),
-            _ => (low | high << (size_of::<L>() * 8 % 64)) >> place.shift,
-        };
-        *out = C::from_u64(code & mask);
+    let from = codes.bytes[first / GROUP * group_bytes(codes.bits)..].as_ptr();
+    let skip = (first % GROUP) as u32;
+    let mut places = Places::new();
+    let (whole, rest) = positions.as_chunks::<SOME>();
+    let (out, out_of_rest) = out.split_at_mut(whole.len() * SOME);
+    // SAFETY: by contract.
+    unsafe {
+        for (positions, out) in whole.iter().zip(out.chunks_mut(SOME)) {
+            places.find::<L>(codes.bits, skip, positions);
+            fetch::<L, C>(from, codes.bits, &places, out);
+        }
+        if rest.len() < SOME / 4 {
+            one_by_one(codes, first, rest, out_of_rest);
+        } else {
+            let mut positions = [rest[0]; SOME];
+            positions[..rest.len()].copy_from_slice(rest);
+            places.find::<L>(codes.bits, skip, &positions);
+            fetch::<L, C>(from, codes.bits, &places, out_of_rest);
+        }
     }
 }
 
-/// The lane words of `group` at positions of its rows.
+/// A few codes of rows `first + position`.
 ///
 /// # Safety
-/// The machine has BMI2.
+/// The rows' bytes are there.
+#[inline(never)]
+unsafe fn one_by_one<C: CodeWord>(codes: Packed<'_>, first: usize, positions: &[u16], out: &mut [C]) {
+    for (out, &position) in out.iter_mut().zip(positions) {
+        // SAFETY: by contract.
+        *out = C::from_u64(unsafe { scalar::get(codes, first + position as usize) });
+    }
+}
+
+/// As many codes as `out` has room for. Not inlined: it is to be compiled without the vector units of its
+/// callers, lest the loads become gathers.
+///
+/// # Safety
+/// The words are there, the machine has BMI2.
 #[target_feature(enable = "bmi1,bmi2")]
 #[inline(never)]
-pub(super) unsafe fn take<L: CodeWord, C: CodeWord>(group: &[L; GROUP], positions: &[u16], out: &mut [C]) {
+unsafe fn fetch<L: CodeWord, C: CodeWord>(from: *const u8, bits: u32, places: &Places, out: &mut [C]) {
+    // SAFETY: by contract.
+    let word = |byte: u32| unsafe { from.add(byte as usize).cast::<L>().read_unaligned() }.to_u64();
+    let lane = size_of::<L>() as u32 * 8;
+    let mask = top(bits);
+    let places = places.low.iter().zip(&places.high).zip(&places.shift);
+    if lane.is_multiple_of(bits) {
+        // No code lies in two words.
+        for (out, ((&low, _), &shift)) in out.iter_mut().zip(places) {
+            *out = C::from_u64(word(low) >> shift & mask);
+        }
+        return;
+    }
+    for (out, ((&low, &high), &shift)) in out.iter_mut().zip(places) {
+        *out = C::from_u64(scalar::join::<L>(word(low), word(high), shift) & mask);
+    }
+}
+
+/// What stands in a ring of unpacked codes at positions. Not inlined, as [`fetch`].
+#[inline(never)]
+pub(super) fn take<L: CodeWord, C: CodeWord>(ring: &[L; RING], positions: &[u16], out: &mut [C]) {
     for (out, &position) in out.iter_mut().zip(positions) {
-        *out = C::from_u64(group[position as usize % GROUP].to_u64());
+        *out = C::from_u64(ring[position as usize % RING].to_u64());
     }
 }
