@@ -10,6 +10,7 @@ use super::sparse;
 use crate::packed::top;
 use crate::selection::masked_word;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection, unpack};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Selected rows of a group from which on it pays to unpack it, by width of lane: unpacking a group of
@@ -19,8 +20,8 @@ const fn dense<L>() -> usize {
     match size_of::<L>() {
         1 => 28,
         2 => 40,
-        4 => 80,
-        _ => 150,
+        4 => 60,
+        _ => 120,
     }
 }
 
@@ -160,7 +161,9 @@ unsafe fn selected<U: Unit, L: CodeWord, C: CodeWord>(
     // SAFETY: by contract.
     unsafe {
         match selection {
-            Selection::All { start, .. } => all::<U, L, C>(codes, start as usize, out),
+            Selection::All { start, .. } => {
+                all::<U, L, C>(codes, start as usize, out.as_mut_ptr(), out.len())
+            }
             Selection::Bits { words, start, len } => {
                 by_bits::<U, L, C>(codes, words, start as usize, len, out)
             }
@@ -169,14 +172,41 @@ unsafe fn selected<U: Unit, L: CodeWord, C: CodeWord>(
     }
 }
 
-/// The codes of a group as lane words.
+/// Room for unpacked codes, nothing in it at first: clearing it would cost as much as unpacking.
 #[repr(align(64))]
-struct Buffer<L, const ROWS: usize>([L; ROWS]);
+pub(super) struct Buffer<L, const ROWS: usize>([MaybeUninit<L>; ROWS]);
 
 impl<L: CodeWord, const ROWS: usize> Buffer<L, ROWS> {
     #[inline(always)]
     fn new() -> Self {
-        Buffer([L::default(); ROWS])
+        Buffer([MaybeUninit::uninit(); ROWS])
+    }
+
+    /// Where the codes from `row` on are to be written.
+    #[inline(always)]
+    fn from(&mut self, row: usize) -> *mut u8 {
+        self.0[row..].as_mut_ptr().cast()
+    }
+
+    /// Some rows.
+    ///
+    /// # Safety
+    /// They were written.
+    #[inline(always)]
+    pub unsafe fn rows(&self, rows: Range<usize>) -> &[L] {
+        let rows = &self.0[rows];
+        // SAFETY: by contract.
+        unsafe { std::slice::from_raw_parts(rows.as_ptr().cast(), rows.len()) }
+    }
+
+    /// One row.
+    ///
+    /// # Safety
+    /// It was written.
+    #[inline(always)]
+    pub unsafe fn row(&self, row: usize) -> L {
+        // SAFETY: by contract.
+        unsafe { self.0[row].assume_init() }
     }
 }
 
@@ -188,28 +218,35 @@ fn widen<L: CodeWord, C: CodeWord>(codes: &[L], out: &mut [C]) {
     }
 }
 
-/// The codes of as many rows as `out` has words, from `row` on.
+/// The codes of as many rows as there are words from `out` on, beginning with `row`.
 ///
 /// # Safety
-/// As [`selected`].
+/// As [`selected`]; `len` words can be written.
 #[inline(always)]
-unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
+unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
+    codes: Packed<'_>,
+    mut row: usize,
+    mut out: *mut C,
+    mut len: usize,
+) {
     let unpack = U::kernels(codes.bits).unpack;
     let mut buffer = Buffer::<L, GROUP>::new();
-    while !out.is_empty() {
+    while len > 0 {
         let skip = row % GROUP;
-        let (now, later) = out.split_at_mut((GROUP - skip).min(out.len()));
+        let count = (GROUP - skip).min(len);
         // SAFETY: by contract; a whole group of words of the lane's width is written in place.
         unsafe {
-            if now.len() == GROUP && size_of::<L>() == size_of::<C>() {
-                unpack(group_of(codes, row), codes.bits, now.as_mut_ptr().cast());
+            if count == GROUP && size_of::<L>() == size_of::<C>() {
+                unpack(group_of(codes, row), codes.bits, out.cast());
             } else {
-                unpack(group_of(codes, row), codes.bits, buffer.0.as_mut_ptr().cast());
-                widen(&buffer.0[skip..], now);
+                unpack(group_of(codes, row), codes.bits, buffer.from(0));
+                let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<C>>(), count);
+                for (out, code) in out.iter_mut().zip(buffer.rows(skip..GROUP)) {
+                    out.write(C::from_u64(code.to_u64()));
+                }
             }
         }
-        row += now.len();
-        out = later;
+        (row, len, out) = (row + count, len - count, out.wrapping_add(count));
     }
 }
 
@@ -226,28 +263,36 @@ unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
     mut out: &mut [C],
 ) {
     let mut unpacked = Buffer::<L, BATCH>::new();
-    let mut compressed = Buffer::<L, BATCH>::new();
+    let mut compressed = [L::default(); BATCH];
     let mut positions = [0; BATCH + AT_ONCE];
     for (i, words) in words.chunks(BATCH_WORDS).enumerate() {
         let first = start + i * BATCH;
         let len = (len - (i * BATCH) as u32).min(BATCH as u32);
+        let rows = len as usize;
         let count = (0..words.len())
             .map(|i| masked_word(words, len, i).count_ones() as usize)
             .sum();
         let (now, later) = out.split_at_mut(count);
         out = later;
+        let bits = Selection::Bits { words, start: 0, len };
         // SAFETY: by contract.
         unsafe {
-            if count * GROUP < dense::<L>() / 2 * len as usize {
+            if count * GROUP < dense::<L>() / 2 * rows {
                 write_positions(words, len, &mut positions);
                 sparse::extract::<L, C>(codes, first, &positions[..count], now);
                 continue;
             }
-            all::<U, L, L>(codes, first, &mut unpacked.0[..len as usize]);
+            all::<U, L, L>(codes, first, unpacked.from(0).cast(), rows);
+            let unpacked = unpacked.rows(0..rows);
+            if size_of::<L>() == size_of::<C>() {
+                // Code words of the same size are the same type.
+                let now = std::slice::from_raw_parts_mut(now.as_mut_ptr().cast::<L>(), count);
+                unpack::copy_values(U::ISA, unpacked, bits, now);
+            } else {
+                unpack::copy_values(U::ISA, unpacked, bits, &mut compressed);
+                widen(&compressed, now);
+            }
         }
-        let bits = Selection::Bits { words, start: 0, len };
-        unpack::copy_values(U::ISA, &unpacked.0[..len as usize], bits, &mut compressed.0);
-        widen(&compressed.0, now);
     }
 }
 
@@ -289,24 +334,27 @@ unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
 ) {
     let unpack = U::kernels(codes.bits).unpack;
     let mut ring = Buffer::<L, RING>::new();
-    let mut unpacked = 0;
+    let mut unpacked = 0..0;
     for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
-        let group = |position: u16| position as usize / GROUP;
-        let groups = group(positions[0])..group(positions[positions.len() - 1]) + 1;
+        let least = positions.iter().fold(u16::MAX, |least, &p| least.min(p));
+        let greatest = positions.iter().fold(0, |greatest, &p| greatest.max(p));
+        let groups = least as usize / GROUP..greatest as usize / GROUP + 1;
         let few = positions.len() < dense::<L>() * groups.len();
-        // SAFETY: by contract.
+        // SAFETY: by contract; the ring holds all groups of the positions when they are taken from it.
         unsafe {
             if few || groups.len() > RING / GROUP {
                 sparse::extract::<L, C>(codes, 0, positions, out);
                 continue;
             }
-            for group in groups.start.max(unpacked)..groups.end {
-                let to = ring.0[group * GROUP % RING..].as_mut_ptr();
-                unpack(group_of(codes, group * GROUP), codes.bits, to.cast());
+            for group in groups.clone() {
+                if !unpacked.contains(&group) {
+                    let to = ring.from(group * GROUP % RING);
+                    unpack(group_of(codes, group * GROUP), codes.bits, to);
+                }
             }
+            unpacked = groups;
+            sparse::take(&ring, positions, out);
         }
-        unpacked = groups.end;
-        sparse::take(&ring.0, positions, out);
     }
 }
 
@@ -334,14 +382,14 @@ pub(super) unsafe fn pack<U: Unit>(codes: &[u64], bits: u32, out: &mut [u8]) {
 #[inline(always)]
 unsafe fn pack_lanes<U: Unit, L: CodeWord>(codes: &[u64], bits: u32, out: &mut [u8]) {
     let pack = U::kernels(bits).pack;
-    let mut buffer = Buffer::<L, GROUP>::new();
+    let mut buffer = [L::default(); GROUP];
     for (group, out) in codes.chunks(GROUP).zip(out.chunks_exact_mut(group_bytes(bits))) {
-        for (word, &code) in buffer.0.iter_mut().zip(group) {
+        for (word, &code) in buffer.iter_mut().zip(group) {
             *word = L::from_u64(code & top(bits));
         }
-        buffer.0[group.len()..].fill(L::default());
+        buffer[group.len()..].fill(L::default());
         // SAFETY: by contract.
-        unsafe { pack(buffer.0.as_ptr().cast(), bits, out.as_mut_ptr()) };
+        unsafe { pack(buffer.as_ptr().cast(), bits, out.as_mut_ptr()) };
     }
 }
 

@@ -6,13 +6,15 @@
 //! load depends on another row's, so the cache misses of many rows overlap.
 
 use super::place::{GROUP, group_bytes, place};
-use super::rows::RING;
+use super::rows::{Buffer, RING};
 use super::scalar;
 use crate::packed::top;
 use crate::{CodeWord, Packed};
 
 /// Positions whose places are computed together.
 const SOME: usize = 64;
+/// Fewer positions are not worth the detour.
+const FEW: usize = 12;
 
 /// Where some codes lie: bytes of the words that hold their low and their high bits, and shifts.
 #[repr(align(64))]
@@ -59,6 +61,10 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
 ) {
     let from = codes.bytes[first / GROUP * group_bytes(codes.bits)..].as_ptr();
     let skip = (first % GROUP) as u32;
+    if positions.len() < FEW {
+        // SAFETY: by contract.
+        return unsafe { one_by_one(codes, first, positions, out) };
+    }
     let mut places = Places::new();
     let (whole, rest) = positions.as_chunks::<SOME>();
     let (out, out_of_rest) = out.split_at_mut(whole.len() * SOME);
@@ -68,10 +74,8 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
             places.find::<L>(codes.bits, skip, positions);
             fetch::<L, C>(from, codes.bits, &places, out);
         }
-        if rest.len() < SOME / 4 {
-            one_by_one(codes, first, rest, out_of_rest);
-        } else {
-            let mut positions = [rest[0]; SOME];
+        if let Some(&last) = rest.last() {
+            let mut positions = [last; SOME];
             positions[..rest.len()].copy_from_slice(rest);
             places.find::<L>(codes.bits, skip, &positions);
             fetch::<L, C>(from, codes.bits, &places, out_of_rest);
@@ -117,9 +121,17 @@ unsafe fn fetch<L: CodeWord, C: CodeWord>(from: *const u8, bits: u32, places: &P
 }
 
 /// What stands in a ring of unpacked codes at positions. Not inlined, as [`fetch`].
+///
+/// # Safety
+/// The rows at the positions were unpacked.
 #[inline(never)]
-pub(super) fn take<L: CodeWord, C: CodeWord>(ring: &[L; RING], positions: &[u16], out: &mut [C]) {
+pub(super) unsafe fn take<L: CodeWord, C: CodeWord>(
+    ring: &Buffer<L, RING>,
+    positions: &[u16],
+    out: &mut [C],
+) {
     for (out, &position) in out.iter_mut().zip(positions) {
-        *out = C::from_u64(ring[position as usize % RING].to_u64());
+        // SAFETY: by contract.
+        *out = C::from_u64(unsafe { ring.row(position as usize % RING) }.to_u64());
     }
 }
