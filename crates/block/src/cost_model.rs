@@ -2,9 +2,13 @@
 //!
 //! An encoder proposes [`Shape`]s: how large its codes are and what it stores beside them. Each shape on
 //! each layout is a [`Candidate`] with predicted bytes, nanoseconds a value of a scan (a test of every
-//! value and unpacking all of them) and nanoseconds of one access by position. The choice is the
+//! value and unpacking all of them) and nanoseconds a value fetched at positions. The choice is the
 //! smallest weighted sum of the three; a [`Purpose`] is a set of weights. What a kernel costs and what a
 //! byte is worth is in [`Calibration`] alone.
+//!
+//! In a balanced choice a byte costs what the kernels of a dictionary cost more than those of frame of
+//! reference, for a byte less a value has always been worth a gather; and a layout of codes of any width
+//! has to save a good part of the bytes that whole machine words take.
 
 use crate::build_options::{ColumnOptions, Purpose};
 use crate::encodings::Encoding;
@@ -38,7 +42,7 @@ pub struct LayoutCost {
     pub test: Line,
     /// Fetching every code as a machine word.
     pub unpack: Line,
-    /// Fetching the code of one row.
+    /// Fetching the codes at sparse positions.
     pub access: Line,
 }
 
@@ -60,91 +64,53 @@ pub struct Calibration {
     pub layouts: [LayoutCost; 5],
     /// Raw values, by the bits of the native type; their scans are lent memory.
     pub raw: LayoutCost,
-    /// From code to value by adding the reference, a value.
+    /// From code to value by adding the reference, a value, for each byte of the native type.
     pub reference: f64,
-    /// What exceptions add to that, a value of a scan.
-    pub patch: f64,
-    /// The reference and the chance of an exception, one access.
-    pub patch_access: f64,
-    /// What frames add to the reference, a value of a scan: tests and unpacking go by pieces of 128.
-    pub frame: f64,
-    /// The frame's reference, one access.
-    pub frame_access: f64,
-    /// From the integer of a decimal to the double, a value.
-    pub decimal: f64,
-    /// From code to value through a dictionary, a value of a scan.
-    pub gather: f64,
-    /// The same for one access: the dictionary may be out of cache.
-    pub gather_access: f64,
+    /// What an exception of a patched column adds to a scan, and looking for them to a position.
+    pub patch: [f64; 2],
+    /// What frames add to a value of a scan, whose kernels then work on 128 rows each, and to a position.
+    pub frame: [f64; 2],
+    /// From the integer of a decimal to the double: a value of a scan, and at a position.
+    pub decimal: [f64; 2],
+    /// From code to value through a dictionary: a value of a scan, and at a position.
+    pub gather: [f64; 2],
+    /// What a KiB of the dictionary adds to both.
+    pub gather_kib: f64,
     /// Balanced, scan, point, size, as in [`Purpose::ALL`].
     pub weights: [Weights; 4],
+    /// Share of the bytes on byte-packed codes that codes of another layout must save in a balanced
+    /// choice.
+    pub packed_must_save: f64,
 }
 
+/// AVX-512, codes in the second-level cache, 4,096 rows a window, every tenth row fetched; from blocks of
+/// TPC-H's columns.
 impl Default for Calibration {
     fn default() -> Calibration {
+        let cost = |test, unpack, access| LayoutCost { test, unpack, access };
+        let weights = |scan, access, byte| Weights { scan, access, byte };
         Calibration {
             layouts: [
-                LayoutCost {
-                    test: line(0.0, 0.004),
-                    unpack: line(0.0, 0.004),
-                    access: line(2.0, 0.0),
-                },
-                LayoutCost {
-                    test: line(0.06, 0.004),
-                    unpack: line(0.15, 0.004),
-                    access: line(3.0, 0.0),
-                },
-                LayoutCost {
-                    test: line(0.05, 0.002),
-                    unpack: line(0.10, 0.010),
-                    access: line(2.0, 0.25),
-                },
-                LayoutCost {
-                    test: line(0.05, 0.004),
-                    unpack: line(0.30, 0.050),
-                    access: line(3.0, 1.0),
-                },
-                LayoutCost {
-                    test: line(0.05, 0.008),
-                    unpack: line(0.30, 0.010),
-                    access: line(3.0, 0.0),
-                },
+                cost(line(0.008, 0.0012), line(0.0, 0.0006), line(0.36, 0.004)),
+                cost(line(0.020, 0.0015), line(0.010, 0.003), line(0.80, 0.02)),
+                cost(line(0.015, 0.0018), line(0.0, 0.0035), line(0.25, 0.04)),
+                cost(line(0.030, 0.0015), line(0.020, 0.0105), line(1.0, 0.09)),
+                cost(line(0.050, 0.0050), line(0.30, 0.0200), line(1.5, 0.0)),
             ],
-            raw: LayoutCost {
-                test: line(0.0, 0.005),
-                unpack: line(0.0, 0.001),
-                access: line(1.0, 0.0),
-            },
-            reference: 0.1,
-            patch: 0.1,
-            patch_access: 1.0,
-            frame: 0.25,
-            frame_access: 1.5,
-            decimal: 1.5,
-            gather: 0.35,
-            gather_access: 4.0,
+            raw: cost(line(0.0, 0.0015), line(0.0, 0.0008), line(0.2, 0.0075)),
+            reference: 0.009,
+            patch: [2.0, 0.5],
+            frame: [0.25, 0.8],
+            decimal: [1.8, 1.5],
+            gather: [0.3, 0.2],
+            gather_kib: 0.0013,
             weights: [
-                Weights {
-                    scan: 1.0,
-                    access: 0.01,
-                    byte: 0.3,
-                },
-                Weights {
-                    scan: 1.0,
-                    access: 0.0,
-                    byte: 0.02,
-                },
-                Weights {
-                    scan: 0.02,
-                    access: 1.0,
-                    byte: 0.02,
-                },
-                Weights {
-                    scan: 1e-4,
-                    access: 1e-5,
-                    byte: 1.0,
-                },
+                weights(1.0, 0.05, 0.3),
+                weights(1.0, 0.01, 0.02),
+                weights(0.01, 1.0, 0.02),
+                weights(1e-4, 1e-5, 1.0),
             ],
+            packed_must_save: 0.25,
         }
     }
 }
@@ -170,6 +136,8 @@ pub struct Shape {
     pub largest: Option<u64>,
     /// Bytes beside the codes: values, dictionary, bitmap.
     pub beside: usize,
+    /// Rows whose values are not in the codes.
+    pub exceptions: usize,
 }
 
 /// A way to hold a column.
@@ -185,7 +153,7 @@ pub struct Candidate {
     pub bytes: u64,
     /// Predicted nanoseconds a value to test and unpack all.
     pub scan_ns: f64,
-    /// Predicted nanoseconds to fetch one value by its position.
+    /// Predicted nanoseconds to fetch a value at one of many positions.
     pub access_ns: f64,
     /// What the choice is made by, under the purpose asked for; the smallest wins.
     pub cost: f64,
@@ -210,25 +178,12 @@ pub(crate) struct Column<'a> {
 impl Column<'_> {
     /// Whether plans of an encoding are worth making.
     pub fn admits(&self, encoding: Encoding) -> bool {
-        match self.options.encoding {
-            Some(wanted) => wanted == encoding,
-            None => self.admits_packed() || encoding.since() == 1,
-        }
-    }
-
-    /// Whether layouts of codes of any width, and the encodings that came with them, are considered
-    /// where none is asked for.
-    pub fn admits_packed(&self) -> bool {
-        self.purpose != Purpose::Balanced
+        self.options.encoding.is_none_or(|wanted| wanted == encoding)
     }
 
     /// The layout with the fewest bytes among those considered.
     pub fn densest_layout(&self) -> Layout {
-        match self.options.layout {
-            Some(layout) => layout,
-            None if self.admits_packed() => Layout::BitPacked,
-            None => Layout::BytePacked,
-        }
+        self.options.layout.unwrap_or(Layout::BitPacked)
     }
 
     /// The same column with nothing asked for but an encoding.
@@ -267,22 +222,18 @@ impl Column<'_> {
         let bits = match (shape.largest, shape.encoding) {
             (Some(largest), _) => layout.code_bits(largest),
             (None, Encoding::Constant) => 0,
+            // Of a raw string its offset.
+            (None, _) if self.native == NativeType::String => 32,
             (None, _) => 8 * self.native.size() as u32,
         };
         let bytes = layout.bytes(self.rows, bits) + shape.beside;
+        let rows = self.rows.max(1) as f64;
         let of_layout = c.layout(layout);
-        let (decode, decode_access) = match shape.encoding {
-            Encoding::Dictionary => (c.gather, c.gather_access),
-            Encoding::FrameOfReference => (c.reference, c.reference),
-            Encoding::Patched => (c.reference + c.patch, c.patch_access),
-            Encoding::Frames => (c.reference + c.frame, c.frame_access),
-            Encoding::Decimal => (c.decimal, c.decimal),
-            Encoding::Constant | Encoding::Raw => (0.0, 0.0),
-        };
+        let [decode, decode_access] = self.decode(shape);
         let scan_ns = of_layout.test.at(bits) + of_layout.unpack.at(bits) + decode;
         let access_ns = of_layout.access.at(bits) + decode_access;
         let weights = c.weights(self.purpose);
-        let per_value = bytes as f64 / self.rows.max(1) as f64;
+        let cost = weights.scan * scan_ns + weights.access * access_ns + weights.byte * bytes as f64 / rows;
         Candidate {
             encoding: shape.encoding,
             layout,
@@ -290,20 +241,45 @@ impl Column<'_> {
             bytes: bytes as u64,
             scan_ns,
             access_ns,
-            cost: weights.scan * scan_ns + weights.access * access_ns + weights.byte * per_value,
-            admitted: self.is_admitted(shape, layout),
+            cost,
+            admitted: self.is_admitted(shape, layout, bytes),
             chosen: false,
             shape: place,
         }
     }
 
-    fn is_admitted(&self, shape: &Shape, layout: Layout) -> bool {
+    /// From code to value: nanoseconds of a scan and at a position.
+    fn decode(&self, shape: &Shape) -> [f64; 2] {
+        let c = self.calibration;
+        let reference = c.reference * self.native.size() as f64;
+        match shape.encoding {
+            Encoding::Constant | Encoding::Raw => [0.0; 2],
+            Encoding::FrameOfReference => [reference, 0.0],
+            Encoding::Patched => {
+                let share = shape.exceptions as f64 / self.rows.max(1) as f64;
+                [reference + c.patch[0] * share, c.patch[1]]
+            }
+            Encoding::Frames => [reference + c.frame[0], c.frame[1]],
+            Encoding::Decimal => c.decimal,
+            Encoding::Dictionary => {
+                let kib = shape.beside as f64 / 1024.0;
+                c.gather.map(|g| g + c.gather_kib * kib)
+            }
+        }
+    }
+
+    fn is_admitted(&self, shape: &Shape, layout: Layout, bytes: usize) -> bool {
         if shape.encoding == Encoding::Constant {
             return self.admits(Encoding::Constant);
         }
-        let layout_fits = match self.options.layout {
-            Some(wanted) => wanted == layout,
-            None => !layout.is_packed() || self.admits_packed(),
+        let layout_fits = match (self.options.layout, shape.largest) {
+            (Some(wanted), _) => wanted == layout,
+            (None, Some(largest)) if layout.is_packed() && self.purpose == Purpose::Balanced => {
+                let bits = Layout::BytePacked.code_bits(largest);
+                let words = Layout::BytePacked.bytes(self.rows, bits) + shape.beside;
+                bytes as f64 <= (1.0 - self.calibration.packed_must_save) * words as f64
+            }
+            _ => true,
         };
         self.admits(shape.encoding) && layout_fits
     }

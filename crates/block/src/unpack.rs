@@ -150,11 +150,16 @@ pub(crate) fn unpack_reference(
     out: &mut ColumnBuffer,
 ) {
     if native == NativeType::Bool {
+        // What stands for NULL is a boolean as well.
+        let value = |code: u64| (code as u8).wrapping_add(reference as u8) & 1;
         let out = out.values_mut::<u8>();
-        dispatch_words!(codes, codes => for_each_row(chosen, |i, row| {
-            // What stands for NULL is a boolean as well.
-            out[i] = (codes[row].to_u64() as u8).wrapping_add(reference as u8) & 1;
-        }));
+        dispatch_words!(codes, codes => match chosen {
+            Selection::All { start, len } => {
+                let codes = &codes[start as usize..(start + len) as usize];
+                out.iter_mut().zip(codes).for_each(|(o, c)| *o = value(c.to_u64()));
+            }
+            _ => for_each_row(chosen, |i, row| out[i] = value(codes[row].to_u64())),
+        });
         return;
     }
     dispatch_integer!(native, T => {

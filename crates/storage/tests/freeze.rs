@@ -129,7 +129,7 @@ fn sma_and_psma_are_seen_to_skip() {
     assert!((4_000.0..=8192.0).contains(&distinct), "{distinct}");
     let shown = table.describe();
     assert_eq!(shown.len(), schema.columns.len());
-    assert_eq!(shown[0].encoding, "frame of reference");
+    assert_eq!(shown[0].encoding, "frames of reference");
 }
 
 #[test]

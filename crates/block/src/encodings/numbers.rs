@@ -301,6 +301,10 @@ impl Numbers<'_> {
             encoding,
             largest,
             beside,
+            exceptions: match plan {
+                Plan::Patched(window) => window.exceptions,
+                _ => 0,
+            },
         }
     }
 

@@ -51,6 +51,7 @@ impl Distinct<'_> {
             encoding: Encoding::Dictionary,
             largest: Some(entries as u64 - 1),
             beside: 4 * (entries + 1) + heap,
+            exceptions: 0,
         }
     }
 }

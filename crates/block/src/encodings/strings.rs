@@ -95,6 +95,7 @@ impl<'a> Strings<'a> {
             encoding,
             largest: None,
             beside,
+            exceptions: 0,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of Data Blocks from outside: conformance, hostile bytes, golden files.
 
+mod choice;
 mod conformance;
 mod golden;
 mod mutation;
