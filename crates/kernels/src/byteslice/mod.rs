@@ -28,6 +28,9 @@ mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod scan;
 mod slices;
+pub mod slicing;
+#[cfg(target_arch = "x86_64")]
+mod widen;
 
 use crate::isa::dispatch;
 use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
@@ -78,7 +81,13 @@ pub fn between(
             compare::between(isa, &codes.bytes[rows], op, low as u8, high as u8, combine, out);
         }
         range => {
-            dispatch!(isa, between(slices, rows, range, op, combine, out), otherwise scalar::between(slices, rows, op, (low, high), combine, out))
+            // SAFETY: the rows were checked.
+            let code = |row| unsafe { slices.code(row) };
+            dispatch!(
+                isa,
+                between(slices, rows, range, op, combine, out),
+                otherwise scalar::between(code, rows, (low, high), op, combine, out),
+            )
         }
     }
 }

@@ -23,12 +23,12 @@ pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     }
 }
 
-/// See [`super::between`].
+/// See [`super::between`]; `code` yields that of a row.
 pub fn between(
-    codes: Slices<'_>,
+    code: impl Fn(usize) -> u64,
     rows: Range<usize>,
-    op: RangeOp,
     bounds: (u64, u64),
+    op: RangeOp,
     combine: Combine,
     out: &mut [u64],
 ) {
@@ -36,8 +36,7 @@ pub fn between(
         let start = rows.start + i * 64;
         let mut fresh = 0;
         for row in start..rows.end.min(start + 64) {
-            // SAFETY: the rows were checked.
-            let code = unsafe { codes.code(row) };
+            let code = code(row);
             let inside = bounds.0 <= code && code <= bounds.1;
             fresh |= u64::from(inside == (op == RangeOp::Inside)) << (row - start);
         }

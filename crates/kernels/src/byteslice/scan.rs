@@ -13,12 +13,13 @@
 //! zeros left and the high bound only ones are not read at all.
 
 use super::bounds::Bounds;
-use super::slices::Slices;
+use super::slices::{MOST, Slices};
 use crate::packed::{CodeRange, cut_tail};
+use crate::vbp::planes::Planes;
 use crate::{Combine, RangeOp};
 use std::ops::Range;
 
-/// 64 bytes of a slice in vectors, with a truth value for each.
+/// 64 rows of a slice in vectors, with a truth value for each.
 ///
 /// # Safety
 /// All methods: the machine has the instruction set.
@@ -26,12 +27,15 @@ pub(super) trait Lanes: Copy {
     /// 64 truth values.
     type Mask: Copy;
 
-    /// 64 bytes, which must be readable.
+    /// Bytes of a lane: 1, or 2 where slices are pairs of bytes.
+    const BYTES: usize;
+
+    /// 64 lanes, which must be readable.
     unsafe fn load(from: *const u8) -> Self;
-    /// A byte in every lane.
-    unsafe fn splat(byte: u8) -> Self;
-    /// `self - low <= span`, unsigned.
-    unsafe fn inside(self, low: Self, span: Self) -> Self::Mask;
+    /// What a bound has in slice `j`, in every lane.
+    unsafe fn splat(bound: &[u8; MOST], j: usize) -> Self;
+    /// `low <= self && self <= high`, unsigned, where `low <= high`.
+    unsafe fn inside(self, low: Self, high: Self) -> Self::Mask;
     /// `self == other`, of the lanes `within`.
     unsafe fn equal(self, other: Self, within: Self::Mask) -> Self::Mask;
     /// `self < other`, unsigned, of the lanes `within`.
@@ -76,7 +80,10 @@ impl<L: Lanes> Test<L> for Equal {
     #[inline(always)]
     unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> L::Mask {
         // SAFETY: by contract.
-        unsafe { bytes.inside(L::splat(bounds.low[j]), L::splat(0)) }
+        unsafe {
+            let code = L::splat(&bounds.low, j);
+            bytes.inside(code, code)
+        }
     }
 
     #[inline(always)]
@@ -88,7 +95,7 @@ impl<L: Lanes> Test<L> for Equal {
     #[inline(always)]
     unsafe fn next(state: L::Mask, bytes: L, bounds: &Bounds, j: usize) -> L::Mask {
         // SAFETY: by contract.
-        unsafe { bytes.equal(L::splat(bounds.low[j]), state) }
+        unsafe { bytes.equal(L::splat(&bounds.low, j), state) }
     }
 
     #[inline(always)]
@@ -114,8 +121,8 @@ impl<L: Lanes> Test<L> for AtMost {
     unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let high = L::splat(bounds.high[j]);
-            let inside = bytes.inside(L::splat(0), high);
+            let high = L::splat(&bounds.high, j);
+            let inside = bytes.inside(L::splat(&bounds.low, j), high);
             (inside, bytes.equal(high, inside))
         }
     }
@@ -130,7 +137,7 @@ impl<L: Lanes> Test<L> for AtMost {
     unsafe fn next((inside, equal): Self::State, bytes: L, bounds: &Bounds, j: usize) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let high = L::splat(bounds.high[j]);
+            let high = L::splat(&bounds.high, j);
             let expelled = high.less(bytes, equal);
             (L::without(inside, expelled), bytes.equal(high, equal))
         }
@@ -156,8 +163,8 @@ impl<L: Lanes> Test<L> for AtLeast {
     unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let low = L::splat(bounds.low[j]);
-            let inside = bytes.inside(low, L::splat(!bounds.low[j]));
+            let low = L::splat(&bounds.low, j);
+            let inside = bytes.inside(low, L::splat(&bounds.high, j));
             (inside, bytes.equal(low, inside))
         }
     }
@@ -172,7 +179,7 @@ impl<L: Lanes> Test<L> for AtLeast {
     unsafe fn next((inside, equal): Self::State, bytes: L, bounds: &Bounds, j: usize) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let low = L::splat(bounds.low[j]);
+            let low = L::splat(&bounds.low, j);
             let expelled = bytes.less(low, equal);
             (L::without(inside, expelled), bytes.equal(low, equal))
         }
@@ -199,12 +206,11 @@ impl<L: Lanes, const PREFIXED: bool> Test<L> for Between<PREFIXED> {
 
     #[inline(always)]
     unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
-        let (low, high) = (bounds.low[j], bounds.high[j]);
         // SAFETY: by contract.
         unsafe {
-            let inside = bytes.inside(L::splat(low), L::splat(high - low));
-            let at_low = bytes.equal(L::splat(low), inside);
-            (inside, at_low, bytes.equal(L::splat(high), inside))
+            let (low, high) = (L::splat(&bounds.low, j), L::splat(&bounds.high, j));
+            let inside = bytes.inside(low, high);
+            (inside, bytes.equal(low, inside), bytes.equal(high, inside))
         }
     }
 
@@ -223,7 +229,7 @@ impl<L: Lanes, const PREFIXED: bool> Test<L> for Between<PREFIXED> {
     ) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let (low, high) = (L::splat(bounds.low[j]), L::splat(bounds.high[j]));
+            let (low, high) = (L::splat(&bounds.low, j), L::splat(&bounds.high, j));
             let expelled = L::or(bytes.less(low, at_low), high.less(bytes, at_high));
             (
                 L::without(inside, expelled),
@@ -259,27 +265,72 @@ pub(super) unsafe fn scan<L: Lanes>(
     out: &mut [u64],
 ) {
     let bounds = Bounds::of(&codes, range);
-    let start = rows.start;
-    // SAFETY: by contract.
-    unsafe {
-        match range {
-            CodeRange::Equal(_) => combined::<L, Equal>(codes, start, &bounds, op, combine, out),
-            CodeRange::AtMost(_) => combined::<L, AtMost>(codes, start, &bounds, op, combine, out),
-            CodeRange::AtLeast(_) => combined::<L, AtLeast>(codes, start, &bounds, op, combine, out),
-            _ if bounds.prefix == 0 => {
-                combined::<L, Between<false>>(codes, start, &bounds, op, combine, out);
-            }
-            _ if bounds.prefix < bounds.count => {
-                combined::<L, Between<true>>(codes, start, &bounds, op, combine, out);
-            }
-            // All codes with the bytes in front that the bounds have in common.
-            _ => combined::<L, Equal>(codes, start, &Bounds { prefix: 0, ..bounds }, op, combine, out),
-        }
+    macro_rules! scan {
+        ($test:ty, $bounds:expr) => {{
+            let inside = |_, _, state: Option<<$test as Test<L>>::State>| match state {
+                // SAFETY: by contract.
+                Some(state) => unsafe { L::bits(<$test as Test<L>>::inside(state)) },
+                None => 0,
+            };
+            // SAFETY: by contract.
+            unsafe { combined::<L, $test>(codes, rows.start, $bounds, op, combine, inside, out) }
+        }};
+    }
+    match range {
+        CodeRange::Equal(_) => scan!(Equal, &bounds),
+        CodeRange::AtMost(_) => scan!(AtMost, &bounds),
+        CodeRange::AtLeast(_) => scan!(AtLeast, &bounds),
+        _ if bounds.prefix == 0 => scan!(Between<false>, &bounds),
+        _ if bounds.prefix < bounds.count => scan!(Between<true>, &bounds),
+        // All codes with the bytes in front that the bounds have in common.
+        _ => scan!(Equal, &Bounds { prefix: 0, ..bounds }),
     }
     cut_tail(rows.len(), out);
 }
 
-/// One loop for each way to combine, so that the choice is not made per word.
+/// [`scan`] of codes whose last bits, fewer than a slice, stand in planes behind the slices.
+///
+/// # Safety
+/// As [`scan`]; the planes have the same rows.
+#[inline(always)]
+pub(super) unsafe fn scan_with_tail<L: Lanes>(
+    codes: Slices<'_>,
+    tail: Planes<'_>,
+    rows: Range<usize>,
+    (low, high): (u64, u64),
+    op: RangeOp,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    let bounds = Bounds::whole(&codes, low >> tail.bits, high >> tail.bits);
+    let start = rows.start;
+    let finish = |row: usize, open: u64, state: Option<<Between<false> as Test<L>>::State>| {
+        let Some((inside, at_low, at_high)) = state else {
+            return 0;
+        };
+        // SAFETY: by contract; whole groups of 64 rows are readable.
+        unsafe {
+            let (mut inside, mut at_low, mut at_high) = (L::bits(inside), L::bits(at_low), L::bits(at_high));
+            if (at_low | at_high) & open != 0 {
+                for j in 0..tail.bits {
+                    let plane = tail.word(row / 64, j);
+                    let bound = |code: u64| 0u64.wrapping_sub(code >> (tail.bits - 1 - j) & 1);
+                    let (low, high) = (bound(low), bound(high));
+                    inside &= !(at_low & low & !plane | at_high & plane & !high);
+                    at_low &= !(plane ^ low);
+                    at_high &= !(plane ^ high);
+                }
+            }
+            inside
+        }
+    };
+    // SAFETY: by contract.
+    unsafe { combined::<L, Between<false>>(codes, start, &bounds, op, combine, finish, out) };
+    cut_tail(rows.len(), out);
+}
+
+/// One loop for each way to combine, so that the choice is not made per word. `finish` makes the mask
+/// of rows inside from what is known after the slices of the 64 rows from a row on.
 ///
 /// # Safety
 /// As [`scan`].
@@ -290,75 +341,56 @@ unsafe fn combined<L: Lanes, T: Test<L>>(
     bounds: &Bounds,
     op: RangeOp,
     combine: Combine,
+    finish: impl Fn(usize, u64, Option<T::State>) -> u64,
     out: &mut [u64],
 ) {
     let flip = op.flip();
-    // SAFETY: by contract.
-    unsafe {
-        match combine {
-            Combine::Replace => run::<L, T>(codes, start, bounds, |_| !0, |_, inside| inside ^ flip, out),
-            Combine::And => run::<L, T>(
-                codes,
-                start,
-                bounds,
-                |old| old,
-                |old, inside| old & (inside ^ flip),
-                out,
-            ),
-            Combine::Or => run::<L, T>(
-                codes,
-                start,
-                bounds,
-                |old| !old,
-                |old, inside| old | (inside ^ flip),
-                out,
-            ),
-        }
+    // `open` yields the rows whose old bit a test can change: the others are as good as decided.
+    macro_rules! run {
+        ($open:expr, $combine:expr) => {
+            for (i, word) in out.iter_mut().enumerate() {
+                let open = $open(*word);
+                if open == 0 {
+                    continue;
+                }
+                let row = start + i * 64;
+                // SAFETY: slices are readable in whole vectors; the rest by contract.
+                let state = unsafe { matches::<L, T>(codes.at(row * L::BYTES), codes.stride, bounds, open) };
+                *word = $combine(*word, finish(row, open, state) ^ flip);
+            }
+        };
+    }
+    match combine {
+        Combine::Replace => run!(|_| !0, |_, fresh| fresh),
+        Combine::And => run!(|old: u64| old, |old, fresh| old & fresh),
+        Combine::Or => run!(|old: u64| !old, |old, fresh| old | fresh),
     }
 }
 
-/// `open` yields the rows whose old bit a test can change: the others are as good as decided.
+/// What is known of the 64 rows whose first lane is at `from`, as soon as no row of `open` is undecided;
+/// `None` if none of them is inside.
 ///
 /// # Safety
-/// As [`scan`].
+/// The machine has the instruction set of `L`; 64 lanes are readable in each slice, `stride` bytes apart.
 #[inline(always)]
-unsafe fn run<L: Lanes, T: Test<L>>(
-    codes: Slices<'_>,
-    start: usize,
+unsafe fn matches<L: Lanes, T: Test<L>>(
+    from: *const u8,
+    stride: usize,
     bounds: &Bounds,
-    open: impl Fn(u64) -> u64,
-    combine: impl Fn(u64, u64) -> u64,
-    out: &mut [u64],
-) {
-    for (i, word) in out.iter_mut().enumerate() {
-        let open = open(*word);
-        if open == 0 {
-            continue;
-        }
-        let from = codes.at(start + i * 64);
-        // SAFETY: slices are readable in whole vectors; the rest by contract.
-        unsafe { *word = combine(*word, matches::<L, T>(from, codes.stride, bounds, open)) };
-    }
-}
-
-/// The rows inside among the 64 whose first byte is `from`; what it says of rows outside `open` is
-/// anything.
-///
-/// # Safety
-/// The machine has the instruction set of `L`; 64 bytes are readable in each slice, `stride` apart.
-#[inline(always)]
-unsafe fn matches<L: Lanes, T: Test<L>>(from: *const u8, stride: usize, bounds: &Bounds, open: u64) -> u64 {
+    open: u64,
+) -> Option<T::State> {
     // SAFETY: by contract.
     unsafe {
         let slice = |j: usize| L::load(from.add(j * stride));
         let mut state = if T::PREFIXED {
-            let mut equal = slice(0).inside(L::splat(bounds.low[0]), L::splat(0));
+            let first = L::splat(&bounds.low, 0);
+            let mut equal = slice(0).inside(first, first);
             for j in 1..=bounds.prefix {
                 if L::bits(equal) & open == 0 {
-                    return 0;
+                    return None;
                 }
                 if j < bounds.prefix {
-                    equal = slice(j).equal(L::splat(bounds.low[j]), equal);
+                    equal = slice(j).equal(L::splat(&bounds.low, j), equal);
                 }
             }
             T::within(T::first(slice(bounds.prefix), bounds, bounds.prefix), equal)
@@ -371,6 +403,6 @@ unsafe fn matches<L: Lanes, T: Test<L>>(from: *const u8, stride: usize, bounds: 
             }
             state = T::next(state, slice(j), bounds, j);
         }
-        L::bits(T::inside(state))
+        Some(state)
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Slices<'a> {
     pub stride: usize,
     /// Number of slices.
     pub count: usize,
+    /// Bits of a row in a slice: 8, but for slices of pairs of bytes.
+    pub unit: u32,
     /// Zero bits behind a code in its last slice.
     pub padding: u32,
 }
@@ -55,8 +57,36 @@ impl<'a> Slices<'a> {
             rows: codes.rows,
             stride,
             count,
+            unit: 8,
             padding: padding(codes.bits),
         }
+    }
+
+    /// The slices of a column whose slices are pairs of bytes, checked likewise.
+    pub fn of_pairs(codes: Packed<'a>) -> Slices<'a> {
+        assert!((1..=64).contains(&codes.bits), "code width {}", codes.bits);
+        let (stride, count) = (2 * stride(codes.rows), codes.bits.div_ceil(16) as usize);
+        assert!(
+            codes.bytes.len() >= stride * count,
+            "bytes of codes in pairs of bytes"
+        );
+        Slices {
+            bytes: codes.bytes,
+            rows: codes.rows,
+            stride,
+            count,
+            unit: 16,
+            padding: codes.bits.next_multiple_of(16) - codes.bits,
+        }
+    }
+
+    /// Code `row` of a column whose slices are pairs of bytes.
+    pub fn code_of_pairs(&self, row: usize) -> u64 {
+        let pair = |j: usize| {
+            let bytes = self.bytes[j * self.stride + row * 2..].first_chunk();
+            u64::from(u16::from_le_bytes(*bytes.expect("two bytes a row")))
+        };
+        (0..self.count).fold(0, |code, j| code << 16 | pair(j)) >> self.padding
     }
 
     /// Slice `j`, the most significant first, to the end of its padding.
@@ -65,22 +95,22 @@ impl<'a> Slices<'a> {
         &self.bytes[j * self.stride..][..self.stride]
     }
 
-    /// The first byte of a row; the others lie a stride apart.
+    /// Byte `at` of the first slice; those of the others lie a stride apart.
     #[inline(always)]
-    pub fn at(&self, row: usize) -> *const u8 {
-        self.bytes.as_ptr().wrapping_add(row)
+    pub fn at(&self, at: usize) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(at)
     }
 
     /// The largest code.
     #[inline(always)]
     pub fn top(&self) -> u64 {
-        !0 >> (64 - 8 * self.count as u32 + self.padding)
+        !0 >> (64 - self.unit * self.count as u32 + self.padding)
     }
 
     /// `code` as it stands in the slices, from the top bit on.
     #[inline(always)]
     pub fn left(&self, code: u64) -> u64 {
-        code << (64 - 8 * self.count as u32 + self.padding)
+        code << (64 - self.unit * self.count as u32 + self.padding)
     }
 
     /// Ones behind the last bit of a code that stands at the top.

@@ -21,7 +21,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod bounds;
-mod planes;
+pub(crate) mod planes;
 mod scalar;
 mod scan;
 mod transpose;

@@ -3,13 +3,13 @@
 use crate::Packed;
 
 /// Rows of a segment: bits of a plane.
-pub(super) const SEGMENT_ROWS: usize = 512;
+pub(crate) const SEGMENT_ROWS: usize = 512;
 /// Bytes of a plane.
-pub(super) const PLANE_BYTES: usize = SEGMENT_ROWS / 8;
+pub(crate) const PLANE_BYTES: usize = SEGMENT_ROWS / 8;
 
 /// The planes of a column, checked.
 #[derive(Clone, Copy)]
-pub(super) struct Planes<'a> {
+pub(crate) struct Planes<'a> {
     bytes: &'a [u8],
     /// Number of codes.
     pub rows: usize,
@@ -46,9 +46,16 @@ impl<'a> Planes<'a> {
         planes.as_ptr().cast::<u8>().wrapping_add(byte)
     }
 
+    /// Plane `j` of the 64 rows of match word `word`.
+    #[inline(always)]
+    pub fn word(&self, word: usize, j: usize) -> u64 {
+        let (planes, byte) = self.group(word);
+        u64::from_le_bytes(*planes[j][byte..].first_chunk().expect("groups are whole words"))
+    }
+
     /// The planes of the 64 rows of match word `word`, and the byte in each where they begin.
     #[inline(always)]
-    pub fn group(&self, word: usize) -> (&'a [[u8; PLANE_BYTES]], usize) {
+    fn group(&self, word: usize) -> (&'a [[u8; PLANE_BYTES]], usize) {
         const WORDS: usize = SEGMENT_ROWS / 64;
         (self.segment(word / WORDS), word % WORDS * 8)
     }
