@@ -6,57 +6,134 @@ pub(super) const VECTOR: usize = 64;
 pub(super) const SEGMENTS: usize = 8;
 
 /// Width and number of the fields of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
     /// Bits of a field, which are the words of a segment: the code and its delimiter. 1 for codes of
     /// which a word holds only one: they have the word to themselves and need no delimiter.
     pub width: usize,
     /// Fields of a word.
     pub per_word: usize,
+    by_group: Reciprocal<32>,
+    by_segment: Reciprocal<16>,
+    by_width: Reciprocal<16>,
 }
+
+/// By width of a code; the first entry is none.
+static FIELDS: [Fields; 65] = {
+    let mut table = [Fields::compute(1); 65];
+    let mut bits = 2;
+    while bits <= 64 {
+        table[bits as usize] = Fields::compute(bits);
+        bits += 1;
+    }
+    table
+};
 
 impl Fields {
     /// Those of codes of `bits` bits.
     #[inline(always)]
-    pub const fn of(bits: u32) -> Fields {
-        let width = bits as usize + 1;
-        match bits {
-            ..32 => Fields {
-                width,
-                per_word: 64 / width,
-            },
-            _ => Fields {
-                width: 1,
-                per_word: 1,
-            },
+    pub fn of(bits: u32) -> &'static Fields {
+        &FIELDS[bits as usize]
+    }
+
+    const fn compute(bits: u32) -> Fields {
+        let (width, per_word) = match bits {
+            ..32 => (bits as usize + 1, 64 / (bits as usize + 1)),
+            _ => (1, 1),
+        };
+        Fields {
+            width,
+            per_word,
+            by_group: Reciprocal::of(width * per_word * SEGMENTS),
+            by_segment: Reciprocal::of(width * per_word),
+            by_width: Reciprocal::of(width),
         }
     }
 
     /// Rows of a segment.
     #[inline(always)]
-    pub const fn segment(self) -> usize {
+    pub const fn segment(&self) -> usize {
         self.width * self.per_word
     }
 
     /// Rows of a group.
     #[inline(always)]
-    pub const fn group(self) -> usize {
+    pub const fn group(&self) -> usize {
         self.segment() * SEGMENTS
     }
 
     /// Bytes of a group.
     #[inline(always)]
-    pub const fn group_bytes(self) -> usize {
+    pub const fn group_bytes(&self) -> usize {
         self.width * VECTOR
     }
 
     /// Byte of the word that holds the code of `row`, and the bits of it below the code.
     #[inline(always)]
-    pub const fn place(self, row: usize) -> (usize, u32) {
-        let (group, row) = (row / self.group(), row % self.group());
-        let (segment, row) = (row / self.segment(), row % self.segment());
-        let (field, word) = (row / self.width, row % self.width);
+    pub fn place(&self, row: usize) -> (usize, u32) {
+        // Groups have up to 2^9 rows.
+        let (group, row) = match row < 1 << (32 - 9) {
+            true => self.by_group.divide(row),
+            false => (row / self.group(), row % self.group()),
+        };
+        let (segment, row) = self.by_segment.divide(row);
+        let (field, word) = self.by_width.divide(row);
         let byte = group * self.group_bytes() + word * VECTOR + segment * 8;
         (byte, (field * self.width) as u32)
+    }
+
+    /// A value in every field of a word.
+    pub fn replicate(&self, value: u64) -> u64 {
+        (0..self.per_word).fold(0, |word, field| word | value << (field * self.width))
+    }
+}
+
+/// A divisor whose quotients are found by a multiplication: a division takes longer than all the rest of
+/// a look-up.
+///
+/// With m = ⌈2^S / d⌉, n·m / 2^S exceeds n / d by less than n / 2^S, which does not reach the next integer
+/// while n·d < 2^S.
+#[derive(Clone, Copy, Debug)]
+struct Reciprocal<const S: u32> {
+    divisor: usize,
+    factor: u64,
+}
+
+impl<const S: u32> Reciprocal<S> {
+    const fn of(divisor: usize) -> Self {
+        Reciprocal {
+            divisor,
+            factor: (1u64 << S).div_ceil(divisor as u64),
+        }
+    }
+
+    /// Quotient and remainder of a dividend below 2^S / divisor.
+    #[inline(always)]
+    fn divide(self, dividend: usize) -> (usize, usize) {
+        debug_assert!(((dividend * self.divisor) as u64) < 1 << S, "inexact quotient");
+        let quotient = ((dividend as u64 * self.factor) >> S) as usize;
+        (quotient, dividend - quotient * self.divisor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_are_exact() {
+        for bits in 1..=64 {
+            let fields = Fields::of(bits);
+            for row in (0..10_000).chain((1 << 23) - 600..1 << 23) {
+                let group = fields.by_group.divide(row);
+                assert_eq!(group, (row / fields.group(), row % fields.group()));
+            }
+            for row in 0..fields.group() {
+                let segment = fields.by_segment.divide(row);
+                assert_eq!(segment, (row / fields.segment(), row % fields.segment()));
+                let field = fields.by_width.divide(segment.1);
+                assert_eq!(field, (segment.1 / fields.width, segment.1 % fields.width));
+            }
+        }
     }
 }

@@ -16,9 +16,46 @@
 //! word, are a group, so that lanes of a vector work on segments of their own. From 32 bits on a word
 //! holds one code; such codes are stored as they are and compared as words.
 
+/// Instantiates the loops for one instruction set.
+macro_rules! instantiate {
+    ($isa:expr, $features:literal) => {
+        /// See [`super::between`].
+        #[target_feature(enable = $features)]
+        pub fn between(
+            codes: Packed<'_>,
+            rows: Range<usize>,
+            op: RangeOp,
+            (low, span): (u64, u64),
+            combine: Combine,
+            out: &mut [u64],
+        ) {
+            if codes.bits < 32 {
+                return matches::between(codes, rows, op, (low, span), combine, out);
+            }
+            // SAFETY: this function has the features.
+            let inside = |words: &[u64; 64]| unsafe { u64::inside(words, low, span) };
+            matches::between_words(codes, rows, op, combine, out, inside)
+        }
+
+        /// See [`super::unpack`].
+        #[target_feature(enable = $features)]
+        pub fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+            rows::unpack($isa, codes, selection, out)
+        }
+    };
+}
+use instantiate;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod fields;
+mod matches;
+mod rows;
 mod scalar;
 
+use crate::isa::dispatch;
 use crate::packed::{cut_tail, match_all_or_none, top};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
 use fields::{Fields, SEGMENTS, VECTOR};
@@ -75,10 +112,14 @@ pub fn between(
 ) {
     check(codes);
     codes.check_rows(&rows, out);
-    let _isa = counters::enter(Kernel::Hbp, isa);
+    let isa = counters::enter(Kernel::Hbp, isa);
     let count = rows.len();
     match codes.span(op, low, high) {
-        Ok(span) => scalar::between(codes, rows, op, span, combine, out),
+        Ok(span) => dispatch!(
+            isa,
+            between(codes, rows, op, span, combine, out),
+            otherwise scalar::between(codes, rows, op, span, combine, out),
+        ),
         Err(matches) => match_all_or_none(matches, count, combine, out),
     }
     cut_tail(count, out);
@@ -129,8 +170,8 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
         size_of::<C>() as u32 * 8 >= codes.bits,
         "codes wider than their words"
     );
-    let _isa = counters::enter(Kernel::Hbp, isa);
-    scalar::unpack(codes, selection, out)
+    let isa = counters::enter(Kernel::Hbp, isa);
+    dispatch!(isa, unpack(codes, selection, out), otherwise scalar::unpack(codes, selection, out))
 }
 
 /// The code of one row.
