@@ -12,7 +12,6 @@ use crate::block::Block;
 use crate::code_range::CodeRange;
 use crate::column_buffer::ColumnBuffer;
 use crate::format::ColumnEntry;
-use crate::input::is_valid;
 use crate::layouts::codes::{MatchScratch, aligned, dispatch_words};
 use crate::resolve::{dispatch_integer, widen};
 use crate::unpack::for_each_row;
@@ -38,23 +37,46 @@ impl Frames {
     }
 }
 
-/// The frames of a column of distances.
-pub(crate) fn plan(numbers: &Numbers) -> Frames {
-    let mut frames = Frames {
-        minima: Vec::with_capacity(numbers.rows.div_ceil(FRAME)),
-        span: 0,
-    };
-    for (frame, ordinals) in numbers.ordinals.chunks(FRAME).enumerate() {
-        let (mut min, mut max) = (u64::MAX, 0);
-        for (i, &o) in ordinals.iter().enumerate() {
-            if is_valid(numbers.valid, frame * FRAME + i) {
-                (min, max) = (min.min(o), max.max(o));
-            }
+/// Frames looked at before all are.
+const SAMPLE: usize = 16;
+
+/// The smallest ordinal of a frame and the distance of the largest to it; `None` where all are NULL.
+fn bounds(numbers: &Numbers, frame: usize) -> Option<(u64, u64)> {
+    let rows = frame * FRAME..((frame + 1) * FRAME).min(numbers.rows);
+    let ordinals = &numbers.ordinals[rows.clone()];
+    let (min, max) = match numbers.valid {
+        None => (ordinals.iter().min().copied()?, ordinals.iter().max().copied()?),
+        Some(valid) => {
+            let of_valid = || {
+                rows.clone()
+                    .filter(|&row| valid.get(row))
+                    .map(|row| numbers.ordinals[row])
+            };
+            (of_valid().min()?, of_valid().max()?)
         }
-        frames.minima.push(if min > max { 0 } else { min });
-        frames.span = frames.span.max(max.saturating_sub(min));
+    };
+    Some((min, max - min))
+}
+
+/// The frames of a column of distances up to `top`; `None` if a sample says that they are no narrower
+/// than the column and nobody insists.
+pub(crate) fn plan(numbers: &Numbers, top: u64, insist: bool) -> Option<Frames> {
+    let count = numbers.rows.div_ceil(FRAME);
+    let sample = (0..count).step_by(count.div_ceil(SAMPLE));
+    let seen = sample
+        .filter_map(|frame| bounds(numbers, frame))
+        .map(|b| b.1)
+        .max();
+    if !insist && seen.is_some_and(|span| packed::bits_of(span) >= packed::bits_of(top)) {
+        return None;
     }
-    frames
+    let all: Vec<(u64, u64)> = (0..count)
+        .map(|frame| bounds(numbers, frame).unwrap_or_default())
+        .collect();
+    Some(Frames {
+        span: all.iter().map(|b| b.1).max().unwrap_or(0),
+        minima: all.into_iter().map(|b| b.0).collect(),
+    })
 }
 
 /// The column by frames; the entry says how its codes lie.

@@ -232,13 +232,14 @@ impl Numbers<'_> {
 
     /// Patches and frames.
     fn plan_by_parts(&self, top: u64, column: &Column, plans: &mut Vec<Plan>) {
+        let insist = column.options.encoding.is_some();
         if column.admits(Encoding::Patched) {
-            plans.extend(patched::plan(self, top, column).map(Plan::Patched));
+            plans.extend(patched::plan(self, top, column, insist).map(Plan::Patched));
         }
         if column.admits(Encoding::Frames) {
-            let frames = frames::plan(self);
-            let fits = frames.span.checked_add(self.nullable()).is_some();
-            plans.extend(fits.then_some(Plan::Frames(frames)));
+            let frames = frames::plan(self, top, insist);
+            let fits = |f: &frames::Frames| f.span.checked_add(self.nullable()).is_some();
+            plans.extend(frames.filter(fits).map(Plan::Frames));
         }
     }
 

@@ -22,7 +22,7 @@ use frazil_kernels::{CodeWord, Combine, Isa, Selection, packed};
 use std::ops::Range;
 
 /// Values looked at to find the window.
-const SAMPLE: usize = 1024;
+const SAMPLE: usize = 512;
 /// Bytes of an exception's row.
 const ROW_BYTES: usize = 2;
 
@@ -49,8 +49,9 @@ fn covered(bits: u32, nullable: u64) -> Option<u64> {
     packed::top(bits).checked_sub(nullable + 1)
 }
 
-/// The window that makes the column smallest.
-pub(crate) fn plan(numbers: &Numbers, top: u64, column: &Column) -> Option<Window> {
+/// The window that makes the column smallest; `None` if that is the whole column, as far as a sample
+/// tells, and nobody insists.
+pub(crate) fn plan(numbers: &Numbers, top: u64, column: &Column, insist: bool) -> Option<Window> {
     let (rows, native) = (numbers.rows, numbers.entry.native.size());
     let nullable = u64::from(numbers.valid.is_some());
     let layout = column.densest_layout();
@@ -70,7 +71,11 @@ pub(crate) fn plan(numbers: &Numbers, top: u64, column: &Column) -> Option<Windo
         let bytes = layout.bytes(rows, bits) + exceptions * (ROW_BYTES + native);
         Some((bytes, start, bits))
     });
-    let (_, start, bits) = windows.min()?;
+    let (bytes, start, bits) = windows.min()?;
+    let whole = layout.code_bits(top.saturating_add(nullable));
+    if !insist && bytes >= layout.bytes(rows, whole) {
+        return None;
+    }
     let span = covered(bits, nullable)?;
     let outside =
         |row: &usize| is_valid(numbers.valid, *row) && numbers.ordinals[*row].wrapping_sub(start) > span;
