@@ -62,16 +62,13 @@ pub(super) unsafe fn between(
     out: &mut [[u64; GROUP_WORDS]],
     inside: impl Fn(&[u64; 64]) -> u64,
 ) {
+    let mut buffer = [0; GROUP];
     for (i, words) in out.iter_mut().enumerate() {
         let group = from.wrapping_add(i * bits as usize * VECTOR);
-        for (w, word) in words.iter_mut().enumerate() {
-            let mut buffer = [[0; LANES]; LANES];
-            for (v, codes_of_v) in buffer.iter_mut().enumerate() {
-                // SAFETY: by contract.
-                *codes_of_v = unsafe { codes(group, bits, w * LANES + v) };
-            }
-            let (buffer, _) = buffer.as_flattened().as_chunks::<64>();
-            *word = inside(&buffer[0]) ^ test.flip;
+        // SAFETY: by contract.
+        unsafe { unpack(group, bits, buffer.as_mut_ptr().cast()) };
+        for (word, codes) in words.iter_mut().zip(buffer.as_chunks().0) {
+            *word = inside(codes) ^ test.flip;
         }
     }
 }

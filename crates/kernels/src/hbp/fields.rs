@@ -13,6 +13,8 @@ pub(super) struct Fields {
     pub width: usize,
     /// Fields of a word.
     pub per_word: usize,
+    /// 1 in every field.
+    ones: u64,
     by_group: Reciprocal<32>,
     by_segment: Reciprocal<16>,
     by_width: Reciprocal<16>,
@@ -41,9 +43,16 @@ impl Fields {
             ..32 => (bits as usize + 1, 64 / (bits as usize + 1)),
             _ => (1, 1),
         };
+        let mut ones = 0;
+        let mut field = 0;
+        while field < per_word {
+            ones |= 1 << (field * width);
+            field += 1;
+        }
         Fields {
             width,
             per_word,
+            ones,
             by_group: Reciprocal::of(width * per_word * SEGMENTS),
             by_segment: Reciprocal::of(width * per_word),
             by_width: Reciprocal::of(width),
@@ -82,9 +91,10 @@ impl Fields {
         (byte, (field * self.width) as u32)
     }
 
-    /// A value in every field of a word.
-    pub fn replicate(&self, value: u64) -> u64 {
-        (0..self.per_word).fold(0, |word, field| word | value << (field * self.width))
+    /// A value that fits in a field, in every field of a word.
+    #[inline(always)]
+    pub const fn replicate(&self, value: u64) -> u64 {
+        value * self.ones
     }
 }
 

@@ -1,4 +1,4 @@
-//! Range tests on horizontally packed words, in arithmetic the compiler makes vectors of.
+//! Range tests on horizontally packed words, by arithmetic on whole words.
 //!
 //! With the delimiters D, one bit above each code, two sums decide all fields of a word at once:
 //!
@@ -26,10 +26,14 @@ pub(super) fn words(vector: &[u8; VECTOR]) -> Words {
 }
 
 /// A range test, spread over the fields of a word.
-struct Test {
-    from_low: u64,
-    to_high: u64,
-    delimiters: u64,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Test {
+    /// Added to a word: D − low.
+    pub from_low: u64,
+    /// A word is subtracted from it: D + high.
+    pub to_high: u64,
+    /// D.
+    pub delimiters: u64,
 }
 
 impl Test {
@@ -41,26 +45,23 @@ impl Test {
             delimiters: fields.replicate(delimiter),
         }
     }
+}
 
-    /// The match bits of the segments of a group.
-    #[inline(always)]
-    fn group(&self, bytes: &[u8]) -> Words {
-        let (vectors, _) = bytes.as_chunks::<VECTOR>();
-        let mut matches = [0; SEGMENTS];
-        for vector in vectors {
-            let words = words(vector);
-            for (matches, word) in matches.iter_mut().zip(words) {
-                let inside = word.wrapping_add(self.from_low) & self.to_high.wrapping_sub(word);
-                *matches = *matches >> 1 | inside & self.delimiters;
-            }
-        }
-        matches
-    }
+/// An instruction set's test of a group: the match bits of its segments, by what the essay above says.
+///
+/// # Safety
+/// The machine has the instruction set.
+pub(super) trait Unit {
+    /// For the vectors of a group.
+    unsafe fn group(vectors: &[[u8; VECTOR]], test: Test) -> Words;
 }
 
 /// See [`super::between`]; codes of up to 31 bits.
+///
+/// # Safety
+/// The machine has the unit.
 #[inline(always)]
-pub(super) fn between(
+pub(super) unsafe fn between<U: Unit>(
     codes: Packed<'_>,
     rows: Range<usize>,
     op: RangeOp,
@@ -73,31 +74,29 @@ pub(super) fn between(
         RangeOp::Outside => !0,
     };
     // One loop each, so that the choice is not made per word.
-    match combine {
-        Combine::Replace => run(codes, rows, span, out, |_| false, |_, fresh| fresh ^ flip),
-        Combine::And => run(
-            codes,
-            rows,
-            span,
-            out,
-            |old| old == 0,
-            |old, fresh| old & (fresh ^ flip),
-        ),
-        Combine::Or => run(
-            codes,
-            rows,
-            span,
-            out,
-            |old| old == !0,
-            |old, fresh| old | (fresh ^ flip),
-        ),
+    // SAFETY: by contract.
+    unsafe {
+        match combine {
+            Combine::Replace => run::<U>(codes, rows, span, out, |_| false, |_, fresh| fresh ^ flip),
+            Combine::And => {
+                let and = |old, fresh| old & (fresh ^ flip);
+                run::<U>(codes, rows, span, out, |old| old == 0, and)
+            }
+            Combine::Or => {
+                let or = |old, fresh| old | (fresh ^ flip);
+                run::<U>(codes, rows, span, out, |old| old == !0, or)
+            }
+        }
     }
 }
 
 /// Tests group by group. Nothing is done for a group of whose words each is `decided`: then it does not
 /// matter what it is combined with (column-first, ByteSlice, section 3.1.2).
+///
+/// # Safety
+/// The machine has the unit.
 #[inline(always)]
-fn run(
+unsafe fn run<U: Unit>(
     codes: Packed<'_>,
     rows: Range<usize>,
     span: (u64, u64),
@@ -121,7 +120,8 @@ fn run(
         let last = (next + group / 64 + 2).min(out.len());
         let matches = match out[next..last].iter().all(|&word| decided(word)) {
             true => [0; SEGMENTS],
-            false => test.group(group_bytes),
+            // SAFETY: by contract.
+            false => unsafe { U::group(group_bytes.as_chunks().0, test) },
         };
         for matches in matches {
             let skip = before.min(segment);

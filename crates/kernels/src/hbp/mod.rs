@@ -18,7 +18,7 @@
 
 /// Instantiates the loops for one instruction set.
 macro_rules! instantiate {
-    ($isa:expr, $features:literal) => {
+    ($unit:ty, $isa:expr, $features:literal) => {
         /// See [`super::between`].
         #[target_feature(enable = $features)]
         pub fn between(
@@ -30,7 +30,8 @@ macro_rules! instantiate {
             out: &mut [u64],
         ) {
             if codes.bits < 32 {
-                return matches::between(codes, rows, op, (low, span), combine, out);
+                // SAFETY: this function has the features.
+                return unsafe { matches::between::<$unit>(codes, rows, op, (low, span), combine, out) };
             }
             // SAFETY: this function has the features.
             let inside = |words: &[u64; 64]| unsafe { u64::inside(words, low, span) };
