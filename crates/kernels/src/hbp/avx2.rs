@@ -1,7 +1,7 @@
 //! Horizontally packed codes on 256-bit vectors, two to a vector of the format.
 
 use super::fields::VECTOR;
-use super::matches::{self, Test, Unit, Words};
+use super::matches::{self, Segments, Test, Unit, Words, word_by_word};
 use super::rows;
 use crate::compare::avx2::Lanes;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};
@@ -39,5 +39,10 @@ impl Unit for Avx2 {
             }
         }
         matches
+    }
+
+    #[inline(always)]
+    unsafe fn segments(vectors: &[[u8; VECTOR]], segments: &mut Segments) {
+        word_by_word(vectors, segments);
     }
 }

@@ -17,10 +17,25 @@ use std::ops::Range;
 
 /// A word of each segment of a group.
 pub(super) type Words = [u64; SEGMENTS];
+/// The words of each segment of a group, as many as there are.
+pub(super) type Segments = [[u64; MOST_WORDS]; SEGMENTS];
+/// Words of a segment of codes of up to 31 bits, at most.
+pub(super) const MOST_WORDS: usize = 32;
+
+/// Brings the words of each segment together, word by word. Not inlined: it is to be compiled without
+/// the vector units of its callers, lest the loads become gathers.
+#[inline(never)]
+pub(super) fn word_by_word(vectors: &[[u8; VECTOR]], segments: &mut Segments) {
+    for (w, vector) in vectors.iter().enumerate().take(MOST_WORDS) {
+        for (segment, word) in segments.iter_mut().zip(words(vector)) {
+            segment[w] = word;
+        }
+    }
+}
 
 /// Reads a vector of the format.
 #[inline(always)]
-pub(super) fn words(vector: &[u8; VECTOR]) -> Words {
+fn words(vector: &[u8; VECTOR]) -> Words {
     let (bytes, _) = vector.as_chunks();
     std::array::from_fn(|segment| u64::from_le_bytes(bytes[segment]))
 }
@@ -47,13 +62,17 @@ impl Test {
     }
 }
 
-/// An instruction set's test of a group: the match bits of its segments, by what the essay above says.
+/// What an instruction set brings: the match bits of a group's segments by what the essay above says, and
+/// the words of a segment.
 ///
 /// # Safety
 /// The machine has the instruction set.
 pub(super) trait Unit {
     /// For the vectors of a group.
     unsafe fn group(vectors: &[[u8; VECTOR]], test: Test) -> Words;
+
+    /// Brings the words of each segment together.
+    unsafe fn segments(vectors: &[[u8; VECTOR]], segments: &mut Segments);
 }
 
 /// See [`super::between`]; codes of up to 31 bits.
@@ -163,12 +182,21 @@ pub(super) fn between_words(
         RangeOp::Inside => 0,
         RangeOp::Outside => !0,
     };
-    let (words, _) = codes.bytes[rows.start * 8..].as_chunks::<8>();
-    for (out, words) in out.iter_mut().zip(words.chunks(64)) {
-        let mut buffer = [0; 64];
-        for (code, word) in buffer.iter_mut().zip(words) {
-            *code = u64::from_le_bytes(*word);
-        }
+    let mut buffer = [0; 64];
+    let (groups, rest) = codes.bytes[rows.start * 8..].as_chunks::<512>();
+    for (out, group) in out.iter_mut().zip(groups) {
+        copy_words(group, &mut buffer);
         *out = combine.apply(*out, inside(&buffer) ^ flip);
+    }
+    if let Some(out) = out.get_mut(groups.len()) {
+        copy_words(rest, &mut buffer);
+        *out = combine.apply(*out, inside(&buffer) ^ flip);
+    }
+}
+
+#[inline(always)]
+fn copy_words(bytes: &[u8], out: &mut [u64; 64]) {
+    for (out, word) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *out = u64::from_le_bytes(*word);
     }
 }

@@ -41,7 +41,14 @@ macro_rules! instantiate {
         /// See [`super::unpack`].
         #[target_feature(enable = $features)]
         pub fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-            rows::unpack($isa, codes, selection, out)
+            // SAFETY: this function has the features, and its caller has checked the bytes.
+            unsafe { rows::unpack::<$unit, C>($isa, codes, selection, out) }
+        }
+
+        /// See [`super::pack`].
+        #[target_feature(enable = $features)]
+        pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+            rows::pack(codes, bits, out)
         }
     };
 }
@@ -57,9 +64,9 @@ mod rows;
 mod scalar;
 
 use crate::isa::dispatch;
-use crate::packed::{cut_tail, match_all_or_none, top};
+use crate::packed::{cut_tail, match_all_or_none};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
-use fields::{Fields, SEGMENTS, VECTOR};
+use fields::Fields;
 use std::ops::Range;
 
 /// Bytes of `rows` codes of `bits` bits: whole groups of at most 512 rows.
@@ -76,23 +83,8 @@ pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
         bytes(codes.len(), bits),
         "bytes of horizontally packed codes"
     );
-    let fields = Fields::of(bits);
-    for (codes, out) in codes
-        .chunks(fields.group())
-        .zip(out.chunks_mut(fields.group_bytes()))
-    {
-        let (words, _) = out.as_chunks_mut::<8>();
-        for (at, word) in words.iter_mut().enumerate() {
-            let (row, segment) = (at / (VECTOR / 8), at % SEGMENTS);
-            let first = segment * fields.segment() + row;
-            let codes = codes.get(first..).unwrap_or_default();
-            let codes = codes.iter().step_by(fields.width).take(fields.per_word);
-            *word = codes
-                .zip((0u32..).step_by(fields.width))
-                .fold(0, |word, (code, shift)| word | (code & top(bits)) << shift)
-                .to_le_bytes();
-        }
-    }
+    let isa = counters::enter(Kernel::Hbp, Isa::detect());
+    dispatch!(isa, pack(codes, bits, out), otherwise scalar::pack(codes, bits, out));
 }
 
 /// Tests the codes of `rows`, which begin at a multiple of 64, against `low..=high`; bit `i` of `out`

@@ -1,12 +1,11 @@
-//! Unpacking horizontally packed words, in loops the compiler makes vectors of.
+//! Packing and unpacking horizontally packed words, in loops the compiler makes vectors of.
 //!
 //! The words of a segment lie apart, as those of eight segments are interleaved, so they are brought
 //! together first; then each field of eight words at a time is shifted down, masked and narrowed, which
 //! gives codes of consecutive rows.
 
 use super::fields::{Fields, SEGMENTS, VECTOR};
-use super::matches::words;
-use super::scalar;
+use super::matches::{MOST_WORDS, Unit};
 use crate::packed::top;
 use crate::selection::masked_word;
 use crate::{CodeWord, Isa, Packed, Selection, unpack};
@@ -21,8 +20,11 @@ const DENSE: usize = 8;
 const BATCH: usize = 1024;
 
 /// See [`super::unpack`].
+///
+/// # Safety
+/// The machine has the unit; the bytes are those of the codes.
 #[inline(always)]
-pub(super) fn unpack<C: CodeWord>(
+pub(super) unsafe fn unpack<U: Unit, C: CodeWord>(
     isa: Isa,
     codes: Packed<'_>,
     selection: Selection<'_>,
@@ -30,21 +32,25 @@ pub(super) fn unpack<C: CodeWord>(
 ) -> usize {
     let count = selection.check(codes.rows, out.len());
     let out = &mut out[..count];
-    match selection {
-        Selection::All { start, .. } => all(codes, start as usize, out),
-        Selection::Bits { words, start, len } => by_bits(isa, codes, words, start as usize, len, out),
-        Selection::Positions(positions) => {
-            for (out, &position) in out.iter_mut().zip(positions) {
-                *out = C::from_u64(scalar::get(codes, position as usize));
+    // SAFETY: by contract, and the selection was checked.
+    unsafe {
+        match selection {
+            Selection::All { start, .. } => all::<U, C>(codes, start as usize, out),
+            Selection::Bits { words, start, len } => {
+                by_bits::<U, C>(isa, codes, words, start as usize, len, out)
             }
+            Selection::Positions(positions) => at_positions(codes, 0, positions, out),
         }
     }
     count
 }
 
 /// The codes of as many rows as `out` has words, from `row` on.
+///
+/// # Safety
+/// The machine has the unit.
 #[inline(always)]
-fn all<C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
+unsafe fn all<U: Unit, C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
     let fields = *Fields::of(codes.bits);
     if fields.width == 1 {
         let (words, _) = codes.bytes[row * 8..].as_chunks::<8>();
@@ -57,7 +63,8 @@ fn all<C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
     while !out.is_empty() {
         let (group, skip) = (row / fields.group(), row % fields.group());
         let bytes = &codes.bytes[group * fields.group_bytes()..][..fields.group_bytes()];
-        unpack_group(&fields, top(codes.bits), bytes, &mut buffer);
+        // SAFETY: by contract.
+        unsafe { unpack_group::<U, C>(&fields, top(codes.bits), bytes, &mut buffer) };
         let (now, later) = out.split_at_mut((fields.group() - skip).min(out.len()));
         now.copy_from_slice(&buffer[skip..][..now.len()]);
         row += now.len();
@@ -66,15 +73,14 @@ fn all<C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
 }
 
 /// The codes of a group, in the order of its rows.
+///
+/// # Safety
+/// The machine has the unit.
 #[inline(always)]
-fn unpack_group<C: CodeWord>(fields: &Fields, mask: u64, bytes: &[u8], out: &mut [C; ROOM]) {
-    const WORDS: usize = 32;
-    let mut segments = [[0; WORDS]; SEGMENTS];
-    for (w, vector) in bytes.as_chunks::<VECTOR>().0.iter().enumerate().take(WORDS) {
-        for (segment, word) in segments.iter_mut().zip(words(vector)) {
-            segment[w] = word;
-        }
-    }
+unsafe fn unpack_group<U: Unit, C: CodeWord>(fields: &Fields, mask: u64, bytes: &[u8], out: &mut [C; ROOM]) {
+    let mut segments = [[0; MOST_WORDS]; SEGMENTS];
+    // SAFETY: by contract.
+    unsafe { U::segments(bytes.as_chunks().0, &mut segments) };
     for (s, segment) in segments.iter().enumerate() {
         for field in 0..fields.per_word {
             let shift = field * fields.width;
@@ -91,8 +97,11 @@ fn unpack_group<C: CodeWord>(fields: &Fields, mask: u64, bytes: &[u8], out: &mut
 }
 
 /// The codes of rows with a set bit: all unpacked and compressed where they are many.
+///
+/// # Safety
+/// The machine has the unit; the bytes are those of the codes and the rows are some of them.
 #[inline(always)]
-fn by_bits<C: CodeWord>(
+unsafe fn by_bits<U: Unit, C: CodeWord>(
     isa: Isa,
     codes: Packed<'_>,
     words: &[u64],
@@ -101,6 +110,7 @@ fn by_bits<C: CodeWord>(
     mut out: &mut [C],
 ) {
     let mut buffer = [C::default(); BATCH];
+    let mut positions = [0; BATCH];
     for (i, words) in words.chunks(BATCH / 64).enumerate() {
         let first = start + i * BATCH;
         let len = (len - (i * BATCH) as u32).min(BATCH as u32);
@@ -110,17 +120,77 @@ fn by_bits<C: CodeWord>(
         out = later;
         if count >= words.len() * DENSE {
             let buffer = &mut buffer[..len as usize];
-            all(codes, first, buffer);
+            // SAFETY: by contract.
+            unsafe { all::<U, C>(codes, first, buffer) };
             unpack::copy_values(isa, buffer, Selection::Bits { words, start: 0, len }, now);
             continue;
         }
-        let mut now = now.iter_mut();
+        let mut next = positions.iter_mut();
         for i in 0..words.len() {
             let mut word = bits(i);
-            for out in now.by_ref().take(word.count_ones() as usize) {
-                let row = first + i * 64 + word.trailing_zeros() as usize;
-                *out = C::from_u64(scalar::get(codes, row));
+            for position in next.by_ref().take(word.count_ones() as usize) {
+                *position = (i * 64) as u16 + word.trailing_zeros() as u16;
                 word &= word - 1;
+            }
+        }
+        // SAFETY: by contract.
+        unsafe { at_positions(codes, first, &positions[..count], now) };
+    }
+}
+
+/// The codes of rows `first + position`. Not inlined: it is to be compiled without the vector units of its
+/// callers, lest the loads become gathers.
+///
+/// # Safety
+/// The bytes are those of the codes, and the rows are some of them.
+#[inline(never)]
+unsafe fn at_positions<C: CodeWord>(codes: Packed<'_>, first: usize, positions: &[u16], out: &mut [C]) {
+    let fields = *Fields::of(codes.bits);
+    let mask = top(codes.bits);
+    for (out, &position) in out.iter_mut().zip(positions) {
+        let (byte, shift) = fields.place(first + position as usize);
+        // SAFETY: by contract.
+        let word = unsafe { codes.bytes.as_ptr().add(byte).cast::<u64>().read_unaligned() };
+        *out = C::from_u64(u64::from_le(word) >> shift & mask);
+    }
+}
+
+/// See [`super::pack`].
+#[inline(always)]
+pub(super) fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    let fields = *Fields::of(bits);
+    let mask = top(bits);
+    if fields.width == 1 {
+        let (words, beyond) = out.as_chunks_mut::<8>().0.split_at_mut(codes.len());
+        for (word, code) in words.iter_mut().zip(codes) {
+            *word = (code & mask).to_le_bytes();
+        }
+        beyond.fill([0; 8]);
+        return;
+    }
+    let mut room = [0; ROOM];
+    for (group, out) in codes
+        .chunks(fields.group())
+        .zip(out.chunks_exact_mut(fields.group_bytes()))
+    {
+        room[..group.len()].copy_from_slice(group);
+        room[group.len()..].fill(0);
+        let (out, _) = out.as_chunks_mut::<VECTOR>();
+        for s in 0..SEGMENTS {
+            let mut segment = [0; MOST_WORDS];
+            for field in 0..fields.per_word {
+                let shift = field * fields.width;
+                let first = s * fields.segment() + shift;
+                // Beyond the last word there is what belongs to the next field; nobody reads it.
+                for w in (0..fields.width).step_by(AT_ONCE) {
+                    let from = &room[first + w..][..AT_ONCE];
+                    for (word, code) in segment[w..][..AT_ONCE].iter_mut().zip(from) {
+                        *word |= (code & mask) << shift;
+                    }
+                }
+            }
+            for (vector, word) in out.iter_mut().zip(segment) {
+                vector[s * 8..][..8].copy_from_slice(&word.to_le_bytes());
             }
         }
     }

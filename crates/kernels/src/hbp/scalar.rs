@@ -1,6 +1,6 @@
 //! The oracle of horizontally packed codes: one code at a time, found by [`Fields::place`].
 
-use super::fields::Fields;
+use super::fields::{Fields, SEGMENTS, VECTOR};
 use crate::packed::top;
 use crate::selection::write_rows;
 use crate::{CodeWord, Combine, Packed, RangeOp, Selection};
@@ -12,6 +12,27 @@ pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     let (byte, shift) = Fields::of(codes.bits).place(row);
     let (word, _) = codes.bytes[byte..].split_first_chunk().expect("a whole word");
     u64::from_le_bytes(*word) >> shift & top(codes.bits)
+}
+
+/// See [`super::pack`].
+pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
+    let fields = Fields::of(bits);
+    for (codes, out) in codes
+        .chunks(fields.group())
+        .zip(out.chunks_mut(fields.group_bytes()))
+    {
+        let (words, _) = out.as_chunks_mut::<8>();
+        for (at, word) in words.iter_mut().enumerate() {
+            let (row, segment) = (at / (VECTOR / 8), at % SEGMENTS);
+            let first = segment * fields.segment() + row;
+            let codes = codes.get(first..).unwrap_or_default();
+            let codes = codes.iter().step_by(fields.width).take(fields.per_word);
+            *word = codes
+                .zip((0u32..).step_by(fields.width))
+                .fold(0, |word, (code, shift)| word | (code & top(bits)) << shift)
+                .to_le_bytes();
+        }
+    }
 }
 
 /// See [`super::between`]: inside are codes at most `span` above `low`.
