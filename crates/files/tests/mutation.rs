@@ -164,8 +164,13 @@ fn naive_value(field: &[u8], quoted: bool, column: usize) -> Option<Value> {
             (number.abs() < 1e13).then(|| Value::Int((number * 100.0).round() as i128))
         }
         2 => {
-            let mut parts = text.trim().split('-').map(|p| p.parse::<i64>().ok());
-            let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+            // Years before year 1 have a sign.
+            let (sign, text) = text
+                .trim()
+                .strip_prefix('-')
+                .map_or((1, text.trim()), |t| (-1, t));
+            let mut parts = text.split('-').map(|p| p.parse::<i64>().ok());
+            let (year, month, day) = (sign * parts.next()??, parts.next()??, parts.next()??);
             // Days from civil, counted month by month from the epoch's year.
             let leap = |y: i64| y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
             let length = |y, m| match m {
