@@ -54,15 +54,19 @@ impl BlockBuilder {
     fn encode(&mut self, i: usize, column: &ColumnInput) -> Result<EncodedColumn> {
         let valid = column.valid();
         let valid = valid.as_ref();
-        let psma = self.options.psma;
-        let about = about(&self.options, i, column);
-        let encoded = match column.values {
-            Values::String(v) => strings::encode(v, valid, &about, psma, &mut self.trained[i]),
-            _ => with_numbers(column, valid, &mut self.scratch, |numbers, codes| {
-                numbers.encode(&about, psma, codes)
+        let mut about = about(&self.options, i, column);
+        let (psma, scratch, trained) = (self.options.psma, &mut self.scratch, &mut self.trained[i]);
+        let mut encode = |about: &Column| match column.values {
+            Values::String(v) => strings::encode(v, valid, about, psma, trained),
+            _ => with_numbers(column, valid, scratch, |numbers, codes| {
+                numbers.encode(about, psma, codes)
             })
             .unwrap_or_else(|| Ok(constant::encode_null(column.ty.native(), column.rows))),
         };
+        let mut encoded = encode(&about);
+        if about.is_refusal(&encoded) && about.give_way() {
+            encoded = encode(&about);
+        }
         let mut encoded = encoded.map_err(|e| match column.name {
             Some(name) => e.in_context(format!("column \"{name}\"")),
             None => e.in_context(format!("column {i}")),
@@ -80,19 +84,25 @@ impl BlockBuilder {
         Ok(encoded)
     }
 
-    /// The ways to hold a column of a block, with their predicted costs, the chosen one marked. Empty if
-    /// all values are NULL: then there is only one.
+    /// The ways to hold a column of a block, with their predicted costs, the chosen one marked.
     pub fn candidates(&mut self, i: usize, column: &ColumnInput) -> Vec<Candidate> {
         let valid = column.valid();
         let valid = valid.as_ref();
-        let about = about(&self.options, i, column);
-        let shapes = match column.values {
-            Values::String(v) => strings::shapes(v, valid, &about),
-            _ => with_numbers(column, valid, &mut self.scratch, |numbers, _| {
-                numbers.shapes(&about)
-            }),
+        let mut about = about(&self.options, i, column);
+        let mut candidates = |about: &Column| {
+            let shapes = match column.values {
+                Values::String(v) => strings::shapes(v, valid, about),
+                _ => with_numbers(column, valid, &mut self.scratch, |numbers, _| {
+                    numbers.shapes(about)
+                }),
+            };
+            shapes.map_or_else(|| about.of_nulls(), |shapes| about.candidates(&shapes))
         };
-        shapes.map_or(Vec::new(), |shapes| about.candidates(&shapes))
+        let found = candidates(&about);
+        if found.iter().all(|c| !c.chosen) && about.give_way() {
+            return candidates(&about);
+        }
+        found
     }
 }
 
@@ -102,6 +112,7 @@ fn about<'a>(options: &'a BuildOptions, i: usize, column: &ColumnInput) -> Colum
         rows: column.rows,
         native: column.ty.native(),
         options: options.column(i),
+        must: options.must(i),
         purpose: options.purpose_of(i),
         calibration: &options.calibration,
     }

@@ -76,6 +76,13 @@ pub struct ColumnOptions {
     pub purpose: Option<Purpose>,
 }
 
+impl ColumnOptions {
+    /// Whether the encoding or the layout is not left to the cost model.
+    pub fn pins(&self) -> bool {
+        self.encoding.is_some() || self.layout.is_some()
+    }
+}
+
 /// What is asked of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildOptions {
@@ -85,6 +92,9 @@ pub struct BuildOptions {
     pub purpose: Purpose,
     /// What is asked of each column; columns beyond the last are left to the cost model.
     pub columns: Vec<ColumnOptions>,
+    /// The encoding and layout of columns of which neither is asked, where they can have them; the cost
+    /// model holds the others.
+    pub wherever_possible: ColumnOptions,
     /// What things cost on this machine.
     pub calibration: Calibration,
 }
@@ -95,6 +105,7 @@ impl Default for BuildOptions {
             psma: true,
             purpose: Purpose::Balanced,
             columns: Vec::new(),
+            wherever_possible: ColumnOptions::default(),
             calibration: Calibration::default(),
         }
     }
@@ -103,7 +114,19 @@ impl Default for BuildOptions {
 impl BuildOptions {
     /// What is asked of a column.
     pub fn column(&self, column: usize) -> ColumnOptions {
-        self.columns.get(column).copied().unwrap_or_default()
+        let own = self.columns.get(column).copied().unwrap_or_default();
+        match own.pins() {
+            true => own,
+            false => ColumnOptions {
+                purpose: own.purpose,
+                ..self.wherever_possible
+            },
+        }
+    }
+
+    /// Whether a column must be held as asked: if it cannot, the block is refused.
+    pub fn must(&self, column: usize) -> bool {
+        self.columns.get(column).is_some_and(|own| own.pins())
     }
 
     /// What a column is to favour.

@@ -13,7 +13,7 @@
 use crate::build_options::{ColumnOptions, Purpose};
 use crate::encodings::Encoding;
 use crate::layouts::Layout;
-use frazil_types::{Error, NativeType, SqlState};
+use frazil_types::{Error, NativeType, Result, SqlState};
 
 /// A cost that grows with the width of a code: nanoseconds a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,6 +171,8 @@ pub(crate) struct Column<'a> {
     pub rows: usize,
     pub native: NativeType,
     pub options: ColumnOptions,
+    /// Whether it is refused if it cannot be held as the options ask.
+    pub must: bool,
     pub purpose: Purpose,
     pub calibration: &'a Calibration,
 }
@@ -184,6 +186,29 @@ impl Column<'_> {
     /// The layout with the fewest bytes among those considered.
     pub fn densest_layout(&self) -> Layout {
         self.options.layout.unwrap_or(Layout::BitPacked)
+    }
+
+    /// Whether it has to have codes, be they larger than the values.
+    pub fn must_have_codes(&self) -> bool {
+        self.must && self.options.layout.is_some()
+    }
+
+    /// Whether it could not be encoded because of what the options ask.
+    pub fn is_refusal<T>(&self, encoded: &Result<T>) -> bool {
+        matches!(encoded, Err(e) if e.state() == SqlState::INVALID_PARAMETER)
+    }
+
+    /// Leaves encoding and layout to the cost model, if they need not be what the options ask. Returns
+    /// whether that changes anything.
+    pub fn give_way(&mut self) -> bool {
+        let gives_way = self.options.pins() && !self.must;
+        if gives_way {
+            self.options = ColumnOptions {
+                purpose: self.options.purpose,
+                ..ColumnOptions::default()
+            };
+        }
+        gives_way
     }
 
     /// The same column with nothing asked for but an encoding.
@@ -210,6 +235,18 @@ impl Column<'_> {
             best.chosen = true;
         }
         all
+    }
+
+    /// The one way to hold nothing but NULL, whatever is asked for.
+    pub fn of_nulls(&self) -> Vec<Candidate> {
+        let options = ColumnOptions::default();
+        let shape = Shape {
+            encoding: Encoding::Constant,
+            largest: None,
+            beside: 0,
+            exceptions: 0,
+        };
+        Column { options, ..*self }.candidates(&[shape])
     }
 
     /// The chosen candidate; `None` if the options admit none.

@@ -204,8 +204,7 @@ impl Numbers<'_> {
             return vec![Plan::Constant];
         }
         let mut plans = Vec::new();
-        let codes_wanted = column.options.layout.is_some();
-        if column.admits(Encoding::Raw) && !codes_wanted {
+        if column.admits(Encoding::Raw) && !column.must_have_codes() {
             plans.push(Plan::Raw);
         }
         let Some(top) = self.top else {
@@ -247,7 +246,11 @@ impl Numbers<'_> {
     /// fifth, for unpacking it gathers. Without another plan any number will do.
     fn dictionary_limit(&self, others: &[Plan], column: &Column) -> usize {
         let shapes: Vec<Shape> = others.iter().map(|p| self.shape(p)).collect();
-        let admitted = |c: &crate::cost_model::Candidate| c.admitted.then_some(c.bytes as usize);
+        // A column that need not have codes falls back to raw values.
+        let admitted = |c: &crate::cost_model::Candidate| {
+            let possible = c.admitted || (!column.must && c.encoding == Encoding::Raw);
+            possible.then_some(c.bytes as usize)
+        };
         let Some(other) = column.candidates(&shapes).iter().filter_map(admitted).min() else {
             return self.rows;
         };

@@ -71,7 +71,7 @@ impl<'a> Strings<'a> {
         if bounds.0 == bounds.1 && self.valid.is_none() && column.admits(Encoding::Constant) {
             return vec![Plan::Constant(bounds.0)];
         }
-        let wanted = column.options.encoding == Some(Encoding::Dictionary) || column.options.layout.is_some();
+        let wanted = column.options.encoding == Some(Encoding::Dictionary) || column.must_have_codes();
         let distinct = match column.admits(Encoding::Dictionary) {
             true if wanted => string_dictionary::find(self, self.bytes.len()),
             true => string_dictionary::find_if_it_pays(self),
@@ -79,7 +79,7 @@ impl<'a> Strings<'a> {
         };
         match distinct {
             Some(distinct) => vec![Plan::Dictionary(distinct)],
-            None if column.admits(Encoding::Raw) && column.options.layout.is_none() => vec![Plan::Raw],
+            None if column.admits(Encoding::Raw) && !column.must_have_codes() => vec![Plan::Raw],
             None => Vec::new(),
         }
     }
