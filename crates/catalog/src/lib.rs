@@ -2,29 +2,16 @@
 //! one version from its first name to its last row; creating or dropping a table makes the next one.
 #![forbid(unsafe_code)]
 
+mod table_options;
+
 use frazil_types::{Error, Result, Schema, SqlState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+pub use table_options::TableOptions;
 
 /// The identity of a table: never reused, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableId(pub u64);
-
-/// How a table's rows are to be held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableOptions {
-    /// Rows `k` of a partition of a hot chunk, memPAX(k) (Runtime Fragility, section 2): 1 is row
-    /// layout, [`CHUNK_ROWS`](frazil_types::CHUNK_ROWS) and above column layout.
-    pub mempax_rows: u32,
-}
-
-impl Default for TableOptions {
-    fn default() -> TableOptions {
-        TableOptions {
-            mempax_rows: frazil_types::CHUNK_ROWS as u32,
-        }
-    }
-}
 
 /// A table as the catalog knows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,6 +125,17 @@ impl Catalog {
         Ok((next, entry))
     }
 
+    /// The next version, with other options of a table, which stays the same table; 42P01 if there is none of that name.
+    pub fn set_options(&self, name: &str, options: TableOptions) -> Result<(Catalog, Arc<TableEntry>)> {
+        let mut entry = (**self.table(name)?).clone();
+        entry.options = options;
+        let entry = Arc::new(entry);
+        let mut next = self.clone();
+        next.version += 1;
+        next.by_name.insert(name.to_string(), entry.clone());
+        Ok((next, entry))
+    }
+
     /// The next version, without a table; 42P01 if there is none of that name.
     pub fn drop_table(&self, name: &str) -> Result<(Catalog, Arc<TableEntry>)> {
         let entry = self.table(name)?.clone();
@@ -194,6 +192,13 @@ mod tests {
             .unwrap();
         assert!(t.id != u.id && again.version() > one.version());
         assert_eq!(one.table("lineitem").unwrap().id, t.id);
+        let options = TableOptions {
+            pax_rows: 1,
+            ..TableOptions::default()
+        };
+        let (changed, same) = one.set_options("lineitem", options).unwrap();
+        assert!(same.id == t.id && same.options.pax_rows == 1 && changed.version() > one.version());
+        assert_eq!(one.table("lineitem").unwrap().options, TableOptions::default());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use crate::directory::{Directory, State, segment_path};
 use crate::manifest::{ChunkRecord, Manifest, Place, TableRecord};
 use frazil_storage::{Chunk, ChunkSlot, Deleted, Freezer, Snapshot, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Result};
+use frazil_types::{CHUNK_ROWS, Result, SqlState};
 use frazil_vfs::{MappedFile, NewFile, replace_file, sync_directory};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -173,7 +173,7 @@ fn write_table(
     fresh: &mut Fresh,
     report: &mut CheckpointReport,
 ) -> Result<TableRecord> {
-    let mut freezer = Freezer::default();
+    let mut freezer = Freezer::of_table(table.table());
     let mut chunks = Vec::new();
     for slot in table.chunks().filter(|s| s.live_rows() > 0) {
         let mut record = match places.find(slot) {
@@ -215,7 +215,14 @@ fn write_chunk(
             (segment.write(frozen.block.bytes())?, slot.rows)
         }
         Chunk::Hot(_) => {
-            let frozen = freezer.freeze_chunks(table.table(), std::slice::from_ref(slot), None)?;
+            let slots = std::slice::from_ref(slot);
+            let frozen = match freezer.freeze_chunks(table.table(), slots, None) {
+                // What FREEZE TABLE refuses must be kept all the same.
+                Err(e) if e.state() == SqlState::INVALID_PARAMETER => {
+                    Freezer::default().freeze_chunks(table.table(), slots, None)?
+                }
+                frozen => frozen?,
+            };
             let bytes = frozen.block.as_ref().map_or(&[][..], |b| b.bytes());
             (segment.write(bytes)?, slot.live_rows())
         }

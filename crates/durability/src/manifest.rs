@@ -125,7 +125,7 @@ fn write_table(table: &TableRecord) -> Json {
     json!({
         "id": table.entry.id.0,
         "name": table.entry.name,
-        "mempax_rows": table.entry.options.mempax_rows,
+        "options": write_options(&table.entry),
         "columns": table.entry.schema.columns.iter().map(|c| json!({
             "name": c.name,
             "type": c.ty.to_string(),
@@ -171,14 +171,13 @@ fn read_table(json: &Json) -> Option<TableRecord> {
             default: read_value(&c["default"])?,
         })
     });
+    let schema = Schema::new(columns.collect::<Option<_>>()?);
     Some(TableRecord {
         entry: TableEntry {
             id: TableId(json["id"].as_u64()?),
             name: json["name"].as_str()?.to_string(),
-            schema: Arc::new(Schema::new(columns.collect::<Option<_>>()?)),
-            options: TableOptions {
-                mempax_rows: read_u32(&json["mempax_rows"])?,
-            },
+            options: read_options(&schema, json)?,
+            schema: Arc::new(schema),
         },
         next_chunk: read_u32(&json["next_chunk"])?,
         distinct: read_distinct(&json["distinct"]),
@@ -188,6 +187,25 @@ fn read_table(json: &Json) -> Option<TableRecord> {
             .map(read_chunk)
             .collect::<Option<_>>()?,
     })
+}
+
+fn write_options(entry: &TableEntry) -> Json {
+    let settings = entry.options.settings(&entry.schema).into_iter();
+    let pairs = settings.map(|(name, value)| (name, write_value(Some(&value))));
+    Json::Object(pairs.collect())
+}
+
+/// The options; directories of the first form know one of them alone, under the name it had then.
+fn read_options(schema: &Schema, json: &Json) -> Option<TableOptions> {
+    let mut options = TableOptions::default();
+    let Some(settings) = json["options"].as_object() else {
+        options.pax_rows = read_u32(&json["mempax_rows"])?;
+        return Some(options);
+    };
+    for (name, value) in settings {
+        options.set(schema, name, &read_value(value)??).ok()?;
+    }
+    Some(options)
 }
 
 /// Estimates, if there are any: they may be left out.
@@ -226,4 +244,61 @@ fn read_place(json: &Json) -> Option<Place> {
 
 fn read_u32(json: &Json) -> Option<u32> {
     json.as_u64()?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frazil_block::{ColumnOptions, Layout, Purpose};
+    use frazil_types::LogicalType;
+
+    fn table(options: TableOptions) -> TableRecord {
+        let columns = ["a", "b.c"].map(|n| ColumnDef::new(n, LogicalType::Integer));
+        TableRecord {
+            entry: TableEntry {
+                id: TableId(3),
+                name: "t".to_string(),
+                schema: Arc::new(Schema::new(columns.to_vec())),
+                options,
+            },
+            next_chunk: 0,
+            distinct: None,
+            chunks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn options_read_back() {
+        let mut options = TableOptions {
+            pax_rows: 3,
+            freeze_for: Purpose::Size,
+            layout: Some(Layout::Vbp),
+            ..TableOptions::default()
+        };
+        let asked = ColumnOptions {
+            layout: Some(Layout::ByteSlice),
+            ..ColumnOptions::default()
+        };
+        options.columns.insert(1, asked);
+        for options in [options, TableOptions::default()] {
+            let table = table(options);
+            assert_eq!(read_table(&write_table(&table)).unwrap(), table);
+        }
+    }
+
+    #[test]
+    fn a_directory_of_the_first_form_opens() {
+        let mut json = write_table(&table(TableOptions::default()));
+        let fields = json.as_object_mut().unwrap();
+        fields.remove("options");
+        fields.insert("mempax_rows".to_string(), json!(64));
+        let read = read_table(&json).unwrap();
+        let expected = TableOptions {
+            pax_rows: 64,
+            ..TableOptions::default()
+        };
+        assert_eq!(read.entry.options, expected);
+        json.as_object_mut().unwrap().remove("mempax_rows");
+        assert_eq!(read_table(&json), None);
+    }
 }

@@ -3,7 +3,7 @@
 //! A chunk is taken to be cold once it has been full for the cooling time; then all full chunks are
 //! frozen, one small transaction each, as long as nobody else is writing.
 
-use frazil_storage::{Freezer, Store};
+use frazil_storage::Store;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -82,9 +82,9 @@ fn has_full_hot_chunk(store: &Store) -> bool {
 }
 
 fn freeze_all(store: &Arc<Store>, ended: &std::sync::mpsc::Receiver<()>) {
-    let mut freezer = Freezer::default();
-    // An error is that of a chunk that cannot be read, which every statement on it will report.
-    while store.freeze_step(&mut freezer).unwrap_or(false) {
+    // An error is that of a chunk that cannot be read, which every statement on it will report, or that
+    // cannot be held as its table's options ask, which FREEZE TABLE will report.
+    while store.freeze_step().unwrap_or(false) {
         if ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected) {
             return;
         }

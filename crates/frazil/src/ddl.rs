@@ -1,13 +1,12 @@
-//! CREATE TABLE, DROP TABLE, FREEZE TABLE.
+//! CREATE TABLE, ALTER TABLE, DROP TABLE, FREEZE TABLE.
 
 use crate::execute::{Bundle, counted, done};
 use crate::query::{self, Runner};
 use crate::rows::Response;
-use frazil_block::BuildOptions;
 use frazil_catalog::TableOptions;
 use frazil_plan::Plan;
 use frazil_storage::Transaction;
-use frazil_types::{CHUNK_ROWS, Error, Result, Schema, SqlState, Value};
+use frazil_types::{Error, Result, Schema, SqlState, Value};
 use std::sync::Arc;
 
 /// The table that CREATE TABLE makes.
@@ -41,7 +40,7 @@ pub fn create_table(
             format!("\"{}\" is a system table", create.name),
         ));
     }
-    let options = table_options(create.options)?;
+    let options = set_options(TableOptions::default(), &create.schema, create.options)?;
     let entry = transaction.create_table(create.name, Arc::new(create.schema), options)?;
     let Some(plan) = as_query else {
         return Ok(done("CREATE TABLE", started));
@@ -55,25 +54,19 @@ pub fn create_table(
     Ok(counted("CREATE TABLE AS", count, started))
 }
 
-fn table_options(options: &[(String, Value)]) -> Result<TableOptions> {
-    let mut out = TableOptions::default();
-    for (name, value) in options {
-        if name != "mempax" && name != "mempax_rows" {
-            return Err(Error::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("there is no table option \"{name}\""),
-            )
-            .with_hint("there is mempax, the rows of a partition of hot chunks"));
-        }
-        let rows = (value.as_int()).filter(|r| (1..=CHUNK_ROWS as i128).contains(r));
-        out.mempax_rows = rows.map(|r| r as u32).ok_or_else(|| {
-            Error::new(
-                SqlState::INVALID_PARAMETER,
-                format!("{name} takes a number of rows from 1 to {CHUNK_ROWS}"),
-            )
-        })?;
+/// The options of a table with some of them set.
+fn set_options(mut options: TableOptions, schema: &Schema, set: &[(String, Value)]) -> Result<TableOptions> {
+    for (name, value) in set {
+        options.set(schema, name, value)?;
     }
-    Ok(out)
+    Ok(options)
+}
+
+/// ALTER TABLE … SET (…).
+pub fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String, Value)]) -> Result<()> {
+    let entry = transaction.snapshot().catalog().table(table)?.clone();
+    let options = set_options(entry.options.clone(), &entry.schema, set)?;
+    transaction.set_options(table, options)
 }
 
 /// DROP TABLE.
@@ -96,6 +89,7 @@ pub fn freeze(
 ) -> Result<()> {
     let entry = transaction.snapshot().catalog().table(table)?.clone();
     runner.progress().enter("freezing");
-    transaction.freeze_table(entry.id, order_by, BuildOptions::default(), runner.cancel())?;
+    let options = entry.options.build_options();
+    transaction.freeze_table(entry.id, order_by, options, runner.cancel())?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::parameters;
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
-use crate::{copy, ddl, explain, query};
+use crate::{copy, ddl, explain, explain_freeze, query};
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
@@ -94,6 +94,11 @@ fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Valu
             analyze,
             statement,
         } => explain::run(session, mode, analyze, *statement, bundle),
+        Statement::ExplainFreeze {
+            table,
+            order_by,
+            analyze,
+        } => explain_freeze::run(session, table, order_by, analyze, bundle),
         Statement::Begin => session.transaction_mut().begin().map(|()| done("BEGIN", started)),
         Statement::Commit => session.transaction_mut().commit().map(|tag| done(tag, started)),
         Statement::Rollback => (session.transaction_mut().rollback()).map(|()| done("ROLLBACK", started)),
@@ -166,6 +171,10 @@ fn write(
                 options: &options,
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)
+        }
+        Statement::AlterOptions { table, options } => {
+            ddl::alter_options(transaction, &table, &options)?;
+            Ok(done("ALTER TABLE", started))
         }
         Statement::DropTable { names, if_exists } => {
             ddl::drop_tables(transaction, &names, if_exists)?;
@@ -291,12 +300,21 @@ pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
 
 /// Lines of text as a result of one column.
 pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
-    let values: Vec<Value> = lines.into_iter().map(Value::Text).collect();
-    let batch = RowBatch {
-        columns: vec![ColumnVector::from_values(LogicalType::Text, &values)],
-        rows: values.len(),
-    };
+    let rows: Vec<Vec<Value>> = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
     let schema = Schema::new(vec![ColumnDef::new(name, LogicalType::Text)]);
+    table_rows(schema, &rows, started)
+}
+
+/// Rows as a result.
+pub fn table_rows(schema: Schema, rows: &[Vec<Value>], started: Instant) -> Response {
+    let columns = schema.columns.iter().enumerate().map(|(i, c)| {
+        let values: Vec<Value> = rows.iter().map(|r| r[i].clone()).collect();
+        ColumnVector::from_values(c.ty, &values)
+    });
+    let batch = RowBatch {
+        columns: columns.collect(),
+        rows: rows.len(),
+    };
     Response {
         outcome: Outcome::Rows(Rows::new(schema, vec![batch])),
         timing: execution_since(started),

@@ -22,7 +22,7 @@ pub fn run(
         Statement::Query(plan) | Statement::Insert(plan) | Statement::Delete(plan) => plan,
         _ => {
             return Err(Error::unsupported(
-                "EXPLAIN of anything but a query, INSERT or DELETE",
+                "EXPLAIN of anything but a query, INSERT, DELETE or FREEZE",
             ));
         }
     };

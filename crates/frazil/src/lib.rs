@@ -26,6 +26,7 @@ mod ddl;
 mod deadline;
 mod execute;
 mod explain;
+mod explain_freeze;
 mod loader;
 mod parameters;
 mod plan_cache;

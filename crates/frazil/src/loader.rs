@@ -95,7 +95,7 @@ pub fn load(
 impl Shared<'_> {
     /// What each thread does until the file is through or one of them failed.
     fn work(&self) -> Result<()> {
-        let mut freezer = Freezer::default();
+        let mut freezer = Freezer::of_table(&self.table);
         while let Some((number, batch)) = self.next()? {
             let part = match batch.rows == CHUNK_ROWS {
                 true => {

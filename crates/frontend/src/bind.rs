@@ -2,7 +2,7 @@
 
 use crate::parse::{ParsedKind, ParsedStatement};
 use crate::query::Translator;
-use crate::{CatalogView, Statement, create_table, modify, planner_context, select};
+use crate::{CatalogView, ExplainMode, Statement, TableEntry, create_table, modify, planner_context, select};
 use datafusion_sql::sqlparser::ast::{ObjectType, Statement as Ast};
 use frazil_types::{Error, LogicalType, Result, SqlState};
 
@@ -108,9 +108,7 @@ impl Binder<'_> {
             ParsedKind::Ast(ast) => self.bind_ast(ast),
             ParsedKind::Copy(copy) => modify::copy_from(self, copy).map(Bound::plain),
             ParsedKind::Freeze { table, order_by } => {
-                let entry = planner_context::find_table(self.catalog, table)?;
-                let order_by = order_by.as_deref();
-                let order_by = order_by.map(|c| modify::column_position(&entry, c)).transpose()?;
+                let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
                 Ok(Bound::plain(Statement::Freeze {
                     table: entry.name,
                     order_by,
@@ -126,12 +124,22 @@ impl Binder<'_> {
             })),
             ParsedKind::Show { name } => Ok(Bound::plain(Statement::Show { name: name.clone() })),
             ParsedKind::Explain { mode, analyze, inner } => {
+                if let ParsedKind::Freeze { table, order_by } = &inner.kind
+                    && *mode == ExplainMode::Plan
+                {
+                    let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
+                    return Ok(Bound::plain(Statement::ExplainFreeze {
+                        table: entry.id,
+                        order_by,
+                        analyze: *analyze,
+                    }));
+                }
                 let bound = self.bind(inner)?;
                 match &bound.statement {
                     Statement::Query(_) | Statement::Insert(_) | Statement::Delete(_) => {}
                     _ => {
                         return Err(Error::unsupported(
-                            "EXPLAIN of anything but a query, INSERT or DELETE",
+                            "EXPLAIN of anything but a query, INSERT, DELETE or FREEZE",
                         ));
                     }
                 }
@@ -147,12 +155,20 @@ impl Binder<'_> {
         }
     }
 
+    /// A table to be frozen, and the position of the column to sort it by.
+    fn freeze(&self, table: &str, order_by: Option<&str>) -> Result<(TableEntry, Option<usize>)> {
+        let entry = planner_context::find_table(self.catalog, table)?;
+        let order_by = order_by.map(|c| modify::column_position(&entry, c)).transpose()?;
+        Ok((entry, order_by))
+    }
+
     fn bind_ast(&self, ast: &Ast) -> Result<Bound> {
         match ast {
             Ast::Query(query) => select::query(self, query),
             Ast::Insert(insert) => modify::insert(self, insert),
             Ast::Delete(delete) => modify::delete(self, delete),
             Ast::CreateTable(create) => create_table::bind(self, create),
+            Ast::AlterTable(alter) => create_table::alter(self, alter),
             Ast::Drop {
                 object_type: ObjectType::Table,
                 if_exists,

@@ -1,12 +1,12 @@
-//! CREATE TABLE: columns, NOT NULL, DEFAULT. What would promise more is refused.
+//! CREATE TABLE: columns, NOT NULL, DEFAULT, options, which ALTER TABLE changes. What would promise more is refused.
 
 use crate::bind::{Binder, Bound};
 use crate::planner_context::PlannerContext;
 use crate::query::arithmetic::constant_as;
-use crate::{Statement, select, sql_type};
+use crate::{Statement, planner_context, select, sql_type};
 use datafusion_sql::sqlparser::ast::{
-    ColumnDef as SqlColumn, ColumnOption, CreateTable, CreateTableOptions, Expr as SqlExpr, SelectItem,
-    SetExpr, SqlOption, TableConstraint, Value as SqlValue, ValueWithSpan,
+    AlterTable, AlterTableOperation, ColumnDef as SqlColumn, ColumnOption, CreateTable, CreateTableOptions,
+    Expr as SqlExpr, SelectItem, SetExpr, SqlOption, TableConstraint, Value as SqlValue, ValueWithSpan,
 };
 use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::Parser;
@@ -124,12 +124,34 @@ fn refuse(c: &CreateTable) -> Result<()> {
 }
 
 fn options(options: &CreateTableOptions) -> Result<Vec<(String, Value)>> {
-    let list = match options {
-        CreateTableOptions::None => return Ok(Vec::new()),
-        CreateTableOptions::With(list) => list,
-        _ => return Err(Error::unsupported("table options but WITH (…)")),
+    match options {
+        CreateTableOptions::None => Ok(Vec::new()),
+        CreateTableOptions::With(list) => settings(list),
+        _ => Err(Error::unsupported("table options but WITH (…)")),
+    }
+}
+
+/// Binds ALTER TABLE … SET (…), the only change there is.
+pub(crate) fn alter(binder: &Binder, alter: &AlterTable) -> Result<Bound> {
+    let [AlterTableOperation::SetOptionsParens { options }] = &alter.operations[..] else {
+        return Err(Error::unsupported("ALTER TABLE but to SET (option = value)"));
     };
-    let mut out = Vec::new();
+    if alter.if_exists || alter.on_cluster.is_some() || alter.location.is_some() {
+        return Err(Error::unsupported(
+            "ALTER TABLE with IF EXISTS, ON CLUSTER or LOCATION",
+        ));
+    }
+    let table = select::table_name(&alter.name)?;
+    let entry = planner_context::find_table(binder.catalog, &table)?;
+    Ok(Bound::plain(Statement::AlterOptions {
+        table: entry.name,
+        options: settings(options)?,
+    }))
+}
+
+/// Names and values of options; DEFAULT is NULL.
+fn settings(list: &[SqlOption]) -> Result<Vec<(String, Value)>> {
+    let mut out: Vec<(String, Value)> = Vec::new();
     for option in list {
         let SqlOption::KeyValue { key, value } = option else {
             return Err(Error::unsupported(format!("the table option {option}")));
@@ -144,10 +166,24 @@ fn options(options: &CreateTableOptions) -> Result<Vec<(String, Value)>> {
                 SqlValue::Boolean(b) => Value::Bool(*b),
                 other => return Err(Error::unsupported(format!("the option value {other}"))),
             },
+            SqlExpr::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default") => {
+                Value::Null
+            }
             SqlExpr::Identifier(i) => Value::Text(select::fold(i)),
-            other => return Err(Error::unsupported(format!("the option value {other}"))),
+            other => {
+                return Err(
+                    Error::unsupported(format!("the option value {other}")).with_hint("write it in quotes")
+                );
+            }
         };
-        out.push((select::fold(key), value));
+        let name = select::fold(key);
+        if out.iter().any(|o| o.0 == name) {
+            return Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                format!("table option \"{name}\" is given more than once"),
+            ));
+        }
+        out.push((name, value));
     }
     Ok(out)
 }

@@ -215,7 +215,7 @@ fn parse_statement(sql: &str, words: &[TokenWithSpan]) -> Result<ParsedStatement
 
 fn sqlparser_statement(sql: &str, words: &[TokenWithSpan]) -> Result<Ast> {
     let dialect = PostgreSqlDialect {};
-    let mut parser = Parser::new(&dialect).with_tokens_with_locations(words.to_vec());
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(join_option_names(words));
     let statement = parser
         .parse_statement()
         .map_err(|e| located(sql, &e.to_string()))?;
@@ -229,6 +229,40 @@ fn sqlparser_statement(sql: &str, words: &[TokenWithSpan]) -> Result<Ast> {
         .at_position(position(sql, start.line, start.column)));
     }
     Ok(statement)
+}
+
+/// The tokens with names `option.column` of table options, `WITH (…)` and `SET (…)`, as one word each: the
+/// parser takes a word for a name there.
+fn join_option_names(words: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(words.len());
+    let is_word = |t: &TokenWithSpan, wanted: &str| matches!(&t.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(wanted));
+    let mut rest = words;
+    let mut inside = false;
+    while let Some((first, after)) = rest.split_first() {
+        let opens = first.token == Token::LParen;
+        if opens || first.token == Token::RParen {
+            inside = opens
+                && out
+                    .last()
+                    .is_some_and(|t| is_word(t, "with") || is_word(t, "set"));
+        }
+        match (&first.token, after) {
+            (Token::Word(option), [dot, column, ..]) if inside && dot.token == Token::Period => {
+                let Token::Word(name) = &column.token else {
+                    return words.to_vec();
+                };
+                let name = format!("{}.{}", fold(option), fold(name));
+                let token = Token::make_word(&name, Some('"'));
+                out.push(TokenWithSpan::new(token, first.span));
+                rest = &after[2..];
+            }
+            _ => {
+                out.push(first.clone());
+                rest = after;
+            }
+        }
+    }
+    out
 }
 
 fn explain(cursor: &mut Cursor) -> Result<ParsedKind> {
@@ -270,7 +304,7 @@ fn explain(cursor: &mut Cursor) -> Result<ParsedKind> {
 
 fn freeze(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
-    cursor.expect_word("table")?;
+    cursor.take("table");
     let table = cursor.table_name()?;
     let mut order_by = None;
     if cursor.take("order") {

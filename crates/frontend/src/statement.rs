@@ -26,6 +26,13 @@ pub enum Statement {
         /// The query whose rows fill it, of the schema's types: its `output` in order.
         as_query: Option<Plan>,
     },
+    /// ALTER TABLE … SET (name = value, …); DEFAULT is NULL.
+    AlterOptions {
+        /// The table's name.
+        table: String,
+        /// The options.
+        options: Vec<(String, Value)>,
+    },
     /// DROP TABLE.
     DropTable {
         /// The tables.
@@ -52,6 +59,15 @@ pub enum Statement {
         table: String,
         /// Position of the column to sort by.
         order_by: Option<usize>,
+    },
+    /// EXPLAIN FREEZE: the ways to hold each column, and what they cost.
+    ExplainFreeze {
+        /// The table.
+        table: TableId,
+        /// Position of the column to sort by.
+        order_by: Option<usize>,
+        /// Whether to build each and measure it.
+        analyze: bool,
     },
     /// CHECKPOINT.
     Checkpoint,

@@ -18,7 +18,8 @@ fn several_statements_keep_their_text() {
 #[test]
 fn create_table_takes_not_null_and_default() {
     let sql = "create table New (Id integer not null, n decimal(10,2) default 1.5, d date default date '2024-02-29', \
-               c char(3) default 'ab ', \"Q\" varchar(4) default 'x', f char default 'Y') with (mempax_rows = 64)";
+               c char(3) default 'ab ', \"Q\" varchar(4) default 'x', f char default 'Y') with (pax_rows = 64, \
+               layout.Id = byteslice, encoding.\"Q\" = 'dictionary', \"layout.n\" = 'bit-packed', freeze_for = default)";
     let Statement::CreateTable {
         name,
         schema,
@@ -45,7 +46,62 @@ fn create_table_takes_not_null_and_default() {
             ("f", true, Some(Value::Int('Y' as i128))),
         ]
     );
-    assert_eq!(options, [("mempax_rows".to_string(), Value::Int(64))]);
+    let text = |t: &str| Value::Text(t.to_string());
+    let options: Vec<_> = options.iter().map(|(n, v)| (n.as_str(), v.clone())).collect();
+    assert_eq!(
+        options,
+        [
+            ("pax_rows", Value::Int(64)),
+            ("layout.id", text("byteslice")),
+            ("encoding.Q", text("dictionary")),
+            ("layout.n", text("bit-packed")),
+            ("freeze_for", Value::Null),
+        ]
+    );
+}
+
+#[test]
+fn alter_table_sets_options_and_nothing_else() {
+    let Statement::AlterOptions { table, options } =
+        bound("alter table T set (layout.A = vbp, pax_rows = default)").statement
+    else {
+        panic!();
+    };
+    assert_eq!(table, "t");
+    let expected = [
+        ("layout.a", Value::Text("vbp".to_string())),
+        ("pax_rows", Value::Null),
+    ];
+    assert_eq!(options, expected.map(|(n, v)| (n.to_string(), v)));
+    for (sql, state) in [
+        ("alter table t add column z integer", "0A000"),
+        ("alter table nothing set (pax_rows = 1)", "42P01"),
+        ("alter table t set (pax_rows = 1, Pax_Rows = 2)", "42601"),
+        ("alter table t set (layout. = vbp)", "42601"),
+    ] {
+        assert_eq!(failure(sql).0, state, "{sql}");
+    }
+}
+
+#[test]
+fn explain_freeze_names_table_and_column() {
+    for (sql, expected) in [
+        ("explain freeze t", (None, false)),
+        ("explain freeze table t order by a", (Some(0), false)),
+        ("explain analyze freeze t", (None, true)),
+        ("explain (analyze) freeze t order by A asc", (Some(0), true)),
+    ] {
+        let Statement::ExplainFreeze {
+            order_by, analyze, ..
+        } = bound(sql).statement
+        else {
+            panic!("{sql}");
+        };
+        assert_eq!((order_by, analyze), expected, "{sql}");
+    }
+    assert_eq!(failure("explain freeze nothing").0, "42P01");
+    assert_eq!(failure("explain freeze t order by nothing").0, "42703");
+    assert_eq!(failure("explain (clif) freeze t").0, "0A000");
 }
 
 #[test]

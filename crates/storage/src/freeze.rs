@@ -45,6 +45,11 @@ impl Freezer {
         }
     }
 
+    /// A freezer of one table's blocks.
+    pub fn of_table(table: &Table) -> Freezer {
+        Freezer::new(table.build_options())
+    }
+
     /// Freezes rows of a batch that never were in a hot chunk: the loader's path. At most 65,536 rows;
     /// checked as an insert is.
     pub fn freeze_batch(&mut self, table: &Table, batch: &RowBatch) -> Result<Block> {
@@ -63,40 +68,59 @@ impl Freezer {
         sources: &[ChunkSlot],
         order_by: Option<usize>,
     ) -> Result<FrozenRows> {
+        let gathered = GatheredRows::new(table, sources, order_by)?;
+        let block = match gathered.rows {
+            0 => None,
+            _ => Some(self.builder.build(&gathered.inputs(table))?),
+        };
+        Ok(FrozenRows {
+            block,
+            moved: gathered.moved,
+        })
+    }
+}
+
+/// The visible rows of some chunks side by side, as the builder reads them.
+pub(crate) struct GatheredRows {
+    pub rows: usize,
+    columns: Vec<Gathered>,
+    /// As in [`FrozenRows`].
+    moved: Option<Vec<(u16, u16)>>,
+}
+
+impl GatheredRows {
+    pub fn new(table: &Table, sources: &[ChunkSlot], order_by: Option<usize>) -> Result<GatheredRows> {
         let places = match (sources, order_by) {
             ([only], None) if only.deleted.is_none() => None,
             _ => Some(visible_places(sources)),
         };
-        let places = match (places, order_by) {
+        let moved = match (places, order_by) {
             (Some(mut places), Some(column)) => {
                 sort_places(table, sources, column, &mut places)?;
                 Some(places)
             }
             (places, _) => places,
         };
-        if places.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(FrozenRows {
-                block: None,
-                moved: places,
-            });
-        }
+        let rows = moved.as_ref().map_or(sources[0].rows as usize, Vec::len);
         let mut columns = Vec::new();
-        for column in 0..table.schema().columns.len() {
-            columns.push(Gathered::new(table, sources, column, places.as_deref())?);
+        if rows > 0 {
+            for column in 0..table.schema().columns.len() {
+                columns.push(Gathered::new(table, sources, column, moved.as_deref())?);
+            }
         }
-        let rows = places.as_ref().map_or(sources[0].rows as usize, Vec::len);
-        let inputs: Vec<ColumnInput<'_>> = (columns.iter().enumerate())
-            // SAFETY: each buffer holds the native values of `rows` rows of the column, and lives until
-            // the block is built; strings point into it, into buffers beside it, or into the chunks.
-            .map(|(i, g)| unsafe {
-                let (out, def) = (&g.out, &table.schema().columns[i]);
-                ColumnInput::of_memory(def.ty, out.values_ptr(), rows, out.validity()).named(&def.name)
+        Ok(GatheredRows { rows, columns, moved })
+    }
+
+    /// The columns, in the order of the table's; none if there are no rows.
+    pub fn inputs<'a>(&'a self, table: &'a Table) -> Vec<ColumnInput<'a>> {
+        (self.columns.iter().zip(&table.schema().columns))
+            // SAFETY: each buffer holds the native values of `rows` rows of the column, and lives as long as
+            // the inputs; strings point into it, into buffers beside it, or into the chunks.
+            .map(|(g, def)| unsafe {
+                ColumnInput::of_memory(def.ty, g.out.values_ptr(), self.rows, g.out.validity())
+                    .named(&def.name)
             })
-            .collect();
-        Ok(FrozenRows {
-            block: Some(self.builder.build(&inputs)?),
-            moved: places,
-        })
+            .collect()
     }
 }
 
@@ -280,7 +304,7 @@ impl FrozenRows {
 }
 
 /// Runs of neighbouring chunks that become one block each: small ones are gathered.
-fn groups(version: &TableSnapshot) -> Vec<Vec<ChunkSlot>> {
+pub(crate) fn groups(version: &TableSnapshot) -> Vec<Vec<ChunkSlot>> {
     let mut groups: Vec<(u32, Vec<ChunkSlot>)> = Vec::new();
     for slot in version.chunks().filter(|s| s.live_rows() > 0) {
         let live = slot.live_rows();
@@ -298,23 +322,33 @@ fn groups(version: &TableSnapshot) -> Vec<Vec<ChunkSlot>> {
 impl Store {
     /// Freezes one full hot chunk, or rewrites a block most of whose rows are deleted, if there is one
     /// and no transaction is writing: what a background worker calls when it has time. Returns whether
-    /// there was work.
-    pub fn freeze_step(self: &Arc<Store>, freezer: &mut Freezer) -> Result<bool> {
+    /// there was work. A chunk that cannot be frozen as its table's options ask stays, and holds up
+    /// no other table's; its error is returned when there is nothing else to do.
+    pub fn freeze_step(self: &Arc<Store>) -> Result<bool> {
         let snapshot = self.snapshot();
         let wants = |s: &&ChunkSlot| s.hot().is_some() || s.live_rows() < s.rows / 2;
-        let Some((version, slot)) =
-            (snapshot.tables()).find_map(|t| Some((t, t.sealed().iter().find(wants)?)))
-        else {
-            return Ok(false);
-        };
-        let table = version.table().clone();
-        let frozen = freezer.freeze_chunks(&table, std::slice::from_ref(slot), None)?;
-        // If a writer is at work, it may last; the block is built again when there is peace.
+        let mut failure = None;
+        for version in snapshot.tables() {
+            let table = version.table();
+            let Some(slot) = version.sealed().iter().find(wants) else {
+                continue;
+            };
+            let frozen = Freezer::of_table(table).freeze_chunks(table, std::slice::from_ref(slot), None);
+            match frozen {
+                Ok(frozen) => return self.swap(table, slot, frozen),
+                Err(e) => failure = Some(e),
+            }
+        }
+        failure.map_or(Ok(false), Err)
+    }
+
+    /// If a writer is at work, it may last; the block is built again when there is peace.
+    fn swap(self: &Arc<Store>, table: &Table, slot: &ChunkSlot, frozen: FrozenRows) -> Result<bool> {
         let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
             return Ok(false);
         };
         if transaction.snapshot().table(table.id()).is_ok() {
-            transaction.swap_in(&table, slot, frozen)?;
+            transaction.swap_in(table, slot, frozen)?;
             transaction.commit();
         }
         Ok(true)

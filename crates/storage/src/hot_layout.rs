@@ -24,8 +24,8 @@ pub struct ColumnPlace {
 
 impl HotLayout {
     /// The layout of a table's hot chunks.
-    pub fn new(schema: &Schema, mempax_rows: u32) -> HotLayout {
-        let rows = (mempax_rows as usize).clamp(1, CHUNK_ROWS);
+    pub fn new(schema: &Schema, pax_rows: u32) -> HotLayout {
+        let rows = (pax_rows as usize).clamp(1, CHUNK_ROWS);
         let mut end = 0;
         let mut place = |cell: usize| {
             // A long run of cells starts a cache line, a short one is aligned to its cells.

@@ -3,6 +3,7 @@
 use crate::chunk::ChunkSlot;
 use crate::hot_layout::HotLayout;
 use crate::statistics::{DistinctEstimate, TableStatistics};
+use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry, TableId};
 use frazil_types::{Error, Result, Schema};
 use std::collections::BTreeMap;
@@ -14,6 +15,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub struct Table {
     entry: Arc<TableEntry>,
     layout: Arc<HotLayout>,
+    shared: Arc<Shared>,
+}
+
+/// What does not change with the table's options.
+#[derive(Debug)]
+struct Shared {
     next_chunk: AtomicU32,
     distinct: Mutex<Option<DistinctEstimate>>,
 }
@@ -21,13 +28,30 @@ pub struct Table {
 impl Table {
     /// A table whose next chunk gets number `next_chunk`.
     pub fn new(entry: Arc<TableEntry>, next_chunk: u32) -> Arc<Table> {
-        let layout = Arc::new(HotLayout::new(&entry.schema, entry.options.mempax_rows));
+        let shared = Shared {
+            next_chunk: AtomicU32::new(next_chunk),
+            distinct: Mutex::new(None),
+        };
+        Table::of(entry, Arc::new(shared))
+    }
+
+    fn of(entry: Arc<TableEntry>, shared: Arc<Shared>) -> Arc<Table> {
+        let layout = Arc::new(HotLayout::new(&entry.schema, entry.options.pax_rows));
         Arc::new(Table {
             entry,
             layout,
-            next_chunk: AtomicU32::new(next_chunk),
-            distinct: Mutex::new(None),
+            shared,
         })
+    }
+
+    /// The same table with another entry, which differs in its options alone.
+    pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> Arc<Table> {
+        Table::of(entry, self.shared.clone())
+    }
+
+    /// What its blocks are to be built by.
+    pub fn build_options(&self) -> BuildOptions {
+        self.entry.options.build_options()
     }
 
     /// Its identity.
@@ -59,22 +83,22 @@ impl Table {
     /// columns is ignored.
     pub fn set_distinct(&self, estimate: DistinctEstimate) {
         if estimate.columns.len() == self.schema().columns.len() {
-            *self.distinct.lock().unwrap_or_else(|e| e.into_inner()) = Some(estimate);
+            *self.shared.distinct.lock().unwrap_or_else(|e| e.into_inner()) = Some(estimate);
         }
     }
 
     pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {
-        &self.distinct
+        &self.shared.distinct
     }
 
     /// A chunk number that was never used.
     pub fn take_chunk_number(&self) -> u32 {
-        self.next_chunk.fetch_add(1, Ordering::Relaxed)
+        self.shared.next_chunk.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The number the next chunk will get.
     pub fn next_chunk_number(&self) -> u32 {
-        self.next_chunk.load(Ordering::Relaxed)
+        self.shared.next_chunk.load(Ordering::Relaxed)
     }
 }
 
@@ -107,6 +131,14 @@ impl TableSnapshot {
             tail,
             live_rows,
             statistics: OnceLock::new(),
+        }
+    }
+
+    /// The same rows of the same table under another entry.
+    pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> TableSnapshot {
+        TableSnapshot {
+            table: self.table.with_entry(entry),
+            ..self.clone()
         }
     }
 

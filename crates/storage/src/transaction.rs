@@ -100,6 +100,18 @@ impl Transaction {
         Ok(entry)
     }
 
+    /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
+    /// stays as it is.
+    pub fn set_options(&mut self, name: &str, options: TableOptions) -> Result<()> {
+        let (catalog, entry) = self.next.catalog.set_options(name, options)?;
+        let next = self.next_mut();
+        next.catalog = Arc::new(catalog);
+        if let Some(version) = next.tables.get_mut(&entry.id) {
+            *version = Arc::new(version.with_entry(entry));
+        }
+        Ok(())
+    }
+
     /// Drops a table; its chunks are freed with the last snapshot that shows them.
     pub fn drop_table(&mut self, name: &str) -> Result<()> {
         let (catalog, entry) = self.next.catalog.drop_table(name)?;

@@ -145,11 +145,10 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
     let mut deleted = std::collections::BTreeSet::new();
     std::thread::scope(|scope| {
         let freezer = scope.spawn(|| {
-            let mut freezer = Freezer::default();
             while !done.load(Ordering::Acquire) {
-                store.freeze_step(&mut freezer).unwrap();
+                store.freeze_step().unwrap();
             }
-            while store.freeze_step(&mut freezer).unwrap() {}
+            while store.freeze_step().unwrap() {}
         });
         let mut random = Random(21);
         for round in 0..40 {
@@ -215,8 +214,7 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     let (store, id) = store_with(schema.clone(), 65_536);
     let rows = random.rows(&schema, 3 * 65_536 + 10);
     append(&store, id, &rows);
-    let mut freezer = Freezer::default();
-    while store.freeze_step(&mut freezer).unwrap() {}
+    while store.freeze_step().unwrap() {}
     let ids = |chunk: u32, offsets: std::ops::Range<u16>| offsets.map(move |o| RowId::new(chunk, o));
     let mut transaction = begin(&store);
     let first = ids(0, 0..60_000);
@@ -224,9 +222,9 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     let gone: Vec<RowId> = first.chain(second).chain(ids(2, 0..10)).collect();
     transaction.delete(id, &gone).unwrap();
     transaction.commit();
-    assert!(store.freeze_step(&mut freezer).unwrap());
-    assert!(store.freeze_step(&mut freezer).unwrap());
-    assert!(!store.freeze_step(&mut freezer).unwrap());
+    assert!(store.freeze_step().unwrap());
+    assert!(store.freeze_step().unwrap());
+    assert!(!store.freeze_step().unwrap());
     let table = store.snapshot().table(id).unwrap().clone();
     let shown: Vec<(u32, u32)> = table.chunks().map(|c| (c.rows, c.live_rows())).collect();
     assert_eq!(shown, [(5_536, 5_536), (65_536, 65_526), (10, 10)]);

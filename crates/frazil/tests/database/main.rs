@@ -3,6 +3,7 @@
 mod copying;
 mod directories;
 mod explaining;
+mod holding;
 mod limits;
 mod statements;
 mod transactions;

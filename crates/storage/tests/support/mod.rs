@@ -244,12 +244,14 @@ pub fn begin(store: &Arc<Store>) -> Transaction {
 }
 
 /// A store with one table `t`.
-pub fn store_with(schema: Arc<Schema>, mempax_rows: u32) -> (Arc<Store>, TableId) {
+pub fn store_with(schema: Arc<Schema>, pax_rows: u32) -> (Arc<Store>, TableId) {
     let store = Store::new();
     let mut transaction = begin(&store);
-    let entry = transaction
-        .create_table("t", schema, TableOptions { mempax_rows })
-        .unwrap();
+    let options = TableOptions {
+        pax_rows,
+        ..TableOptions::default()
+    };
+    let entry = transaction.create_table("t", schema, options).unwrap();
     transaction.commit();
     (store, entry.id)
 }

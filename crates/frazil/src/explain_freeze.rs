@@ -1,0 +1,88 @@
+//! EXPLAIN FREEZE: the ways to hold each column of a table as rows, with their predicted cost and, with
+//! ANALYZE, the measured one.
+
+use crate::execute::{Bundle, table_rows};
+use crate::query::Runner;
+use crate::rows::Response;
+use crate::session::Session;
+use frazil_plan::TableId;
+use frazil_storage::WayToHold;
+use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
+
+/// Runs the statement. Nothing is frozen.
+pub fn run(
+    session: &Session,
+    table: TableId,
+    order_by: Option<usize>,
+    analyze: bool,
+    bundle: Bundle,
+) -> Result<Response> {
+    let runner = Runner::new(session);
+    let table = bundle.tables.resolve(table)?;
+    runner.progress().enter("weighing encodings and layouts");
+    let ways = table.explain_freeze(order_by, analyze, runner.cancel())?;
+    let rows: Vec<Vec<Value>> = (ways.iter())
+        .map(|way| row(&table.schema().columns[way.column].name, way, analyze))
+        .collect();
+    Ok(table_rows(schema(analyze), &rows, bundle.started))
+}
+
+fn schema(analyze: bool) -> Schema {
+    use LogicalType::*;
+    let predicted = [
+        ("column_name", Text),
+        ("encoding", Text),
+        ("layout", Text),
+        ("bits", Integer),
+        ("bytes", BigInt),
+        ("scan_ns", Double),
+        ("access_ns", Double),
+        ("cost", Double),
+        ("choice", Text),
+    ];
+    let measured = [
+        ("measured_bytes", BigInt),
+        ("measured_scan_ns", Double),
+        ("measured_access_ns", Double),
+    ];
+    let measured = measured.into_iter().filter(|_| analyze);
+    let columns = predicted.into_iter().chain(measured);
+    Schema::new(columns.map(|(n, t)| ColumnDef::new(n, t)).collect())
+}
+
+fn row(column: &str, way: &WayToHold, analyze: bool) -> Vec<Value> {
+    let p = &way.predicted;
+    let choice = match (p.chosen, p.admitted) {
+        (true, _) => "chosen",
+        (false, true) => "possible",
+        (false, false) => "excluded",
+    };
+    let text = |t: &str| Value::Text(t.to_owned());
+    let mut row = vec![
+        text(column),
+        text(p.encoding.name()),
+        text(p.layout.name()),
+        Value::Int(p.bits.into()),
+        Value::Int(p.bytes.into()),
+        thousandths(p.scan_ns),
+        thousandths(p.access_ns),
+        thousandths(p.cost),
+        text(choice),
+    ];
+    if analyze {
+        row.extend(match &way.measured {
+            Some(m) => [
+                Value::Int(m.bytes.into()),
+                thousandths(m.scan_ns),
+                thousandths(m.access_ns),
+            ],
+            None => [Value::Null, Value::Null, Value::Null],
+        });
+    }
+    row
+}
+
+/// Rounded: what lies below is noise.
+fn thousandths(value: f64) -> Value {
+    Value::Double((value * 1e3).round() / 1e3)
+}
