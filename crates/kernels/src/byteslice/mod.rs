@@ -146,7 +146,7 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
 #[inline]
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     let slices = Slices::of(codes);
-    assert!(row < codes.rows, "row {row} beyond the column");
+    assert!(row < codes.rows, "row beyond the column");
     // SAFETY: just checked.
     unsafe { slices.code(row) }
 }

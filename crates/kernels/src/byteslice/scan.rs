@@ -15,7 +15,7 @@
 use super::bounds::Bounds;
 use super::slices::{MOST, Slices};
 use crate::packed::{CodeRange, cut_tail};
-use crate::vbp::planes::Planes;
+use crate::vbp::planes::{PLANE_BYTES, Planes};
 use crate::{Combine, RangeOp};
 use std::ops::Range;
 
@@ -304,6 +304,10 @@ pub(super) unsafe fn scan_with_tail<L: Lanes>(
 ) {
     let bounds = Bounds::whole(&codes, low >> tail.bits, high >> tail.bits);
     let start = rows.start;
+    let bits = tail.bits;
+    let planes_of =
+        |bound: u64| -> [u64; 8] { std::array::from_fn(|j| 0u64.wrapping_sub(bound << j >> (bits - 1) & 1)) };
+    let (low, high) = (planes_of(low), planes_of(high));
     let finish = |row: usize, open: u64, state: Option<<Between<false> as Test<L>>::State>| {
         let Some((inside, at_low, at_high)) = state else {
             return 0;
@@ -312,13 +316,12 @@ pub(super) unsafe fn scan_with_tail<L: Lanes>(
         unsafe {
             let (mut inside, mut at_low, mut at_high) = (L::bits(inside), L::bits(at_low), L::bits(at_high));
             if (at_low | at_high) & open != 0 {
-                for j in 0..tail.bits {
-                    let plane = tail.word(row / 64, j);
-                    let bound = |code: u64| 0u64.wrapping_sub(code >> (tail.bits - 1 - j) & 1);
-                    let (low, high) = (bound(low), bound(high));
-                    inside &= !(at_low & low & !plane | at_high & plane & !high);
-                    at_low &= !(plane ^ low);
-                    at_high &= !(plane ^ high);
+                let from = tail.register(row / 64);
+                for j in 0..bits {
+                    let plane = u64::from_le(from.add(j * PLANE_BYTES).cast::<u64>().read_unaligned());
+                    inside &= !(at_low & low[j] & !plane | at_high & plane & !high[j]);
+                    at_low &= !(plane ^ low[j]);
+                    at_high &= !(plane ^ high[j]);
                 }
             }
             inside

@@ -49,7 +49,7 @@ impl<'a> Slices<'a> {
     /// Panics unless the bytes hold all codes.
     #[inline(always)]
     pub fn of(codes: Packed<'a>) -> Slices<'a> {
-        assert!((1..=64).contains(&codes.bits), "code width {}", codes.bits);
+        assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
         let (stride, count) = (stride(codes.rows), slices(codes.bits));
         assert!(codes.bytes.len() >= stride * count, "bytes of ByteSlice codes");
         Slices {
@@ -64,7 +64,7 @@ impl<'a> Slices<'a> {
 
     /// The slices of a column whose slices are pairs of bytes, checked likewise.
     pub fn of_pairs(codes: Packed<'a>) -> Slices<'a> {
-        assert!((1..=64).contains(&codes.bits), "code width {}", codes.bits);
+        assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
         let (stride, count) = (2 * stride(codes.rows), codes.bits.div_ceil(16) as usize);
         assert!(
             codes.bytes.len() >= stride * count,
@@ -125,20 +125,15 @@ impl<'a> Slices<'a> {
     /// `row` lies within the stride.
     #[inline(always)]
     pub unsafe fn code(&self, row: usize) -> u64 {
-        // The number of slices is known in each arm, so there is no loop.
-        // SAFETY: by contract.
-        unsafe {
-            match self.count {
-                1 => self.code_of::<1>(row),
-                2 => self.code_of::<2>(row),
-                3 => self.code_of::<3>(row),
-                4 => self.code_of::<4>(row),
-                5 => self.code_of::<5>(row),
-                6 => self.code_of::<6>(row),
-                7 => self.code_of::<7>(row),
-                _ => self.code_of::<8>(row),
-            }
+        // A loop: predicting its end is cheaper than an indirect jump to code without one.
+        let mut code = 0;
+        let mut at = row;
+        for _ in 0..self.count {
+            // SAFETY: by contract, and the slices were checked.
+            code = code << 8 | u64::from(unsafe { *self.bytes.get_unchecked(at) });
+            at += self.stride;
         }
+        code >> self.padding
     }
 
     /// Code `row` of `SLICES` slices, which is their number.

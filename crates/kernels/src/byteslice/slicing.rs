@@ -142,7 +142,7 @@ pub fn get(slicing: Slicing, codes: Packed<'_>, row: usize) -> u64 {
             super::get(slices, row) << tail.bits | vbp::get(tail, row)
         }
         Slicing::Pairs => {
-            assert!(row < codes.rows, "row {row} beyond the column");
+            assert!(row < codes.rows, "row beyond the column");
             Slices::of_pairs(codes).code_of_pairs(row)
         }
     }

@@ -126,6 +126,6 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
 #[inline]
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     let planes = Planes::of(codes);
-    assert!(row < codes.rows, "row {row} beyond the column");
+    assert!(row < codes.rows, "row beyond the column");
     planes.code(row)
 }

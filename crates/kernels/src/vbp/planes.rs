@@ -21,7 +21,7 @@ impl<'a> Planes<'a> {
     /// Panics unless the bytes hold all codes.
     #[inline(always)]
     pub fn of(codes: Packed<'a>) -> Planes<'a> {
-        assert!((1..=64).contains(&codes.bits), "code width {}", codes.bits);
+        assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
         let bytes = super::bytes(codes.rows, codes.bits);
         assert!(codes.bytes.len() >= bytes, "bytes of VBP codes");
         Planes {
@@ -42,32 +42,17 @@ impl<'a> Planes<'a> {
     /// [`PLANE_BYTES`] apart.
     #[inline(always)]
     pub fn register(&self, word: usize) -> *const u8 {
-        let (planes, byte) = self.group(word);
-        planes.as_ptr().cast::<u8>().wrapping_add(byte)
-    }
-
-    /// Plane `j` of the 64 rows of match word `word`.
-    #[inline(always)]
-    pub fn word(&self, word: usize, j: usize) -> u64 {
-        let (planes, byte) = self.group(word);
-        u64::from_le_bytes(*planes[j][byte..].first_chunk().expect("groups are whole words"))
-    }
-
-    /// The planes of the 64 rows of match word `word`, and the byte in each where they begin.
-    #[inline(always)]
-    fn group(&self, word: usize) -> (&'a [[u8; PLANE_BYTES]], usize) {
         const WORDS: usize = SEGMENT_ROWS / 64;
-        (self.segment(word / WORDS), word % WORDS * 8)
+        let planes = self.segment(word / WORDS);
+        planes.as_ptr().cast::<u8>().wrapping_add(word % WORDS * 8)
     }
 
     /// Code `row`: a load a plane.
     #[inline(always)]
     pub fn code(&self, row: usize) -> u64 {
         let (byte, bit) = (row % SEGMENT_ROWS / 8, row % 8);
-        let mut code = 0;
-        for plane in self.segment(row / SEGMENT_ROWS) {
-            code = code << 1 | u64::from(plane[byte] >> bit & 1);
-        }
-        code
+        self.segment(row / SEGMENT_ROWS)
+            .iter()
+            .fold(0, |code, plane| code << 1 | u64::from(plane[byte] >> bit & 1))
     }
 }
