@@ -2,9 +2,11 @@
 //!
 //! The workers' tables become one by hash partitions: [`GroupMerge`] scatters the row pointers of each
 //! table (one task a table), then combines each partition (one task a partition) by linking the
-//! existing rows into a fresh directory. No row is copied. A single table is taken as it is.
+//! existing rows into a fresh directory. No row is copied. Tables addressed by arrays need neither hash nor
+//! scatter: equal groups stand in equal slots, so a task goes through a range of slots of all of them. A single
+//! table is taken as it is.
 
-use crate::aggregate_hash_table::{AggregateSpec, AggregateTable, hash_of, link};
+use crate::aggregate_hash_table::{AggregateSpec, AggregateTable, GroupAddressing, hash_of, link};
 use crate::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
 use crate::row_layout::NEXT_OFFSET;
@@ -51,7 +53,19 @@ impl GroupMerge {
 
     /// Number of scatter tasks.
     pub fn scatter_tasks(&self) -> usize {
-        if self.is_trivial() { 0 } else { self.tables.len() }
+        if self.is_trivial() || self.slots().is_some() {
+            0
+        } else {
+            self.tables.len()
+        }
+    }
+
+    /// Slots of the tables, if they are arrays.
+    fn slots(&self) -> Option<usize> {
+        match self.tables.first()?.spec.addressing {
+            GroupAddressing::Array { slots } => Some(slots.max(1)),
+            _ => None,
+        }
     }
 
     /// Sorts the rows of a table by partition.
@@ -73,6 +87,44 @@ impl GroupMerge {
 
     /// Combines the rows of a partition. Errors: 22003 where a sum overflows, 53200.
     pub fn merge(&self, partition: usize) -> Result<()> {
+        let groups = match self.slots() {
+            Some(slots) => {
+                let each = slots.div_ceil(PARTITIONS);
+                self.merge_slots(each * partition..slots.min(each * (partition + 1)))?
+            }
+            None => self.merge_hashed(partition)?,
+        };
+        let _ = self.merged[partition].set(Pointers(groups));
+        Ok(())
+    }
+
+    /// Combines the groups of some slots.
+    fn merge_slots(&self, slots: std::ops::Range<usize>) -> Result<Vec<*mut u8>> {
+        let spec = &self.tables[0].spec;
+        let mut groups = Vec::new();
+        for slot in slots {
+            let mut group: *mut u8 = std::ptr::null_mut();
+            for table in &self.tables {
+                // SAFETY: every table has the spec's slots, and those of this range are this task's alone.
+                let row = unsafe { table.directory.add(slot).read() } as *mut u8;
+                if row.is_null() {
+                    continue;
+                }
+                if group.is_null() {
+                    group = row;
+                } else {
+                    // SAFETY: live rows of the spec's layout.
+                    unsafe { spec.combine(group, row)? };
+                }
+            }
+            if !group.is_null() {
+                groups.push(group);
+            }
+        }
+        Ok(groups)
+    }
+
+    fn merge_hashed(&self, partition: usize) -> Result<Vec<*mut u8>> {
         let spec = &self.tables[0].spec;
         let parts: Vec<&Vec<*mut u8>> = self
             .scattered
@@ -106,8 +158,7 @@ impl GroupMerge {
                 }
             }
         }
-        let _ = self.merged[partition].set(Pointers(groups));
-        Ok(())
+        Ok(groups)
     }
 
     /// The groups, once all tasks are done.
