@@ -441,13 +441,14 @@ macro_rules! instantiate {
         unsafe fn between_wide(from: *const u8, bits: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
             // SAFETY: by contract.
             unsafe {
-                wide::between(from, bits, test, out, |codes| {
+                wide::between(from, bits, test, out, unpack_wide, |codes| {
                     $words(codes, test.low, test.span)
                 })
             }
         }
 
         #[target_feature(enable = $features)]
+        #[inline(never)]
         unsafe fn unpack_wide(from: *const u8, bits: u32, to: *mut u8) {
             // SAFETY: by contract.
             unsafe { wide::unpack(from, bits, to) }

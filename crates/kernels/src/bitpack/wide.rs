@@ -50,7 +50,8 @@ pub(super) unsafe fn unpack(from: *const u8, bits: u32, to: *mut u8) {
     }
 }
 
-/// See [`super::groups::Kernels::between`]; `inside` tests 64 codes.
+/// See [`super::groups::Kernels::between`]; `unpack` is the instance of the caller's unit, which is not
+/// inlined lest the compiler makes gathers of both loops, and `inside` tests 64 codes.
 ///
 /// # Safety
 /// See [`super::groups::Kernels`].
@@ -60,6 +61,7 @@ pub(super) unsafe fn between(
     bits: u32,
     test: Test,
     out: &mut [[u64; GROUP_WORDS]],
+    unpack: unsafe fn(*const u8, u32, *mut u8),
     inside: impl Fn(&[u64; 64]) -> u64,
 ) {
     let mut buffer = [0; GROUP];

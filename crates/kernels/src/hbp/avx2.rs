@@ -1,14 +1,19 @@
 //! Horizontally packed codes on 256-bit vectors, two to a vector of the format.
 
 use super::fields::VECTOR;
-use super::matches::{self, Segments, Test, Unit, Words, word_by_word};
+use super::matches::{self, Test, Unit, Words};
 use super::rows;
 use crate::compare::avx2::Lanes;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-super::instantiate!(Avx2, Isa::Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+super::instantiate!(
+    Avx2,
+    Isa::Avx2,
+    "avx2,bmi1,bmi2,lzcnt,popcnt",
+    "avx2,bmi1,bmi2,lzcnt,popcnt"
+);
 
 /// Half a vector of the format in a register.
 struct Avx2;
@@ -39,10 +44,5 @@ impl Unit for Avx2 {
             }
         }
         matches
-    }
-
-    #[inline(always)]
-    unsafe fn segments(vectors: &[[u8; VECTOR]], segments: &mut Segments) {
-        word_by_word(vectors, segments);
     }
 }

@@ -15,8 +15,7 @@ pub(super) struct Fields {
     pub per_word: usize,
     /// 1 in every field.
     ones: u64,
-    by_group: Reciprocal<32>,
-    by_segment: Reciprocal<16>,
+    by_segment: Reciprocal<32>,
     by_width: Reciprocal<16>,
 }
 
@@ -53,7 +52,6 @@ impl Fields {
             width,
             per_word,
             ones,
-            by_group: Reciprocal::of(width * per_word * SEGMENTS),
             by_segment: Reciprocal::of(width * per_word),
             by_width: Reciprocal::of(width),
         }
@@ -80,15 +78,16 @@ impl Fields {
     /// Byte of the word that holds the code of `row`, and the bits of it below the code.
     #[inline(always)]
     pub fn place(&self, row: usize) -> (usize, u32) {
-        // Groups have up to 2^9 rows.
-        let (group, row) = match row < 1 << (32 - 9) {
-            true => self.by_group.divide(row),
-            false => (row / self.group(), row % self.group()),
+        // Segments have up to 2^6 rows.
+        let segment = match row < 1 << (32 - 6) {
+            true => self.by_segment.divide(row),
+            false => row / self.segment(),
         };
-        let (segment, row) = self.by_segment.divide(row);
-        let (field, word) = self.by_width.divide(row);
+        let row = row - segment * self.segment();
+        let shift = self.by_width.divide(row) * self.width;
+        let (group, segment, word) = (segment / SEGMENTS, segment % SEGMENTS, row - shift);
         let byte = group * self.group_bytes() + word * VECTOR + segment * 8;
-        (byte, (field * self.width) as u32)
+        (byte, shift as u32)
     }
 
     /// A value that fits in a field, in every field of a word.
@@ -104,25 +103,17 @@ impl Fields {
 /// With m = ⌈2^S / d⌉, n·m / 2^S exceeds n / d by less than n / 2^S, which does not reach the next integer
 /// while n·d < 2^S.
 #[derive(Clone, Copy, Debug)]
-struct Reciprocal<const S: u32> {
-    divisor: usize,
-    factor: u64,
-}
+struct Reciprocal<const S: u32>(u64);
 
 impl<const S: u32> Reciprocal<S> {
     const fn of(divisor: usize) -> Self {
-        Reciprocal {
-            divisor,
-            factor: (1u64 << S).div_ceil(divisor as u64),
-        }
+        Reciprocal((1u64 << S).div_ceil(divisor as u64))
     }
 
-    /// Quotient and remainder of a dividend below 2^S / divisor.
+    /// Quotient of a dividend below 2^S / divisor.
     #[inline(always)]
-    fn divide(self, dividend: usize) -> (usize, usize) {
-        debug_assert!(((dividend * self.divisor) as u64) < 1 << S, "inexact quotient");
-        let quotient = ((dividend as u64 * self.factor) >> S) as usize;
-        (quotient, dividend - quotient * self.divisor)
+    fn divide(self, dividend: usize) -> usize {
+        ((dividend as u64 * self.0) >> S) as usize
     }
 }
 
@@ -134,15 +125,12 @@ mod tests {
     fn quotients_are_exact() {
         for bits in 1..=64 {
             let fields = Fields::of(bits);
-            for row in (0..10_000).chain((1 << 23) - 600..1 << 23) {
-                let group = fields.by_group.divide(row);
-                assert_eq!(group, (row / fields.group(), row % fields.group()));
+            let (segment, width) = (fields.segment(), fields.width);
+            for row in (0..10_000).chain((1 << 26) - 600..1 << 26) {
+                assert_eq!(fields.by_segment.divide(row), row / segment);
             }
-            for row in 0..fields.group() {
-                let segment = fields.by_segment.divide(row);
-                assert_eq!(segment, (row / fields.segment(), row % fields.segment()));
-                let field = fields.by_width.divide(segment.1);
-                assert_eq!(field, (segment.1 / fields.width, segment.1 % fields.width));
+            for row in 0..segment {
+                assert_eq!(fields.by_width.divide(row), row / width);
             }
         }
     }

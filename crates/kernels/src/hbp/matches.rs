@@ -17,29 +17,6 @@ use std::ops::Range;
 
 /// A word of each segment of a group.
 pub(super) type Words = [u64; SEGMENTS];
-/// The words of each segment of a group, as many as there are.
-pub(super) type Segments = [[u64; MOST_WORDS]; SEGMENTS];
-/// Words of a segment of codes of up to 31 bits, at most.
-pub(super) const MOST_WORDS: usize = 32;
-
-/// Brings the words of each segment together, word by word. Not inlined: it is to be compiled without
-/// the vector units of its callers, lest the loads become gathers.
-#[inline(never)]
-pub(super) fn word_by_word(vectors: &[[u8; VECTOR]], segments: &mut Segments) {
-    for (w, vector) in vectors.iter().enumerate().take(MOST_WORDS) {
-        for (segment, word) in segments.iter_mut().zip(words(vector)) {
-            segment[w] = word;
-        }
-    }
-}
-
-/// Reads a vector of the format.
-#[inline(always)]
-fn words(vector: &[u8; VECTOR]) -> Words {
-    let (bytes, _) = vector.as_chunks();
-    std::array::from_fn(|segment| u64::from_le_bytes(bytes[segment]))
-}
-
 /// A range test, spread over the fields of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Test {
@@ -62,17 +39,13 @@ impl Test {
     }
 }
 
-/// What an instruction set brings: the match bits of a group's segments by what the essay above says, and
-/// the words of a segment.
+/// What an instruction set brings: the match bits of a group's segments, by what the essay above says.
 ///
 /// # Safety
 /// The machine has the instruction set.
 pub(super) trait Unit {
     /// For the vectors of a group.
     unsafe fn group(vectors: &[[u8; VECTOR]], test: Test) -> Words;
-
-    /// Brings the words of each segment together.
-    unsafe fn segments(vectors: &[[u8; VECTOR]], segments: &mut Segments);
 }
 
 /// See [`super::between`]; codes of up to 31 bits.

@@ -16,9 +16,10 @@
 //! word, are a group, so that lanes of a vector work on segments of their own. From 32 bits on a word
 //! holds one code; such codes are stored as they are and compared as words.
 
-/// Instantiates the loops for one instruction set.
+/// Instantiates the loops for one instruction set: `$features` of its range tests, `$features_of_rows` of
+/// packing and unpacking.
 macro_rules! instantiate {
-    ($unit:ty, $isa:expr, $features:literal) => {
+    ($unit:ty, $isa:expr, $features:literal, $features_of_rows:literal) => {
         /// See [`super::between`].
         #[target_feature(enable = $features)]
         pub fn between(
@@ -39,14 +40,14 @@ macro_rules! instantiate {
         }
 
         /// See [`super::unpack`].
-        #[target_feature(enable = $features)]
+        #[target_feature(enable = $features_of_rows)]
         pub fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-            // SAFETY: this function has the features, and its caller has checked the bytes.
-            unsafe { rows::unpack::<$unit, C>($isa, codes, selection, out) }
+            // SAFETY: the caller has checked the bytes.
+            unsafe { rows::unpack($isa, codes, selection, out) }
         }
 
         /// See [`super::pack`].
-        #[target_feature(enable = $features)]
+        #[target_feature(enable = $features_of_rows)]
         pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
             rows::pack(codes, bits, out)
         }

@@ -5,7 +5,6 @@
 //! gives codes of consecutive rows.
 
 use super::fields::{Fields, SEGMENTS, VECTOR};
-use super::matches::{MOST_WORDS, Unit};
 use crate::packed::top;
 use crate::selection::masked_word;
 use crate::{CodeWord, Isa, Packed, Selection, unpack};
@@ -22,9 +21,9 @@ const BATCH: usize = 1024;
 /// See [`super::unpack`].
 ///
 /// # Safety
-/// The machine has the unit; the bytes are those of the codes.
+/// The bytes are those of the codes.
 #[inline(always)]
-pub(super) unsafe fn unpack<U: Unit, C: CodeWord>(
+pub(super) unsafe fn unpack<C: CodeWord>(
     isa: Isa,
     codes: Packed<'_>,
     selection: Selection<'_>,
@@ -35,10 +34,8 @@ pub(super) unsafe fn unpack<U: Unit, C: CodeWord>(
     // SAFETY: by contract, and the selection was checked.
     unsafe {
         match selection {
-            Selection::All { start, .. } => all::<U, C>(codes, start as usize, out),
-            Selection::Bits { words, start, len } => {
-                by_bits::<U, C>(isa, codes, words, start as usize, len, out)
-            }
+            Selection::All { start, .. } => all(codes, start as usize, out),
+            Selection::Bits { words, start, len } => by_bits(isa, codes, words, start as usize, len, out),
             Selection::Positions(positions) => at_positions(codes, 0, positions, out),
         }
     }
@@ -46,11 +43,8 @@ pub(super) unsafe fn unpack<U: Unit, C: CodeWord>(
 }
 
 /// The codes of as many rows as `out` has words, from `row` on.
-///
-/// # Safety
-/// The machine has the unit.
 #[inline(always)]
-unsafe fn all<U: Unit, C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
+fn all<C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: &mut [C]) {
     let fields = *Fields::of(codes.bits);
     if fields.width == 1 {
         let (words, _) = codes.bytes[row * 8..].as_chunks::<8>();
@@ -63,8 +57,7 @@ unsafe fn all<U: Unit, C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: 
     while !out.is_empty() {
         let (group, skip) = (row / fields.group(), row % fields.group());
         let bytes = &codes.bytes[group * fields.group_bytes()..][..fields.group_bytes()];
-        // SAFETY: by contract.
-        unsafe { unpack_group::<U, C>(&fields, top(codes.bits), bytes, &mut buffer) };
+        unpack_group(&fields, top(codes.bits), bytes, &mut buffer);
         let (now, later) = out.split_at_mut((fields.group() - skip).min(out.len()));
         now.copy_from_slice(&buffer[skip..][..now.len()]);
         row += now.len();
@@ -73,14 +66,10 @@ unsafe fn all<U: Unit, C: CodeWord>(codes: Packed<'_>, mut row: usize, mut out: 
 }
 
 /// The codes of a group, in the order of its rows.
-///
-/// # Safety
-/// The machine has the unit.
 #[inline(always)]
-unsafe fn unpack_group<U: Unit, C: CodeWord>(fields: &Fields, mask: u64, bytes: &[u8], out: &mut [C; ROOM]) {
+fn unpack_group<C: CodeWord>(fields: &Fields, mask: u64, bytes: &[u8], out: &mut [C; ROOM]) {
     let mut segments = [[0; MOST_WORDS]; SEGMENTS];
-    // SAFETY: by contract.
-    unsafe { U::segments(bytes.as_chunks().0, &mut segments) };
+    word_by_word(bytes.as_chunks().0, &mut segments);
     for (s, segment) in segments.iter().enumerate() {
         for field in 0..fields.per_word {
             let shift = field * fields.width;
@@ -96,12 +85,28 @@ unsafe fn unpack_group<U: Unit, C: CodeWord>(fields: &Fields, mask: u64, bytes: 
     }
 }
 
+/// The words of each segment of a group, as many as there are.
+type Segments = [[u64; MOST_WORDS]; SEGMENTS];
+/// Words of a segment of codes of up to 31 bits, at most.
+const MOST_WORDS: usize = 32;
+
+/// Brings the words of each segment together. Not inlined: it is to be compiled without the vector units
+/// of its callers, lest the loads become gathers.
+#[inline(never)]
+fn word_by_word(vectors: &[[u8; VECTOR]], segments: &mut Segments) {
+    for (w, vector) in vectors.iter().enumerate().take(MOST_WORDS) {
+        for (segment, word) in segments.iter_mut().zip(vector.as_chunks::<8>().0) {
+            segment[w] = u64::from_le_bytes(*word);
+        }
+    }
+}
+
 /// The codes of rows with a set bit: all unpacked and compressed where they are many.
 ///
 /// # Safety
-/// The machine has the unit; the bytes are those of the codes and the rows are some of them.
+/// The bytes are those of the codes and the rows are some of them.
 #[inline(always)]
-unsafe fn by_bits<U: Unit, C: CodeWord>(
+unsafe fn by_bits<C: CodeWord>(
     isa: Isa,
     codes: Packed<'_>,
     words: &[u64],
@@ -120,8 +125,7 @@ unsafe fn by_bits<U: Unit, C: CodeWord>(
         out = later;
         if count >= words.len() * DENSE {
             let buffer = &mut buffer[..len as usize];
-            // SAFETY: by contract.
-            unsafe { all::<U, C>(codes, first, buffer) };
+            all(codes, first, buffer);
             unpack::copy_values(isa, buffer, Selection::Bits { words, start: 0, len }, now);
             continue;
         }
