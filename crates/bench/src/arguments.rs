@@ -10,12 +10,14 @@ use std::str::FromStr;
 pub struct BenchArgs {
     /// Name of the experiment.
     pub experiment: String,
-    /// Size of the TPC-H data.
+    /// Size of the TPC-H data; below 1 also of the codes that experiments on kernels keep out of cache.
     pub scale_factor: f64,
     /// Threads of a query.
     pub threads: usize,
     /// Timed runs of each case, after one that warms up.
     pub runs: usize,
+    /// Code widths of experiments on kernels; empty for the experiment's own.
+    pub widths: Vec<u32>,
     /// File for the report as JSON.
     pub json: Option<PathBuf>,
 }
@@ -28,6 +30,7 @@ impl BenchArgs {
             scale_factor: 1.0,
             threads: 1,
             runs: 5,
+            widths: Vec::new(),
             json: None,
         }
     }
@@ -47,6 +50,8 @@ impl BenchArgs {
                 "--scale-factor" => args.scale_factor = number(name, value(), 0.0001, 1000.0)?,
                 "--threads" => args.threads = number(name, value(), 1, 1024)?,
                 "--runs" => args.runs = number(name, value(), 1, 100_000)?,
+                "--widths" => args.widths = widths(name, value())?,
+                "--all" => args.widths = (1..=32).collect(),
                 "--json" => args.json = Some(value().ok_or_else(|| missing(name))?.into()),
                 _ if name.starts_with('-') => return Err(wrong(format!("there is no option {name}"))),
                 _ if !args.experiment.is_empty() => {
@@ -79,13 +84,25 @@ where
         })
 }
 
+/// Code widths, separated by commas.
+fn widths(name: &str, value: Option<String>) -> Result<Vec<u32>> {
+    let text = value.ok_or_else(|| missing(name))?;
+    let width = |word: &str| word.trim().parse().ok().filter(|bits| (1..=32).contains(bits));
+    let widths: Option<Vec<u32>> = text.split(',').map(width).collect();
+    widths.ok_or_else(|| {
+        wrong(format!(
+            "{name} takes numbers of bits from 1 to 32 separated by commas, not \"{text}\""
+        ))
+    })
+}
+
 fn missing(name: &str) -> Error {
     wrong(format!("{name} wants a value"))
 }
 
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
-        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--json FILE]; experiments: {}",
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--json FILE]; experiments: {}",
         crate::names()
     ))
 }
@@ -95,7 +112,7 @@ pub fn usage() -> String {
     let mut text = "\
 Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
 
-Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--json FILE]
+Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--json FILE]
 
 Experiments:
 "
@@ -106,9 +123,11 @@ Experiments:
     text.push_str(
         "
 Options:
-  --scale-factor S  size of the TPC-H data [default: 1]
+  --scale-factor S  size of the TPC-H data, below 1 also of the codes of scan and the like [default: 1]
   --threads N       threads of a query [default: 1]
   --runs R          timed runs of each case, after one that warms up [default: 5]
+  --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
+  --all             all widths from 1 to 32
   --json FILE       also write the report as JSON
 ",
     );
@@ -136,6 +155,12 @@ mod tests {
         };
         assert_eq!(args, Some(wanted));
         assert_eq!(parse("psma").expect("good"), Some(BenchArgs::new("psma")));
+        let scan = parse("scan --widths 1,8").expect("good").expect("no help");
+        assert_eq!(scan.widths, [1, 8]);
+        assert_eq!(
+            parse("scan --all").expect("good").expect("no help").widths.len(),
+            32
+        );
         assert_eq!(parse("--help").expect("good"), None);
         assert!(usage().contains("compression"));
     }
@@ -151,6 +176,10 @@ mod tests {
             ("tpch --runs", "--runs wants a value"),
             ("tpch --speed 3", "there is no option --speed"),
             ("tpch psma", "one experiment at a time: tpch or psma"),
+            (
+                "scan --widths 8,40",
+                "--widths takes numbers of bits from 1 to 32 separated by commas, not \"8,40\"",
+            ),
             (
                 "tpch --scale-factor NaN",
                 "--scale-factor takes a number from 0.0001 to 1000, not \"NaN\"",

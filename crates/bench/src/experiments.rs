@@ -1,5 +1,7 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
+use crate::micro::conjunction::Plan;
+use crate::micro::scan_cases::{GRIDS, Grid};
 use frazil_types::{Error, Result, SqlState};
 
 /// An experiment.
@@ -22,6 +24,15 @@ pub enum Kind {
     Compression {
         /// Rows of a block to try, the greatest one being the baseline.
         block_rows: &'static [usize],
+    },
+    /// Tests of codes are timed.
+    Scan(&'static [Grid]),
+    /// Two tests are joined in several ways.
+    Conjunction(Plan),
+    /// Single codes are fetched.
+    Lookup {
+        /// Bits of a code.
+        widths: &'static [u32],
     },
 }
 
@@ -65,7 +76,7 @@ pub enum Data {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 4] = [
+pub const EXPERIMENTS: [Experiment; 7] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -87,6 +98,26 @@ pub const EXPERIMENTS: [Experiment; 4] = [
         name: "vector",
         about: "TPC-H by rows of a scan window and of a stage vector (Data Blocks, appendix A)",
         kind: Kind::Queries(VECTOR),
+    },
+    Experiment {
+        name: "scan",
+        about: "cost of testing a code by layout, width, operator and place (ByteSlice, section 4.1.2)",
+        kind: Kind::Scan(&GRIDS),
+    },
+    Experiment {
+        name: "conjunction",
+        about: "two tests joined column-first, predicate-first, by positions or at the end (ByteSlice, figure 12)",
+        kind: Kind::Conjunction(Plan {
+            widths: &[8, 12, 24],
+            permille: &[1, 10, 50, 100, 500],
+        }),
+    },
+    Experiment {
+        name: "lookup",
+        about: "cost of fetching single codes by layout and width (ByteSlice, figure 8; Data Blocks, figure 12b)",
+        kind: Kind::Lookup {
+            widths: &[8, 12, 16, 20, 24, 32],
+        },
     },
 ];
 

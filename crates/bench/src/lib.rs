@@ -3,7 +3,7 @@
 //!
 //! [`run`] reads a command line, looks the experiment up in the table of [`experiments`], and has it run:
 //! experiments on queries by `query_runner`, which knows engines only by a small trait; the sizes of
-//! databases by `compression`.
+//! databases by `compression`; the kernels of layouts by `micro`.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -12,6 +12,7 @@ mod csv_bytes;
 mod engine;
 pub mod experiments;
 mod frazil_engine;
+mod micro;
 mod query_runner;
 pub mod report;
 mod rust_loop;
@@ -50,6 +51,9 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
     match &experiment.kind {
         Kind::Queries(queries) => query_runner::run(experiment.name, queries, args, &mut frazil_engine::load),
         Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
+        Kind::Conjunction(plan) => micro::conjunction::run(experiment.name, plan, args),
+        Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
+        Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }
 

@@ -272,7 +272,7 @@ mod tests {
     fn queries(name: &str) -> QueryExperiment {
         match crate::experiments::find(name).expect("it is there").kind {
             Kind::Queries(queries) => queries,
-            Kind::Compression { .. } => panic!("no queries"),
+            _ => panic!("no queries"),
         }
     }
 

@@ -42,7 +42,7 @@ pub enum Command {
     Tpch(TpchOptions),
     /// Load TPC-H in memory, show its compression, run its 22 queries, then open a shell on it
     Demo(DemoOptions),
-    /// Run a benchmark experiment: tpch, compression, psma or vector
+    /// Run a benchmark experiment: tpch, compression, psma, vector, scan, conjunction or lookup
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),
 }
@@ -77,7 +77,7 @@ pub struct DemoOptions {
 /// Arguments of `frazil bench`, which reads them itself.
 #[derive(Args)]
 pub struct BenchOptions {
-    /// EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--json FILE]
+    /// EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--json FILE]
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<String>,
 }

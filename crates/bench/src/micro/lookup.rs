@@ -1,0 +1,174 @@
+//! The experiment `lookup`: what fetching single codes costs, by layout and width (ByteSlice, section
+//! 4.1.1; Data Blocks, figure 12b).
+//!
+//! - `dependent`: lookups out of cache of which each waits for the code before it, so that nothing hides
+//!   the memory's latency.
+//! - `positions`: vectors of 1,024 ascending positions in a block out of cache, which the machine may
+//!   fetch ahead.
+//! - `unpack/percent_p`: the codes of a block in cache, of which p per cent are selected by match bits.
+
+use super::codes::{Random, uniform};
+use super::column::{Column, Fetched};
+use super::scan_cases::layout_name;
+use super::trials::{self, Metrics, Trial};
+use crate::arguments::BenchArgs;
+use crate::report::Report;
+use frazil_block::Layout;
+use frazil_kernels::{Isa, Selection};
+use frazil_types::Result;
+
+/// Rows of a block.
+const BLOCK_ROWS: usize = 65_536;
+
+/// Blocks out of cache: 64 MB of the narrowest byte-packed codes, 256 MB of the widest.
+const BLOCKS: usize = 1_024;
+
+/// Lookups of a chain.
+const STEPS: usize = 20_000;
+
+/// Positions of a vector.
+const POSITIONS: usize = 1_024;
+
+/// Selectivities of unpacking, in per cent.
+const PERCENTS: [u64; 6] = [1, 5, 10, 20, 50, 100];
+
+/// Names of what is measured.
+const PER_LOOKUP: Metrics = Metrics {
+    ns: "ns_per_lookup",
+    cycles: "cycles_per_lookup",
+};
+
+/// Runs the experiment.
+pub fn run(name: &'static str, widths: &[u32], args: &BenchArgs) -> Result<Report> {
+    let widths = if args.widths.is_empty() {
+        widths
+    } else {
+        &args.widths
+    };
+    let blocks = (BLOCKS as f64 * args.scale_factor.min(1.0)) as usize;
+    let blocks = blocks.max(2).next_power_of_two();
+    let mut report = Report::default();
+    for &bits in widths {
+        let codes = uniform(BLOCK_ROWS, 1 << bits);
+        let columns = Layout::ALL.map(|layout| Column::new(layout, bits, &codes, blocks));
+        let vectors = vectors(blocks);
+        let selections = PERCENTS.map(selection);
+        let mut trials: Vec<Trial> = Vec::new();
+        for column in &columns {
+            let case = format!("{}/{bits}", layout_name(column.layout()));
+            trials.push(dependent(format!("{case}/dependent"), column));
+            trials.push(positions(format!("{case}/positions"), column, &vectors));
+            for (percent, words) in PERCENTS.iter().zip(&selections) {
+                trials.push(unpack(format!("{case}/unpack/percent_{percent}"), column, words));
+            }
+        }
+        for outcome in trials::run(args.runs, trials) {
+            outcome.add_to(&mut report, name, PER_LOOKUP);
+        }
+        compare(&mut report, bits);
+    }
+    Ok(report)
+}
+
+/// All blocks in random order, so that none is in cache when its turn comes again, each with ascending
+/// positions.
+fn vectors(blocks: usize) -> Vec<(usize, Vec<u16>)> {
+    let mut random = Random::new(1);
+    let mut order: Vec<(u64, usize)> = (0..blocks).map(|block| (random.next(), block)).collect();
+    order.sort_unstable();
+    let vector = |(_, block)| {
+        let mut positions: Vec<u16> = (0..2 * POSITIONS).map(|_| random.next() as u16).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        // Every other one, so that they reach over the whole block.
+        let few: Vec<u16> = positions.into_iter().step_by(2).collect();
+        (block, few)
+    };
+    order.into_iter().map(vector).collect()
+}
+
+/// Match bits of a block.
+fn selection(percent: u64) -> Vec<u64> {
+    let mut random = Random::new(percent);
+    let word = |_| {
+        (0..64).fold(0, |word, bit| {
+            word | u64::from(random.below(100) < percent) << bit
+        })
+    };
+    (0..BLOCK_ROWS / 64).map(word).collect()
+}
+
+fn dependent(case: String, column: &Column) -> Trial<'_> {
+    Trial {
+        case,
+        units: STEPS as f64,
+        work: Box::new(|| _ = std::hint::black_box(column.chase(STEPS))),
+    }
+}
+
+fn positions<'a>(case: String, column: &'a Column, vectors: &'a [(usize, Vec<u16>)]) -> Trial<'a> {
+    let isa = Isa::detect();
+    let mut fetched = Fetched::with_room(POSITIONS);
+    Trial {
+        case,
+        units: vectors.iter().map(|(_, positions)| positions.len() as f64).sum(),
+        work: Box::new(move || {
+            for (block, positions) in vectors {
+                column.unpack(isa, *block, Selection::Positions(positions), &mut fetched);
+            }
+            std::hint::black_box(&fetched);
+        }),
+    }
+}
+
+/// The cost is one of the rows selected, as in the paper's figure.
+fn unpack<'a>(case: String, column: &'a Column, words: &'a [u64]) -> Trial<'a> {
+    let isa = Isa::detect();
+    let selection = Selection::Bits {
+        words,
+        start: 0,
+        len: BLOCK_ROWS as u32,
+    };
+    let mut fetched = Fetched::with_room(BLOCK_ROWS);
+    Trial {
+        case,
+        units: selection.count() as f64,
+        work: Box::new(move || {
+            column.unpack(isa, 0, selection, &mut fetched);
+            std::hint::black_box(&fetched);
+        }),
+    }
+}
+
+/// Every layout against byte-packed.
+fn compare(report: &mut Report, bits: u32) {
+    let percents = PERCENTS.map(|percent| format!("unpack/percent_{percent}"));
+    let kinds = ["dependent", "positions"]
+        .into_iter()
+        .chain(percents.iter().map(String::as_str));
+    for kind in kinds {
+        let case = |layout| format!("{}/{bits}/{kind}", layout_name(layout));
+        for layout in Layout::ALL
+            .into_iter()
+            .filter(|layout| *layout != Layout::BytePacked)
+        {
+            report.compare(&case(layout), &case(Layout::BytePacked), PER_LOOKUP.ns);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_ascend_and_selections_have_their_share() {
+        for (block, positions) in vectors(4) {
+            assert!(block < 4 && positions.len() <= POSITIONS && positions.is_sorted());
+            assert!(positions.len() > POSITIONS * 9 / 10);
+        }
+        let ones: u32 = selection(20).iter().map(|word| word.count_ones()).sum();
+        assert!((12_000..14_200).contains(&ones), "{ones}");
+        assert!(selection(100).iter().all(|&word| word == !0));
+    }
+}

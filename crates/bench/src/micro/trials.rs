@@ -1,0 +1,108 @@
+//! Trials of a group, run in turns so that what disturbs the machine for a while disturbs all alike.
+
+use super::clock::{Cost, time};
+use crate::report::{Measurement, Report, Values};
+use crate::statistics::Sample;
+
+/// A case and its work.
+pub struct Trial<'a> {
+    /// Name of the case.
+    pub case: String,
+    /// Units, e.g. values, that `work` deals with.
+    pub units: f64,
+    /// The work, which leaves no trace.
+    pub work: Box<dyn FnMut() + 'a>,
+}
+
+/// A case with what its runs took a unit.
+pub struct Outcome {
+    /// Name of the case.
+    pub case: String,
+    /// The runs.
+    pub runs: Vec<Cost>,
+}
+
+/// Names of what is measured: nanoseconds and cycles.
+#[derive(Clone, Copy, Debug)]
+pub struct Metrics {
+    /// E.g. `ns_per_value`.
+    pub ns: &'static str,
+    /// E.g. `cycles_per_value`.
+    pub cycles: &'static str,
+}
+
+/// What a scan costs a value.
+pub const PER_VALUE: Metrics = Metrics {
+    ns: "ns_per_value",
+    cycles: "cycles_per_value",
+};
+
+/// Runs each trial once to warm up and `runs` times; each round begins with another.
+pub fn run(runs: usize, mut trials: Vec<Trial<'_>>) -> Vec<Outcome> {
+    let mut outcomes: Vec<Outcome> = (trials.iter())
+        .map(|trial| Outcome {
+            case: trial.case.clone(),
+            runs: Vec::with_capacity(runs),
+        })
+        .collect();
+    for round in 0..=runs {
+        for turn in 0..trials.len() {
+            let at = (turn + round) % trials.len();
+            let trial = &mut trials[at];
+            let cost = time(trial.units, &mut trial.work);
+            if round > 0 {
+                outcomes[at].runs.push(cost);
+            }
+        }
+    }
+    outcomes
+}
+
+impl Outcome {
+    /// Mean nanoseconds a unit.
+    pub fn mean_ns(&self) -> f64 {
+        self.runs.iter().map(|cost| cost.ns).sum::<f64>() / self.runs.len() as f64
+    }
+
+    /// Adds what was measured to a report.
+    pub fn add_to(&self, report: &mut Report, experiment: &'static str, metrics: Metrics) {
+        let mut add = |metric, unit, read: fn(&Cost) -> f64| {
+            report.add(Measurement {
+                experiment,
+                case: self.case.clone(),
+                metric,
+                unit,
+                values: Values::Measured(Sample::new(self.runs.iter().map(read).collect())),
+            });
+        };
+        add(metrics.ns, "ns", |cost| cost.ns);
+        add(metrics.cycles, "cycles", |cost| cost.cycles);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn rounds_begin_with_another_trial() {
+        let log = RefCell::new(Vec::new());
+        let trial = |name: &'static str| {
+            let log = &log;
+            Trial {
+                case: name.to_owned(),
+                units: 1.0,
+                work: Box::new(move || {
+                    log.borrow_mut().push(name);
+                    std::thread::sleep(std::time::Duration::from_millis(2));
+                }),
+            }
+        };
+        let outcomes = run(2, vec![trial("a"), trial("b")]);
+        assert_eq!(*log.borrow(), ["a", "b", "b", "a", "a", "b"]);
+        assert_eq!(outcomes[1].case, "b");
+        assert_eq!(outcomes[1].runs.len(), 2);
+        assert!(outcomes[0].mean_ns() > 1e6);
+    }
+}
