@@ -1,7 +1,8 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
-use crate::micro::conjunction::Plan;
+use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
+use crate::micro::{calibrate, conjunction};
 use frazil_types::{Error, Result, SqlState};
 
 /// An experiment.
@@ -28,12 +29,16 @@ pub enum Kind {
     /// Tests of codes are timed.
     Scan(&'static [Grid]),
     /// Two tests are joined in several ways.
-    Conjunction(Plan),
+    Conjunction(conjunction::Plan),
     /// Single codes are fetched.
     Lookup {
         /// Bits of a code.
         widths: &'static [u32],
     },
+    /// Integers are decoded, on distributions with their names.
+    Codecs(&'static [(Distribution, &'static str)]),
+    /// The cost model is fitted and checked.
+    Calibrate(calibrate::Plan),
 }
 
 /// Queries timed under several configurations.
@@ -76,7 +81,7 @@ pub enum Data {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 7] = [
+pub const EXPERIMENTS: [Experiment; 9] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -107,7 +112,7 @@ pub const EXPERIMENTS: [Experiment; 7] = [
     Experiment {
         name: "conjunction",
         about: "two tests joined column-first, predicate-first, by positions or at the end (ByteSlice, figure 12)",
-        kind: Kind::Conjunction(Plan {
+        kind: Kind::Conjunction(conjunction::Plan {
             widths: &[8, 12, 24],
             permille: &[1, 10, 50, 100, 500],
         }),
@@ -118,6 +123,20 @@ pub const EXPERIMENTS: [Experiment; 7] = [
         kind: Kind::Lookup {
             widths: &[8, 12, 16, 20, 24, 32],
         },
+    },
+    Experiment {
+        name: "codecs",
+        about: "our layouts beside the field's integer codecs (Hyrise's integer compression, table 2)",
+        kind: Kind::Codecs(&DISTRIBUTIONS),
+    },
+    Experiment {
+        name: "calibrate",
+        about: "the constants of the cost model on this machine, and how good the choices by them are",
+        kind: Kind::Calibrate(calibrate::Plan {
+            fitted: &[1, 4, 8, 9, 12, 16, 17, 20, 24, 28, 32],
+            checked: &[2, 3, 5, 6, 7, 10, 11, 13, 14, 15, 18, 19, 21, 23, 25, 27, 30, 31],
+            percents: &[1, 10, 50],
+        }),
     },
 ];
 

@@ -53,6 +53,8 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
         Kind::Conjunction(plan) => micro::conjunction::run(experiment.name, plan, args),
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
+        Kind::Codecs(distributions) => micro::codecs::run(experiment.name, distributions, args),
+        Kind::Calibrate(plan) => micro::calibrate::run(experiment.name, plan, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }
@@ -80,6 +82,7 @@ mod tests {
             let args = BenchArgs {
                 scale_factor: 0.001,
                 runs: 2,
+                widths: vec![12],
                 ..BenchArgs::new(experiment.name)
             };
             let report = report(&args).unwrap_or_else(|e| panic!("{}: {e}", experiment.name));

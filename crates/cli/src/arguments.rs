@@ -42,7 +42,8 @@ pub enum Command {
     Tpch(TpchOptions),
     /// Load TPC-H in memory, show its compression, run its 22 queries, then open a shell on it
     Demo(DemoOptions),
-    /// Run a benchmark experiment: tpch, compression, psma, vector, scan, conjunction or lookup
+    /// Run a benchmark experiment: tpch, compression, psma, vector, scan, conjunction, lookup,
+    /// codecs or calibrate
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),
 }

@@ -5,7 +5,9 @@
 //! cycles a unit by the [`clock`]. Columns of codes in any layout are [`column::Column`]s, their contents
 //! come from [`codes`].
 
+pub mod calibrate;
 pub mod clock;
+pub mod codecs;
 pub mod codes;
 pub mod column;
 pub mod conjunction;

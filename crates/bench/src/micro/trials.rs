@@ -64,6 +64,11 @@ impl Outcome {
         self.runs.iter().map(|cost| cost.ns).sum::<f64>() / self.runs.len() as f64
     }
 
+    /// The middle of the nanoseconds a unit.
+    pub fn median_ns(&self) -> f64 {
+        Sample::new(self.runs.iter().map(|cost| cost.ns).collect()).median()
+    }
+
     /// Adds what was measured to a report.
     pub fn add_to(&self, report: &mut Report, experiment: &'static str, metrics: Metrics) {
         let mut add = |metric, unit, read: fn(&Cost) -> f64| {

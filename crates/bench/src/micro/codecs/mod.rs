@@ -1,0 +1,215 @@
+//! The experiment `codecs`: our layouts beside the field's integer codecs (Hyrise's study of integer
+//! compression, section 4.1, table 2), on its five distributions.
+//!
+//! A vector has 65,535 values. Each codec gets their differences from the least, so that all of them have
+//! a frame of reference, and holds them as its authors would: whole blocks with a width each, or the
+//! vector with one. Sequential decoding writes all of them; a position list names values at random, in
+//! any order and again and again. A codec without single access decodes the blocks it needs, or, where
+//! the list is long, everything.
+
+mod ours;
+mod peers;
+
+use super::codes::Random;
+use super::trials::{self, PER_VALUE, Trial};
+use crate::arguments::BenchArgs;
+use crate::report::{Measurement, Report, Values};
+use frazil_types::{Error, Result};
+
+/// Values of a vector: Hyrise's chunk.
+const ROWS: usize = 65_535;
+
+/// Lengths of position lists.
+const LISTS: [usize; 4] = [1, 1_000, 10_000, 1_000_000];
+
+/// The codec that the others are compared with.
+const OURS: &str = "bit_packed";
+
+/// Five kinds of integers.
+#[derive(Clone, Copy, Debug)]
+pub enum Distribution {
+    /// Random numbers of 32 bits.
+    Uniform,
+    /// Sorted, each five more than the one before.
+    Sorted,
+    /// Years from 1900 to 2100.
+    Years,
+    /// Months from 1 to 12.
+    Months,
+    /// A time series from 10^6 on, with steps up to 10.
+    Series,
+}
+
+/// The five with their names in reports.
+pub const DISTRIBUTIONS: [(Distribution, &str); 5] = [
+    (Distribution::Uniform, "uniform"),
+    (Distribution::Sorted, "sorted"),
+    (Distribution::Years, "years"),
+    (Distribution::Months, "months"),
+    (Distribution::Series, "time_series"),
+];
+
+/// Values in the form of a codec.
+trait Codec {
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+    /// Bytes it takes.
+    fn bytes(&self) -> usize;
+    /// Writes all values to the front of `out`, which has some more room.
+    fn decode(&self, out: &mut [u32]);
+    /// Writes the values at positions; `scratch` has room for all values and some more.
+    fn fetch(&self, positions: &[u16], scratch: &mut [u32], out: &mut [u32]);
+}
+
+/// Decodes everything and takes what is wanted.
+fn decode_and_pick<C: Codec + ?Sized>(codec: &C, positions: &[u16], scratch: &mut [u32], out: &mut [u32]) {
+    codec.decode(scratch);
+    let all = &scratch[..ROWS];
+    for (out, &position) in out.iter_mut().zip(positions) {
+        *out = all[position as usize];
+    }
+}
+
+/// Runs the experiment.
+pub fn run(
+    name: &'static str,
+    distributions: &[(Distribution, &'static str)],
+    args: &BenchArgs,
+) -> Result<Report> {
+    let mut report = Report::default();
+    let longest = (LISTS[3] as f64 * args.scale_factor.min(1.0)) as usize;
+    let lists = LISTS.map(|len| positions(len.min(longest.max(1))));
+    for (distribution, label) in distributions {
+        let values = distribution.values();
+        let codecs = all_codecs(&values);
+        for codec in &codecs {
+            check(codec.as_ref(), &values)?;
+            report.add(Measurement {
+                experiment: name,
+                case: format!("{}/{label}", codec.name()),
+                metric: "rate",
+                unit: "ratio",
+                values: Values::Exact(codec.bytes() as f64 / (4 * ROWS) as f64),
+            });
+        }
+        let mut trials = Vec::new();
+        for codec in &codecs {
+            let case = |what: &str| format!("{}/{label}/{what}", codec.name());
+            trials.push(decode_trial(case("decode"), codec.as_ref()));
+            for (list, len) in lists.iter().zip(LISTS) {
+                trials.push(fetch_trial(
+                    case(&format!("positions_{len}")),
+                    codec.as_ref(),
+                    list,
+                ));
+            }
+        }
+        for outcome in trials::run(args.runs, trials) {
+            outcome.add_to(&mut report, name, PER_VALUE);
+        }
+        for codec in codecs.iter().filter(|codec| codec.name() != OURS) {
+            let lists = LISTS.map(|len| format!("positions_{len}"));
+            for what in ["decode"].into_iter().chain(lists.iter().map(String::as_str)) {
+                let case = |codec: &str| format!("{codec}/{label}/{what}");
+                report.compare(&case(OURS), &case(codec.name()), PER_VALUE.ns);
+            }
+        }
+    }
+    Ok(report)
+}
+
+fn all_codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
+    let mut codecs = ours::codecs(values);
+    codecs.extend(peers::codecs(values));
+    codecs
+}
+
+impl Distribution {
+    /// The differences of its values from the least.
+    fn values(self) -> Vec<u32> {
+        let mut random = Random::new(3);
+        let mut series = 1_000_000;
+        let mut value = |i: usize| match self {
+            Distribution::Uniform => random.next() as u32,
+            Distribution::Sorted => 5 * i as u32,
+            Distribution::Years => 1900 + random.below(201) as u32,
+            Distribution::Months => 1 + random.below(12) as u32,
+            Distribution::Series => {
+                series += random.below(11) as u32;
+                series
+            }
+        };
+        let mut values: Vec<u32> = (0..ROWS).map(&mut value).collect();
+        let least = values.iter().copied().min().unwrap_or_default();
+        values.iter_mut().for_each(|value| *value -= least);
+        values
+    }
+}
+
+fn positions(len: usize) -> Vec<u16> {
+    let mut random = Random::new(len as u64);
+    (0..len).map(|_| random.below(ROWS as u64) as u16).collect()
+}
+
+/// Room for all values and the padding of the last block.
+fn room() -> Vec<u32> {
+    vec![0; ROWS + 1_024]
+}
+
+fn decode_trial(case: String, codec: &dyn Codec) -> Trial<'_> {
+    let mut out = room();
+    Trial {
+        case,
+        units: ROWS as f64,
+        work: Box::new(move || {
+            codec.decode(&mut out);
+            std::hint::black_box(&out);
+        }),
+    }
+}
+
+fn fetch_trial<'a>(case: String, codec: &'a dyn Codec, positions: &'a [u16]) -> Trial<'a> {
+    let (mut scratch, mut out) = (room(), vec![0; positions.len()]);
+    Trial {
+        case,
+        units: positions.len() as f64,
+        work: Box::new(move || {
+            codec.fetch(positions, &mut scratch, &mut out);
+            std::hint::black_box(&out);
+        }),
+    }
+}
+
+/// Refuses to measure a codec that yields other values.
+fn check(codec: &dyn Codec, values: &[u32]) -> Result<()> {
+    let mut scratch = room();
+    codec.decode(&mut scratch);
+    let mut is_right = scratch[..ROWS] == *values;
+    for len in [1, 100, 20_000] {
+        let positions = positions(len);
+        let mut out = vec![0; len];
+        codec.fetch(&positions, &mut scratch, &mut out);
+        is_right &=
+            (out.iter().zip(&positions)).all(|(&value, &position)| value == values[position as usize]);
+    }
+    match is_right {
+        true => Ok(()),
+        false => Err(Error::internal(format!("{} yields wrong values", codec.name()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_yields_its_values() {
+        for (distribution, label) in DISTRIBUTIONS {
+            let values = distribution.values();
+            for codec in all_codecs(&values) {
+                check(codec.as_ref(), &values).unwrap_or_else(|e| panic!("{label}: {e}"));
+                assert!(codec.bytes() <= 4 * (ROWS + 1_024) + 1_024, "{}", codec.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Our layouts as codecs, and values as they are.
+
+use super::{Codec, ROWS, decode_and_pick};
+use frazil_block::{AlignedBytes, Layout};
+use frazil_kernels::{Isa, Packed, Selection, bitpack, byteslice, packed};
+
+/// Shorter lists are fetched code by code: reading everything would take longer.
+const SHORT_LIST: usize = ROWS / 8;
+
+pub(super) fn codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
+    vec![
+        Box::new(BitPacked(Bytes::new(Layout::BitPacked, values))),
+        Box::new(ByteSlice(Bytes::new(Layout::ByteSlice, values))),
+        byte_packed(values),
+        Box::new(Unencoded(values.to_vec())),
+    ]
+}
+
+/// Codes of a packed layout.
+struct Bytes {
+    bytes: AlignedBytes,
+    bits: u32,
+}
+
+impl Bytes {
+    fn new(layout: Layout, values: &[u32]) -> Bytes {
+        let codes: Vec<u64> = values.iter().map(|&value| value.into()).collect();
+        let bits = packed::bits_of(codes.iter().copied().max().unwrap_or_default());
+        let mut bytes = AlignedBytes::default();
+        let out = bytes.extend_zeroed(layout.bytes(codes.len(), bits));
+        match layout {
+            Layout::ByteSlice => byteslice::pack(&codes, bits, out),
+            _ => bitpack::pack(&codes, bits, out),
+        }
+        Bytes { bytes, bits }
+    }
+
+    fn codes(&self) -> Packed<'_> {
+        Packed {
+            bytes: self.bytes.as_slice(),
+            rows: ROWS,
+            bits: self.bits,
+        }
+    }
+}
+
+macro_rules! packed_codec {
+    ($codec:ident, $kernels:ident, $name:literal) => {
+        struct $codec(Bytes);
+
+        impl Codec for $codec {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn bytes(&self) -> usize {
+                self.0.bytes.len()
+            }
+
+            fn decode(&self, out: &mut [u32]) {
+                let all = Selection::all(0..ROWS as u32);
+                $kernels::unpack(Isa::detect(), self.0.codes(), all, &mut out[..ROWS]);
+            }
+
+            fn fetch(&self, positions: &[u16], scratch: &mut [u32], out: &mut [u32]) {
+                if positions.len() >= SHORT_LIST {
+                    return decode_and_pick(self, positions, scratch, out);
+                }
+                let codes = self.0.codes();
+                for (out, &position) in out.iter_mut().zip(positions) {
+                    *out = $kernels::get(codes, position as usize) as u32;
+                }
+            }
+        }
+    };
+}
+
+packed_codec!(BitPacked, bitpack, "bit_packed");
+packed_codec!(ByteSlice, byteslice, "byteslice");
+
+fn byte_packed(values: &[u32]) -> Box<dyn Codec> {
+    match values.iter().copied().max().unwrap_or_default() {
+        0..=0xff => Box::new(BytePacked(values.iter().map(|&value| value as u8).collect())),
+        0x100..=0xffff => Box::new(BytePacked(values.iter().map(|&value| value as u16).collect())),
+        _ => Box::new(BytePacked(values.to_vec())),
+    }
+}
+
+struct BytePacked<T>(Vec<T>);
+
+impl<T: Copy + Into<u32>> Codec for BytePacked<T> {
+    fn name(&self) -> &'static str {
+        "byte_packed"
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.0[..])
+    }
+
+    fn decode(&self, out: &mut [u32]) {
+        for (out, &code) in out.iter_mut().zip(&self.0) {
+            *out = code.into();
+        }
+    }
+
+    fn fetch(&self, positions: &[u16], _scratch: &mut [u32], out: &mut [u32]) {
+        for (out, &position) in out.iter_mut().zip(positions) {
+            *out = self.0[position as usize].into();
+        }
+    }
+}
+
+/// Values as they are: what encoding is measured by.
+struct Unencoded(Vec<u32>);
+
+impl Codec for Unencoded {
+    fn name(&self) -> &'static str {
+        "unencoded"
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.0[..])
+    }
+
+    fn decode(&self, out: &mut [u32]) {
+        out[..ROWS].copy_from_slice(&self.0);
+    }
+
+    fn fetch(&self, positions: &[u16], _scratch: &mut [u32], out: &mut [u32]) {
+        for (out, &position) in out.iter_mut().zip(positions) {
+            *out = self.0[position as usize];
+        }
+    }
+}
