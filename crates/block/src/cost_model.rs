@@ -92,15 +92,15 @@ impl Default for Calibration {
         Calibration {
             layouts: [
                 cost(line(0.008, 0.0012), line(0.0, 0.0006), line(0.36, 0.004)),
-                cost(line(0.020, 0.0015), line(0.010, 0.003), line(0.80, 0.02)),
+                cost(line(0.020, 0.0015), line(0.012, 0.003), line(0.50, 0.025)),
                 cost(line(0.015, 0.0018), line(0.0, 0.0035), line(0.25, 0.04)),
                 cost(line(0.030, 0.0015), line(0.020, 0.0105), line(1.0, 0.09)),
-                cost(line(0.050, 0.0050), line(0.30, 0.0200), line(1.5, 0.0)),
+                cost(line(0.040, 0.0020), line(0.22, 0.0080), line(3.0, 0.0)),
             ],
             raw: cost(line(0.0, 0.0015), line(0.0, 0.0008), line(0.2, 0.0075)),
             reference: 0.009,
             patch: [2.0, 0.5],
-            frame: [0.25, 0.8],
+            frame: [0.2, 0.6],
             decimal: [1.8, 1.5],
             gather: [0.3, 0.2],
             gather_kib: 0.0013,

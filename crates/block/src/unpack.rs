@@ -56,14 +56,11 @@ impl Block {
         let entry = self.entry(column);
         let mut scratch = std::mem::take(&mut out.codes);
         let codes = self.codes(entry);
-        let (words, chosen) = match entry.encoding {
-            Encoding::Frames => codes.dense(isa, selection, &mut scratch),
-            _ => codes.fetch(isa, selection, &mut scratch),
-        };
+        let (words, chosen) = codes.fetch(isa, selection, &mut scratch);
         match entry.encoding {
             Encoding::Dictionary => self.unpack_dictionary(isa, column, words, chosen, out),
             Encoding::Patched => self.unpack_patched(isa, entry, words, chosen, selection, out),
-            Encoding::Frames => self.unpack_frames(isa, entry, words, selection, out),
+            Encoding::Frames => self.unpack_frames(isa, entry, words, chosen, selection, out),
             Encoding::Decimal => decimal::unpack(entry, words, chosen, out),
             _ => {
                 let reference = frame_of_reference::reference(entry);
@@ -128,7 +125,10 @@ impl Block {
     }
 
     /// Values of a dictionary by code, the dummy of NULL included. The column has been touched.
-    fn dictionary_values<T: frazil_types::Native + frazil_kernels::Plain>(&self, column: usize) -> &[T] {
+    pub(crate) fn dictionary_values<T: frazil_types::Native + frazil_kernels::Plain>(
+        &self,
+        column: usize,
+    ) -> &[T] {
         let entry = self.entry(column);
         if entry.native == NativeType::String {
             let strings = self.prepared_strings(column);

@@ -164,6 +164,12 @@ impl Ladder {
     }
 }
 
+/// The double of a code.
+pub(crate) fn value(entry: &ColumnEntry, code: u64) -> f64 {
+    let reference = Ladder::of(entry).min - i64::from(entry.nullable());
+    double(reference + code as i64, power(entry.scale))
+}
+
 /// Doubles of the codes at `chosen`.
 pub(crate) fn unpack(entry: &ColumnEntry, codes: Words, chosen: Selection, out: &mut ColumnBuffer) {
     let (ladder, power) = (Ladder::of(entry), power(entry.scale));

@@ -9,14 +9,15 @@
 use super::EncodedColumn;
 use super::numbers::{Numbers, shift_codes};
 use crate::block::Block;
+use crate::code_match::{match_range, match_ranges};
 use crate::code_range::CodeRange;
 use crate::column_buffer::ColumnBuffer;
 use crate::format::ColumnEntry;
-use crate::layouts::codes::{MatchScratch, aligned, dispatch_words};
+use crate::layouts::codes::{Codes, MatchScratch, aligned, dispatch_words};
 use crate::resolve::{dispatch_integer, widen};
 use crate::unpack::for_each_row;
 use frazil_kernels::plain::Codes as Words;
-use frazil_kernels::{CodeWord, Combine, Isa, Reference, Selection, packed, unpack as kernels};
+use frazil_kernels::{CodeWord, Combine, Isa, Plain, Reference, Selection, packed, unpack as kernels};
 use std::ops::Range;
 
 /// Rows of a frame.
@@ -122,30 +123,57 @@ impl Block {
         scratch: &mut MatchScratch,
     ) {
         let codes = self.codes(entry);
-        let mut shifted = std::mem::take(&mut scratch.shifted);
-        aligned(rows, combine, out, &mut shifted, |rows, combine, out| {
+        let MatchScratch {
+            union,
+            shifted,
+            codes: room,
+        } = scratch;
+        aligned(rows, combine, out, shifted, |rows, combine, out| {
+            // The codes of the window as words, unpacked when the first frame has to be looked into.
+            let mut window: Option<(Words, usize)> = match codes {
+                Codes::Words(words) => Some((words, 0)),
+                Codes::Packed(..) => None,
+            };
+            let mut room = Some(room);
             dispatch_integer!(entry.native, T => {
                 let minima = self.slice::<T>(entry.sections.dictionary);
                 let mut at = rows.start;
                 while at < rows.end {
                     let end = rows.end.min((at / FRAME + 1) * FRAME);
                     let minimum = widen(&minima[at / FRAME]).wrapping_sub(entry.min) as u64;
-                    let words = (at - rows.start) / 64..(end - rows.start).div_ceil(64);
+                    let out = &mut out[(at - rows.start) / 64..(end - rows.start).div_ceil(64)];
                     let range = codes_of_frame(entry, minimum, wanted);
-                    codes.match_range(isa, at..end, &range, combine, &mut out[words], scratch);
+                    let decided = matches!(range, CodeRange::None | CodeRange::All);
+                    if window.is_none() && !decided && let Some(room) = room.take() {
+                        let all = Selection::all(rows.start as u32..rows.end as u32);
+                        window = Some((codes.dense(isa, all, room).0, rows.start));
+                    }
+                    match window {
+                        Some((words, first)) => dispatch_words!(words, codes => {
+                            match_range(isa, &codes[at - first..end - first], &range, combine, out, union);
+                        }),
+                        // None or all of them match: no code is looked at.
+                        None => match_ranges(&range, end - at, combine, out, union, |_, _, _, _, _| {}),
+                    }
                     at = end;
                 }
             }, _ => ());
         });
-        scratch.shifted = shifted;
     }
 
-    /// The values of the selected rows, whose codes are dense.
+    /// The smallest value of a row's frame. The column has been touched.
+    #[inline]
+    pub(crate) fn frame_reference<T: Plain>(&self, entry: &ColumnEntry, row: usize) -> T {
+        self.slice::<T>(entry.sections.dictionary)[row / FRAME]
+    }
+
+    /// The values of the selected rows, whose codes are `words` at `chosen`.
     pub(crate) fn unpack_frames(
         &self,
         isa: Isa,
         entry: &ColumnEntry,
-        dense: Words,
+        words: Words,
+        chosen: Selection,
         selection: Selection,
         out: &mut ColumnBuffer,
     ) {
@@ -154,8 +182,9 @@ impl Block {
             let nullable = T::from(entry.nullable());
             let reference = |row: usize| minima[row / FRAME].wrapping_sub(nullable);
             let out = out.values_mut::<T>();
-            dispatch_words!(dense, codes => match selection {
-                Selection::All { start, len } => {
+            dispatch_words!(words, codes => match (selection, chosen) {
+                (Selection::All { start, len }, Selection::All { start: first, .. }) => {
+                    let codes = &codes[first as usize..(first + len) as usize];
                     let (start, end) = (start as usize, (start + len) as usize);
                     let mut at = start;
                     while at < end {
@@ -166,7 +195,10 @@ impl Block {
                         at = next;
                     }
                 }
-                _ => for_each_row(selection, |i, row| out[i] = reference(row).plus(codes[i].to_u64())),
+                (_, Selection::All { .. }) => {
+                    for_each_row(selection, |i, row| out[i] = reference(row).plus(codes[i].to_u64()));
+                }
+                _ => for_each_row(selection, |i, row| out[i] = reference(row).plus(codes[row].to_u64())),
             });
         }, _ => ());
     }

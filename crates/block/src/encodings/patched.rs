@@ -150,6 +150,14 @@ impl Block {
         self.slice(entry.sections.heap)
     }
 
+    /// The number of the exception of a row with a code, if it is one. The column has been touched.
+    #[inline]
+    pub(crate) fn exception_of(&self, entry: &ColumnEntry, row: u16, code: u64) -> Option<usize> {
+        let is_marker = code == packed::top(entry.code_bits.into());
+        let search = || self.exception_rows(entry).binary_search(&row).ok();
+        is_marker.then(search).flatten()
+    }
+
     /// Translates ascending, disjoint ranges of ordinals. The column has been touched.
     pub(crate) fn patched_range(&self, entry: &ColumnEntry, wanted: &[(u64, u64)]) -> PatchedRange {
         let nullable = u64::from(entry.nullable());

@@ -98,7 +98,7 @@ impl<'a> Codes<'a> {
             }
             Codes::Packed(layout, packed) => (layout, packed),
         };
-        let MatchScratch { union, shifted } = scratch;
+        let MatchScratch { union, shifted, .. } = scratch;
         aligned(rows, combine, out, shifted, |rows, combine, out| {
             if let CodeRange::Set(set) = wanted {
                 with_kernels!(layout, k => k::in_set(isa, packed, rows, set, combine, out));
@@ -195,6 +195,8 @@ pub(crate) struct MatchScratch {
     pub union: Vec<u64>,
     /// A window moved to a multiple of 64 rows.
     pub shifted: Vec<u64>,
+    /// Codes of a window, where each part of it has a test of its own.
+    pub codes: CodeScratch,
 }
 
 /// Runs a test whose windows must begin at a multiple of 64 rows on one that may not.
