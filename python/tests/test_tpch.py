@@ -15,6 +15,10 @@ STATES = ["hot", "frozen", "half_frozen", "sorted", "reopened"]
 STAGES = ["fused", "relaxed", "staged"]
 SCANS = ["compiled", "vectorized", "sarg", "blocks", "sma", "psma"]
 QUERIES = range(1, 23)
+LAYOUTS = ["byte-packed", "bit-packed", "byteslice", "vbp", "hbp"]
+ENCODINGS = ["dictionary", "frame of reference", "patched frame of reference", "frames of reference", "raw"]
+PURPOSES = ["scan", "point", "size"]
+PAX_ROWS = [1, 3, 512, 1000, 65536]
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +47,9 @@ def pieces(path, count):
         yield piece
 
 
-def load(connection, files, state):
+def load(connection, files, state, options=None):
     for table in tpch_data.TABLES:
-        connection.execute(tpch_data.ddl(table))
+        connection.execute(tpch_data.ddl(table) + (f" with ({options})" if options else ""))
         path = files / f"{table}.parquet"
         if state == "hot":
             connection.execute(f"copy {table} from '{path}' (format parquet)")
@@ -105,6 +109,29 @@ def test_sizes_of_vectors_do_not_matter(database, expected, window, stage):
         check(database, expected, query, threads=1, frazil_stages="relaxed")
     database.execute("set frazil.window_rows = 4096")
     database.execute("set frazil.stage_rows = 1024")
+
+
+HOLDINGS = ([f"layout = '{layout}'" for layout in LAYOUTS] + [f"encoding = '{e}'" for e in ENCODINGS]
+            + [f"freeze_for = '{purpose}'" for purpose in PURPOSES] + [f"pax_rows = {k}" for k in PAX_ROWS])
+
+
+@pytest.mark.parametrize("options", HOLDINGS)
+def test_answers_do_not_depend_on_how_rows_are_held(files, expected, isas, options):
+    hot = options.startswith("pax_rows")
+    connection = frazil.connect(":memory:")
+    load(connection, files, "hot" if hot else "frozen", options)
+    name, _, value = options.partition(" = ")
+    held = connection.execute("select distinct layout, encoding from frazil_blocks").fetchall()
+    if hot:
+        assert held == [(f"memPAX({value})", "hot")]
+    elif name == "layout":
+        assert {layout for layout, _ in held} == {value.strip("'"), "none"}
+    elif name == "encoding":
+        assert value.strip("'") in {encoding for _, encoding in held}
+    for query in QUERIES:
+        check(connection, expected, query, threads=1, frazil_isa=isas[0], frazil_stages="fused")
+        check(connection, expected, query, threads=2, frazil_isa=isas[-1], frazil_stages="relaxed")
+    connection.close()
 
 
 def test_rows_are_all_there(database, files):

@@ -3,10 +3,12 @@
 
 mod support;
 
-use frazil_block::BuildOptions;
-use frazil_catalog::TableId;
+use frazil_block::{BuildOptions, ColumnOptions, Encoding};
+use frazil_catalog::{TableId, TableOptions};
 use frazil_storage::{ChunkLoader, Freezer, RowId, ScanOptions, Store};
-use frazil_types::{Cancel, CompareOp, Restriction, RestrictionKind, Value};
+use frazil_types::{
+    Cancel, ColumnDef, CompareOp, LogicalType, Restriction, RestrictionKind, Schema, SqlState, Value,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::*;
@@ -263,4 +265,45 @@ fn batches_of_any_size_load_in_order() {
         assert_eq!(table.chunks().filter(|c| c.block().is_some()).count(), blocks);
         check_at_random(&mut random, &table, &expected, 3);
     }
+}
+
+#[test]
+fn a_table_that_cannot_be_held_as_asked_holds_up_no_other() {
+    let store = Store::new();
+    let column = |ty| Arc::new(Schema::new(vec![ColumnDef::new("c", ty)]));
+    let refused = ColumnOptions {
+        encoding: Some(Encoding::FrameOfReference),
+        ..ColumnOptions::default()
+    };
+    let mut options = TableOptions::default();
+    options.columns.insert(0, refused);
+    let rows = 65_537;
+    let mut tables = Vec::new();
+    let mut transaction = begin(&store);
+    for (name, ty, options) in [
+        ("refused", LogicalType::Text, options.clone()),
+        ("fitting", LogicalType::Integer, options),
+    ] {
+        let schema = column(ty);
+        let id = transaction
+            .create_table(name, schema.clone(), options)
+            .unwrap()
+            .id;
+        let value = |i: usize| match ty {
+            LogicalType::Text => vec![Value::Text(format!("text {i}"))],
+            _ => vec![Value::Int(i as i128)],
+        };
+        let values: Vec<Vec<Value>> = (0..rows).map(value).collect();
+        transaction.append(id, &batch(&schema, &values)).unwrap();
+        tables.push(id);
+    }
+    transaction.commit();
+    assert!(store.freeze_step().unwrap());
+    let error = store.freeze_step().unwrap_err();
+    assert_eq!(error.state(), SqlState::INVALID_PARAMETER);
+    let frozen = |id| store.snapshot().table(id).unwrap().sealed()[0].block().is_some();
+    assert_eq!(
+        tables.iter().map(|&id| frozen(id)).collect::<Vec<_>>(),
+        [false, true]
+    );
 }

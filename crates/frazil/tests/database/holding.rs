@@ -117,6 +117,28 @@ fn what_cannot_be_held_is_refused_by_name_and_kept() {
 }
 
 #[test]
+fn rows_that_are_frozen_on_their_way_in_are_held_as_asked_or_refused() {
+    let path = directory("pinned-load");
+    let database = Database::open(&path).expect("an empty directory opens");
+    let c = database.connect();
+    let file = path.with_extension("csv");
+    let lines: String = (0..65_536).map(|i| format!("{i}\n")).collect();
+    std::fs::write(&file, lines).expect("it can be written");
+    rows(
+        &c,
+        "create table t (a integer) with (layout.a = vbp); create table u (a text) with (encoding.a = decimal)",
+    );
+    rows(&c, &format!("copy t from '{}'", file.display()));
+    assert_eq!(held(&c, "layout"), "vbp");
+    let copy = format!("copy u from '{}'", file.display());
+    assert_eq!(state(&c, &copy), SqlState::INVALID_PARAMETER);
+    assert_eq!(rows(&c, "select count(*) from u"), "0");
+    database.close().expect("it closes");
+    let _ = std::fs::remove_file(&file);
+    let _ = std::fs::remove_dir_all(&path);
+}
+
+#[test]
 fn options_outlive_the_database_that_set_them() {
     let path = directory("options");
     let database = Database::open(&path).expect("an empty directory opens");
