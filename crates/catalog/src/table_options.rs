@@ -135,16 +135,18 @@ fn pax_rows(value: &Value) -> Result<u32> {
     })
 }
 
-/// A value by its name; `None` where the default is asked for.
+/// A value by its name; `None` where the default is asked for. The error of what is none names those there are.
 fn read<T>(option: &str, value: &Value, parse: fn(&str) -> Result<T>) -> Result<Option<T>> {
-    let context = |e: Error| e.in_context(format!("table option {option}"));
-    match value {
-        Value::Null => Ok(None),
-        Value::Text(name) => parse(name).map(Some).map_err(context),
-        // Known names are part of the error of a name that is none.
-        Value::Int(v) => parse(&v.to_string()).map(Some).map_err(context),
-        _ => parse("").map(Some).map_err(context),
-    }
+    let name = match value {
+        Value::Null => return Ok(None),
+        Value::Text(name) => name.clone(),
+        Value::Int(v) => v.to_string(),
+        Value::Bool(v) => v.to_string(),
+        Value::Double(v) => v.to_string(),
+        Value::Interval(_) => String::new(),
+    };
+    let read = parse(&name).map(Some);
+    read.map_err(|e| e.in_context(format!("table option {option}")))
 }
 
 fn unknown(name: &str) -> Error {
