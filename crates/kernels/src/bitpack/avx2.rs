@@ -108,6 +108,21 @@ impl Lanes for Bytes {
     whole_registers!(u8, i8, _mm256_set1_epi8, _mm256_sll_epi16, _mm256_srl_epi16);
 
     #[inline(always)]
+    unsafe fn store_as_32(self, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            let half = |half: __m128i, i: usize| {
+                let lower = _mm256_cvtepu8_epi32(half);
+                let upper = _mm256_cvtepu8_epi32(_mm_srli_si128::<8>(half));
+                _mm256_storeu_si256(to.wrapping_add(i * 64).cast(), lower);
+                _mm256_storeu_si256(to.wrapping_add(i * 64 + 32).cast(), upper);
+            };
+            half(_mm256_castsi256_si128(self.0), 0);
+            half(_mm256_extracti128_si256::<1>(self.0), 1);
+        }
+    }
+
+    #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.
         unsafe {
@@ -129,6 +144,17 @@ impl Lanes for Bytes {
 
 impl Lanes for Pairs {
     whole_registers!(u16, i16, _mm256_set1_epi16, _mm256_sll_epi16, _mm256_srl_epi16);
+
+    #[inline(always)]
+    unsafe fn store_as_32(self, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            let lower = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(self.0));
+            let upper = _mm256_cvtepu16_epi32(_mm256_extracti128_si256::<1>(self.0));
+            _mm256_storeu_si256(to.cast(), lower);
+            _mm256_storeu_si256(to.wrapping_add(32).cast(), upper);
+        }
+    }
 
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
@@ -154,6 +180,12 @@ impl Lanes for Pairs {
 
 impl Lanes for Quads {
     whole_registers!(u32, i32, _mm256_set1_epi32, _mm256_sll_epi32, _mm256_srl_epi32);
+
+    #[inline(always)]
+    unsafe fn store_as_32(self, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { self.store(to) }
+    }
 
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {

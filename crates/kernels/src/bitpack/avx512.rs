@@ -98,6 +98,20 @@ macro_rules! inside {
 
 impl Lanes for Bytes {
     whole_registers!(u8, i8, _mm512_set1_epi8);
+
+    #[inline(always)]
+    unsafe fn store_as_32(self, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            let quarter = |quarter: __m128i, i: usize| {
+                _mm512_storeu_si512(to.wrapping_add(i * 64).cast(), _mm512_cvtepu8_epi32(quarter));
+            };
+            quarter(_mm512_castsi512_si128(self.0), 0);
+            quarter(_mm512_extracti32x4_epi32::<1>(self.0), 1);
+            quarter(_mm512_extracti32x4_epi32::<2>(self.0), 2);
+            quarter(_mm512_extracti32x4_epi32::<3>(self.0), 3);
+        }
+    }
     shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
 
     #[inline(always)]
@@ -115,6 +129,17 @@ impl Lanes for Bytes {
 
 impl Lanes for Pairs {
     whole_registers!(u16, i16, _mm512_set1_epi16);
+
+    #[inline(always)]
+    unsafe fn store_as_32(self, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            let lower = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(self.0));
+            let upper = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(self.0));
+            _mm512_storeu_si512(to.cast(), lower);
+            _mm512_storeu_si512(to.wrapping_add(64).cast(), upper);
+        }
+    }
     shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
 
     #[inline(always)]
@@ -127,6 +152,12 @@ impl Lanes for Pairs {
 
 impl Lanes for Quads {
     whole_registers!(u32, i32, _mm512_set1_epi32);
+
+    #[inline(always)]
+    unsafe fn store_as_32(self, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { self.store(to) }
+    }
     shifts!(_mm512_sll_epi32, _mm512_srl_epi32);
 
     #[inline(always)]

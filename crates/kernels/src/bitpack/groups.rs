@@ -32,6 +32,8 @@ pub(super) struct Kernels {
     pub between: unsafe fn(*const u8, u32, Test, &mut [[u64; GROUP_WORDS]]),
     /// Writes the group's 512 codes as lane words.
     pub unpack: unsafe fn(*const u8, u32, *mut u8),
+    /// Writes the group's 512 codes, of up to 32 bits, as words of 32 bits.
+    pub unpack_to_32: unsafe fn(*const u8, u32, *mut u8),
     /// Writes a group (the last argument) from 512 lane words, none wider than the width.
     pub pack: unsafe fn(*const u8, u32, *mut u8),
 }
@@ -52,6 +54,8 @@ pub(super) trait Lanes: Copy {
     unsafe fn load(from: *const u8) -> Self;
     /// Writes it.
     unsafe fn store(self, to: *mut u8);
+    /// Writes its lanes as words of 32 bits.
+    unsafe fn store_as_32(self, to: *mut u8);
     /// The low bits of a word in every lane.
     unsafe fn splat(word: u64) -> Self;
     /// Bits of both.
@@ -174,6 +178,26 @@ pub(super) unsafe fn unpack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut
             for part in 0..parts {
                 let v = v * parts + part;
                 group.codes::<V>(v).store(to.wrapping_add(v * V::BYTES));
+            }
+        });
+    }
+}
+
+/// See [`Kernels::unpack_to_32`].
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn unpack_to_32<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8) {
+    let group = Group::<BITS>(from);
+    let parts = VECTOR / V::BYTES;
+    let bytes = V::BYTES * 32 / V::BITS as usize;
+    // SAFETY: by contract.
+    unsafe {
+        unroll!(v < V::BITS as usize => {
+            for part in 0..parts {
+                let v = v * parts + part;
+                group.codes::<V>(v).store_as_32(to.wrapping_add(v * bytes));
             }
         });
     }

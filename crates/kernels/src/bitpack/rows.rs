@@ -30,7 +30,7 @@ const SOME: usize = 256;
 /// Rows of the ring of unpacked groups that positions are taken from.
 pub(super) const RING: usize = 4096;
 /// Words of match bits taken at a time.
-const BATCH_WORDS: usize = 2 * GROUP_WORDS;
+const BATCH_WORDS: usize = 4 * GROUP_WORDS;
 const BATCH: usize = BATCH_WORDS * 64;
 
 /// An instruction set.
@@ -229,17 +229,25 @@ unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
     mut out: *mut C,
     mut len: usize,
 ) {
-    let unpack = U::kernels(codes.bits).unpack;
+    let kernels = U::kernels(codes.bits);
+    // The function that writes a whole group in place, if there is one.
+    let in_place = match (size_of::<L>(), size_of::<C>()) {
+        (lane, word) if lane == word => Some(kernels.unpack),
+        (1 | 2, 4) => Some(kernels.unpack_to_32),
+        _ => None,
+    };
     let mut buffer = Buffer::<L, GROUP>::new();
     while len > 0 {
         let skip = row % GROUP;
         let count = (GROUP - skip).min(len);
-        // SAFETY: by contract; a whole group of words of the lane's width is written in place.
+        // SAFETY: by contract; a whole group is written in place by a function for words of that size.
         unsafe {
-            if count == GROUP && size_of::<L>() == size_of::<C>() {
+            if let Some(unpack) = in_place
+                && count == GROUP
+            {
                 unpack(group_of(codes, row), codes.bits, out.cast());
             } else {
-                unpack(group_of(codes, row), codes.bits, buffer.from(0));
+                (kernels.unpack)(group_of(codes, row), codes.bits, buffer.from(0));
                 let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<C>>(), count);
                 for (out, code) in out.iter_mut().zip(buffer.rows(skip..GROUP)) {
                     out.write(C::from_u64(code.to_u64()));
@@ -264,7 +272,7 @@ unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
 ) {
     let mut unpacked = Buffer::<L, BATCH>::new();
     let mut compressed = [L::default(); BATCH];
-    let mut positions = [0; BATCH + AT_ONCE];
+    let mut positions = Buffer::<u16, { BATCH + AT_ONCE }>::new();
     for (i, words) in words.chunks(BATCH_WORDS).enumerate() {
         let first = start + i * BATCH;
         let len = (len - (i * BATCH) as u32).min(BATCH as u32);
@@ -279,7 +287,7 @@ unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
         unsafe {
             if count * GROUP < dense::<L>() / 2 * rows {
                 write_positions(words, len, &mut positions);
-                sparse::extract::<L, C>(codes, first, &positions[..count], now);
+                sparse::extract::<L, C>(codes, first, positions.rows(0..count), now);
                 continue;
             }
             all::<U, L, L>(codes, first, unpacked.from(0).cast(), rows);
@@ -302,15 +310,15 @@ const AT_ONCE: usize = 4;
 /// Writes the numbers of the set bits. Words have few or none, which no branch predictor foresees: so
 /// some are written whether they are there or not.
 #[inline(always)]
-fn write_positions(words: &[u64], len: u32, out: &mut [u16; BATCH + AT_ONCE]) {
+fn write_positions(words: &[u64], len: u32, out: &mut Buffer<u16, { BATCH + AT_ONCE }>) {
     let mut end = 0;
     for i in 0..words.len() {
         let mut word = masked_word(words, len, i);
         let count = word.count_ones() as usize;
         let mut written = 0;
         loop {
-            for out in &mut out[end + written..][..AT_ONCE] {
-                *out = (i * 64) as u16 + word.trailing_zeros() as u16;
+            for out in &mut out.0[end + written..][..AT_ONCE] {
+                out.write((i * 64) as u16 + word.trailing_zeros() as u16);
                 word &= word.wrapping_sub(1);
             }
             written += AT_ONCE;
@@ -432,6 +440,12 @@ macro_rules! instantiate {
         }
 
         #[target_feature(enable = $features)]
+        unsafe fn unpack_group_to_32<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { groups::unpack_to_32::<V, BITS>(from, to) }
+        }
+
+        #[target_feature(enable = $features)]
         unsafe fn pack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
             // SAFETY: by contract.
             unsafe { groups::pack::<V, BITS>(from, to) }
@@ -511,11 +525,13 @@ macro_rules! kernels {
             $($(Kernels {
                 between: between_groups::<$lanes, $bits>,
                 unpack: unpack_group::<$lanes, $bits>,
+                unpack_to_32: unpack_group_to_32::<$lanes, $bits>,
                 pack: pack_group::<$lanes, $bits>,
             },)*)*
             Kernels {
                 between: between_wide,
                 unpack: unpack_wide,
+                unpack_to_32: unpack_wide,
                 pack: pack_wide,
             },
         ]
