@@ -159,9 +159,19 @@ fn naive_value(field: &[u8], quoted: bool, column: usize) -> Option<Value> {
     match column {
         0 => Some(Value::Int(text.trim().parse::<i32>().ok()?.into())),
         1 => {
-            let number: f64 = text.trim().parse().ok()?;
-            // Cents of this size are exact in a double.
-            (number.abs() < 1e13).then(|| Value::Int((number * 100.0).round() as i128))
+            let (mantissa, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
+            let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+            let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+            // Digits times a power of ten, in cents, half away from zero.
+            let shift = exponent.parse::<i32>().ok()? - fraction.len() as i32 + 2;
+            let cents = match shift {
+                0.. => digits.checked_mul(10_i128.checked_pow(shift as u32)?)?,
+                _ => {
+                    let unit = 10_i128.checked_pow(shift.unsigned_abs())?;
+                    (digits.abs() + unit / 2) / unit * digits.signum()
+                }
+            };
+            (cents.abs() < 10_i128.pow(15)).then_some(Value::Int(cents))
         }
         2 => {
             // Years before year 1 have a sign.
