@@ -99,9 +99,9 @@ impl Default for Calibration {
             ],
             raw: cost(line(0.0, 0.0015), line(0.0, 0.0008), line(0.2, 0.0075)),
             reference: 0.009,
-            patch: [2.0, 0.5],
+            patch: [2.75, 0.5],
             frame: [0.2, 0.6],
-            decimal: [1.8, 1.5],
+            decimal: [0.62, 0.9],
             gather: [0.3, 0.2],
             gather_kib: 0.0013,
             weights: [
