@@ -2,7 +2,7 @@
 //! joined by the funnel shifts of VBMI2.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, Test};
-use super::rows::{self, instantiate, kernels};
+use super::rows::{self, by_lane, instantiate, kernels};
 use super::wide;
 use crate::compare::avx512::Lanes as _;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};

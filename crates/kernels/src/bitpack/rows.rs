@@ -124,53 +124,18 @@ unsafe fn part_of_a_group<U: Unit>(
     }
 }
 
-/// See [`super::unpack`].
-///
-/// # Safety
-/// The machine has the unit, the bytes are those of the rows, and `C` holds the codes.
-#[inline(always)]
-pub(super) unsafe fn unpack<U: Unit, C: CodeWord>(
-    codes: Packed<'_>,
-    selection: Selection<'_>,
-    out: &mut [C],
-) -> usize {
-    let count = selection.check(codes.rows, out.len());
-    let out = &mut out[..count];
-    // SAFETY: by contract, and the selection was checked.
-    unsafe {
-        match lane_bits(codes.bits) {
-            8 => selected::<U, u8, C>(codes, selection, out),
-            16 => selected::<U, u16, C>(codes, selection, out),
-            32 => selected::<U, u32, C>(codes, selection, out),
-            _ => selected::<U, u64, C>(codes, selection, out),
+/// Calls the function of this name for the lanes codes of `$bits` bits lie in.
+macro_rules! by_lane {
+    ($bits:expr, $unit:ty, $word:ty, $function:ident, $($argument:expr),*) => {
+        match $crate::bitpack::place::lane_bits($bits) {
+            8 => rows::$function::<$unit, u8, $word>($($argument),*),
+            16 => rows::$function::<$unit, u16, $word>($($argument),*),
+            32 => rows::$function::<$unit, u32, $word>($($argument),*),
+            _ => rows::$function::<$unit, u64, $word>($($argument),*),
         }
-    }
-    count
+    };
 }
-
-/// [`unpack`] for codes in lanes of `L`; `out` has exactly as many words as rows are selected.
-///
-/// # Safety
-/// As [`unpack`]; the selection was checked.
-#[inline(always)]
-unsafe fn selected<U: Unit, L: CodeWord, C: CodeWord>(
-    codes: Packed<'_>,
-    selection: Selection<'_>,
-    out: &mut [C],
-) {
-    // SAFETY: by contract.
-    unsafe {
-        match selection {
-            Selection::All { start, .. } => {
-                all::<U, L, C>(codes, start as usize, out.as_mut_ptr(), out.len())
-            }
-            Selection::Bits { words, start, len } => {
-                by_bits::<U, L, C>(codes, words, start as usize, len, out)
-            }
-            Selection::Positions(positions) => at_positions::<U, L, C>(codes, positions, out),
-        }
-    }
-}
+pub(super) use by_lane;
 
 /// Room for unpacked codes, nothing in it at first: clearing it would cost as much as unpacking.
 #[repr(align(64))]
@@ -221,9 +186,10 @@ fn widen<L: CodeWord, C: CodeWord>(codes: &[L], out: &mut [C]) {
 /// The codes of as many rows as there are words from `out` on, beginning with `row`.
 ///
 /// # Safety
-/// As [`selected`]; `len` words can be written.
+/// The machine has the unit, the bytes are those of the codes, the rows are some of them, `C` holds codes
+/// in lanes of `L`, and `len` words can be written.
 #[inline(always)]
-unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
+pub(super) unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
     codes: Packed<'_>,
     mut row: usize,
     mut out: *mut C,
@@ -261,9 +227,9 @@ unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
 /// The codes of rows with a set bit: unpacked and compressed where they are many, one by one where few.
 ///
 /// # Safety
-/// As [`selected`].
+/// As [`all`]; `out` has exactly as many words as rows are selected.
 #[inline(always)]
-unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
+pub(super) unsafe fn by_bits<U: Unit, L: CodeWord, C: CodeWord>(
     codes: Packed<'_>,
     words: &[u64],
     start: usize,
@@ -333,9 +299,9 @@ fn write_positions(words: &[u64], len: u32, out: &mut Buffer<u16, { BATCH + AT_O
 /// The codes at ascending positions: where groups have many of them they are unpacked.
 ///
 /// # Safety
-/// As [`selected`].
+/// As [`all`]; `out` has exactly as many words as rows are selected.
 #[inline(always)]
-unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
+pub(super) unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
     codes: Packed<'_>,
     positions: &[u16],
     out: &mut [C],
@@ -491,7 +457,8 @@ macro_rules! instantiate {
             unsafe { rows::between::<$unit>(codes, rows, op, span, combine, out) }
         }
 
-        /// See [`super::unpack`].
+        /// See [`super::unpack`]. Each form of selection has a function of its own: those with large
+        /// buffers begin by probing the stack.
         ///
         /// # Safety
         /// The bytes are those of the rows; `C` holds the codes.
@@ -501,8 +468,47 @@ macro_rules! instantiate {
             selection: Selection<'_>,
             out: &mut [C],
         ) -> usize {
+            let count = selection.check(codes.rows, out.len());
+            let out = &mut out[..count];
+            // SAFETY: by contract, and the selection was checked.
+            unsafe {
+                match selection {
+                    Selection::All { start, .. } => unpack_all(codes, start as usize, out),
+                    Selection::Bits { words, start, len } => {
+                        unpack_by_bits(codes, words, start as usize, len, out)
+                    }
+                    Selection::Positions(positions) => unpack_at_positions(codes, positions, out),
+                }
+            }
+            count
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline(never)]
+        unsafe fn unpack_all<C: CodeWord>(codes: Packed<'_>, start: usize, out: &mut [C]) {
+            let (to, len) = (out.as_mut_ptr(), out.len());
             // SAFETY: by contract.
-            unsafe { rows::unpack::<$unit, C>(codes, selection, out) }
+            unsafe { by_lane!(codes.bits, $unit, C, all, codes, start, to, len) }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline(never)]
+        unsafe fn unpack_by_bits<C: CodeWord>(
+            codes: Packed<'_>,
+            words: &[u64],
+            start: usize,
+            len: u32,
+            out: &mut [C],
+        ) {
+            // SAFETY: by contract.
+            unsafe { by_lane!(codes.bits, $unit, C, by_bits, codes, words, start, len, out) }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline(never)]
+        unsafe fn unpack_at_positions<C: CodeWord>(codes: Packed<'_>, positions: &[u16], out: &mut [C]) {
+            // SAFETY: by contract.
+            unsafe { by_lane!(codes.bits, $unit, C, at_positions, codes, positions, out) }
         }
 
         /// See [`super::pack`].
