@@ -41,7 +41,7 @@ pub struct OpenPipeline {
     pub(crate) buffer: Option<BufferBuild>,
     pub(crate) budget: MemoryBudget,
     pub(crate) cancel: Cancel,
-    _texts: Vec<Box<[u8]>>,
+    _texts: Texts,
 }
 
 // SAFETY: the string references in cells and constants point into memory this object owns and nobody
@@ -248,11 +248,11 @@ fn stored_at(plan: &PipelinePlan, buffer: BufferId, column: frazil_plan::ColumnI
     found.ok_or_else(|| Error::internal("a column that its buffer does not keep"))
 }
 
+/// The bytes of strings that cells refer to.
+type Texts = Vec<Box<[u8]>>;
+
 /// The cells generated code reads: parameters, then subqueries; and the bytes of their strings.
-fn parameter_cells(
-    plan: &PipelinePlan,
-    finished: &Finished,
-) -> Result<(Box<[ParameterCell]>, Vec<Box<[u8]>>)> {
+fn parameter_cells(plan: &PipelinePlan, finished: &Finished) -> Result<(Box<[ParameterCell]>, Texts)> {
     let subquery_types = plan.subqueries.iter().map(|b| {
         let column = plan.buffers[b.0].columns[0];
         plan.columns[column].ty

@@ -355,9 +355,11 @@ fn effectively_nullable(plan: &PipelinePlan) -> Vec<bool> {
     for pipeline in &plan.pipelines {
         for operator in &pipeline.operators {
             match operator {
-                PipelineOperator::Probe { join, kind, .. }
-                    if matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) =>
-                {
+                PipelineOperator::Probe {
+                    join,
+                    kind: JoinKind::ProbeOuter | JoinKind::FullOuter,
+                    ..
+                } => {
                     for c in &plan.joins[join.0].payload {
                         nullable[c.0 as usize] = true;
                     }

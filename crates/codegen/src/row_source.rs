@@ -101,7 +101,7 @@ fn unmatched_or_matched(
 /// One worker's way through a source, vector by vector.
 pub(crate) enum SourceCursor {
     /// A scan's.
-    Scan(ScanSource),
+    Scan(Box<ScanSource>),
     /// Over rows in memory.
     Rows(Gatherer),
     /// Over columns in memory.
@@ -114,7 +114,7 @@ impl SourceCursor {
         match source {
             PipelineSource::Scan { scan, row_id, .. } => {
                 let read: Vec<bool> = shape.columns.iter().map(|c| c.read).collect();
-                SourceCursor::Scan(ScanSource::new(scan, &read, *row_id))
+                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id)))
             }
             PipelineSource::Buffer(..) | PipelineSource::Values(..) => {
                 SourceCursor::Columns(Lender::default())

@@ -161,6 +161,10 @@ impl Worker {
 }
 
 /// Where the object `spec`, the i-th of the pipeline, lies.
+#[expect(
+    clippy::vec_box,
+    reason = "generated code keeps the addresses of calls while their list grows"
+)]
 fn address(
     open: &OpenPipeline,
     i: usize,

@@ -194,7 +194,9 @@ fn grouped(bounded: bool) {
         input: Box::new(input),
         groups: groups.clone(),
     };
-    let mut expected: BTreeMap<String, (Vec<Value>, i128, i128, f64, f64, f64)> = BTreeMap::new();
+    /// Key, sum and count of the integers, smallest and sum of the doubles, rows.
+    type Expected = (Vec<Value>, i128, i128, f64, f64, f64);
+    let mut expected: BTreeMap<String, Expected> = BTreeMap::new();
     for r in &data {
         let key: Vec<Value> = if bounded {
             vec![r[0].clone()]

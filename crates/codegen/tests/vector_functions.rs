@@ -45,8 +45,10 @@ fn add(a: Expr, b: Expr, text: bool) -> Expr {
     }
 }
 
-fn input(m: &mut Maker) -> (Operator, Vec<ColumnId>, Vec<(Option<i128>, i128)>) {
-    let data: Vec<(Option<i128>, i128)> = (0..2500).map(|i| ((i % 10 != 3).then_some(i % 97), i)).collect();
+type Pairs = Vec<(Option<i128>, i128)>;
+
+fn input(m: &mut Maker) -> (Operator, Vec<ColumnId>, Pairs) {
+    let data: Pairs = (0..2500).map(|i| ((i % 10 != 3).then_some(i % 97), i)).collect();
     let rows: Vec<Vec<Value>> = data
         .iter()
         .map(|(a, b)| vec![a.map_or(Value::Null, Value::Int), Value::Int(*b)])

@@ -102,8 +102,11 @@ fn read(file: &TempFile, content: &[u8]) -> Result<Vec<Vec<Value>>, Error> {
     Ok(rows)
 }
 
-/// Records of (bytes, quoted), by RFC 4180; `None` if a quote stays open.
-fn naive_split(content: &[u8]) -> Option<Vec<Vec<(Vec<u8>, bool)>>> {
+/// Bytes, and whether they were quoted.
+type Field = (Vec<u8>, bool);
+
+/// Records by RFC 4180; `None` if a quote stays open.
+fn naive_split(content: &[u8]) -> Option<Vec<Vec<Field>>> {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let mut records = Vec::new();
     let mut at = 0;
@@ -223,7 +226,7 @@ fn mutated_files_are_read_right_or_refused() {
         let content = mutated(&mut random);
         let shown = String::from_utf8_lossy(&content).into_owned();
         let naive = naive_split(&content).and_then(|records| {
-            let row = |r: &Vec<(Vec<u8>, bool)>| -> Option<Vec<Value>> {
+            let row = |r: &Vec<Field>| -> Option<Vec<Value>> {
                 (r.len() == 4).then_some(())?;
                 r.iter()
                     .enumerate()

@@ -183,7 +183,7 @@ fn with_selections(random: &mut Random, len: usize, check: impl Fn(Selection<'_>
     check(Selection::all(start as u32..(start + rows) as u32));
     check(Selection::all(0..len as u32));
     let mut bits = random.bits(rows);
-    if let (Some(last), true) = (bits.last_mut(), rows % 64 != 0) {
+    if let (Some(last), true) = (bits.last_mut(), !rows.is_multiple_of(64)) {
         // Bits beyond the length are ignored.
         *last |= !0 << (rows % 64);
     }

@@ -128,7 +128,7 @@ impl Builder<'_> {
             let tree = &helpers.shared[id];
             self.prepare(tree, helpers);
             let columns = helpers.shared_needed[id].iter().copied().collect();
-            self.shared[id] = Some(self.into_buffer(tree, columns, None, 0));
+            self.shared[id] = Some(self.keep_in_buffer(tree, columns, None, 0));
         }
     }
 
@@ -136,7 +136,7 @@ impl Builder<'_> {
         if self.subqueries[id].is_none() {
             let (tree, column) = &helpers.subqueries[id];
             self.prepare(tree, helpers);
-            self.subqueries[id] = Some(self.into_buffer(tree, vec![*column], None, 0));
+            self.subqueries[id] = Some(self.keep_in_buffer(tree, vec![*column], None, 0));
         }
     }
 
@@ -176,16 +176,16 @@ impl Builder<'_> {
             }
             Operator::Limit { input, limit, offset } => {
                 let columns = output.iter().map(|o| o.1).collect();
-                self.out.result = Some(self.into_buffer(input, columns, *limit, *offset));
+                self.out.result = Some(self.keep_in_buffer(input, columns, *limit, *offset));
             }
             _ => {
                 let columns = output.iter().map(|o| o.1).collect();
-                self.out.result = Some(self.into_buffer(root, columns, None, 0));
+                self.out.result = Some(self.keep_in_buffer(root, columns, None, 0));
             }
         }
     }
 
-    fn into_buffer(
+    fn keep_in_buffer(
         &mut self,
         op: &Operator,
         columns: Vec<ColumnId>,
@@ -274,7 +274,7 @@ impl Builder<'_> {
             }
             Operator::Limit { input, limit, offset } => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
-                let id = self.into_buffer(input, columns.clone(), *limit, *offset);
+                let id = self.keep_in_buffer(input, columns.clone(), *limit, *offset);
                 one(Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect()))
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),

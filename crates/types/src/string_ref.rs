@@ -104,9 +104,9 @@ impl StringRef {
     /// The bytes.
     ///
     /// # Safety
-    /// The referenced bytes must be alive, and stay so for `'a`.
+    /// The referenced bytes must be alive, and stay so while the result is used.
     #[inline]
-    pub unsafe fn bytes<'a>(&'a self) -> &'a [u8] {
+    pub unsafe fn bytes(&self) -> &[u8] {
         let start = if self.is_inline() {
             (self as *const StringRef).cast::<u8>().wrapping_add(4)
         } else {
@@ -121,7 +121,7 @@ impl StringRef {
     /// # Safety
     /// As [`StringRef::bytes`]; and the bytes must be UTF-8, which blocks and loaders validate at the door.
     #[inline]
-    pub unsafe fn text<'a>(&'a self) -> &'a str {
+    pub unsafe fn text(&self) -> &str {
         // SAFETY: by contract.
         unsafe { std::str::from_utf8_unchecked(self.bytes()) }
     }

@@ -145,7 +145,7 @@ fn check_functions(shown: &str, text: &str, violations: &mut Vec<String>) {
             .split_whitespace()
             .take_while(|w| !w.contains('('))
             .collect();
-        let is_function = words.iter().any(|w| *w == "fn") || trimmed.starts_with("fn ");
+        let is_function = words.contains(&"fn") || trimmed.starts_with("fn ");
         if !is_function || trimmed.starts_with("//") || trimmed.ends_with(';') {
             continue;
         }

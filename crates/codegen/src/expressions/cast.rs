@@ -68,12 +68,12 @@ impl Translator<'_, '_> {
                 Ok(SqlValue { value, native, ..v })
             }
             (LogicalType::Date, t) | (t, LogicalType::Date) if t.is_integer() => Ok(self.coerce(v, native)),
-            (f, t) if t.is_string() && t != LogicalType::Char(1) => self.to_text(v, f, t),
+            (f, t) if t.is_string() && t != LogicalType::Char(1) => self.cast_to_text(v, f, t),
             (f, LogicalType::Char(1)) if f.is_string() => self.where_valid(v.valid, native, |t| {
                 let place = t.spill(v.value);
                 t.call_value(Function::TextToCodePoint, &[place])
             }),
-            (f, t) if f.is_string() => self.from_text(v, f, t, native),
+            (f, t) if f.is_string() => self.cast_from_text(v, f, t, native),
             (f, t) => Err(Error::unsupported(format!("a cast from {f} to {t}"))),
         }
     }
@@ -208,7 +208,7 @@ impl Translator<'_, '_> {
         })
     }
 
-    fn to_text(&mut self, v: SqlValue, from: LogicalType, to: LogicalType) -> Result<SqlValue> {
+    fn cast_to_text(&mut self, v: SqlValue, from: LogicalType, to: LogicalType) -> Result<SqlValue> {
         let native = NativeType::String;
         let limit = match to {
             LogicalType::Varchar(n) | LogicalType::Char(n) => Some(n),
@@ -266,7 +266,7 @@ impl Translator<'_, '_> {
         self.call_out_checked(function, &args, native, point)
     }
 
-    fn from_text(
+    fn cast_from_text(
         &mut self,
         v: SqlValue,
         from: LogicalType,

@@ -36,13 +36,8 @@ fn analyze_counts_what_was_skipped() {
     rows(&c, "set frazil.scan = 'blocks'");
     let text = rows(&c, "explain analyze select count(*) from t where a > 100");
     assert!(text.contains("0 skipped by SMA"), "{text}");
-    assert_eq!(
-        rows(&c, "explain analyze insert into t values (9)")
-            .lines()
-            .count()
-            > 2,
-        true
-    );
+    let text = rows(&c, "explain analyze insert into t values (9)");
+    assert!(text.lines().count() > 2, "{text}");
     assert_eq!(rows(&c, "select count(*) from t"), "3");
 }
 

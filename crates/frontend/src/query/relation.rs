@@ -52,15 +52,10 @@ impl Translator {
             LogicalPlan::RecursiveQuery(_) => Err(Error::unsupported("WITH RECURSIVE")),
             LogicalPlan::Unnest(_) => Err(Error::unsupported("UNNEST")),
             LogicalPlan::Subquery(_) => Err(Error::unsupported("LATERAL")),
-            other => Err(Error::unsupported(format!(
-                "{}",
-                other
-                    .display()
-                    .to_string()
-                    .split(':')
-                    .next()
-                    .unwrap_or("this node")
-            ))),
+            other => {
+                let text = other.display().to_string();
+                Err(Error::unsupported(text.split(':').next().unwrap_or("this node")))
+            }
         }
     }
 

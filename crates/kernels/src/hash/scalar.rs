@@ -34,8 +34,8 @@ pub unsafe fn combine_strings(strings: &[StringRef], validity: Option<&[u8]>, ha
     let hashes = &mut hashes[..strings.len()];
     for (i, (hash, &string)) in hashes.iter_mut().zip(strings).enumerate() {
         let valid = validity.is_none_or(|v| v[i] != 0);
-        // SAFETY: by contract; NULLs are not looked at.
         *hash = if valid {
+            // SAFETY: by contract; NULLs are not looked at.
             unsafe { fold_string(*hash, string) }
         } else {
             combine(*hash, NULL_WORD)
