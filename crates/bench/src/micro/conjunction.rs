@@ -65,7 +65,7 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
     for &bits in widths {
         let domain = 1u64 << bits;
         let first = uniform(ROWS, domain);
-        let second: Vec<u64> = first.iter().rev().map(|code| code ^ (domain - 1) / 3).collect();
+        let second: Vec<u64> = first.iter().rev().map(|code| code ^ ((domain - 1) / 3)).collect();
         let pairs = Layout::ALL.map(|layout| Pair {
             first: Column::new(layout, bits, &first, 1),
             second: Column::new(layout, bits, &second, 1),
