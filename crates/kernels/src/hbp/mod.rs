@@ -18,6 +18,7 @@
 
 /// Instantiates the loops for one instruction set: `$features` of its range tests, `$features_of_rows` of
 /// packing and unpacking.
+#[cfg(target_arch = "x86_64")]
 macro_rules! instantiate {
     ($unit:ty, $isa:expr, $features:literal, $features_of_rows:literal) => {
         /// See [`super::between`].
@@ -53,6 +54,7 @@ macro_rules! instantiate {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 use instantiate;
 
 #[cfg(target_arch = "x86_64")]
@@ -60,7 +62,9 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod fields;
+#[cfg(target_arch = "x86_64")]
 mod matches;
+#[cfg(target_arch = "x86_64")]
 mod rows;
 mod scalar;
 
