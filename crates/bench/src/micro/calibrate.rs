@@ -233,7 +233,7 @@ fn fit(points: &[(u32, Costs)]) -> LayoutCost {
     }
 }
 
-/// The line with the least squares of relative errors, which does not begin below zero.
+/// The line with the least squares of relative errors, which neither begins below zero nor falls.
 fn fit_line(points: &[(f64, f64)]) -> Line {
     let (mut w, mut wx, mut wxx, mut wy, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for &(x, y) in points {
@@ -245,13 +245,10 @@ fn fit_line(points: &[(f64, f64)]) -> Line {
         wxy += weight * x * y;
     }
     let spread = w * wxx - wx * wx;
-    if spread <= 1e-9 * w * wxx {
-        return Line {
-            base: wy / w,
-            per_bit: 0.0,
-        };
-    }
-    let per_bit = (w * wxy - wx * wy) / spread;
+    let per_bit = match spread <= 1e-9 * w * wxx {
+        true => 0.0,
+        false => ((w * wxy - wx * wy) / spread).max(0.0),
+    };
     let base = (wy - per_bit * wx) / w;
     match base < 0.0 {
         true => Line {
@@ -365,6 +362,8 @@ mod tests {
         assert!((line.base - 1.0).abs() < 1e-9 && (line.per_bit - 2.0).abs() < 1e-9);
         let line = fit_line(&[(8.0, 3.0), (8.0, 3.0)]);
         assert_eq!((line.base, line.per_bit), (3.0, 0.0));
+        let line = fit_line(&[(1.0, 3.0), (2.0, 2.0)]);
+        assert!(line.per_bit == 0.0 && (2.0..3.0).contains(&line.base));
         let line = fit_line(&[(1.0, 0.5), (2.0, 3.0)]);
         assert!(line.base == 0.0 && line.per_bit > 0.5);
     }

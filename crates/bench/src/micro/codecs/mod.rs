@@ -57,16 +57,37 @@ trait Codec {
     fn bytes(&self) -> usize;
     /// Writes all values to the front of `out`, which has some more room.
     fn decode(&self, out: &mut [u32]);
-    /// Writes the values at positions; `scratch` has room for all values and some more.
-    fn fetch(&self, positions: &[u16], scratch: &mut [u32], out: &mut [u32]);
+    /// Writes the values at positions.
+    fn fetch(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]);
+}
+
+/// Room for all values and the padding of the last block, in words of each width.
+struct Scratch {
+    bytes: Vec<u8>,
+    shorts: Vec<u16>,
+    words: Vec<u32>,
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch {
+            bytes: vec![0; ROWS],
+            shorts: vec![0; ROWS],
+            words: room(),
+        }
+    }
 }
 
 /// Decodes everything and takes what is wanted.
-fn decode_and_pick<C: Codec + ?Sized>(codec: &C, positions: &[u16], scratch: &mut [u32], out: &mut [u32]) {
-    codec.decode(scratch);
-    let all = &scratch[..ROWS];
+fn decode_and_pick(codec: &dyn Codec, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
+    codec.decode(&mut scratch.words);
+    pick(&scratch.words[..ROWS], positions, out);
+}
+
+/// Takes what is wanted.
+fn pick<T: Copy + Into<u32>>(all: &[T], positions: &[u16], out: &mut [u32]) {
     for (out, &position) in out.iter_mut().zip(positions) {
-        *out = all[position as usize];
+        *out = all[position as usize].into();
     }
 }
 
@@ -151,7 +172,7 @@ fn positions(len: usize) -> Vec<u16> {
     (0..len).map(|_| random.below(ROWS as u64) as u16).collect()
 }
 
-/// Room for all values and the padding of the last block.
+/// Room for all values and the padding of the last block, as values.
 fn room() -> Vec<u32> {
     vec![0; ROWS + 1_024]
 }
@@ -169,7 +190,7 @@ fn decode_trial(case: String, codec: &dyn Codec) -> Trial<'_> {
 }
 
 fn fetch_trial<'a>(case: String, codec: &'a dyn Codec, positions: &'a [u16]) -> Trial<'a> {
-    let (mut scratch, mut out) = (room(), vec![0; positions.len()]);
+    let (mut scratch, mut out) = (Scratch::new(), vec![0; positions.len()]);
     Trial {
         case,
         units: positions.len() as f64,
@@ -182,9 +203,9 @@ fn fetch_trial<'a>(case: String, codec: &'a dyn Codec, positions: &'a [u16]) -> 
 
 /// Refuses to measure a codec that yields other values.
 fn check(codec: &dyn Codec, values: &[u32]) -> Result<()> {
-    let mut scratch = room();
-    codec.decode(&mut scratch);
-    let mut is_right = scratch[..ROWS] == *values;
+    let mut scratch = Scratch::new();
+    codec.decode(&mut scratch.words);
+    let mut is_right = scratch.words[..ROWS] == *values;
     for len in [1, 100, 20_000] {
         let positions = positions(len);
         let mut out = vec![0; len];

@@ -1,11 +1,13 @@
 //! Our layouts as codecs, and values as they are.
 
-use super::{Codec, ROWS, decode_and_pick};
+use super::{Codec, ROWS, Scratch, pick};
 use frazil_block::{AlignedBytes, Layout};
 use frazil_kernels::{Isa, Packed, Selection, bitpack, byteslice, packed};
 
-/// Shorter lists are fetched code by code: reading everything would take longer.
-const SHORT_LIST: usize = ROWS / 8;
+/// Shorter lists are fetched at their positions: reading everything would take longer. Codes of up to 16
+/// bits are unpacked to narrow words, of which more are in cache when they are picked.
+const SHORT_LIST: usize = ROWS / 4;
+const SHORT_LIST_OF_NARROW: usize = ROWS / 16;
 
 pub(super) fn codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
     vec![
@@ -35,6 +37,13 @@ impl Bytes {
         Bytes { bytes, bits }
     }
 
+    fn short_list(&self) -> usize {
+        match self.bits {
+            ..=16 => SHORT_LIST_OF_NARROW,
+            _ => SHORT_LIST,
+        }
+    }
+
     fn codes(&self) -> Packed<'_> {
         Packed {
             bytes: self.bytes.as_slice(),
@@ -62,13 +71,30 @@ macro_rules! packed_codec {
                 $kernels::unpack(Isa::detect(), self.0.codes(), all, &mut out[..ROWS]);
             }
 
-            fn fetch(&self, positions: &[u16], scratch: &mut [u32], out: &mut [u32]) {
-                if positions.len() >= SHORT_LIST {
-                    return decode_and_pick(self, positions, scratch, out);
-                }
+            fn fetch(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
                 let codes = self.0.codes();
-                for (out, &position) in out.iter_mut().zip(positions) {
-                    *out = $kernels::get(codes, position as usize) as u32;
+                let (isa, all) = (Isa::detect(), Selection::all(0..ROWS as u32));
+                if let [position] = positions {
+                    out[0] = $kernels::get(codes, *position as usize) as u32;
+                    return;
+                }
+                if positions.len() < self.0.short_list() {
+                    $kernels::unpack(isa, codes, Selection::Positions(positions), out);
+                    return;
+                }
+                match self.0.bits {
+                    ..=8 => {
+                        $kernels::unpack(isa, codes, all, &mut scratch.bytes);
+                        pick(&scratch.bytes[..ROWS], positions, out);
+                    }
+                    9..=16 => {
+                        $kernels::unpack(isa, codes, all, &mut scratch.shorts);
+                        pick(&scratch.shorts[..ROWS], positions, out);
+                    }
+                    _ => {
+                        $kernels::unpack(isa, codes, all, &mut scratch.words);
+                        pick(&scratch.words[..ROWS], positions, out);
+                    }
                 }
             }
         }
@@ -103,10 +129,8 @@ impl<T: Copy + Into<u32>> Codec for BytePacked<T> {
         }
     }
 
-    fn fetch(&self, positions: &[u16], _scratch: &mut [u32], out: &mut [u32]) {
-        for (out, &position) in out.iter_mut().zip(positions) {
-            *out = self.0[position as usize].into();
-        }
+    fn fetch(&self, positions: &[u16], _scratch: &mut Scratch, out: &mut [u32]) {
+        pick(&self.0, positions, out);
     }
 }
 
@@ -126,9 +150,7 @@ impl Codec for Unencoded {
         out[..ROWS].copy_from_slice(&self.0);
     }
 
-    fn fetch(&self, positions: &[u16], _scratch: &mut [u32], out: &mut [u32]) {
-        for (out, &position) in out.iter_mut().zip(positions) {
-            *out = self.0[position as usize];
-        }
+    fn fetch(&self, positions: &[u16], _scratch: &mut Scratch, out: &mut [u32]) {
+        pick(&self.0, positions, out);
     }
 }

@@ -1,7 +1,7 @@
 //! The field's codecs: the crates `bitpacking`, a port of simdcomp with AVX2, and `fastlanes`, whose code
 //! the compiler makes vectors of, for the instruction set the program is built for.
 
-use super::{Codec, ROWS, decode_and_pick};
+use super::{Codec, ROWS, Scratch, decode_and_pick};
 use bitpacking::{BitPacker, BitPacker8x};
 use fastlanes::BitPacking;
 
@@ -56,7 +56,7 @@ impl Codec for Simdcomp {
         }
     }
 
-    fn fetch(&self, positions: &[u16], scratch: &mut [u32], out: &mut [u32]) {
+    fn fetch(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
         if positions.len() > FEW_BLOCKS {
             return decode_and_pick(self, positions, scratch, out);
         }
@@ -146,7 +146,7 @@ impl Codec for FastLanes {
         with_width!(self.bits, unpack(&self.words, out));
     }
 
-    fn fetch(&self, positions: &[u16], scratch: &mut [u32], out: &mut [u32]) {
+    fn fetch(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
         if positions.len() >= SHORT_LIST {
             return decode_and_pick(self, positions, scratch, out);
         }
