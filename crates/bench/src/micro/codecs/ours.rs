@@ -4,11 +4,6 @@ use super::{Codec, ROWS, Scratch, pick};
 use frazil_block::{AlignedBytes, Layout};
 use frazil_kernels::{Isa, Packed, Selection, bitpack, byteslice, packed};
 
-/// Shorter lists are fetched at their positions: reading everything would take longer. Codes of up to 16
-/// bits are unpacked to narrow words, of which more are in cache when they are picked.
-const SHORT_LIST: usize = ROWS / 4;
-const SHORT_LIST_OF_NARROW: usize = ROWS / 16;
-
 pub(super) fn codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
     vec![
         Box::new(BitPacked(Bytes::new(Layout::BitPacked, values))),
@@ -37,10 +32,14 @@ impl Bytes {
         Bytes { bytes, bits }
     }
 
+    /// Shorter lists are fetched at their positions: reading everything would take longer. Codes of up to
+    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked; codes of
+    /// whole words are fetched without much ado.
     fn short_list(&self) -> usize {
         match self.bits {
-            ..=16 => SHORT_LIST_OF_NARROW,
-            _ => SHORT_LIST,
+            ..=16 => ROWS / 16,
+            17..=31 => ROWS / 8,
+            _ => ROWS / 4,
         }
     }
 
