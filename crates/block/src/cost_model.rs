@@ -110,7 +110,7 @@ impl Default for Calibration {
                 weights(0.01, 1.0, 0.02),
                 weights(1e-4, 1e-5, 1.0),
             ],
-            packed_must_save: 0.25,
+            packed_must_save: 0.3,
         }
     }
 }
