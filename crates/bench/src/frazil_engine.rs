@@ -2,34 +2,56 @@
 
 use crate::arguments::BenchArgs;
 use crate::engine::{Engine, Prepare, Run, fingerprint};
-use crate::experiments::Data;
+use crate::experiments::{Data, Figure};
 use crate::rust_loop::RustLoop;
 use frazil::{Connection, Database, LogicalType, Outcome};
 use frazil_tpch::{TABLES, Table};
 use frazil_types::{Error, Result, Value};
 use std::time::Duration;
 
-struct Frazil {
+/// Frazil with data in memory.
+pub struct Frazil {
     connection: Connection,
-    scale_factor: f64,
+    /// The text of a query.
+    query: Box<dyn Fn(usize) -> String>,
+    /// A number of the query whose scan figures speak of, and the table it scans.
+    scanned: (usize, &'static str),
+}
+
+impl Frazil {
+    /// Over a connection whose tables are filled. Every run plans and compiles.
+    pub fn new(
+        connection: Connection,
+        query: Box<dyn Fn(usize) -> String>,
+        scanned: (usize, &'static str),
+    ) -> Result<Frazil> {
+        connection.execute("set frazil.plan_cache = off")?;
+        Ok(Frazil {
+            connection,
+            query,
+            scanned,
+        })
+    }
 }
 
 /// Loads TPC-H in a form: all of it, or lineitem alone.
 pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn Engine>> {
-    let freeze: &[&str] = match data {
-        Data::Hot => &[],
-        Data::Frozen => &["freeze table "],
-        Data::FrozenSorted => &["freeze table ", " order by l_shipdate"],
+    let (freeze, options): (&[&str], &str) = match data {
+        Data::Hot => (&[], ""),
+        Data::HotWith(options) => (&[], options),
+        Data::Frozen => (&["freeze table "], ""),
+        Data::FrozenWith(options) => (&["freeze table "], options),
+        Data::FrozenSorted => (&["freeze table ", " order by l_shipdate"], ""),
         Data::Arrays => return Ok(Box::new(RustLoop::load(args))),
     };
     let connection = Database::memory()?.connect();
-    // Every run plans and compiles, and hot data stays hot.
-    connection.execute("set frazil.plan_cache = off; set frazil.freeze_after = off")?;
+    // Hot data stays hot.
+    connection.execute("set frazil.freeze_after = off")?;
     for table in TABLES {
         if lineitem_only && table != Table::Lineitem {
             continue;
         }
-        fill(&connection, table, args.scale_factor)?;
+        fill(&connection, table, options, args.scale_factor)?;
         match freeze {
             [] => continue,
             [freeze, order] if table == Table::Lineitem => {
@@ -38,15 +60,18 @@ pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn
             [freeze, ..] => connection.execute(&format!("{freeze}{}", table.name()))?,
         };
     }
-    Ok(Box::new(Frazil {
-        connection,
-        scale_factor: args.scale_factor,
-    }))
+    let scale_factor = args.scale_factor;
+    let query = Box::new(move |number| frazil_tpch::query(number, scale_factor));
+    Ok(Box::new(Frazil::new(connection, query, (6, "lineitem"))?))
 }
 
-/// Creates a table and fills it.
-pub fn fill(connection: &Connection, table: Table, scale_factor: f64) -> Result<()> {
-    connection.execute(&table.ddl())?;
+/// Creates a table with options, as WITH takes them, and fills it.
+pub fn fill(connection: &Connection, table: Table, options: &str, scale_factor: f64) -> Result<()> {
+    let with = match options {
+        "" => String::new(),
+        options => format!(" with ({options})"),
+    };
+    connection.execute(&format!("{}{with}", table.ddl()))?;
     let mut appender = connection.appender(table.name())?;
     for batch in frazil_tpch::generate(table, scale_factor, 1, 1) {
         appender.append(batch)?;
@@ -62,7 +87,7 @@ impl Engine for Frazil {
     }
 
     fn run(&mut self, number: usize) -> Result<Run> {
-        let sql = frazil_tpch::query(number, self.scale_factor);
+        let sql = (self.query)(number);
         let response = self.connection.execute(&sql)?;
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(Run {
@@ -75,12 +100,46 @@ impl Engine for Frazil {
         })
     }
 
-    fn skipped_by_psma(&mut self) -> Result<f64> {
-        let sql = format!("explain analyze {}", frazil_tpch::query(6, self.scale_factor));
+    fn figure(&mut self, figure: Figure) -> Result<f64> {
+        if figure == Figure::IntegerBytes {
+            return self.integer_bytes();
+        }
+        let (query, table) = self.scanned;
+        let sql = format!("explain analyze {}", (self.query)(query));
         let text = lines(&self.connection.execute(&sql)?.outcome).join("\n");
-        let skipped = number_before(&text, " rows skipped by PSMA")
-            .ok_or_else(|| Error::internal("EXPLAIN ANALYZE does not tell the rows skipped by PSMA"))?;
-        Ok(skipped as f64 / self.connection.table("lineitem")?.rows.max(1) as f64)
+        let number = |words: &str| {
+            number_before(&text, words)
+                .map(|n| n as f64)
+                .ok_or_else(|| Error::internal(format!("EXPLAIN ANALYZE tells no number of{words}")))
+        };
+        let skipped = number(" rows skipped by PSMA")?;
+        Ok(match figure {
+            Figure::SkippedByPsmaOfLeft => skipped / (skipped + number(" rows scanned")?).max(1.0),
+            Figure::BlocksSkippedBySma => number(" skipped by SMA")? / number(" chunks")?.max(1.0),
+            _ => skipped / self.connection.table(table)?.rows.max(1) as f64,
+        })
+    }
+}
+
+impl Frazil {
+    fn integer_bytes(&self) -> Result<f64> {
+        let mut bytes = 0;
+        for table in TABLES {
+            let schema = table.schema();
+            let integers = (schema.columns.iter())
+                .filter(|c| matches!(c.ty, LogicalType::Integer | LogicalType::BigInt))
+                .map(|c| format!("'{}'", c.name));
+            let sql = format!(
+                "select coalesce(sum(bytes), 0) from frazil_blocks where table_name = '{}' and column_name in ({})",
+                table.name(),
+                integers.collect::<Vec<_>>().join(", ")
+            );
+            let found = lines(&self.connection.execute(&sql)?.outcome).concat();
+            bytes += found
+                .parse::<u64>()
+                .map_err(|_| Error::internal(format!("\"{found}\" bytes of {}", table.name())))?;
+        }
+        Ok(bytes as f64)
     }
 }
 

@@ -11,7 +11,9 @@ mod compression;
 mod csv_bytes;
 mod engine;
 pub mod experiments;
+mod flights;
 mod frazil_engine;
+mod layouts_compile;
 mod micro;
 mod query_runner;
 pub mod report;
@@ -50,6 +52,8 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
     let experiment = experiments::find(&args.experiment)?;
     match &experiment.kind {
         Kind::Queries(queries) => query_runner::run(experiment.name, queries, args, &mut frazil_engine::load),
+        Kind::Flights(queries) => query_runner::run(experiment.name, queries, args, &mut flights::load),
+        Kind::LayoutsCompile { combinations } => layouts_compile::run(experiment.name, combinations, args),
         Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
         Kind::Conjunction(plan) => micro::conjunction::run(experiment.name, plan, args),
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
@@ -78,7 +82,8 @@ mod tests {
 
     #[test]
     fn every_experiment_runs_at_a_tiny_scale_factor() {
-        for experiment in &EXPERIMENTS {
+        // Flights come from a file; its own test makes one.
+        for experiment in EXPERIMENTS.iter().filter(|e| e.name != "flights") {
             let args = BenchArgs {
                 scale_factor: 0.001,
                 runs: 2,

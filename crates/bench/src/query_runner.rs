@@ -52,8 +52,8 @@ pub fn run(
             .iter()
             .for_each(|t| add_times(&mut report, name, experiment, t, metric));
     }
-    if experiment.skipped_rows {
-        add_skipped_rows(&mut report, name, experiment, &mut engines)?;
+    if !experiment.figures.is_empty() {
+        add_figures(&mut report, name, experiment, &mut engines)?;
     }
     for configuration in experiment
         .configurations
@@ -203,7 +203,7 @@ fn measured(experiment: &'static str, case: String, metric: &'static str, values
     }
 }
 
-fn add_skipped_rows(
+fn add_figures(
     report: &mut Report,
     name: &'static str,
     experiment: &QueryExperiment,
@@ -214,13 +214,16 @@ fn add_skipped_rows(
         for (name, value) in configuration.settings {
             engine.set(name, value)?;
         }
-        report.add(Measurement {
-            experiment: name,
-            case: configuration.name.to_owned(),
-            metric: "rows_skipped_by_psma",
-            unit: "ratio",
-            values: Values::Exact(engine.skipped_by_psma()?),
-        });
+        for &figure in experiment.figures {
+            let (metric, unit) = figure.metric();
+            report.add(Measurement {
+                experiment: name,
+                case: configuration.name.to_owned(),
+                metric,
+                unit,
+                values: Values::Exact(engine.figure(figure)?),
+            });
+        }
     }
     Ok(())
 }
@@ -229,7 +232,7 @@ fn add_skipped_rows(
 mod tests {
     use super::*;
     use crate::engine::Prepare;
-    use crate::experiments::{EXPERIMENTS, Kind};
+    use crate::experiments::{EXPERIMENTS, Figure, Kind};
     use std::cell::RefCell;
     use std::rc::Rc;
 
@@ -264,8 +267,9 @@ mod tests {
             })
         }
 
-        fn skipped_by_psma(&mut self) -> Result<f64> {
-            Ok(if self.data == Data::FrozenSorted { 0.7 } else { 0.0 })
+        fn figure(&mut self, figure: Figure) -> Result<f64> {
+            let sorted = self.data == Data::FrozenSorted && figure == Figure::SkippedByPsma;
+            Ok(if sorted { 0.7 } else { 0.0 })
         }
     }
 
@@ -396,7 +400,7 @@ mod tests {
     #[test]
     fn every_experiment_on_queries_runs() {
         for experiment in &EXPERIMENTS {
-            if let Kind::Queries(queries) = &experiment.kind {
+            if let Kind::Queries(queries) | Kind::Flights(queries) = &experiment.kind {
                 run_fake(experiment.name, queries).0.expect(experiment.name);
             }
         }

@@ -73,13 +73,13 @@ Pipeline 0
     into join 0 on (c_key) with (), about 3000 rows
 Pipeline 1
   stage 0
-    from scan orders (o_key, o_customer, o_day) where o_day <= date '1995-03-14'
+    from scan orders (o_key, o_customer, o_day) where o_day <= date '1995-03-14', o_customer early in join 0
     probe join 0, inner on o_customer
   stage 1, of vectors (o_key)
     into join 1 on (o_key) with (), about 14576 rows
 Pipeline 2
   stage 0
-    from scan item (i_order, i_price)
+    from scan item (i_order, i_price), i_order early in join 1
     probe join 1, inner on i_order
   stage 1, of vectors (i_order, i_price)
     into result (i_order, i_price)

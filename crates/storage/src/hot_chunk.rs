@@ -10,6 +10,7 @@ use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
 use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, RowBatch, StringRef};
 use frazil_vfs::AnonymousMapping;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -86,7 +87,7 @@ impl HotChunk {
 
     /// The values of `rows` in `column`, which must lie in one run. Panics if `T` is not the column's
     /// native type or rows lie beyond those written.
-    pub fn values<T: Native>(&self, column: usize, rows: std::ops::Range<usize>) -> &[T] {
+    pub fn values<T: Native>(&self, column: usize, rows: Range<usize>) -> &[T] {
         self.check(column, &rows);
         assert_eq!(T::TYPE, self.layout.column(column).native);
         if rows.is_empty() {
@@ -97,9 +98,52 @@ impl HotChunk {
         unsafe { std::slice::from_raw_parts(self.value_ptr(column, rows.start).cast::<T>(), rows.len()) }
     }
 
+    /// Copies the values of `rows` in `column`, whatever runs they lie in, side by side. Panics as
+    /// [`HotChunk::values`] does, and unless `out` has room for just these rows.
+    pub fn copy_values<T: Native>(&self, column: usize, rows: Range<usize>, out: &mut [T]) {
+        assert!(rows.end <= self.written() && rows.len() == out.len());
+        assert_eq!(T::TYPE, self.layout.column(column).native);
+        match self.layout.rows_per_partition() {
+            1 => self.copy_partitions::<T, 1>(column, rows, out),
+            2 => self.copy_partitions::<T, 2>(column, rows, out),
+            4 => self.copy_partitions::<T, 4>(column, rows, out),
+            8 => self.copy_partitions::<T, 8>(column, rows, out),
+            16 => self.copy_partitions::<T, 16>(column, rows, out),
+            32 => self.copy_partitions::<T, 32>(column, rows, out),
+            _ => self.copy_runs(column, rows, out),
+        }
+    }
+
+    fn copy_runs<T: Native>(&self, column: usize, rows: Range<usize>, out: &mut [T]) {
+        let mut row = rows.start;
+        while row < rows.end {
+            let end = self.layout.run_end(row, rows.end);
+            out[row - rows.start..end - rows.start].copy_from_slice(self.values(column, row..end));
+            row = end;
+        }
+    }
+
+    /// Small partitions, of a size the compiler knows: their cells are as far apart as partitions are.
+    fn copy_partitions<T: Native, const K: usize>(&self, column: usize, rows: Range<usize>, out: &mut [T]) {
+        let first = rows.start.next_multiple_of(K).min(rows.end);
+        let (head, rest) = out.split_at_mut(first - rows.start);
+        self.copy_runs(column, rows.start..first, head);
+        let (groups, tail) = rest.as_chunks_mut::<K>();
+        let whole = groups.len() * K;
+        let stride = self.layout.partition_bytes();
+        let mut cells = self.value_ptr(column, first.min(CHUNK_ROWS - 1));
+        for group in groups {
+            // SAFETY: the rows are written and never written again; K cells of type T, aligned to T, lie
+            // side by side in each partition, and the partitions of these rows within the mapping.
+            *group = unsafe { cells.cast::<[T; K]>().read() };
+            cells = cells.wrapping_add(stride);
+        }
+        self.copy_runs(column, first + whole..rows.end, tail);
+    }
+
     /// The validity bytes (1: valid) of `rows` in `column`, which must lie in one run; `None` when the
     /// column holds no NULL.
-    pub fn validity(&self, column: usize, rows: std::ops::Range<usize>) -> Option<&[u8]> {
+    pub fn validity(&self, column: usize, rows: Range<usize>) -> Option<&[u8]> {
         self.check(column, &rows);
         if rows.is_empty() {
             return None;
@@ -109,7 +153,7 @@ impl HotChunk {
         Some(unsafe { std::slice::from_raw_parts(start, rows.len()) })
     }
 
-    fn check(&self, _column: usize, rows: &std::ops::Range<usize>) {
+    fn check(&self, _column: usize, rows: &Range<usize>) {
         assert!(rows.end <= self.written());
         assert!(rows.is_empty() || self.layout.run_end(rows.start, rows.end) == rows.end);
     }

@@ -7,6 +7,8 @@ use frazil_types::{CHUNK_ROWS, NativeType, READ_PADDING, Schema};
 #[derive(Clone, Debug)]
 pub struct HotLayout {
     rows_per_partition: usize,
+    /// log2 of the rows, where they are a power of two: cells are then found without a division.
+    shift: Option<u32>,
     partition_bytes: usize,
     columns: Vec<ColumnPlace>,
 }
@@ -43,6 +45,7 @@ impl HotLayout {
             .collect();
         HotLayout {
             rows_per_partition: rows,
+            shift: rows.is_power_of_two().then(|| rows.trailing_zeros()),
             partition_bytes: end.next_multiple_of(if end >= 64 { 64 } else { 16 }).max(16),
             columns,
         }
@@ -68,18 +71,33 @@ impl HotLayout {
         self.columns[column]
     }
 
+    /// Bytes from one partition to the next.
+    pub fn partition_bytes(&self) -> usize {
+        self.partition_bytes
+    }
+
+    /// Number of a row's partition, and its place in it.
+    #[inline]
+    fn place(&self, row: usize) -> (usize, usize) {
+        match self.shift {
+            Some(shift) => (row >> shift, row & (self.rows_per_partition - 1)),
+            None => (row / self.rows_per_partition, row % self.rows_per_partition),
+        }
+    }
+
     /// Bytes from the start of the chunk to the cell of `row` in `column`.
+    #[inline]
     pub fn value_offset(&self, column: usize, row: usize) -> usize {
         let place = self.columns[column];
-        row / self.rows_per_partition * self.partition_bytes
-            + place.values
-            + row % self.rows_per_partition * place.native.size()
+        let (partition, within) = self.place(row);
+        partition * self.partition_bytes + place.values + within * place.native.size()
     }
 
     /// Bytes to the validity byte of `row` in `column`, if the column may hold NULL.
     pub fn validity_offset(&self, column: usize, row: usize) -> Option<usize> {
         self.columns[column].validity.map(|start| {
-            row / self.rows_per_partition * self.partition_bytes + start + row % self.rows_per_partition
+            let (partition, within) = self.place(row);
+            partition * self.partition_bytes + start + within
         })
     }
 

@@ -302,12 +302,7 @@ fn contiguous<'a, T: Native + Plain>(
     scratch.resize((rows.len() * size_of::<T>()).div_ceil(16), 0);
     // SAFETY: the scratch holds that many bytes, aligned to 16; a native type takes any bytes.
     let out = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<T>(), rows.len()) };
-    let mut row = rows.start;
-    while row < rows.end {
-        let end = hot.layout().run_end(row, rows.end);
-        out[row - rows.start..end - rows.start].copy_from_slice(hot.values(column, row..end));
-        row = end;
-    }
+    hot.copy_values(column, rows, out);
     out
 }
 

@@ -22,6 +22,10 @@ use std::sync::Arc;
 /// Above one survivor in this many rows, unpacking by bits beats unpacking by position.
 const DENSE: usize = 12;
 
+/// Partitions of hot chunks with this many rows bound windows and vectors, which then need no copy; the rows of
+/// shorter ones are gathered.
+const LONG_RUN: usize = 1024;
+
 /// Where the rows of the current vector lie in their chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions<'a> {
@@ -253,7 +257,7 @@ impl ScanCursor {
         let start = self.next_row;
         let mut end = self.end.min(start + self.scan.options.stage_rows);
         if let Some(hot) = self.slot.as_ref().and_then(ChunkSlot::hot)
-            && hot.layout().rows_per_partition() >= 64
+            && hot.layout().rows_per_partition() >= LONG_RUN
         {
             // A vector within one partition can be lent.
             end = hot.layout().run_end(start, end);
@@ -309,7 +313,7 @@ impl ScanCursor {
         match (&*slot.chunk, &mut self.block_scan) {
             (Chunk::Hot(hot), _) => {
                 let k = hot.layout().rows_per_partition();
-                if k % 64 == 0 {
+                if k % 64 == 0 && k >= LONG_RUN {
                     end = hot.layout().run_end(start, end);
                 }
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
