@@ -16,7 +16,7 @@ const COLUMNS: &str = "year integer not null, month integer not null, day intege
     sched_dep_time integer not null, dep_delay integer, arr_time integer, sched_arr_time integer not null, \
     arr_delay integer, carrier varchar(2) not null, flight integer not null, tailnum varchar(8), \
     origin varchar(3) not null, dest varchar(3) not null, air_time integer, distance integer not null, \
-    hour integer not null, minute integer not null, time_hour varchar(20) not null";
+    hour integer not null, minute integer not null, time_hour timestamp not null";
 
 /// The query of appendix D.
 fn query() -> String {
@@ -62,7 +62,9 @@ pub fn fill(connection: &Connection, path: &Path, options: &str, years: i32) -> 
     };
     let path = path.display().to_string().replace('\'', "''");
     connection.execute(&format!("create table one_year ({COLUMNS})"))?;
-    connection.execute(&format!("copy one_year from '{path}' (format csv, header true)"))?;
+    connection.execute(&format!(
+        "copy one_year from '{path}' (format csv, header true, null 'NA')"
+    ))?;
     connection.execute(&format!("create table flights ({COLUMNS}){with}"))?;
     // One thread reads and writes the rows in their order.
     connection.execute("set threads = 1")?;
@@ -90,7 +92,7 @@ mod tests {
         for i in 0..3000 {
             let dest = ["SFO", "LAX", "IAH", "MIA"][i % 4];
             let delay = if i % 50 == 0 {
-                String::new()
+                "NA".to_owned()
             } else {
                 (i % 90).to_string()
             };

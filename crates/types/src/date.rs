@@ -81,7 +81,8 @@ pub fn parse_date(text: &str) -> Result<i32> {
     Ok(days_from_civil(year, month, day))
 }
 
-/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone.
+/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone. A time may end in `Z` or an offset of zero, as ISO 8601
+/// writes UTC; other offsets are errors, for a timestamp has no time zone.
 pub fn parse_timestamp(text: &str) -> Result<i64> {
     let trimmed = text.trim();
     let (date, time) = match trimmed.find([' ', 'T']) {
@@ -92,7 +93,13 @@ pub fn parse_timestamp(text: &str) -> Result<i64> {
         SqlState::DATETIME_OVERFLOW => out_of_range("date/time", text),
         _ => invalid("timestamp", text),
     })?;
-    let micros = time.map_or(Ok(0), |t| parse_time(t, text))?;
+    let without_zone = |t| {
+        let utc = ["Z", "z", "+00:00", "+00"];
+        utc.iter()
+            .find_map(|zone| str::strip_suffix(t, zone))
+            .unwrap_or(t)
+    };
+    let micros = time.map_or(Ok(0), |t| parse_time(without_zone(t), text))?;
     Ok(i64::from(days) * MICROS_PER_DAY + micros)
 }
 
@@ -256,6 +263,26 @@ mod tests {
             let mut out = String::new();
             write_timestamp(&mut out, parse_timestamp(text).unwrap()).unwrap();
             assert_eq!(out, text);
+        }
+    }
+
+    #[test]
+    fn timestamps_may_name_utc_and_no_other_zone() {
+        let plain = parse_timestamp("2013-01-01 10:00:00").unwrap();
+        for text in [
+            "2013-01-01T10:00:00Z",
+            "2013-01-01T10:00:00.000+00:00",
+            "2013-01-01 10:00+00",
+        ] {
+            assert_eq!(parse_timestamp(text).ok(), Some(plain), "{text}");
+        }
+        for text in [
+            "2013-01-01T10:00:00+01",
+            "2013-01-01Z",
+            "2013-01-01T10:00:00ZZ",
+            "2013-01-01T10:00:00-05:00",
+        ] {
+            assert!(parse_timestamp(text).is_err(), "{text}");
         }
     }
 }
