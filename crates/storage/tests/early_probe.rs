@@ -6,7 +6,7 @@ mod support;
 use frazil_block::BuildOptions;
 use frazil_kernels::{Isa, KeyFilter};
 use frazil_storage::{EarlyProbe, ScanOptions, TableScan};
-use frazil_types::{Cancel, Restriction, Value};
+use frazil_types::{Cancel, NativeType, Restriction, Value};
 use std::sync::Arc;
 use support::*;
 
@@ -111,4 +111,27 @@ fn a_probe_that_drops_little_is_given_up() {
     assert!(few.rows_dropped_early > 100_000, "{few:?}");
     // Only NULLs are dropped, and only until the probe has been judged.
     assert!(most.rows_dropped_early < 10_000, "{most:?}");
+}
+
+#[test]
+fn a_key_that_is_no_integer_drops_nothing() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let mut transaction = begin(&store);
+    let rows = Random(7).rows(&schema, 1_001);
+    transaction.append(id, &batch(&schema, &rows)).unwrap();
+    transaction.commit();
+    let table = store.snapshot().table(id).unwrap().clone();
+    for column in 0..schema.columns.len() {
+        let native = schema.columns[schema.columns.len() - 1 - column].ty.native();
+        if matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64) {
+            continue;
+        }
+        let columns = (0..schema.columns.len()).rev().collect();
+        let filter = keys(3).0;
+        let scan = TableScan::new(table.clone(), columns, vec![], ScanOptions::default())
+            .unwrap()
+            .with_early_probes(vec![EarlyProbe { column, filter }]);
+        assert_eq!(run(scan).len(), rows.len());
+    }
 }
