@@ -183,8 +183,10 @@ unsafe impl Send for AggregateTable {}
 // SAFETY: nothing is written through a shared reference.
 unsafe impl Sync for AggregateTable {}
 
-/// Fewest slots of a hash directory, and most it starts with.
-const SLOTS: std::ops::RangeInclusive<usize> = 64..=1 << 20;
+/// Fewest slots of a hash directory, and most it starts with. A directory of the fewest takes a part of the
+/// first-level cache, and no more lines of it than it has groups; with 64 slots every other aggregation into a
+/// dozen groups would have two of them in one chain, and a branch that nobody foresees for every row.
+const SLOTS: std::ops::RangeInclusive<usize> = 1024..=1 << 20;
 
 impl AggregateTable {
     /// No groups yet (of [`GroupAddressing::Single`] the one).

@@ -1,4 +1,5 @@
-//! Positions on 256-bit vectors: eight bits at a time through a table of their positions.
+//! Positions on 256-bit vectors: eight bits at a time through a table of their positions, or four of the set
+//! bits at a time where a word has few.
 
 use crate::compare::RangeOp;
 use crate::plain::CodeWord;
@@ -48,6 +49,9 @@ pub(crate) unsafe fn pair_shuffle(byte: u8) -> __m128i {
     }
 }
 
+/// Up to so many set bits of a word are taken one by one, which is quicker than going through its eight bytes.
+const FEW: usize = 8;
+
 /// See [`super::positions`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
@@ -57,6 +61,26 @@ pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
     let mut end = out.len();
     for (i, &word) in bits.iter().enumerate() {
         if word == 0 {
+            continue;
+        }
+        let ones = word.count_ones() as usize;
+        if ones <= FEW {
+            let first = base.wrapping_add((i * 64) as u16);
+            // SAFETY: as below.
+            let to = unsafe { out.as_mut_ptr().add(end) };
+            let mut rest = word;
+            // Four at least, so that no branch hangs on how many there are; those beyond are overwritten.
+            for half in 0..if ones > FEW / 2 { 2 } else { 1 } {
+                for k in 0..FEW / 2 {
+                    // SAFETY: eight more than the positions so far are reserved.
+                    unsafe {
+                        to.add(half * (FEW / 2) + k)
+                            .write(first.wrapping_add(rest.trailing_zeros() as u16))
+                    };
+                    rest &= rest.wrapping_sub(1);
+                }
+            }
+            end += ones;
             continue;
         }
         for (j, byte) in word.to_le_bytes().into_iter().enumerate() {
