@@ -6,6 +6,8 @@
 //! - `positions`: vectors of 1,024 ascending positions in a block out of cache, which the machine may
 //!   fetch ahead.
 //! - `unpack/percent_p`: the codes of a block in cache, of which p per cent are selected by match bits.
+//! - `unpack_at/percent_p`: the same, selected by their positions. Where the two meet is the density at which
+//!   a scan changes from the one to the other (Hyrise's integer compression, section 4.1.2).
 
 use super::codes::{Random, uniform};
 use super::column::{Column, Fetched};
@@ -30,7 +32,7 @@ const STEPS: usize = 20_000;
 const POSITIONS: usize = 1_024;
 
 /// Selectivities of unpacking, in per cent.
-const PERCENTS: [u64; 6] = [1, 5, 10, 20, 50, 100];
+const PERCENTS: [u64; 8] = [1, 3, 5, 10, 15, 20, 50, 100];
 
 /// Names of what is measured.
 const PER_LOOKUP: Metrics = Metrics {
@@ -59,7 +61,18 @@ pub fn run(name: &'static str, widths: &[u32], args: &BenchArgs) -> Result<Repor
             trials.push(dependent(format!("{case}/dependent"), column));
             trials.push(positions(format!("{case}/positions"), column, &vectors));
             for (percent, words) in PERCENTS.iter().zip(&selections) {
+                let bits = Selection::Bits {
+                    words,
+                    start: 0,
+                    len: BLOCK_ROWS as u32,
+                };
+                let at: Vec<u16> = bits.rows().map(|row| row as u16).collect();
                 trials.push(unpack(format!("{case}/unpack/percent_{percent}"), column, words));
+                trials.push(unpack_at(
+                    format!("{case}/unpack_at/percent_{percent}"),
+                    column,
+                    at,
+                ));
             }
         }
         for outcome in trials::run(args.runs, trials) {
@@ -140,12 +153,32 @@ fn unpack<'a>(case: String, column: &'a Column, words: &'a [u64]) -> Trial<'a> {
     }
 }
 
+/// The same at positions.
+fn unpack_at(case: String, column: &Column, positions: Vec<u16>) -> Trial<'_> {
+    let isa = Isa::detect();
+    let mut fetched = Fetched::with_room(BLOCK_ROWS);
+    Trial {
+        case,
+        units: positions.len() as f64,
+        work: Box::new(move || {
+            column.unpack(isa, 0, Selection::Positions(&positions), &mut fetched);
+            std::hint::black_box(&fetched);
+        }),
+    }
+}
+
 /// Every layout against byte-packed.
 fn compare(report: &mut Report, bits: u32) {
     let percents = PERCENTS.map(|percent| format!("unpack/percent_{percent}"));
     let kinds = ["dependent", "positions"]
         .into_iter()
         .chain(percents.iter().map(String::as_str));
+    for layout in Layout::ALL {
+        for percent in PERCENTS {
+            let case = |form| format!("{}/{bits}/{form}/percent_{percent}", layout_name(layout));
+            report.compare(&case("unpack_at"), &case("unpack"), PER_LOOKUP.ns);
+        }
+    }
     for kind in kinds {
         let case = |layout| format!("{}/{bits}/{kind}", layout_name(layout));
         for layout in Layout::ALL
