@@ -169,10 +169,11 @@ pub const EXPERIMENTS: [Experiment; 13] = [
     },
     Experiment {
         name: "conjunction",
-        about: "two tests joined column-first, predicate-first, by positions or at the end (ByteSlice, figure 12)",
+        about: "two tests joined column-first, predicate-first, by positions or at the end (ByteSlice, figures 12 and 19)",
         kind: Kind::Conjunction(conjunction::Plan {
             widths: &[8, 12, 24],
             permille: &[1, 10, 50, 100, 500],
+            or_permille: &[100, 500, 900, 950, 990, 999],
         }),
     },
     Experiment {

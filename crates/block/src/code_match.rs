@@ -111,6 +111,12 @@ pub(crate) fn clear_tail(bits: &mut [u64], rows: usize) {
     }
 }
 
+/// Sets the bits of `rows` rows and no others.
+pub(crate) fn set_all(bits: &mut [u64], rows: usize) {
+    bits.fill(!0);
+    clear_tail(bits, rows);
+}
+
 /// Inverts the bits of `rows` rows.
 pub(crate) fn negate(bits: &mut [u64], rows: usize) {
     bits.iter_mut().for_each(|b| *b = !*b);

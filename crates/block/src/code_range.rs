@@ -304,8 +304,44 @@ impl Block {
             return translate_wide(entry, kind);
         }
         let domain = self.domain(column)?;
-        let whole = domain.span();
-        let spans = normalize(domain.spans(kind)?);
+        self.translate_spans(column, domain.span(), domain.spans(kind)?)
+    }
+
+    /// Translates restrictions of which one is to be satisfied, into one; `None` where the column has no
+    /// ordinals to unite, or NULL is asked for beside values.
+    pub(crate) fn translate_union(
+        &self,
+        column: usize,
+        kinds: &[&RestrictionKind],
+    ) -> Result<Option<Translated>> {
+        let entry = self.entry(column);
+        if kinds.iter().any(|kind| **kind == RestrictionKind::IsNull)
+            || entry.native == NativeType::String && entry.encoding != Encoding::Dictionary
+            || entry.native == NativeType::I128 && entry.encoding == Encoding::Raw
+        {
+            return Ok(None);
+        }
+        let mut left = Vec::with_capacity(kinds.len());
+        for &kind in kinds {
+            if !self.sma_rules_out(column, kind)? {
+                left.push(kind);
+            }
+        }
+        if left.is_empty() {
+            return Ok(Some(Translated::Codes(CodeRange::None, None)));
+        }
+        let domain = self.domain(column)?;
+        let mut spans = Vec::new();
+        for kind in left {
+            spans.append(&mut domain.spans(kind)?);
+        }
+        self.translate_spans(column, domain.span(), spans).map(Some)
+    }
+
+    /// The codes of a column's ordinals within spans of the `whole`.
+    fn translate_spans(&self, column: usize, whole: Span, spans: Vec<Span>) -> Result<Translated> {
+        let entry = self.entry(column);
+        let spans = normalize(spans);
         let coded = !matches!(entry.encoding, Encoding::Constant | Encoding::Raw);
         let shift = u64::from(coded && entry.nullable());
         let hull = match (spans.first(), spans.last()) {

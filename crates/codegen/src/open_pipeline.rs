@@ -162,6 +162,7 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
             columns,
             row_id,
             restrictions,
+            disjunctions,
             early_probes,
             ..
         } => {
@@ -170,7 +171,9 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
             let restrictions = values.restrictions(restrictions, columns)?;
             let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?;
             let (probes, filters) = early_filters(early_probes, columns, opening);
-            let scan = scan.with_early_probes(probes);
+            let scan = scan
+                .with_disjunctions(values.disjunctions(disjunctions, columns)?)?
+                .with_early_probes(probes);
             PipelineSource::Scan {
                 scan: Arc::new(scan),
                 row_id: row_id.is_some(),

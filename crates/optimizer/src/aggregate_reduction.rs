@@ -6,7 +6,7 @@ use crate::cardinality::Estimator;
 use crate::join_graph::Graph;
 use crate::pushdown::{same_native, take};
 use frazil_plan::pipeline_builder::Estimates;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, ScanDisjunction};
 
 /// Worth it if at most this part of the keys is needed …
 const MAX_PART: f64 = 0.25;
@@ -149,7 +149,11 @@ fn best_source(
 fn is_filtered_scan(op: &Operator) -> bool {
     match op {
         Operator::Filter { input, .. } => matches!(**input, Operator::Scan { .. }) || is_filtered_scan(input),
-        Operator::Scan { restrictions, .. } => !restrictions.is_empty(),
+        Operator::Scan {
+            restrictions,
+            disjunctions,
+            ..
+        } => !restrictions.is_empty() || !disjunctions.is_empty(),
         _ => false,
     }
 }
@@ -180,11 +184,15 @@ fn rename(op: &mut Operator, names: &[(ColumnId, ColumnId)], columns: &Columns) 
             columns: made,
             row_id,
             restrictions,
+            disjunctions,
             ..
         } => {
             made.iter_mut().for_each(|c| c.0 = new(c.0));
             row_id.iter_mut().for_each(|c| *c = new(*c));
-            restrictions.iter_mut().for_each(|r| r.column = new(r.column));
+            let others = disjunctions
+                .iter_mut()
+                .flat_map(ScanDisjunction::restrictions_mut);
+            (restrictions.iter_mut().chain(others)).for_each(|r| r.column = new(r.column));
         }
         _ => {}
     }

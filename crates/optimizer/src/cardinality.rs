@@ -253,12 +253,18 @@ impl<'a> Estimator<'a> {
         let limited = |rows: f64, limit: Option<u64>| limit.map_or(rows, |l| rows.min(l as f64));
         match op {
             Operator::Scan {
-                table, restrictions, ..
-            } => restrictions
-                .iter()
-                .fold(self.statistics.row_count(*table) as f64, |rows, r| {
-                    rows * selectivity::of_restriction(r, columns, self)
-                }),
+                table,
+                restrictions,
+                disjunctions,
+                ..
+            } => {
+                let kept = restrictions
+                    .iter()
+                    .map(|r| selectivity::of_restriction(r, columns, self));
+                let any = (disjunctions.iter()).map(|d| selectivity::of_disjunction(d, columns, self));
+                kept.chain(any)
+                    .fold(self.statistics.row_count(*table) as f64, |rows, part| rows * part)
+            }
             Operator::Values { rows, .. } => rows.len() as f64,
             Operator::Filter { predicate, .. } => {
                 inputs[0] * selectivity::of_predicate(predicate, columns, self)

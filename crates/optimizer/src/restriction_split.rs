@@ -2,14 +2,18 @@
 //! (Data Blocks, section 3.4).
 //!
 //! A restriction is true exactly where the conjunct it replaces is true: rows whose value is NULL
-//! satisfy neither. A disjunction over several columns stays a filter, but what it says of each column
-//! alone becomes a restriction beside it.
+//! satisfy neither. The same holds of a disjunction whose alternatives are conjunctions of what could be
+//! restrictions: it goes to storage as a whole, any other stays a filter. What a disjunction says of each
+//! of several columns alone becomes a restriction beside it, which is quicker to test and rules out more.
 
 use crate::can_fail::may_fail;
 use crate::pushdown::{place, take};
+use crate::simplify::is_bool;
 use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::verify::comparable;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScanRestriction, bounds};
+use frazil_plan::{
+    ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScanDisjunction, ScanRestriction, bounds,
+};
 use frazil_types::{CompareOp, LogicalType, Value};
 
 /// `x NOT IN (…)` of up to so many values becomes as many restrictions.
@@ -32,12 +36,18 @@ fn operator(op: &mut Operator, columns: &Columns) {
         && let Operator::Scan {
             columns: made,
             restrictions,
+            disjunctions,
             ..
         } = &mut **input
     {
         let made: Vec<ColumnId> = made.iter().map(|c| c.0).collect();
         let whole = std::mem::replace(predicate, Expr::constant(Value::Null, LogicalType::Boolean));
-        let rest = split(whole.into_conjuncts(), &made, restrictions, columns);
+        let mut split = Split::default();
+        split.conjuncts(whole.into_conjuncts(), &made, columns);
+        split.implications(&made, columns);
+        split.disjunctions(&made, columns);
+        let rest = split.finish(restrictions, columns);
+        disjunctions.append(&mut split.disjunctions);
         let scan = take(input);
         *op = place(scan, rest, columns);
         return;
@@ -45,56 +55,103 @@ fn operator(op: &mut Operator, columns: &Columns) {
     op.inputs_mut().into_iter().for_each(|i| operator(i, columns));
 }
 
-/// Moves what can be a restriction; gives the rest.
-fn split(
-    conjuncts: Vec<Expr>,
-    made: &[ColumnId],
-    restrictions: &mut Vec<ScanRestriction>,
-    columns: &Columns,
-) -> Vec<Expr> {
-    let mut ranges: Vec<Range> = Vec::new();
-    let mut rest = Vec::new();
-    for conjunct in conjuncts {
-        if let Some((column, op, value)) = integer_bound(&conjunct, made)
-            && range_of(&mut ranges, column).narrow(op, value)
-        {
-            continue;
-        }
-        match restriction(&conjunct, made, columns) {
-            Some(mut found) => restrictions.append(&mut found),
-            None => rest.push(conjunct),
+/// A filter that is taken apart.
+#[derive(Default)]
+struct Split {
+    restrictions: Vec<ScanRestriction>,
+    ranges: Vec<Range>,
+    disjunctions: Vec<ScanDisjunction>,
+    rest: Vec<Expr>,
+}
+
+impl Split {
+    /// Takes in what can be a restriction; the others are the rest.
+    fn conjuncts(&mut self, conjuncts: Vec<Expr>, made: &[ColumnId], columns: &Columns) {
+        for conjunct in conjuncts {
+            if let Some((column, op, value)) = integer_bound(&conjunct, made)
+                && range_of(&mut self.ranges, column).narrow(op, value)
+            {
+                continue;
+            }
+            match restriction(&conjunct, made, columns) {
+                Some(mut found) => self.restrictions.append(&mut found),
+                None => self.rest.push(conjunct),
+            }
         }
     }
-    for conjunct in &rest {
-        if may_fail(conjunct, columns) {
-            continue;
-        }
-        for id in conjunct.columns_read().into_iter().filter(|id| made.contains(id)) {
-            if let (true, Some(domain)) = (is_disjunction(conjunct), domain(conjunct, id)) {
-                match domain {
-                    Domain::List(list) => restrictions.push(ScanRestriction {
+
+    /// Takes in what disjunctions of the rest say of single columns. Where one speaks of a single column, it
+    /// is that column's restriction itself if it can be one.
+    fn implications(&mut self, made: &[ColumnId], columns: &Columns) {
+        for conjunct in self.rest.iter().filter(|e| is_disjunction(e)) {
+            let read = conjunct.columns_read();
+            if may_fail(conjunct, columns)
+                || read.len() == 1 && disjunction(conjunct, made, columns).is_some()
+            {
+                continue;
+            }
+            for id in read.into_iter().filter(|id| made.contains(id)) {
+                match domain(conjunct, id) {
+                    Some(Domain::List(list)) => self.restrictions.push(ScanRestriction {
                         column: id,
                         kind: ScanRestrictionKind::In(list),
                     }),
-                    Domain::Range(low, high) => {
-                        let range = range_of(&mut ranges, id);
+                    Some(Domain::Range(low, high)) => {
+                        let range = range_of(&mut self.ranges, id);
                         range.low = max_some(range.low, low);
                         range.high = min_some(range.high, high);
                     }
+                    None => {}
                 }
             }
         }
     }
-    for range in ranges {
-        match range.kind(columns[range.column].ty) {
-            Some(kind) => restrictions.push(ScanRestriction {
-                column: range.column,
-                kind,
-            }),
-            None => rest.push(Expr::constant(Value::Bool(false), LogicalType::Boolean)),
+
+    /// Moves disjunctions of what could be restrictions out of the rest.
+    fn disjunctions(&mut self, made: &[ColumnId], columns: &Columns) {
+        for conjunct in std::mem::take(&mut self.rest) {
+            match disjunction(&conjunct, made, columns) {
+                Some(found) => self.disjunctions.push(found),
+                None => self.rest.push(conjunct),
+            }
         }
     }
-    rest
+
+    /// Appends all restrictions and gives the rest.
+    fn finish(&mut self, restrictions: &mut Vec<ScanRestriction>, columns: &Columns) -> Vec<Expr> {
+        restrictions.append(&mut self.restrictions);
+        let mut rest = std::mem::take(&mut self.rest);
+        for range in std::mem::take(&mut self.ranges) {
+            match range.kind(columns[range.column].ty) {
+                Some(kind) => restrictions.push(ScanRestriction {
+                    column: range.column,
+                    kind,
+                }),
+                None => rest.push(Expr::constant(Value::Bool(false), LogicalType::Boolean)),
+            }
+        }
+        rest
+    }
+}
+
+/// A disjunction as restrictions; `None` if a part of it cannot be one.
+fn disjunction(e: &Expr, made: &[ColumnId], columns: &Columns) -> Option<ScanDisjunction> {
+    let ExprKind::Or(list) = &e.kind else {
+        return None;
+    };
+    let mut alternatives = Vec::with_capacity(list.len());
+    for alternative in list {
+        let mut split = Split::default();
+        split.conjuncts(alternative.clone().into_conjuncts(), made, columns);
+        let mut restrictions = Vec::new();
+        match &split.finish(&mut restrictions, columns)[..] {
+            [] if !restrictions.is_empty() => alternatives.push(restrictions),
+            // No value is in the range asked for.
+            [never] if is_bool(never, false) => {}
+            _ => return None,
+        }
+    }
+    (alternatives.len() > 1).then_some(ScanDisjunction { alternatives })
 }
 
 /// The range gathered for a column.

@@ -3,7 +3,7 @@
 
 use crate::cardinality::Estimator;
 use frazil_plan::operator::ScanRestrictionKind;
-use frazil_plan::{Bounds, Columns, Expr, ExprKind, ScanRestriction, bounds};
+use frazil_plan::{Bounds, Columns, Expr, ExprKind, ScanDisjunction, ScanRestriction, bounds};
 use frazil_types::{CompareOp, Value};
 
 /// A comparison of which nothing is known.
@@ -54,6 +54,14 @@ pub fn of_restriction(r: &ScanRestriction, columns: &Columns, estimator: &Estima
         ScanRestrictionKind::Like { pattern, negated } => of_like(pattern, *negated),
     };
     kept.clamp(0.0, 1.0)
+}
+
+/// Part of a table's rows that satisfy one of the alternatives.
+pub fn of_disjunction(d: &ScanDisjunction, columns: &Columns, estimator: &Estimator<'_>) -> f64 {
+    let all = |alternative: &Vec<ScanRestriction>| -> f64 {
+        (alternative.iter().map(|r| of_restriction(r, columns, estimator))).product()
+    };
+    1.0 - d.alternatives.iter().map(|a| 1.0 - all(a)).product::<f64>()
 }
 
 /// A lower and an upper bound of one expression are one range, not two independent conditions.

@@ -42,6 +42,7 @@ impl Generator {
             columns,
             row_id: None,
             restrictions: vec![],
+            disjunctions: vec![],
         }
     }
 

@@ -135,6 +135,42 @@ Filter o_key < o_customer
 }
 
 #[test]
+fn disjunctions_of_restrictions_go_to_the_scan() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let few = |shop: &Shop| compare(CompareOp::Lt, shop.column(o.key), shop.int(10));
+    let root = filter(
+        orders,
+        all_of(vec![
+            any_of(vec![
+                few(&shop),
+                all_of(vec![
+                    shop.equals(o.customer, 7),
+                    is_between(&shop, o.day, "1994-01-01", "1995-01-01"),
+                ]),
+            ]),
+            any_of(vec![
+                few(&shop),
+                compare(CompareOp::Lt, shop.column(o.key), shop.column(o.customer)),
+            ]),
+            any_of(vec![
+                all_of(vec![shop.equals(o.key, 1), shop.equals(o.customer, 2)]),
+                all_of(vec![shop.equals(o.key, 3), shop.equals(o.customer, 4)]),
+            ]),
+        ]),
+    );
+    // What compares columns stays behind; what a disjunction says of each column stands beside it.
+    assert_plan(
+        &optimized(shop.plan(root, &[o.key])),
+        "
+Output key = o_key
+Filter o_key < 10 or o_key < o_customer
+  Scan orders (o_key, o_customer, o_day, o_comment) where o_key in (1, 3) and o_customer in (2, 4) and (o_key <= 9 or o_customer = 7 and o_day between date '1994-01-01' and date '1994-12-31') and (o_key = 1 and o_customer = 2 or o_key = 3 and o_customer = 4)
+",
+    );
+}
+
+#[test]
 fn what_can_fail_stays_above_the_join_that_guards_it() {
     let mut shop = Shop::default();
     let (customer, c) = shop.customer();

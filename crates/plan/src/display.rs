@@ -5,8 +5,8 @@ use crate::display_expression::{write_constant, write_list};
 use crate::operator::ScanRestrictionKind;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
-    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, JoinKind, Operator, Plan, ScanRestriction,
-    SortKey,
+    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, JoinKind, Operator, Plan, ScanDisjunction,
+    ScanRestriction, SortKey,
 };
 use frazil_types::LogicalType;
 use std::fmt::Write;
@@ -144,10 +144,12 @@ impl Printer<'_> {
                 columns,
                 row_id,
                 restrictions,
+                disjunctions,
                 ..
             } => format!(
-                "Scan {}",
-                scan(name, columns, *row_id, restrictions, names, self.columns)
+                "Scan {}{}",
+                scan(name, columns, *row_id, names),
+                scan_predicates(restrictions, disjunctions, names, self.columns)
             ),
             Operator::Values { columns, rows } => format!("Values {}", values(columns, rows, names)),
             Operator::Filter { predicate, .. } => format!("Filter {}", names.expr(predicate)),
@@ -207,23 +209,31 @@ impl Printer<'_> {
     }
 }
 
-fn scan(
-    name: &str,
-    columns: &[(ColumnId, usize)],
-    row_id: Option<ColumnId>,
+fn scan(name: &str, columns: &[(ColumnId, usize)], row_id: Option<ColumnId>, names: &Names) -> String {
+    let columns = names.list(columns.iter().map(|c| c.0).chain(row_id));
+    format!("{name} ({columns})")
+}
+
+/// What is pushed into a scan, from " where " on.
+fn scan_predicates(
     restrictions: &[ScanRestriction],
+    disjunctions: &[ScanDisjunction],
     names: &Names,
     types: &Columns,
 ) -> String {
-    let mut out = format!(
-        "{name} ({})",
-        names.list(columns.iter().map(|c| c.0).chain(row_id))
-    );
-    for (i, r) in restrictions.iter().enumerate() {
-        out.push_str(if i == 0 { " where " } else { " and " });
-        out.push_str(&restriction(r, names, types[r.column].ty));
+    let text = |r: &ScanRestriction| restriction(r, names, types[r.column].ty);
+    let all = |list: &[ScanRestriction]| list.iter().map(text).collect::<Vec<_>>().join(" and ");
+    let any = |d: &ScanDisjunction| {
+        let alternatives: Vec<String> = d.alternatives.iter().map(|a| all(a)).collect();
+        format!("({})", alternatives.join(" or "))
+    };
+    let predicates: Vec<String> = (restrictions.iter().map(text))
+        .chain(disjunctions.iter().map(any))
+        .collect();
+    match &predicates[..] {
+        [] => String::new(),
+        some => format!(" where {}", some.join(" and ")),
     }
-    out
 }
 
 /// The text of a restriction on a column of type `ty`.
@@ -387,12 +397,14 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             columns,
             row_id,
             restrictions,
+            disjunctions,
             early_probes,
             ..
         } => {
             let mut out = format!(
-                "scan {}",
-                scan(name, columns, *row_id, restrictions, names, &plan.columns)
+                "scan {}{}",
+                scan(name, columns, *row_id, names),
+                scan_predicates(restrictions, disjunctions, names, &plan.columns)
             );
             for probe in early_probes {
                 let _ = write!(

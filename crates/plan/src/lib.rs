@@ -23,5 +23,7 @@ pub use aggregate::{AggregateCall, AggregateFunction};
 pub use bounds::Bounds;
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
-pub use operator::{JoinKind, Operator, Plan, ScanRestriction, SharedId, SortKey, SubqueryId, TableId};
+pub use operator::{
+    JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId, TableId,
+};
 pub use statistics::Statistics;

@@ -81,6 +81,26 @@ impl ScanRestrictionKind {
     }
 }
 
+/// Alternatives that a scan pushes into storage as [`frazil_types::Disjunction`]: a row has to satisfy all
+/// restrictions of one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScanDisjunction {
+    /// The alternatives, none of them empty.
+    pub alternatives: Vec<Vec<ScanRestriction>>,
+}
+
+impl ScanDisjunction {
+    /// The restrictions of all alternatives.
+    pub fn restrictions(&self) -> impl Iterator<Item = &ScanRestriction> {
+        self.alternatives.iter().flatten()
+    }
+
+    /// The same, to be changed.
+    pub fn restrictions_mut(&mut self) -> impl Iterator<Item = &mut ScanRestriction> {
+        self.alternatives.iter_mut().flatten()
+    }
+}
+
 /// How a join combines its sides. The probe side streams through; the build side is a hash table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JoinKind {
@@ -130,6 +150,8 @@ pub enum Operator {
         row_id: Option<ColumnId>,
         /// Predicates pushed into storage.
         restrictions: Vec<ScanRestriction>,
+        /// Disjunctions of such, pushed as well.
+        disjunctions: Vec<ScanDisjunction>,
     },
     /// Rows of expressions without columns. No columns and one row: SELECT without FROM.
     Values {
@@ -274,7 +296,16 @@ impl Operator {
     pub fn expressions(&self) -> Vec<&Expr> {
         use Operator::*;
         match self {
-            Scan { restrictions, .. } => restrictions.iter().flat_map(|r| r.kind.operands()).collect(),
+            Scan {
+                restrictions,
+                disjunctions,
+                ..
+            } => {
+                let others = disjunctions.iter().flat_map(ScanDisjunction::restrictions);
+                (restrictions.iter().chain(others))
+                    .flat_map(|r| r.kind.operands())
+                    .collect()
+            }
             Values { rows, .. } => rows.iter().flatten().collect(),
             Filter { predicate, .. } => vec![predicate],
             Map { expressions, .. } => expressions.iter().map(|e| &e.1).collect(),

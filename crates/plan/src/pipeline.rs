@@ -6,7 +6,7 @@
 //! says before which operators (counted from 0; the sink counts as the last) generated code fills a
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
-use crate::operator::ScanRestriction;
+use crate::operator::{ScanDisjunction, ScanRestriction};
 use crate::{AggregateCall, ColumnId, Columns, Expr, JoinKind, SortKey, TableId};
 use frazil_types::LogicalType;
 
@@ -79,6 +79,8 @@ pub enum Source {
         row_id: Option<ColumnId>,
         /// Predicates evaluated by the scan.
         restrictions: Vec<ScanRestriction>,
+        /// Disjunctions of such.
+        disjunctions: Vec<ScanDisjunction>,
         /// Probes of this pipeline whose keys the scan tests beforehand, the most selective one first.
         early_probes: Vec<EarlyProbe>,
     },

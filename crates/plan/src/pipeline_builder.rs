@@ -6,7 +6,7 @@
 
 use crate::operator::Operator;
 use crate::pipeline::*;
-use crate::{ColumnId, Columns, Expr, ExprKind, JoinKind, Plan};
+use crate::{ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, ScanDisjunction, ScanRestriction};
 use frazil_types::Value;
 use std::collections::BTreeSet;
 
@@ -223,16 +223,18 @@ impl Builder<'_> {
                 columns,
                 row_id,
                 restrictions,
+                disjunctions,
             } => {
                 let kept = columns
                     .iter()
-                    .filter(|c| needed.contains(&c.0) || restricts(restrictions, c.0));
+                    .filter(|c| needed.contains(&c.0) || restricts(restrictions, disjunctions, c.0));
                 one(Source::Scan {
                     table: *table,
                     name: name.clone(),
                     columns: kept.copied().collect(),
                     row_id: row_id.filter(|r| needed.contains(r)),
                     restrictions: restrictions.clone(),
+                    disjunctions: disjunctions.clone(),
                     early_probes: vec![],
                 })
             }
@@ -448,8 +450,9 @@ impl Builder<'_> {
     }
 }
 
-fn restricts(restrictions: &[crate::ScanRestriction], column: ColumnId) -> bool {
-    restrictions.iter().any(|r| r.column == column)
+fn restricts(restrictions: &[ScanRestriction], disjunctions: &[ScanDisjunction], column: ColumnId) -> bool {
+    let others = disjunctions.iter().flat_map(ScanDisjunction::restrictions);
+    restrictions.iter().chain(others).any(|r| r.column == column)
 }
 
 fn one(source: Source) -> Vec<Open> {

@@ -5,7 +5,7 @@
 use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, ScanRestriction,
+    Plan, ScanDisjunction, ScanRestriction,
 };
 use frazil_types::{Error, LogicalType, Result};
 use std::collections::BTreeSet;
@@ -120,8 +120,12 @@ impl Check<'_> {
                 columns,
                 row_id,
                 restrictions,
+                disjunctions,
                 ..
-            } => self.scan(columns, *row_id, restrictions),
+            } => {
+                let others = disjunctions.iter().flat_map(ScanDisjunction::restrictions);
+                self.scan(columns, *row_id, restrictions.iter().chain(others))
+            }
             Operator::Values { columns, rows } => {
                 for row in rows {
                     if row.len() != columns.len() {
@@ -195,22 +199,17 @@ impl Check<'_> {
         }
     }
 
-    fn scan(
+    fn scan<'r>(
         &mut self,
         columns: &[(ColumnId, usize)],
         row_id: Option<ColumnId>,
-        restrictions: &[ScanRestriction],
+        restrictions: impl Iterator<Item = &'r ScanRestriction>,
     ) -> Result<Visible> {
         self.make(columns.iter().map(|c| c.0).chain(row_id))?;
         let visible: Visible = columns.iter().map(|c| c.0).chain(row_id).collect();
         for r in restrictions {
             self.reads_column(r.column, &visible, "a restriction")?;
-            let operands = match &r.kind {
-                crate::operator::ScanRestrictionKind::Compare(_, e) => vec![e],
-                crate::operator::ScanRestrictionKind::Between(low, high) => vec![low, high],
-                _ => vec![],
-            };
-            for e in operands {
+            for e in r.kind.operands() {
                 self.reads(e, &Visible::new(), "an operand of a restriction")?;
                 if !comparable(self.columns()[r.column].ty, e.ty) {
                     return Err(defect(format!("a restriction compares with {}", e.ty)));

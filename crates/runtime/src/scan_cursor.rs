@@ -2,11 +2,11 @@
 //! binds a plan's restrictions to values.
 
 use crate::abi::VectorColumn;
-use frazil_plan::operator::{ScanRestriction, ScanRestrictionKind};
+use frazil_plan::operator::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_storage::{ScanCursor, TableScan};
 use frazil_types::decimal::rescale;
-use frazil_types::{Error, LogicalType, Restriction, RestrictionKind, Result, Value};
+use frazil_types::{Disjunction, Error, LogicalType, Restriction, RestrictionKind, Result, Value};
 use std::sync::Arc;
 
 /// Values known when a pipeline opens.
@@ -38,6 +38,21 @@ impl BoundValues<'_> {
                 "{other:?} as the operand of a restriction"
             ))),
         }
+    }
+
+    /// The disjunctions with their values, for a scan as [`BoundValues::restrictions`].
+    pub fn disjunctions(
+        &self,
+        list: &[ScanDisjunction],
+        columns: &[(ColumnId, usize)],
+    ) -> Result<Vec<Disjunction>> {
+        let bind = |d: &ScanDisjunction| -> Result<Disjunction> {
+            let alternatives = d.alternatives.iter().map(|a| self.restrictions(a, columns));
+            Ok(Disjunction {
+                alternatives: alternatives.collect::<Result<_>>()?,
+            })
+        };
+        list.iter().map(bind).collect()
     }
 
     /// The restrictions with their values, for a scan whose columns are (id, position in the table).

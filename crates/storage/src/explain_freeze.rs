@@ -155,7 +155,7 @@ fn scan_block(block: &Block, buffer: &mut ColumnBuffer) -> Result<()> {
         use_psma: false,
         ..ScanOptions::default()
     };
-    let mut scan = BlockScan::new(block, &[Restriction { column: 0, kind }], options)?;
+    let mut scan = BlockScan::new(block, &[Restriction { column: 0, kind }], &[], options)?;
     let mut bits = MatchBits::zeros(WINDOW as usize);
     let mut positions = Vec::new();
     for start in (0..block.rows()).step_by(WINDOW as usize) {

@@ -14,6 +14,7 @@ pub mod early_probe;
 pub mod explain_freeze;
 pub mod freeze;
 pub mod hot_chunk;
+mod hot_disjunction;
 pub mod hot_layout;
 pub mod hot_match;
 pub mod loader;

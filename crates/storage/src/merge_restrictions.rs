@@ -1,6 +1,6 @@
 //! Two bounds on one column are one range: it is matched once, and its PSMA is asked once.
 
-use frazil_types::{CompareOp, Restriction, RestrictionKind, Schema, Value};
+use frazil_types::{CompareOp, Disjunction, Restriction, RestrictionKind, Schema, Value};
 
 /// The same conjunction with the bounds of each integer-like column merged into one `BETWEEN`.
 pub fn merge_ranges(schema: &Schema, restrictions: Vec<Restriction>) -> Vec<Restriction> {
@@ -26,6 +26,14 @@ pub fn merge_ranges(schema: &Schema, restrictions: Vec<Restriction>) -> Vec<Rest
         }
     }
     merged
+}
+
+/// The same disjunctions with the bounds of each alternative merged.
+pub fn merge_alternatives(schema: &Schema, disjunctions: Vec<Disjunction>) -> Vec<Disjunction> {
+    let merge = |d: Disjunction| Disjunction {
+        alternatives: (d.alternatives.into_iter().map(|a| merge_ranges(schema, a))).collect(),
+    };
+    disjunctions.into_iter().map(merge).collect()
 }
 
 /// The values a bound lets pass, both ends included.

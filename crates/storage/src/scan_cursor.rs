@@ -8,19 +8,18 @@
 
 use crate::chunk::{Chunk, ChunkSlot};
 use crate::early_probe::EarlyProbes;
+use crate::hot_disjunction::DisjunctionScratch;
 use crate::hot_match::{MatchScratch, set_all};
 use crate::read_chunk::read_column;
 use crate::row_id::RowId;
 use crate::table_scan::{ScanCounters, TableScan};
+use frazil_block::unpack::values_at_positions_below;
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
 use frazil_kernels::count::take_words;
 use frazil_kernels::{Selection, positions};
 use frazil_types::{CHUNK_ROWS, MatchBits, Result};
 use std::sync::Arc;
-
-/// Above one survivor in this many rows, unpacking by bits beats unpacking by position.
-const DENSE: usize = 12;
 
 /// Partitions of hot chunks with this many rows bound windows and vectors, which then need no copy; the rows of
 /// shorter ones are gathered.
@@ -77,6 +76,7 @@ pub struct ScanCursor {
     row_ids: Vec<i64>,
     buffers: Vec<ColumnBuffer>,
     scratch: MatchScratch,
+    disjunction_scratch: DisjunctionScratch,
     early_probes: EarlyProbes,
     counters: ScanCounters,
 }
@@ -101,6 +101,7 @@ impl ScanCursor {
             row_ids: Vec::new(),
             buffers,
             scratch: MatchScratch::default(),
+            disjunction_scratch: DisjunctionScratch::default(),
             early_probes,
             counters: ScanCounters::default(),
         }
@@ -118,7 +119,11 @@ impl ScanCursor {
         // Rows that all match are handed out without looking at match bits.
         let untested = slot.deleted.is_none() && !self.early_probes.pay();
         match &*slot.chunk {
-            Chunk::Hot(_) => self.all_match = self.scan.hot_predicates.is_empty() && untested,
+            Chunk::Hot(_) => {
+                let scan = &self.scan;
+                self.all_match =
+                    scan.hot_predicates.is_empty() && scan.hot_disjunctions.is_empty() && untested;
+            }
             Chunk::Frozen(frozen) => self.open_block(&slot, &frozen.block, untested)?,
         }
         self.slot = Some(slot);
@@ -127,7 +132,8 @@ impl ScanCursor {
 
     fn open_block(&mut self, slot: &ChunkSlot, block: &Block, untested: bool) -> Result<()> {
         let scan = &self.scan;
-        if !scan.options.push_restrictions || scan.restrictions.is_empty() {
+        let unrestricted = scan.restrictions.is_empty() && scan.disjunctions.is_empty();
+        if !scan.options.push_restrictions || unrestricted {
             self.all_match = untested;
             return Ok(());
         }
@@ -136,7 +142,7 @@ impl ScanCursor {
             use_sma: scan.options.use_sma,
             use_psma: scan.options.use_psma,
         };
-        let block_scan = BlockScan::new(block, &scan.restrictions, options)
+        let block_scan = BlockScan::new(block, &scan.restrictions, &scan.disjunctions, options)
             .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
         let range = block_scan.range();
         if block_scan.skipped_by_sma() {
@@ -210,9 +216,14 @@ impl ScanCursor {
 
     /// Fetches a column (an index into the scan's columns) of the current vector.
     pub fn fetch(&mut self, index: usize) -> Result<FetchedColumn> {
-        if let Vector::Words { from, to, count } = self.vector
-            && count * DENSE < (to - from) * 64
-        {
+        let slot = self.slot.as_ref().expect("a chunk is open");
+        let sparse = match self.vector {
+            Vector::Range { .. } => false,
+            Vector::Words { from, to, count } => {
+                count * 1000 < (to - from) * 64 * at_positions_below(slot, self.scan.columns[index])
+            }
+        };
+        if sparse {
             self.make_positions();
         }
         let selection = match self.vector {
@@ -220,7 +231,7 @@ impl ScanCursor {
                 start: start as u32,
                 len: len as u32,
             },
-            Vector::Words { .. } if self.positions_ready => Selection::Positions(&self.positions),
+            Vector::Words { .. } if sparse => Selection::Positions(&self.positions),
             Vector::Words { from, to, .. } => Selection::Bits {
                 words: &self.words[from..to],
                 start: (from * 64) as u32,
@@ -326,6 +337,10 @@ impl ScanCursor {
                 if combine == Combine::Replace {
                     set_all(end - start, words);
                 }
+                for disjunction in &self.scan.hot_disjunctions {
+                    let scratch = (&mut self.disjunction_scratch, &mut self.scratch);
+                    disjunction.match_rows(self.scan.options.isa, hot, start..end, words, scratch);
+                }
             }
             (Chunk::Frozen(_), Some(block_scan)) => {
                 let rows = start as u32..end as u32;
@@ -400,6 +415,14 @@ fn fetch(
         validity: buffer.validity_ptr(),
         constant: buffer.is_constant(),
     })
+}
+
+/// Rows in a thousand below which values of a column are fetched at positions.
+fn at_positions_below(slot: &ChunkSlot, column: usize) -> usize {
+    match &*slot.chunk {
+        Chunk::Hot(hot) => values_at_positions_below(hot.layout().column(column).native.size()),
+        Chunk::Frozen(frozen) => frozen.block.at_positions_below(column),
+    }
 }
 
 /// Bytes that so many values of a column take.

@@ -1,12 +1,13 @@
 //! The scan of one version of a table: what all workers share. Each worker takes a
 //! [`ScanCursor`](crate::ScanCursor) and opens one morsel (one chunk) after another.
 
+use crate::hot_disjunction::HotDisjunction;
 use crate::hot_match::HotPredicate;
-use crate::merge_restrictions::merge_ranges;
+use crate::merge_restrictions::{merge_alternatives, merge_ranges};
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
 use frazil_kernels::{Isa, KeyFilter};
-use frazil_types::{CHUNK_ROWS, Error, Restriction, Result, STAGE_ROWS};
+use frazil_types::{CHUNK_ROWS, Disjunction, Error, Restriction, Result, STAGE_ROWS};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -94,7 +95,9 @@ pub struct TableScan {
     pub(crate) snapshot: Arc<TableSnapshot>,
     pub(crate) columns: Vec<usize>,
     pub(crate) restrictions: Vec<Restriction>,
+    pub(crate) disjunctions: Vec<Disjunction>,
     pub(crate) hot_predicates: Vec<HotPredicate>,
+    pub(crate) hot_disjunctions: Vec<HotDisjunction>,
     pub(crate) options: ScanOptions,
     pub(crate) early_probes: Vec<EarlyProbe>,
     totals: [AtomicU64; 7],
@@ -128,10 +131,29 @@ impl TableScan {
             snapshot,
             columns,
             restrictions,
+            disjunctions: Vec::new(),
             hot_predicates,
+            hot_disjunctions: Vec::new(),
             options,
             early_probes: Vec::new(),
             totals: Default::default(),
+        })
+    }
+
+    /// The same scan for rows that satisfy all these disjunctions as well.
+    pub fn with_disjunctions(self, disjunctions: Vec<Disjunction>) -> Result<TableScan> {
+        let schema = self.snapshot.schema().clone();
+        let disjunctions = merge_alternatives(&schema, disjunctions);
+        let mut hot_disjunctions = Vec::new();
+        if self.options.push_restrictions {
+            for disjunction in &disjunctions {
+                hot_disjunctions.push(HotDisjunction::new(&schema, disjunction)?);
+            }
+        }
+        Ok(TableScan {
+            disjunctions,
+            hot_disjunctions,
+            ..self
         })
     }
 

@@ -24,7 +24,7 @@ pub use error::{Error, Result, SqlState};
 pub use logical_type::LogicalType;
 pub use memory_budget::{MemoryBudget, Reservation};
 pub use native_type::{Native, NativeType};
-pub use restriction::{CompareOp, Restriction, RestrictionKind};
+pub use restriction::{CompareOp, Disjunction, Restriction, RestrictionKind};
 pub use schema::{ColumnDef, Schema};
 pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;

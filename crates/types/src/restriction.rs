@@ -104,3 +104,11 @@ pub struct Restriction {
     /// What is asked of it.
     pub kind: RestrictionKind,
 }
+
+/// Alternatives of which a row has to satisfy one, each a conjunction of restrictions. A row for which
+/// some are NULL satisfies it where another is true, and does not where none is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disjunction {
+    /// The alternatives: none is satisfied by no row, an empty one by all.
+    pub alternatives: Vec<Vec<Restriction>>,
+}

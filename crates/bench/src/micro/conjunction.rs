@@ -1,12 +1,15 @@
-//! The experiment `conjunction`: two tests on two columns, joined in four ways (ByteSlice, section 3.1.2 and
-//! figure 12; Data Blocks, section 4.2 and figure 9).
+//! The experiment `conjunction`: two tests on two columns, both or either of which a row is to satisfy, joined
+//! in four ways (ByteSlice, section 3.1.2, figure 12, and appendix E, figure 19; Data Blocks, section 4.2 and
+//! figure 9).
 //!
 //! - `baseline`: each test on its own, then the bits are joined.
-//! - `column_first`: the second test is given the bits of the first and skips vectors without any.
+//! - `column_first`: the second test is given the bits of the first and skips vectors they decide.
 //! - `predicate_first`: both tests on 512 rows, then the next 512.
-//! - `reduce`: the first test's positions, at which the second column's codes are fetched and tested.
+//! - `reduce`: the positions the first test leaves undecided, at which the second column's codes are fetched
+//!   and tested.
 //!
-//! The second test matches half of the rows; the first is varied.
+//! The second test matches half of the rows; the first is varied. Cases of disjunctions have `or` in their
+//! names.
 
 use super::codes::uniform;
 use super::column::{Column, Fetched};
@@ -50,8 +53,37 @@ const STRATEGIES: [(Strategy, &str); 4] = [
 pub struct Plan {
     /// Bits of a code, of both columns.
     pub widths: &'static [u32],
-    /// Rows that match the first test, in tenths of a per cent.
+    /// Rows that match the first test of a conjunction, in tenths of a per cent.
     pub permille: &'static [u64],
+    /// The same of a disjunction.
+    pub or_permille: &'static [u64],
+}
+
+/// What is asked of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Join {
+    /// To satisfy both tests.
+    All,
+    /// To satisfy either.
+    Any,
+}
+
+impl Join {
+    /// How the bits of the second test meet those of the first.
+    fn combine(self) -> Combine {
+        match self {
+            Join::All => Combine::And,
+            Join::Any => Combine::Or,
+        }
+    }
+
+    /// Its part of a case's name.
+    fn label(self) -> &'static str {
+        match self {
+            Join::All => "",
+            Join::Any => "or_",
+        }
+    }
 }
 
 /// Runs the experiment.
@@ -71,16 +103,20 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
             second: Column::new(layout, bits, &second, 1),
             half: domain / 2,
         });
-        for &permille in plan.permille {
+        let both = plan.permille.iter().map(|&permille| (Join::All, permille));
+        let either = plan.or_permille.iter().map(|&permille| (Join::Any, permille));
+        for (join, permille) in both.chain(either) {
             let below = (domain * permille / 1_000).max(1) - 1;
-            check(&pairs, below)?;
+            check(&pairs, join, below)?;
             let case = |layout: Layout, strategy: &str| {
-                format!("{}/{bits}/permille_{permille}/{strategy}", layout_name(layout))
+                let (layout, join) = (layout_name(layout), join.label());
+                format!("{layout}/{bits}/{join}permille_{permille}/{strategy}")
             };
             let mut trials = Vec::new();
             for pair in &pairs {
                 for (strategy, label) in STRATEGIES {
-                    trials.push(pair.trial(case(pair.first.layout(), label), strategy, below));
+                    let case = case(pair.first.layout(), label);
+                    trials.push(pair.trial(case, strategy, join, below));
                 }
             }
             for outcome in trials::run(args.runs, trials) {
@@ -123,47 +159,52 @@ impl Buffers {
 }
 
 impl Pair {
-    fn trial(&self, case: String, strategy: Strategy, below: u64) -> Trial<'_> {
+    fn trial(&self, case: String, strategy: Strategy, join: Join, below: u64) -> Trial<'_> {
         let mut buffers = Buffers::new();
         Trial {
             case,
             units: ROWS as f64,
-            work: Box::new(move || _ = std::hint::black_box(self.run(strategy, below, &mut buffers))),
+            work: Box::new(move || _ = std::hint::black_box(self.run(strategy, join, below, &mut buffers))),
         }
     }
 
-    /// The number of rows that match both tests.
-    fn run(&self, strategy: Strategy, below: u64, buffers: &mut Buffers) -> usize {
+    /// The number of rows that match.
+    fn run(&self, strategy: Strategy, join: Join, below: u64, buffers: &mut Buffers) -> usize {
         let isa = Isa::detect();
         match strategy {
             Strategy::Baseline => {
                 self.test_first(0..ROWS, below, &mut buffers.bits);
                 self.test_second(0..ROWS, Combine::Replace, &mut buffers.others);
                 for (word, other) in buffers.bits.iter_mut().zip(&buffers.others) {
-                    *word &= other;
+                    *word = join.combine().apply(*word, *other);
                 }
                 count::ones(isa, &buffers.bits)
             }
             Strategy::ColumnFirst => {
                 self.test_first(0..ROWS, below, &mut buffers.bits);
-                self.test_second(0..ROWS, Combine::And, &mut buffers.bits);
+                self.test_second(0..ROWS, join.combine(), &mut buffers.bits);
                 count::ones(isa, &buffers.bits)
             }
             Strategy::PredicateFirst => {
                 for (i, words) in buffers.bits.chunks_mut(PIECE / 64).enumerate() {
                     let rows = i * PIECE..(i + 1) * PIECE;
                     self.test_first(rows.clone(), below, words);
-                    self.test_second(rows, Combine::And, words);
+                    self.test_second(rows, join.combine(), words);
                 }
                 count::ones(isa, &buffers.bits)
             }
             Strategy::Reduce => {
                 self.test_first(0..ROWS, below, &mut buffers.bits);
+                let mut decided = 0;
+                if join == Join::Any {
+                    decided = count::ones(isa, &buffers.bits);
+                    buffers.bits.iter_mut().for_each(|word| *word = !*word);
+                }
                 buffers.positions.clear();
                 positions::positions(isa, &buffers.bits, 0, &mut buffers.positions);
                 let selection = Selection::Positions(&buffers.positions);
                 let fetched = self.second.unpack(isa, 0, selection, &mut buffers.fetched);
-                buffers.fetched.count_from(fetched, self.half)
+                decided + buffers.fetched.count_from(fetched, self.half)
             }
         }
     }
@@ -180,12 +221,12 @@ impl Pair {
 }
 
 /// Refuses to measure strategies that disagree.
-fn check(pairs: &[Pair], below: u64) -> Result<()> {
+fn check(pairs: &[Pair], join: Join, below: u64) -> Result<()> {
     let mut buffers = Buffers::new();
-    let wanted = pairs[0].run(Strategy::Baseline, below, &mut buffers);
+    let wanted = pairs[0].run(Strategy::Baseline, join, below, &mut buffers);
     for pair in pairs {
         for (strategy, label) in STRATEGIES {
-            let found = pair.run(strategy, below, &mut buffers);
+            let found = pair.run(strategy, join, below, &mut buffers);
             if found != wanted {
                 return Err(Error::internal(format!(
                     "{label} on {} finds {found} rows where {wanted} match",

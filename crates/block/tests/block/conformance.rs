@@ -7,7 +7,7 @@ use frazil_block::{
     ScanOptions,
 };
 use frazil_kernels::{Isa, Selection};
-use frazil_types::{CompareOp, MatchBits, Restriction, RestrictionKind, Value};
+use frazil_types::{CompareOp, Disjunction, MatchBits, Restriction, RestrictionKind, Value};
 use std::collections::BTreeSet;
 
 /// Restrictions whose operands lie in, between, at the edges of and beyond the values.
@@ -54,7 +54,18 @@ fn restrictions(column: &Column, random: &mut Random) -> Vec<RestrictionKind> {
 
 /// Rows of a block that satisfy restrictions, by windows of a size.
 fn scan(block: &Block, restrictions: &[Restriction], options: ScanOptions, window: u32) -> Vec<usize> {
-    let mut scan = BlockScan::new(block, restrictions, options).expect("a sound block");
+    scan_any(block, restrictions, &[], options, window)
+}
+
+/// The same with disjunctions.
+fn scan_any(
+    block: &Block,
+    restrictions: &[Restriction],
+    disjunctions: &[Disjunction],
+    options: ScanOptions,
+    window: u32,
+) -> Vec<usize> {
+    let mut scan = BlockScan::new(block, restrictions, disjunctions, options).expect("a sound block");
     let (mut bits, mut positions, mut out) = (MatchBits::default(), Vec::new(), Vec::new());
     let range = scan.range();
     let mut start = range.start;
@@ -340,18 +351,7 @@ fn conjunctions_match_as_the_oracle_does() {
     let mut random = Random(7);
     let all = columns(3000, 77);
     for _ in 0..150 {
-        let picked: Vec<&Column> = (0..3)
-            .map(|_| &all[random.below(all.len() as u64) as usize])
-            .collect();
-        let asked = (0..3).map(|_| ColumnOptions {
-            layout: Layout::ALL.get(random.below(8) as usize).copied(),
-            ..ColumnOptions::default()
-        });
-        let asked = asked.collect();
-        // Not every column has codes to lay out.
-        let block = build(&picked, asked)
-            .or_else(|_| build(&picked, vec![]))
-            .expect("sound");
+        let (picked, block) = any_three(&all, &mut random);
         let restrictions: Vec<Restriction> = picked
             .iter()
             .enumerate()
@@ -377,6 +377,86 @@ fn conjunctions_match_as_the_oracle_does() {
                 scan(&block, &restrictions, options, 512),
                 expected,
                 "{restrictions:?}"
+            );
+        }
+    }
+}
+
+/// Three columns in any layout, and their block.
+fn any_three<'a>(all: &'a [Column], random: &mut Random) -> (Vec<&'a Column>, Block) {
+    let picked: Vec<&Column> = (0..3)
+        .map(|_| &all[random.below(all.len() as u64) as usize])
+        .collect();
+    let asked = (0..3).map(|_| ColumnOptions {
+        layout: Layout::ALL.get(random.below(8) as usize).copied(),
+        ..ColumnOptions::default()
+    });
+    // Not every column has codes to lay out.
+    let block = build(&picked, asked.collect())
+        .or_else(|_| build(&picked, vec![]))
+        .expect("sound");
+    (picked, block)
+}
+
+#[test]
+fn disjunctions_match_as_the_oracle_does() {
+    let mut random = Random(8);
+    let all = columns(3000, 78);
+    for round in 0..250u64 {
+        let (picked, block) = any_three(&all, &mut random);
+        let restriction = |random: &mut Random, column: usize| {
+            let mut kinds = restrictions(picked[column], random);
+            let kind = kinds.swap_remove(random.below(kinds.len() as u64) as usize);
+            Restriction { column, kind }
+        };
+        let conjunction: Vec<Restriction> = (0..round % 2).map(|_| restriction(&mut random, 0)).collect();
+        let disjunctions: Vec<Disjunction> = (0..1 + round % 3 / 2)
+            .map(|_| {
+                // Every fifth has a single column, every seventh an alternative that asks for nothing.
+                let mut alternative = |least: u64| -> Vec<Restriction> {
+                    let tests = match round % 5 {
+                        0 => 1,
+                        _ => least + random.below(3),
+                    };
+                    let columns = if round % 5 == 0 { 1 } else { 3 };
+                    (0..tests)
+                        .map(|_| {
+                            let column = random.below(columns) as usize;
+                            restriction(&mut random, column)
+                        })
+                        .collect()
+                };
+                let alternatives = (0..round % 4 + 1)
+                    .map(|_| alternative(u64::from(round % 7 != 0)))
+                    .collect();
+                Disjunction { alternatives }
+            })
+            .collect();
+        let holds = |row: usize, r: &Restriction| satisfies(&picked[r.column].values[row], &r.kind);
+        let any = |row: usize, d: &Disjunction| {
+            d.alternatives
+                .iter()
+                .any(|alternative| alternative.iter().all(|r| holds(row, r)))
+        };
+        let expected: Vec<usize> = (0..3000)
+            .filter(|&row| {
+                conjunction.iter().all(|r| holds(row, r)) && disjunctions.iter().all(|d| any(row, d))
+            })
+            .collect();
+        for (isa, window) in Isa::available()
+            .into_iter()
+            .zip([512, 4096, 77].into_iter().cycle())
+        {
+            let options = ScanOptions {
+                isa,
+                use_sma: round % 2 == 0,
+                use_psma: round % 3 > 0,
+            };
+            assert_eq!(
+                scan_any(&block, &conjunction, &disjunctions, options, window),
+                expected,
+                "{isa}: {conjunction:?} and {disjunctions:?} on {:?}",
+                [0, 1, 2].map(|c| block.column_info(c))
             );
         }
     }

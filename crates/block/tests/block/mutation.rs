@@ -105,7 +105,7 @@ fn exercise(block: &Block, column: usize) -> frazil_types::Result<Vec<Value>> {
     let (mut bits, mut positions) = (MatchBits::default(), Vec::new());
     for kind in kinds {
         let restriction = [Restriction { column, kind }];
-        let mut scan = BlockScan::new(block, &restriction, ScanOptions::default())?;
+        let mut scan = BlockScan::new(block, &restriction, &[], ScanOptions::default())?;
         let range = scan.range();
         scan.match_window(range, &mut bits, &mut positions)?;
     }

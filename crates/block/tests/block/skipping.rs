@@ -5,7 +5,9 @@ use frazil_block::{
     Block, BlockBuilder, BlockBytes, BlockScan, BuildOptions, CodeRange, ColumnInput, Matched, ScanOptions,
 };
 use frazil_kernels::{Isa, Kernel, counters};
-use frazil_types::{ColumnVector, CompareOp, LogicalType, MatchBits, Restriction, RestrictionKind, Value};
+use frazil_types::{
+    ColumnVector, CompareOp, Disjunction, LogicalType, MatchBits, Restriction, RestrictionKind, Value,
+};
 
 fn build(columns: &[(LogicalType, Vec<Value>)], options: BuildOptions) -> Block {
     let vectors: Vec<ColumnVector> = columns
@@ -40,10 +42,10 @@ fn a_block_ruled_out_by_its_sma_is_not_touched() {
     let at = bytes.len() - 100;
     bytes[at] ^= 1;
     let damaged = Block::open(BlockBytes::copy_of(&bytes)).expect("the header is sound");
-    let outside = BlockScan::new(&damaged, &[between(0, 500, 900)], ScanOptions::default());
+    let outside = BlockScan::new(&damaged, &[between(0, 500, 900)], &[], ScanOptions::default());
     let outside = outside.expect("ruled out without touching the damaged column");
     assert!(outside.skipped_by_sma() && outside.range().is_empty());
-    let inside = BlockScan::new(&damaged, &[between(0, 400, 900)], ScanOptions::default());
+    let inside = BlockScan::new(&damaged, &[between(0, 400, 900)], &[], ScanOptions::default());
     assert!(
         inside
             .expect_err("the damage is found")
@@ -63,7 +65,7 @@ fn psmas_narrow_sorted_blocks_and_intersect() {
         BuildOptions::default(),
     );
     let range = |restrictions: &[Restriction], options| {
-        BlockScan::new(&block, restrictions, options)
+        BlockScan::new(&block, restrictions, &[], options)
             .expect("sound")
             .range()
     };
@@ -95,8 +97,38 @@ fn psmas_narrow_sorted_blocks_and_intersect() {
             ..BuildOptions::default()
         },
     );
-    let scan = BlockScan::new(&bare, &[between(0, 8200, 8210)], with).expect("sound");
+    let scan = BlockScan::new(&bare, &[between(0, 8200, 8210)], &[], with).expect("sound");
     assert_eq!(scan.range(), 0..60_000);
+}
+
+#[test]
+fn blocks_are_skipped_where_every_alternative_is_ruled_out() {
+    let block = build(
+        &[ints(60_000, |i| 8000 + i / 24), ints(60_000, |i| i % 7)],
+        BuildOptions::default(),
+    );
+    let scan = |alternatives: &[&[Restriction]], use_sma| {
+        let alternatives = alternatives.iter().map(|a| a.to_vec()).collect();
+        let options = ScanOptions {
+            use_sma,
+            ..ScanOptions::default()
+        };
+        BlockScan::new(&block, &[], &[Disjunction { alternatives }], options).expect("sound")
+    };
+    let (low, high, common) = (between(0, 0, 7000), between(0, 20_000, 30_000), between(1, 3, 3));
+    let out: &[&[Restriction]] = &[&[low.clone()], &[common.clone(), high.clone()]];
+    assert!(scan(out, true).skipped_by_sma());
+    let none = scan(out, false);
+    assert!(none.range().is_empty() && !none.skipped_by_sma());
+    // PSMAs leave the hull of what the alternatives leave.
+    let narrow = |low, high| vec![between(0, low, high), common.clone()];
+    let hull = scan(&[&narrow(8010, 8011), &narrow(8200, 8210), &[high]], true);
+    // Packed codes are tested from whole words on.
+    assert_eq!(hull.range(), 192..5064);
+    // Of one column: one range of codes.
+    let one = scan(&[&[between(0, 8010, 8011)], &[between(0, 8012, 8020)]], true);
+    assert_eq!(one.range(), 192..504);
+    assert!(scan(&[&[low], &[]], true).matches_all());
 }
 
 #[test]
@@ -105,7 +137,7 @@ fn constants_and_absent_values_cost_nothing() {
     let even = |i: i128| (i % 50) * 10_000_000;
     let block = build(&[ints(rows, |_| 7), ints(rows, even)], BuildOptions::default());
     let scan = |column, low, high| {
-        BlockScan::new(&block, &[between(column, low, high)], ScanOptions::default()).expect("sound")
+        BlockScan::new(&block, &[between(column, low, high)], &[], ScanOptions::default()).expect("sound")
     };
     assert!(scan(0, 0, 7).matches_all());
     assert!(scan(0, 8, 9).range().is_empty());
@@ -134,7 +166,7 @@ fn few_survivors_become_positions_and_are_reduced() {
             ..ScanOptions::default()
         };
         let match_with = |restrictions: &[Restriction]| {
-            let mut scan = BlockScan::new(&block, restrictions, options).expect("sound");
+            let mut scan = BlockScan::new(&block, restrictions, &[], options).expect("sound");
             let (mut bits, mut positions) = (MatchBits::default(), Vec::new());
             let before = counters::calls(Kernel::Reduce, isa);
             let matched = scan

@@ -290,6 +290,7 @@ impl Translator {
                     columns,
                     row_id,
                     restrictions: Vec::new(),
+                    disjunctions: Vec::new(),
                 };
                 Ok(Relation { op, out })
             }

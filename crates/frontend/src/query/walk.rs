@@ -1,12 +1,23 @@
 //! Visiting every expression of a plan.
 
 use frazil_plan::operator::ScanRestrictionKind;
-use frazil_plan::{Expr, Operator, Plan, ScanRestriction};
+use frazil_plan::{Expr, Operator, Plan, ScanDisjunction, ScanRestriction};
 
 /// The expressions of one operator, its inputs apart.
 pub(super) fn expressions_mut(op: &mut Operator) -> Vec<&mut Expr> {
     match op {
-        Operator::Scan { restrictions, .. } => restrictions.iter_mut().flat_map(of_restriction).collect(),
+        Operator::Scan {
+            restrictions,
+            disjunctions,
+            ..
+        } => {
+            let others = disjunctions
+                .iter_mut()
+                .flat_map(ScanDisjunction::restrictions_mut);
+            (restrictions.iter_mut().chain(others))
+                .flat_map(of_restriction)
+                .collect()
+        }
         Operator::Values { rows, .. } => rows.iter_mut().flatten().collect(),
         Operator::Filter { predicate, .. } => vec![predicate],
         Operator::Map { expressions, .. } => expressions.iter_mut().map(|e| &mut e.1).collect(),

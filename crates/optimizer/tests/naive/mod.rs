@@ -3,7 +3,7 @@
 use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::{
     AggregateCall, AggregateFunction, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
-    ScanRestriction, Statistics, TableId,
+    ScanDisjunction, ScanRestriction, Statistics, TableId,
 };
 use frazil_types::Value;
 use std::collections::BTreeMap;
@@ -87,11 +87,18 @@ impl Run<'_> {
                 table,
                 columns,
                 restrictions,
+                disjunctions,
                 ..
             } => {
                 let rows = self.tables.rows[table.0 as usize].iter();
                 rows.map(|r| columns.iter().map(|(id, at)| (*id, r[*at])).collect::<Row>())
                     .filter(|r| restrictions.iter().all(|x| satisfies(x, r)))
+                    .filter(|r| {
+                        let any = |d: &ScanDisjunction| {
+                            (d.alternatives.iter()).any(|a| a.iter().all(|x| satisfies(x, r)))
+                        };
+                        disjunctions.iter().all(any)
+                    })
                     .collect()
             }
             Operator::Values { columns, rows } => rows

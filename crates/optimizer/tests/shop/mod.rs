@@ -44,6 +44,7 @@ impl Shop {
             columns: ids.iter().enumerate().map(|(at, id)| (*id, at)).collect(),
             row_id: None,
             restrictions: vec![],
+            disjunctions: vec![],
         };
         (scan, ids)
     }

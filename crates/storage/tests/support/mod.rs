@@ -4,8 +4,8 @@
 use frazil_catalog::{TableId, TableOptions};
 use frazil_storage::{FetchedColumn, RowId, ScanOptions, Store, TableScan, TableSnapshot, Transaction};
 use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, LogicalType, NativeType, Restriction, RestrictionKind, RowBatch, Schema,
-    StringRef, Value,
+    Cancel, ColumnDef, ColumnVector, Disjunction, LogicalType, NativeType, Restriction, RestrictionKind,
+    RowBatch, Schema, StringRef, Value,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -274,6 +274,29 @@ pub fn check(
     assert!(same(&got, &want), "{restrictions:?}");
 }
 
+/// The same with a disjunction.
+pub fn check_disjunction(
+    snapshot: &Arc<TableSnapshot>,
+    expected: &[Vec<Value>],
+    restrictions: &[Restriction],
+    disjunction: &Disjunction,
+    options: ScanOptions,
+) {
+    let columns: Vec<usize> = (0..snapshot.schema().columns.len()).rev().collect();
+    let scan = TableScan::new(snapshot.clone(), columns, restrictions.to_vec(), options)
+        .and_then(|scan| scan.with_disjunctions(vec![disjunction.clone()]))
+        .unwrap();
+    let got: Vec<Vec<Value>> = run(scan).into_iter().map(|(_, row)| row).collect();
+    let all = |row: &[Value], list: &[Restriction]| list.iter().all(|x| satisfies(&row[x.column], &x.kind));
+    let any = |row: &[Value]| disjunction.alternatives.iter().any(|a| all(row, a));
+    let want: Vec<Vec<Value>> = (expected.iter())
+        .filter(|row| all(row, restrictions) && any(row))
+        .cloned()
+        .collect();
+    assert_eq!(got.len(), want.len(), "{restrictions:?} and {disjunction:?}");
+    assert!(same(&got, &want), "{restrictions:?} and {disjunction:?}");
+}
+
 /// Checks many random scans.
 pub fn check_at_random(
     random: &mut Random,
@@ -296,7 +319,16 @@ pub fn check_at_random(
                 push_restrictions: true,
                 early_probes: true,
             };
-            check(snapshot, expected, &restrictions, options);
+            check(snapshot, expected, &restrictions, options.clone());
+            let alternatives = (0..1 + random.below(3))
+                .map(|_| {
+                    (0..1 + random.below(2))
+                        .map(|_| random.restriction(&schema))
+                        .collect()
+                })
+                .collect();
+            let few = &restrictions[..restrictions.len().min(1)];
+            check_disjunction(snapshot, expected, few, &Disjunction { alternatives }, options);
         }
     }
 }
