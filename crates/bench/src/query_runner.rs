@@ -55,18 +55,22 @@ pub fn run(
     if !experiment.figures.is_empty() {
         add_figures(&mut report, name, experiment, &mut engines)?;
     }
-    for configuration in experiment
-        .configurations
-        .iter()
-        .filter(|c| c.name != experiment.baseline)
-    {
-        let queries = experiment.queries.iter().map(|q| suffix(experiment, *q));
-        for suffix in queries.chain(["/geomean".to_owned()]) {
-            let case = |configuration: &str| format!("{configuration}{suffix}");
-            report.compare(&case(configuration.name), &case(experiment.baseline), "execute");
-        }
-    }
+    judge(&mut report, experiment);
     Ok(report)
+}
+
+/// Compares the configurations with the baseline, and sorts them into classes, query by query.
+fn judge(report: &mut Report, experiment: &QueryExperiment) {
+    let queries = experiment.queries.iter().map(|q| suffix(experiment, *q));
+    for suffix in queries.chain(["/geomean".to_owned()]) {
+        let case = |configuration: &str| format!("{configuration}{suffix}");
+        let names = experiment.configurations.iter().map(|c| c.name);
+        for name in names.clone().filter(|name| *name != experiment.baseline) {
+            report.compare(&case(name), &case(experiment.baseline), "execute");
+        }
+        let cases: Vec<String> = names.map(case).collect();
+        report.classify(suffix.trim_start_matches('/'), &cases, "execute");
+    }
 }
 
 fn measure<'a>(
@@ -335,6 +339,10 @@ mod tests {
         assert!((ratio.all.ratio - 10.0).abs() < 0.2);
         assert!(report.ratios().iter().any(|r| r.case == "rust_loop/q06"));
         assert!(!report.ratios().iter().any(|r| r.case.starts_with("compiled")));
+        let classes = (report.classes().iter())
+            .find(|c| c.title == "geomean")
+            .expect("all are compared");
+        assert_eq!(classes.classes.last(), Some(&vec!["compiled/geomean".to_owned()]));
     }
 
     #[test]

@@ -126,6 +126,9 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
                 for (_, label) in &STRATEGIES[1..] {
                     report.compare(&case(layout, label), &case(layout, "baseline"), PER_VALUE.ns);
                 }
+                let cases = STRATEGIES.map(|(_, label)| case(layout, label));
+                let title = format!("{}/{bits}/permille_{permille}", layout_name(layout));
+                report.classify(title, &cases, PER_VALUE.ns);
             }
         }
     }

@@ -167,7 +167,7 @@ fn unpack_at(case: String, column: &Column, positions: Vec<u16>) -> Trial<'_> {
     }
 }
 
-/// Every layout against byte-packed.
+/// Every layout against byte-packed, and all in classes.
 fn compare(report: &mut Report, bits: u32) {
     let percents = PERCENTS.map(|percent| format!("unpack/percent_{percent}"));
     let kinds = ["dependent", "positions"]
@@ -187,6 +187,7 @@ fn compare(report: &mut Report, bits: u32) {
         {
             report.compare(&case(layout), &case(Layout::BytePacked), PER_LOOKUP.ns);
         }
+        report.classify(format!("{bits}/{kind}"), &Layout::ALL.map(case), PER_LOOKUP.ns);
     }
 }
 

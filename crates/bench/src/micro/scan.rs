@@ -330,7 +330,7 @@ fn codes(group: &Group, rows: usize) -> Vec<u64> {
     }
 }
 
-/// Every layout against byte-packed, and ByteSlice against its rivals.
+/// Every layout against byte-packed, ByteSlice against its rivals, and the layouts in classes.
 fn add_comparisons(report: &mut Report, group: &Group) {
     for member in &group.members {
         let rival = |layout| group.case(&Member { layout, ..*member });
@@ -341,6 +341,9 @@ fn add_comparisons(report: &mut Report, group: &Group) {
             for layout in [Layout::BitPacked, Layout::Vbp, Layout::Hbp] {
                 report.compare(&group.case(member), &rival(layout), PER_VALUE.ns);
             }
+            let case = group.case(member);
+            let title = case.split_once('/').map_or("", |(_, common)| common);
+            report.classify(title, &Layout::ALL.map(rival), PER_VALUE.ns);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The report as JSON: one list of objects, measurements first, then comparisons. An infinite end of an
-//! interval (of a single run) is null. Where there is an outlier, `without_outliers` holds what remains.
+//! The report as JSON: one list of objects, measurements first, then comparisons, then classes. An infinite
+//! end of an interval (of a single run) is null. Where there is an outlier, `without_outliers` holds what
+//! remains. `classes` is a list of lists of cases, the best class first.
 
-use super::{Figures, Measurement, Ratio, Report};
+use super::{Classes, Figures, Measurement, Ratio, Report};
 use crate::statistics::Comparison;
 use serde_json::{Map, Value, json};
 
@@ -9,7 +10,9 @@ impl Report {
     /// The report as JSON.
     pub fn json(&self) -> Value {
         let measurements = self.measurements.iter().map(measurement);
-        measurements.chain(self.ratios.iter().map(ratio)).collect()
+        let ratios = self.ratios.iter().map(ratio);
+        let classes = self.classes.iter().map(classes);
+        measurements.chain(ratios).chain(classes).collect()
     }
 }
 
@@ -54,6 +57,10 @@ fn ratio(r: &Ratio) -> Value {
     Value::Object(object)
 }
 
+fn classes(c: &Classes) -> Value {
+    json!({"experiment": c.experiment, "among": c.title, "metric": c.metric, "classes": c.classes})
+}
+
 fn comparison(object: &mut Map<String, Value>, c: &Comparison) {
     object.insert("ratio".into(), json!(c.ratio));
     object.insert("ci95_low".into(), json!(c.interval.low));
@@ -70,7 +77,7 @@ mod tests {
     fn objects_have_the_promised_keys() {
         let json = example().json();
         let list = json.as_array().expect("a list");
-        assert_eq!(list.len(), 4);
+        assert_eq!(list.len(), 5);
         assert_eq!(
             list[2],
             json!({"experiment": "compression", "case": "lineitem", "metric": "bytes_over_csv",
@@ -98,5 +105,10 @@ mod tests {
             assert!(keys.contains(&key), "{key} is missing");
         }
         assert_eq!(list[3]["without_outliers"]["verdict"], json!("faster"));
+        assert_eq!(
+            list[4],
+            json!({"experiment": "tpch", "among": "q06", "metric": "execute",
+                   "classes": [["psma/q06"], ["compiled/q06"]]})
+        );
     }
 }

@@ -1,9 +1,10 @@
-//! What an experiment reports: measurements of cases, and comparisons of cases with a baseline.
+//! What an experiment reports: measurements of cases, comparisons of cases with a baseline, and classes of
+//! cases that the measurements do not tell apart.
 
 mod json;
 mod table;
 
-use crate::statistics::{Comparison, Interval, Sample, compare, compare_exact, outlier};
+use crate::statistics::{Comparison, Interval, Sample, classes, compare, compare_exact, outlier};
 
 /// A number of a case, measured several times, or known exactly.
 #[derive(Clone, Debug)]
@@ -46,6 +47,20 @@ pub struct Ratio {
     pub without_outliers: Option<Comparison>,
 }
 
+/// Cases that share a metric, sorted into classes of the statistically indistinguishable (see
+/// [`classes`]); values that do not fit their sample are left out first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Classes {
+    /// Name of the experiment.
+    pub experiment: &'static str,
+    /// What the cases have in common, e.g. `q06`.
+    pub title: String,
+    /// What was measured.
+    pub metric: &'static str,
+    /// Names of the cases: the best class first, in each the least mean first.
+    pub classes: Vec<Vec<String>>,
+}
+
 /// The figures of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
@@ -64,6 +79,7 @@ pub struct Figures {
 pub struct Report {
     measurements: Vec<Measurement>,
     ratios: Vec<Ratio>,
+    classes: Vec<Classes>,
 }
 
 impl Measurement {
@@ -90,6 +106,14 @@ impl Measurement {
         };
         let index = outlier(sample)?;
         Some((sample.values()[index], Figures::of(&sample.without(index))))
+    }
+
+    /// The measured values that fit one another.
+    fn fitting(&self) -> Option<Sample> {
+        match &self.values {
+            Values::Measured(sample) => Some(without_outlier(sample)),
+            Values::Exact(_) => None,
+        }
     }
 }
 
@@ -120,6 +144,38 @@ impl Report {
         &self.ratios
     }
 
+    /// The classes.
+    pub fn classes(&self) -> &[Classes] {
+        &self.classes
+    }
+
+    /// Sorts those of `cases` that were measured by `metric` into classes. Does nothing if there are fewer
+    /// than two.
+    pub fn classify<C: AsRef<str>>(&mut self, title: impl Into<String>, cases: &[C], metric: &'static str) {
+        let of_case = |case: &C| {
+            let found = self
+                .measurements
+                .iter()
+                .find(|m| m.case == case.as_ref() && m.metric == metric);
+            found.filter(|m| matches!(m.values, Values::Measured(_)))
+        };
+        let measured: Vec<&Measurement> = cases.iter().filter_map(of_case).collect();
+        let samples: Vec<Sample> = measured.iter().filter_map(|m| m.fitting()).collect();
+        let [first, _, ..] = &measured[..] else {
+            return;
+        };
+        let name = |place: usize| measured[place].case.clone();
+        let classes = classes(&samples)
+            .into_iter()
+            .map(|class| class.into_iter().map(name).collect());
+        self.classes.push(Classes {
+            experiment: first.experiment,
+            title: title.into(),
+            metric,
+            classes: classes.collect(),
+        });
+    }
+
     /// Compares `case` with `baseline` by `metric`. Does nothing if one of them was not measured.
     pub fn compare(&mut self, case: &str, baseline: &str, metric: &'static str) {
         let find = |name: &str| (self.measurements.iter()).find(|m| m.case == name && m.metric == metric);
@@ -143,15 +199,17 @@ impl Report {
 }
 
 fn compare_without_outliers(baseline: &Sample, case: &Sample) -> Option<Comparison> {
-    let found = (outlier(baseline), outlier(case));
-    if found == (None, None) {
+    if outlier(baseline).is_none() && outlier(case).is_none() {
         return None;
     }
-    let rest = |sample: &Sample, index: Option<usize>| match index {
+    Some(compare(&without_outlier(baseline), &without_outlier(case)))
+}
+
+fn without_outlier(sample: &Sample) -> Sample {
+    match outlier(sample) {
         Some(index) => sample.without(index),
         None => sample.clone(),
-    };
-    Some(compare(&rest(baseline, found.0), &rest(case, found.1)))
+    }
 }
 
 #[cfg(test)]
@@ -169,6 +227,7 @@ pub(crate) fn example() -> Report {
     add("compiled/q06", vec![20.0, 21.0, 19.0, 20.0, 20.0]);
     add("psma/q06", vec![2.0, 2.1, 1.9, 2.0, 9.0]);
     report.compare("psma/q06", "compiled/q06", "execute");
+    report.classify("q06", &["compiled/q06", "psma/q06", "sma/q06"], "execute");
     report.add(Measurement {
         experiment: "compression",
         case: "lineitem".to_owned(),
@@ -193,6 +252,18 @@ mod tests {
         let ratio = &report.ratios()[0];
         let rest = ratio.without_outliers.expect("there is an outlier");
         assert!(ratio.all.ratio < 8.0 && (rest.ratio - 10.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn cases_are_sorted_into_classes_by_what_fits() {
+        let mut report = example();
+        // Nine of 2.0 would otherwise be a sample as wide as the difference.
+        let wanted = [vec!["psma/q06".to_owned()], vec!["compiled/q06".to_owned()]];
+        assert_eq!(report.classes()[0].classes, wanted);
+        assert_eq!(report.classes()[0].title, "q06");
+        report.classify("alone", &["psma/q06"], "execute");
+        report.classify("exact", &["lineitem", "psma/q06"], "bytes_over_csv");
+        assert_eq!(report.classes().len(), 1);
     }
 
     #[test]

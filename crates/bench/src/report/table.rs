@@ -1,6 +1,6 @@
-//! The report for people: a table of measurements and a table of comparisons.
+//! The report for people: tables of measurements, of comparisons and of classes.
 
-use super::{Figures, Measurement, Ratio, Report};
+use super::{Classes, Figures, Measurement, Ratio, Report};
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -21,12 +21,8 @@ impl fmt::Display for Report {
             ],
             &measurements,
         )?;
-        if self.ratios.is_empty() {
-            return Ok(());
-        }
-        writeln!(f)?;
         let ratios: Vec<Vec<String>> = self.ratios.iter().flat_map(ratio_rows).collect();
-        write_table(
+        write_further_table(
             f,
             &[
                 "experiment",
@@ -38,7 +34,16 @@ impl fmt::Display for Report {
                 "verdict",
             ],
             &ratios,
-        )
+        )?;
+        let classes: Vec<Vec<String>> = self.classes.iter().flat_map(class_rows).collect();
+        let head = [
+            "experiment",
+            "among",
+            "metric",
+            "class",
+            "cases not told apart from the first",
+        ];
+        write_further_table(f, &head, &classes)
     }
 }
 
@@ -83,6 +88,20 @@ fn ratio_rows(r: &Ratio) -> Vec<Vec<String>> {
     rows
 }
 
+/// A row of each class.
+fn class_rows(c: &Classes) -> Vec<Vec<String>> {
+    let row = |(number, cases): (usize, &Vec<String>)| {
+        vec![
+            c.experiment.to_owned(),
+            c.title.clone(),
+            c.metric.to_owned(),
+            number.to_string(),
+            cases.join(", "),
+        ]
+    };
+    (1..).zip(&c.classes).map(row).collect()
+}
+
 /// Four significant digits, as far as they are behind the point.
 fn number(value: f64) -> String {
     let magnitude = if value == 0.0 {
@@ -99,6 +118,15 @@ fn interval(low: f64, high: f64) -> String {
         true => format!("{} to {}", number(low), number(high)),
         false => "unknown".to_owned(),
     }
+}
+
+/// A table below another; none without rows.
+fn write_further_table(f: &mut fmt::Formatter<'_>, head: &[&str], rows: &[Vec<String>]) -> fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(f)?;
+    write_table(f, head, rows)
 }
 
 fn write_table(f: &mut fmt::Formatter<'_>, head: &[&str], rows: &[Vec<String>]) -> fmt::Result {
@@ -141,6 +169,11 @@ experiment  case      baseline      metric   ratio  95 % interval  verdict
 ----------  --------  ------------  -------  -----  -------------  -------------------------
 tpch        psma/q06  compiled/q06  execute  7.40   3.21 to 17.08  faster
 tpch        psma/q06  compiled/q06  execute  10.00  9.39 to 10.65  faster (without outliers)
+
+experiment  among  metric   class  cases not told apart from the first
+----------  -----  -------  -----  -----------------------------------
+tpch        q06    execute  1      psma/q06
+tpch        q06    execute  2      compiled/q06
 ";
         assert_eq!(text, expected);
     }

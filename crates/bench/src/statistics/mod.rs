@@ -4,17 +4,20 @@
 //! whose confidence intervals say that nothing can be said. So every sample has its **confidence
 //! interval** (3.2, Student's t, as samples are small), a run that does not fit is named an **outlier**
 //! (3.3, Grubbs' test, held back by an extra condition), and two samples are compared in **three steps**
-//! (3.4) whose answer may be that they are indistinguishable.
+//! (3.4) whose answer may be that they are indistinguishable. Many samples are sorted into **classes** of the
+//! indistinguishable (4.2).
 //!
 //! Ratios are treated on logarithms: the logarithm of a ratio is a difference, for which Welch's test
 //! gives an interval without assuming equal variances; its ends are raised back.
 
+mod classes;
 mod comparison;
 mod grubbs;
 mod sample;
 mod student_t;
 mod welch;
 
+pub use classes::classes;
 pub use comparison::{Comparison, Verdict, compare, compare_exact};
 pub use grubbs::outlier;
 pub use sample::{Interval, Sample};

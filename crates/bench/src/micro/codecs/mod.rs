@@ -128,12 +128,15 @@ pub fn run(
         for outcome in trials::run(args.runs, trials) {
             outcome.add_to(&mut report, name, PER_VALUE);
         }
-        for codec in codecs.iter().filter(|codec| codec.name() != OURS) {
-            let lists = LISTS.map(|len| format!("positions_{len}"));
-            for what in ["decode"].into_iter().chain(lists.iter().map(String::as_str)) {
-                let case = |codec: &str| format!("{codec}/{label}/{what}");
-                report.compare(&case(OURS), &case(codec.name()), PER_VALUE.ns);
+        let lists = LISTS.map(|len| format!("positions_{len}"));
+        for what in ["decode"].into_iter().chain(lists.iter().map(String::as_str)) {
+            let case = |codec: &str| format!("{codec}/{label}/{what}");
+            let names = codecs.iter().map(|codec| codec.name());
+            for codec in names.clone().filter(|name| *name != OURS) {
+                report.compare(&case(OURS), &case(codec), PER_VALUE.ns);
             }
+            let cases: Vec<String> = names.map(case).collect();
+            report.classify(format!("{label}/{what}"), &cases, PER_VALUE.ns);
         }
     }
     Ok(report)
