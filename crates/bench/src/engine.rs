@@ -15,6 +15,21 @@ pub trait Engine {
 
     /// A number other than a time.
     fn figure(&mut self, figure: Figure) -> Result<f64>;
+
+    /// The parts that a figure is the sum of, with their names; none if it has none.
+    fn parts(&mut self, figure: Figure) -> Result<Vec<(String, f64)>>;
+
+    /// Lets clients issue queries at the same time and waits for the last; seconds that took.
+    fn serve(&mut self, clients: &Clients<'_>) -> Result<f64>;
+}
+
+/// Clients of an engine, each with a connection of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Clients<'a> {
+    /// For each client its queries, one after the other.
+    pub orders: &'a [Vec<usize>],
+    /// Settings of all connections.
+    pub settings: &'a [(&'a str, &'a str)],
 }
 
 /// One run of a query. Times are in milliseconds.

@@ -3,6 +3,7 @@
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
+use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
 
 /// An experiment.
@@ -116,6 +117,9 @@ pub enum Data {
     Arrays,
 }
 
+/// Name of the experiment on layouts.
+pub const LAYOUTS: &str = "layouts";
+
 /// All experiments.
 pub const EXPERIMENTS: [Experiment; 13] = [
     Experiment {
@@ -141,9 +145,9 @@ pub const EXPERIMENTS: [Experiment; 13] = [
         kind: Kind::Queries(VECTOR),
     },
     Experiment {
-        name: "layouts",
-        about: "TPC-H by layout pinned everywhere, and as the cost model chooses (ByteSlice, figure 20; Hyrise, figure 9)",
-        kind: Kind::Queries(LAYOUTS),
+        name: LAYOUTS,
+        about: "TPC-H by layout pinned everywhere, and as the cost model chooses (ByteSlice, figures 14 and 20; Hyrise, figures 1, 5, 9 and 12)",
+        kind: Kind::Queries(BY_LAYOUT),
     },
     Experiment {
         name: "mempax",
@@ -199,11 +203,13 @@ pub const EXPERIMENTS: [Experiment; 13] = [
     },
 ];
 
-const ALL: &[usize] = &[
+/// Numbers of all queries.
+pub const TPCH_QUERIES: &[usize] = &[
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
 ];
 
-const fn scan(
+/// A configuration that runs all queries.
+pub const fn scan(
     name: &'static str,
     data: Data,
     settings: &'static [(&'static str, &'static str)],
@@ -218,7 +224,7 @@ const fn scan(
 
 /// Each configuration is one step from the one before it.
 const TPCH: QueryExperiment = QueryExperiment {
-    queries: ALL,
+    queries: TPCH_QUERIES,
     configurations: &[
         scan(
             "compiled",
@@ -282,7 +288,7 @@ const fn vector(name: &'static str, settings: &'static [(&'static str, &'static 
 
 /// Each configuration sets both sizes, as settings stay from one run to the next.
 const VECTOR: QueryExperiment = QueryExperiment {
-    queries: ALL,
+    queries: TPCH_QUERIES,
     configurations: &[
         vector(
             "window_1024",
@@ -318,8 +324,8 @@ const VECTOR: QueryExperiment = QueryExperiment {
 };
 
 /// Ordered dictionary on byte-packed codes is what Hyrise's savings are measured by.
-const LAYOUTS: QueryExperiment = QueryExperiment {
-    queries: ALL,
+const BY_LAYOUT: QueryExperiment = QueryExperiment {
+    queries: TPCH_QUERIES,
     configurations: &[
         scan(
             "dictionary_byte_packed",
@@ -339,6 +345,38 @@ const LAYOUTS: QueryExperiment = QueryExperiment {
     baseline: "dictionary_byte_packed",
     figures: &[Figure::IntegerBytes],
 };
+
+/// What freezing for a purpose costs TPC-H in time.
+pub fn by_purpose(purpose: Purpose) -> &'static QueryExperiment {
+    match purpose {
+        Purpose::Balanced | Purpose::Size => &SIZE,
+        Purpose::Scan => &SCAN,
+        Purpose::Point => &POINT,
+    }
+}
+
+const fn against_balanced(configurations: &'static [Configuration]) -> QueryExperiment {
+    QueryExperiment {
+        queries: TPCH_QUERIES,
+        configurations,
+        baseline: "balanced",
+        figures: &[Figure::IntegerBytes],
+    }
+}
+
+const BALANCED: Configuration = scan("balanced", Data::Frozen, &[]);
+static SIZE: QueryExperiment = against_balanced(&[
+    BALANCED,
+    scan("size", Data::FrozenWith("freeze_for = 'size'"), &[]),
+]);
+static SCAN: QueryExperiment = against_balanced(&[
+    BALANCED,
+    scan("scan", Data::FrozenWith("freeze_for = 'scan'"), &[]),
+]);
+static POINT: QueryExperiment = against_balanced(&[
+    BALANCED,
+    scan("point", Data::FrozenWith("freeze_for = 'point'"), &[]),
+]);
 
 const MEMPAX: QueryExperiment = QueryExperiment {
     queries: &[1, 6],

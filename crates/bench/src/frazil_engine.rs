@@ -1,19 +1,20 @@
 //! Frazil as an engine of the experiments on queries.
 
 use crate::arguments::BenchArgs;
-use crate::engine::{Engine, Prepare, Run, fingerprint};
+use crate::engine::{Clients, Engine, Prepare, Run, fingerprint};
 use crate::experiments::{Data, Figure};
 use crate::rust_loop::RustLoop;
 use frazil::{Connection, Database, LogicalType, Outcome};
 use frazil_tpch::{TABLES, Table};
 use frazil_types::{Error, Result, Value};
-use std::time::Duration;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 /// Frazil with data in memory.
 pub struct Frazil {
     connection: Connection,
     /// The text of a query.
-    query: Box<dyn Fn(usize) -> String>,
+    query: Box<dyn Fn(usize) -> String + Send + Sync>,
     /// A number of the query whose scan figures speak of, and the table it scans.
     scanned: (usize, &'static str),
 }
@@ -22,7 +23,7 @@ impl Frazil {
     /// Over a connection whose tables are filled. Every run plans and compiles.
     pub fn new(
         connection: Connection,
-        query: Box<dyn Fn(usize) -> String>,
+        query: Box<dyn Fn(usize) -> String + Send + Sync>,
         scanned: (usize, &'static str),
     ) -> Result<Frazil> {
         connection.execute("set frazil.plan_cache = off")?;
@@ -32,17 +33,35 @@ impl Frazil {
             scanned,
         })
     }
+
+    /// Its connection.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The rows of a statement as text, cells separated by bars.
+    pub fn rows(&self, sql: &str) -> Result<Vec<String>> {
+        Ok(lines(&self.connection.execute(sql)?.outcome))
+    }
+}
+
+/// Loads what an experiment on queries of TPC-H runs on.
+pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn Engine>> {
+    Ok(match data {
+        Data::Arrays => Box::new(RustLoop::load(args)),
+        _ => Box::new(load_frazil(data, args, lineitem_only)?),
+    })
 }
 
 /// Loads TPC-H in a form: all of it, or lineitem alone.
-pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn Engine>> {
+pub fn load_frazil(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Frazil> {
     let (freeze, options): (&[&str], &str) = match data {
         Data::Hot => (&[], ""),
         Data::HotWith(options) => (&[], options),
         Data::Frozen => (&["freeze table "], ""),
         Data::FrozenWith(options) => (&["freeze table "], options),
         Data::FrozenSorted => (&["freeze table ", " order by l_shipdate"], ""),
-        Data::Arrays => return Ok(Box::new(RustLoop::load(args))),
+        Data::Arrays => return Err(Error::unsupported("a database of arrays")),
     };
     let connection = Database::memory()?.connect();
     // Hot data stays hot.
@@ -62,7 +81,7 @@ pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn
     }
     let scale_factor = args.scale_factor;
     let query = Box::new(move |number| frazil_tpch::query(number, scale_factor));
-    Ok(Box::new(Frazil::new(connection, query, (6, "lineitem"))?))
+    Frazil::new(connection, query, (6, "lineitem"))
 }
 
 /// Creates a table with options, as WITH takes them, and fills it.
@@ -102,7 +121,7 @@ impl Engine for Frazil {
 
     fn figure(&mut self, figure: Figure) -> Result<f64> {
         if figure == Figure::IntegerBytes {
-            return self.integer_bytes();
+            return Ok(self.integer_bytes()?.iter().map(|part| part.1).sum());
         }
         let (query, table) = self.scanned;
         let sql = format!("explain analyze {}", (self.query)(query));
@@ -119,27 +138,78 @@ impl Engine for Frazil {
             _ => skipped / self.connection.table(table)?.rows.max(1) as f64,
         })
     }
+
+    fn parts(&mut self, figure: Figure) -> Result<Vec<(String, f64)>> {
+        match figure {
+            Figure::IntegerBytes => self.integer_bytes(),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn serve(&mut self, clients: &Clients<'_>) -> Result<f64> {
+        let database = self.connection.database();
+        let mut connections = Vec::new();
+        for _ in clients.orders {
+            let connection = database.connect();
+            for (name, value) in clients.settings {
+                connection.execute(&format!("set {name} = '{value}'"))?;
+            }
+            connections.push(connection);
+        }
+        let queries = clients.orders.iter().flatten();
+        let texts: HashMap<usize, String> = queries.map(|q| (*q, (self.query)(*q))).collect();
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let texts = &texts;
+            let clients: Vec<_> = (connections.iter().zip(clients.orders))
+                .map(|(connection, order)| scope.spawn(move || issue(connection, order, texts)))
+                .collect();
+            let ended = clients.into_iter().map(|client| {
+                let ended = client.join();
+                ended.unwrap_or_else(|_| Err(Error::internal("a client panicked")))
+            });
+            ended.collect::<Result<Vec<()>>>()
+        })?;
+        Ok(begun.elapsed().as_secs_f64())
+    }
+}
+
+/// Issues queries one after the other.
+fn issue(connection: &Connection, order: &[usize], texts: &HashMap<usize, String>) -> Result<()> {
+    for query in order {
+        connection
+            .execute(&texts[query])
+            .map_err(|e| e.in_context(format!("Q{query}")))?;
+    }
+    Ok(())
 }
 
 impl Frazil {
-    fn integer_bytes(&self) -> Result<f64> {
-        let mut bytes = 0;
+    /// Bytes of integer columns by `encoding/layout`.
+    fn integer_bytes(&self) -> Result<Vec<(String, f64)>> {
+        let mut columns = Vec::new();
         for table in TABLES {
             let schema = table.schema();
             let integers = (schema.columns.iter())
-                .filter(|c| matches!(c.ty, LogicalType::Integer | LogicalType::BigInt))
-                .map(|c| format!("'{}'", c.name));
-            let sql = format!(
-                "select coalesce(sum(bytes), 0) from frazil_blocks where table_name = '{}' and column_name in ({})",
-                table.name(),
-                integers.collect::<Vec<_>>().join(", ")
-            );
-            let found = lines(&self.connection.execute(&sql)?.outcome).concat();
-            bytes += found
-                .parse::<u64>()
-                .map_err(|_| Error::internal(format!("\"{found}\" bytes of {}", table.name())))?;
+                .filter(|c| matches!(c.ty, LogicalType::Integer | LogicalType::BigInt));
+            columns.extend(integers.map(|c| format!("'{}'", c.name)));
         }
-        Ok(bytes as f64)
+        // TPC-H's columns have the names of their tables in them.
+        let sql = format!(
+            "select encoding, layout, sum(bytes) from frazil_blocks where column_name in ({}) \
+             group by encoding, layout order by encoding, layout",
+            columns.join(", ")
+        );
+        let rows = lines(&self.connection.execute(&sql)?.outcome);
+        let part = |row: &String| {
+            let (form, bytes) = row.rsplit_once('|')?;
+            Some((
+                form.replace('|', "/").replace([' ', '-'], "_"),
+                bytes.parse().ok()?,
+            ))
+        };
+        let parts = rows.iter().map(part).collect::<Option<Vec<_>>>();
+        parts.ok_or_else(|| Error::internal(format!("frazil_blocks tells no bytes: {rows:?}")))
     }
 }
 

@@ -7,12 +7,15 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod clients;
 mod compression;
+mod counters;
 mod csv_bytes;
 mod engine;
 pub mod experiments;
 mod flights;
 mod frazil_engine;
+mod layout_search;
 mod layouts_compile;
 mod micro;
 mod query_runner;
@@ -51,6 +54,7 @@ pub fn run_experiment(args: &BenchArgs, out: &mut dyn Write) -> Result<()> {
 pub fn report(args: &BenchArgs) -> Result<Report> {
     let experiment = experiments::find(&args.experiment)?;
     match &experiment.kind {
+        Kind::Queries(_) if args.search => layout_search::run(experiment.name, args),
         Kind::Queries(queries) => query_runner::run(experiment.name, queries, args, &mut frazil_engine::load),
         Kind::Flights(queries) => query_runner::run(experiment.name, queries, args, &mut flights::load),
         Kind::LayoutsCompile { combinations } => layouts_compile::run(experiment.name, combinations, args),

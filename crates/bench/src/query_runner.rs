@@ -3,6 +3,7 @@
 //! warms up, and checks that all configurations give the same answer.
 
 use crate::arguments::BenchArgs;
+use crate::clients;
 use crate::engine::{Engine, Run};
 use crate::experiments::{Configuration, Data, QueryExperiment};
 use crate::report::{Measurement, Report, Values};
@@ -15,11 +16,17 @@ pub type Load<'a> = &'a mut dyn FnMut(Data, &BenchArgs, bool) -> Result<Box<dyn 
 /// A clock below this tells nothing; it also keeps logarithms finite.
 const LEAST_MS: f64 = 1e-6;
 
-/// Times of one configuration: for each query those of all runs.
+/// Times of one configuration on a number of threads: for each query those of all runs.
 struct Times<'a> {
     configuration: &'a Configuration,
+    threads: usize,
+    /// What follows in the names of cases: nothing on the first number of threads.
+    suffix: String,
     queries: Vec<(usize, Vec<Run>)>,
 }
+
+/// Engines by the form of their data.
+pub type Engines = Vec<(Data, Box<dyn Engine>)>;
 
 /// What is read off a run, in milliseconds.
 type Metric = (&'static str, fn(&Run) -> Option<f64>);
@@ -38,12 +45,9 @@ pub fn run(
     args: &BenchArgs,
     load: Load<'_>,
 ) -> Result<Report> {
-    let lineitem_only = experiment.queries == [6];
-    let mut engines: Vec<(Data, Box<dyn Engine>)> = Vec::new();
-    for configuration in experiment.configurations {
-        if !engines.iter().any(|e| e.0 == configuration.data) {
-            engines.push((configuration.data, load(configuration.data, args, lineitem_only)?));
-        }
+    let mut engines = load_all(experiment, args, load)?;
+    if args.clients > 0 {
+        return clients::run(name, experiment, args, &mut engines);
     }
     let times = measure(experiment, args, &mut engines)?;
     let mut report = Report::default();
@@ -55,40 +59,78 @@ pub fn run(
     if !experiment.figures.is_empty() {
         add_figures(&mut report, name, experiment, &mut engines)?;
     }
-    judge(&mut report, experiment);
+    let queries: Vec<String> = (experiment.queries.iter())
+        .map(|q| suffix(experiment, *q))
+        .chain(["/geomean".to_owned()])
+        .collect();
+    for threads in &args.threads {
+        let cases = |query: &str| format!("{query}{}", threads_suffix(args, *threads));
+        let suffixes: Vec<String> = queries.iter().map(|q| cases(q)).collect();
+        judge(&mut report, experiment, &suffixes, "execute");
+    }
+    for threads in &args.threads[1..] {
+        for configuration in experiment.configurations {
+            for query in &queries {
+                let alone = format!("{}{query}", configuration.name);
+                let case = format!("{alone}{}", threads_suffix(args, *threads));
+                report.compare(&case, &alone, "execute");
+            }
+        }
+    }
     Ok(report)
 }
 
-/// Compares the configurations with the baseline, and sorts them into classes, query by query.
-fn judge(report: &mut Report, experiment: &QueryExperiment) {
-    let queries = experiment.queries.iter().map(|q| suffix(experiment, *q));
-    for suffix in queries.chain(["/geomean".to_owned()]) {
+/// Loads what the configurations run on.
+fn load_all(experiment: &QueryExperiment, args: &BenchArgs, load: Load<'_>) -> Result<Engines> {
+    let lineitem_only = experiment.queries == [6];
+    let mut engines: Engines = Vec::new();
+    for configuration in experiment.configurations {
+        if !engines.iter().any(|e| e.0 == configuration.data) {
+            engines.push((configuration.data, load(configuration.data, args, lineitem_only)?));
+        }
+    }
+    Ok(engines)
+}
+
+/// What follows the query in the name of a case on a number of threads.
+fn threads_suffix(args: &BenchArgs, threads: usize) -> String {
+    match args.threads[0] == threads {
+        true => String::new(),
+        false => format!("/threads_{threads}"),
+    }
+}
+
+/// Compares the configurations with the baseline, and sorts them into classes, for each of the suffixes of
+/// their names.
+pub fn judge(report: &mut Report, experiment: &QueryExperiment, suffixes: &[String], metric: &'static str) {
+    for suffix in suffixes {
         let case = |configuration: &str| format!("{configuration}{suffix}");
         let names = experiment.configurations.iter().map(|c| c.name);
         for name in names.clone().filter(|name| *name != experiment.baseline) {
-            report.compare(&case(name), &case(experiment.baseline), "execute");
+            report.compare(&case(name), &case(experiment.baseline), metric);
         }
         let cases: Vec<String> = names.map(case).collect();
-        report.classify(suffix.trim_start_matches('/'), &cases, "execute");
+        report.classify(suffix.trim_start_matches('/'), &cases, metric);
     }
 }
 
 fn measure<'a>(
     experiment: &'a QueryExperiment,
     args: &BenchArgs,
-    engines: &mut [(Data, Box<dyn Engine>)],
+    engines: &mut Engines,
 ) -> Result<Vec<Times<'a>>> {
-    let mut times: Vec<Times> = (experiment.configurations.iter())
-        .map(|configuration| Times {
-            configuration,
-            queries: experiment
-                .queries
-                .iter()
-                .filter(|q| configuration.runs(**q))
-                .map(|q| (*q, Vec::new()))
-                .collect(),
-        })
-        .collect();
+    let mut times: Vec<Times> = Vec::new();
+    for &threads in &args.threads {
+        times.extend(experiment.configurations.iter().map(|configuration| {
+            let queries = experiment.queries.iter().filter(|q| configuration.runs(**q));
+            Times {
+                configuration,
+                threads,
+                suffix: threads_suffix(args, threads),
+                queries: queries.map(|q| (*q, Vec::new())).collect(),
+            }
+        }));
+    }
     for round in 0..=args.runs {
         for &query in experiment.queries {
             let mut answer = None;
@@ -99,7 +141,7 @@ fn measure<'a>(
                 if !configuration.runs(query) {
                     continue;
                 }
-                let run = run_once(configuration, query, args, engines)?;
+                let run = run_once(configuration, query, times[at].threads, engines)?;
                 check_answer(&mut answer, configuration, query, run.answer)?;
                 let slot = times[at].queries.iter_mut().find(|q| q.0 == query);
                 if let (Some((_, runs)), true) = (slot, round > 0) {
@@ -111,6 +153,18 @@ fn measure<'a>(
     Ok(times)
 }
 
+/// Refuses to measure configurations that answer differently.
+pub fn check_answers(experiment: &QueryExperiment, engines: &mut Engines) -> Result<()> {
+    for &query in experiment.queries {
+        let mut answer = None;
+        for configuration in experiment.configurations.iter().filter(|c| c.runs(query)) {
+            let run = run_once(configuration, query, 1, engines)?;
+            check_answer(&mut answer, configuration, query, run.answer)?;
+        }
+    }
+    Ok(())
+}
+
 impl Configuration {
     fn runs(&self, query: usize) -> bool {
         self.only.is_none_or(|only| only == query)
@@ -120,22 +174,20 @@ impl Configuration {
 fn run_once(
     configuration: &Configuration,
     query: usize,
-    args: &BenchArgs,
-    engines: &mut [(Data, Box<dyn Engine>)],
+    threads: usize,
+    engines: &mut Engines,
 ) -> Result<Run> {
     let engine = engine_of(engines, configuration);
     let context = || format!("Q{query} in configuration {}", configuration.name);
-    engine.set("threads", &args.threads.to_string())?;
+    engine.set("threads", &threads.to_string())?;
     for (name, value) in configuration.settings {
         engine.set(name, value).map_err(|e| e.in_context(context()))?;
     }
     engine.run(query).map_err(|e| e.in_context(context()))
 }
 
-fn engine_of<'e>(
-    engines: &'e mut [(Data, Box<dyn Engine>)],
-    configuration: &Configuration,
-) -> &'e mut dyn Engine {
+/// The engine that a configuration runs on.
+pub fn engine_of<'e>(engines: &'e mut Engines, configuration: &Configuration) -> &'e mut dyn Engine {
     let found = engines.iter_mut().find(|e| e.0 == configuration.data);
     &mut *found.expect("each configuration's data was loaded").1
 }
@@ -179,7 +231,8 @@ fn add_times(
         let Some(values) = values else {
             return;
         };
-        let case = format!("{}{}", times.configuration.name, suffix(experiment, *query));
+        let query = suffix(experiment, *query);
+        let case = format!("{}{query}{}", times.configuration.name, times.suffix);
         report.add(measured(name, case, metric, values.clone()));
         samples.push(values);
     }
@@ -191,7 +244,7 @@ fn add_times(
     let values = (0..runs).map(|run| mean(run).exp()).collect();
     report.add(measured(
         name,
-        format!("{}/geomean", times.configuration.name),
+        format!("{}/geomean{}", times.configuration.name, times.suffix),
         metric,
         values,
     ));
@@ -211,8 +264,9 @@ fn add_figures(
     report: &mut Report,
     name: &'static str,
     experiment: &QueryExperiment,
-    engines: &mut [(Data, Box<dyn Engine>)],
+    engines: &mut Engines,
 ) -> Result<()> {
+    let mut figures = Vec::new();
     for configuration in experiment.configurations {
         let engine = engine_of(engines, configuration);
         for (name, value) in configuration.settings {
@@ -220,14 +274,27 @@ fn add_figures(
         }
         for &figure in experiment.figures {
             let (metric, unit) = figure.metric();
-            report.add(Measurement {
-                experiment: name,
-                case: configuration.name.to_owned(),
-                metric,
-                unit,
-                values: Values::Exact(engine.figure(figure)?),
-            });
+            let whole = (configuration.name.to_owned(), engine.figure(figure)?);
+            let parts = engine.parts(figure)?;
+            let parts = parts
+                .into_iter()
+                .map(|(part, value)| (format!("{}/{part}", configuration.name), value));
+            for (case, value) in [whole].into_iter().chain(parts) {
+                report.add(Measurement {
+                    experiment: name,
+                    case,
+                    metric,
+                    unit,
+                    values: Values::Exact(value),
+                });
+            }
+            if configuration.name != experiment.baseline {
+                figures.push((configuration.name, metric));
+            }
         }
+    }
+    for (case, metric) in figures {
+        report.compare(case, experiment.baseline, metric);
     }
     Ok(())
 }
@@ -235,7 +302,7 @@ fn add_figures(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Prepare;
+    use crate::engine::{Clients, Prepare};
     use crate::experiments::{EXPERIMENTS, Figure, Kind};
     use std::cell::RefCell;
     use std::rc::Rc;
@@ -275,6 +342,18 @@ mod tests {
             let sorted = self.data == Data::FrozenSorted && figure == Figure::SkippedByPsma;
             Ok(if sorted { 0.7 } else { 0.0 })
         }
+
+        fn parts(&mut self, figure: Figure) -> Result<Vec<(String, f64)>> {
+            Ok(match figure {
+                Figure::IntegerBytes => vec![("raw/none".to_owned(), 5.0)],
+                _ => Vec::new(),
+            })
+        }
+
+        fn serve(&mut self, clients: &Clients<'_>) -> Result<f64> {
+            self.log.borrow_mut().push(format!("{:?}", clients.orders));
+            Ok(if self.data == Data::Frozen { 2.0 } else { 4.0 })
+        }
     }
 
     fn queries(name: &str) -> QueryExperiment {
@@ -285,6 +364,18 @@ mod tests {
     }
 
     fn run_fake(name: &'static str, experiment: &QueryExperiment) -> (Result<Report>, Vec<String>) {
+        let args = BenchArgs {
+            runs: 3,
+            ..BenchArgs::new(name)
+        };
+        run_fake_with(name, experiment, &args)
+    }
+
+    fn run_fake_with(
+        name: &'static str,
+        experiment: &QueryExperiment,
+        args: &BenchArgs,
+    ) -> (Result<Report>, Vec<String>) {
         let log = Rc::new(RefCell::new(Vec::new()));
         let shared = log.clone();
         let mut load = move |data, _: &BenchArgs, _| -> Result<Box<dyn Engine>> {
@@ -295,11 +386,7 @@ mod tests {
                 runs: 0.0,
             }))
         };
-        let args = BenchArgs {
-            runs: 3,
-            ..BenchArgs::new(name)
-        };
-        let report = run(name, experiment, &args, &mut load);
+        let report = run(name, experiment, args, &mut load);
         let log = log.borrow().clone();
         (report, log)
     }
@@ -377,6 +464,68 @@ mod tests {
                 .iter()
                 .any(|r| r.case == "sorted" && r.baseline == "unsorted")
         );
+    }
+
+    #[test]
+    fn several_numbers_of_threads_are_cases_of_their_own() {
+        let args = BenchArgs {
+            runs: 3,
+            threads: vec![1, 2],
+            ..BenchArgs::new("layouts")
+        };
+        let (report, log) = run_fake_with("layouts", &queries("layouts"), &args);
+        let report = report.expect("it runs");
+        assert_eq!(log.len(), 2 * 10 * 22 * 4);
+        let figures = |case: &str, metric: &str| {
+            let found = report
+                .measurements()
+                .iter()
+                .find(|m| m.case == case && m.metric == metric);
+            found.unwrap_or_else(|| panic!("{case} is missing")).figures()
+        };
+        assert_eq!(figures("vbp/q06/threads_2", "execute").n, 3);
+        assert_eq!(figures("vbp/raw/none", "integer_bytes").mean, 5.0);
+        let compared = |case: &str, baseline: &str| {
+            report
+                .ratios()
+                .iter()
+                .any(|r| r.case == case && r.baseline == baseline)
+        };
+        assert!(compared(
+            "size/geomean/threads_2",
+            "dictionary_byte_packed/geomean/threads_2"
+        ));
+        assert!(compared("size/geomean/threads_2", "size/geomean"));
+        assert!(report.classes().iter().any(|c| c.title == "q22/threads_2"));
+    }
+
+    #[test]
+    fn clients_issue_every_query_once_in_orders_that_do_not_repeat() {
+        let args = BenchArgs {
+            runs: 2,
+            clients: 2,
+            ..BenchArgs::new("layouts")
+        };
+        let (report, log) = run_fake_with("layouts", &queries("layouts"), &args);
+        let report = report.expect("it runs");
+        let found = report
+            .measurements()
+            .iter()
+            .find(|m| m.case == "balanced/clients_2" && m.metric == "queries_per_second");
+        assert_eq!(found.expect("it is there").figures().mean, 22.0);
+        let ratio = report
+            .ratios()
+            .iter()
+            .find(|r| r.case == "balanced/clients_2")
+            .expect("compared");
+        assert!(ratio.metric == "ms_per_query" && (ratio.all.ratio - 2.0).abs() < 1e-9);
+        // Each round has its own orders, which all configurations share.
+        let mut orders: Vec<&String> = log.iter().filter(|l| l.starts_with("[[")).collect();
+        assert_eq!(orders.len(), 3 * 10);
+        orders.dedup();
+        assert_eq!(orders.len(), 3);
+        // Before, all configurations have given the same answers.
+        assert!(log.len() > 3 * 10);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! is measured by it.
 
 use crate::arguments::BenchArgs;
-use crate::engine::{Engine, Run, fingerprint};
+use crate::engine::{Clients, Engine, Run, fingerprint};
 use crate::experiments::Figure;
 use frazil_tpch::Table;
 use frazil_types::{Error, Result, date, decimal};
@@ -100,5 +100,13 @@ impl Engine for RustLoop {
 
     fn figure(&mut self, _: Figure) -> Result<f64> {
         Ok(0.0)
+    }
+
+    fn parts(&mut self, _: Figure) -> Result<Vec<(String, f64)>> {
+        Ok(Vec::new())
+    }
+
+    fn serve(&mut self, _: &Clients<'_>) -> Result<f64> {
+        Err(Error::unsupported("a loop in Rust with clients"))
     }
 }

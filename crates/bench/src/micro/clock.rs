@@ -1,11 +1,10 @@
 //! Time in core cycles, without the counters of the machine.
 //!
 //! The papers give cycles. The time-stamp counter ticks at a fixed rate, whatever the core's frequency, so
-//! its ticks are not core cycles; the counters that would tell are reached by `perf_event_open`, which
-//! needs `unsafe` and a machine that lets its guests see them. So cycles are calibrated: a chain of
-//! additions and exclusive ors, each of which waits for the one before it and takes one cycle on every
-//! core we know, is timed right before and right after whatever is measured. The chain's cycles over its
-//! nanoseconds are the frequency at that moment. Hardware counters are reported as "n/a".
+//! its ticks are not core cycles; the [counters](crate::counters) that would tell are not to be had on every
+//! machine. So cycles are calibrated: a chain of additions and exclusive ors, each of which waits for the one
+//! before it and takes one cycle on every core we know, is timed right before and right after whatever is
+//! measured. The chain's cycles over its nanoseconds are the frequency at that moment.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -26,7 +25,7 @@ const LINKS: usize = 16_384;
 const CHAINS: usize = 3;
 
 /// Work that takes less than this is repeated.
-const LEAST_NS: f64 = 100_000.0;
+pub const LEAST_NS: f64 = 100_000.0;
 
 /// Batches of short work, the fastest of which counts.
 const BATCHES: usize = 3;

@@ -38,6 +38,12 @@ const PERCENTS: [u64; 8] = [1, 3, 5, 10, 15, 20, 50, 100];
 const PER_LOOKUP: Metrics = Metrics {
     ns: "ns_per_lookup",
     cycles: "cycles_per_lookup",
+    events: [
+        "instructions_per_lookup",
+        "counted_cycles_per_lookup",
+        "cache_misses_per_lookup",
+        "branch_misses_per_lookup",
+    ],
 };
 
 /// Runs the experiment.

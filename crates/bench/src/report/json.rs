@@ -1,8 +1,9 @@
 //! The report as JSON: one list of objects, measurements first, then comparisons, then classes. An infinite
-//! end of an interval (of a single run) is null. Where there is an outlier, `without_outliers` holds what
+//! end of an interval (of a single run) is null, and so are the figures of events that the machine does not
+//! count, whose `note` is "n/a". Where there is an outlier, `without_outliers` holds what
 //! remains. `classes` is a list of lists of cases, the best class first.
 
-use super::{Classes, Figures, Measurement, Ratio, Report};
+use super::{Classes, Figures, Measurement, Ratio, Report, Values};
 use crate::statistics::Comparison;
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,9 @@ fn measurement(m: &Measurement) -> Value {
     object.insert("metric".into(), json!(m.metric));
     object.insert("unit".into(), json!(m.unit));
     figures(&mut object, &m.figures());
+    if matches!(m.values, Values::Counted(None)) {
+        object.insert("note".into(), json!("n/a"));
+    }
     let outlier = m.outlier();
     let values: Vec<f64> = outlier.iter().map(|(value, _)| *value).collect();
     object.insert("outliers".into(), json!(values));
@@ -77,16 +81,21 @@ mod tests {
     fn objects_have_the_promised_keys() {
         let json = example().json();
         let list = json.as_array().expect("a list");
-        assert_eq!(list.len(), 5);
+        assert_eq!(list.len(), 7);
         assert_eq!(
             list[2],
             json!({"experiment": "compression", "case": "lineitem", "metric": "bytes_over_csv",
                    "unit": "ratio", "n": 1, "median": 0.375, "mean": 0.375,
                    "ci95_low": 0.375, "ci95_high": 0.375, "outliers": []})
         );
+        assert_eq!((&list[3]["n"], &list[3]["mean"]), (&json!(2), &json!(3.0)));
+        assert_eq!(
+            (&list[4]["mean"], &list[4]["note"]),
+            (&serde_json::Value::Null, &json!("n/a"))
+        );
         assert_eq!(list[1]["outliers"], json!([9.0]));
         assert_eq!(list[1]["without_outliers"]["n"], json!(4));
-        let keys: Vec<&str> = list[3]
+        let keys: Vec<&str> = list[5]
             .as_object()
             .expect("an object")
             .keys()
@@ -104,9 +113,9 @@ mod tests {
         ] {
             assert!(keys.contains(&key), "{key} is missing");
         }
-        assert_eq!(list[3]["without_outliers"]["verdict"], json!("faster"));
+        assert_eq!(list[5]["without_outliers"]["verdict"], json!("faster"));
         assert_eq!(
-            list[4],
+            list[6],
             json!({"experiment": "tpch", "among": "q06", "metric": "execute",
                    "classes": [["psma/q06"], ["compiled/q06"]]})
         );

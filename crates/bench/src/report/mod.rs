@@ -28,6 +28,8 @@ pub enum Values {
     Measured(Sample),
     /// A number that does not vary from run to run.
     Exact(f64),
+    /// Events that the machine counted, or `None` where it does not.
+    Counted(Option<Sample>),
 }
 
 /// A case compared with its baseline.
@@ -83,10 +85,19 @@ pub struct Report {
 }
 
 impl Measurement {
-    /// The figures of all values.
+    /// The figures of all values; of events that are not counted none, which are not numbers.
     pub fn figures(&self) -> Figures {
         match &self.values {
-            Values::Measured(sample) => Figures::of(sample),
+            Values::Measured(sample) | Values::Counted(Some(sample)) => Figures::of(sample),
+            Values::Counted(None) => Figures {
+                n: 0,
+                median: f64::NAN,
+                mean: f64::NAN,
+                interval: Interval {
+                    low: f64::NAN,
+                    high: f64::NAN,
+                },
+            },
             Values::Exact(value) => Figures {
                 n: 1,
                 median: *value,
@@ -112,7 +123,7 @@ impl Measurement {
     fn fitting(&self) -> Option<Sample> {
         match &self.values {
             Values::Measured(sample) => Some(without_outlier(sample)),
-            Values::Exact(_) => None,
+            Values::Exact(_) | Values::Counted(_) => None,
         }
     }
 }
@@ -132,6 +143,13 @@ impl Report {
     /// Adds a measurement.
     pub fn add(&mut self, measurement: Measurement) {
         self.measurements.push(measurement);
+    }
+
+    /// Adds all that another report says.
+    pub fn append(&mut self, other: Report) {
+        self.measurements.extend(other.measurements);
+        self.ratios.extend(other.ratios);
+        self.classes.extend(other.classes);
     }
 
     /// The measurements, in the order in which they were added.
@@ -235,6 +253,18 @@ pub(crate) fn example() -> Report {
         unit: "ratio",
         values: Values::Exact(0.375),
     });
+    for (metric, values) in [
+        ("instructions", Some(Sample::new(vec![3.0, 3.0]))),
+        ("branch_misses", None),
+    ] {
+        report.add(Measurement {
+            experiment: "tpch",
+            case: "psma/q06".to_owned(),
+            metric,
+            unit: "events",
+            values: Values::Counted(values),
+        });
+    }
     report
 }
 

@@ -1,11 +1,15 @@
-//! The report for people: tables of measurements, of comparisons and of classes.
+//! The report for people: tables of measurements, of events counted, of comparisons and of classes.
 
-use super::{Classes, Figures, Measurement, Ratio, Report};
+use super::{Classes, Figures, Measurement, Ratio, Report, Values};
 use std::fmt;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let measurements: Vec<Vec<String>> = self.measurements.iter().flat_map(measurement_rows).collect();
+        let (counted, measured): (Vec<&Measurement>, Vec<_>) = self
+            .measurements
+            .iter()
+            .partition(|m| matches!(m.values, Values::Counted(_)));
+        let measurements: Vec<Vec<String>> = measured.into_iter().flat_map(measurement_rows).collect();
         write_table(
             f,
             &[
@@ -21,6 +25,7 @@ impl fmt::Display for Report {
             ],
             &measurements,
         )?;
+        write_further_table(f, &["experiment", "case", "counted"], &counted_rows(&counted))?;
         let ratios: Vec<Vec<String>> = self.ratios.iter().flat_map(ratio_rows).collect();
         write_further_table(
             f,
@@ -71,6 +76,32 @@ fn measurement_rows(m: &Measurement) -> Vec<Vec<String>> {
     }
 }
 
+/// A row of each case that has events counted; one for all where the machine counts nothing.
+fn counted_rows(counted: &[&Measurement]) -> Vec<Vec<String>> {
+    let Some(first) = counted.first() else {
+        return Vec::new();
+    };
+    if counted.iter().all(|m| matches!(m.values, Values::Counted(None))) {
+        let row = [
+            first.experiment,
+            "all",
+            "n/a: no hardware counters on this machine",
+        ];
+        return vec![row.map(str::to_owned).to_vec()];
+    }
+    let of_case = counted.chunk_by(|a, b| a.case == b.case);
+    let row = |events: &[&Measurement]| {
+        let event = |m: &&Measurement| format!("{} {}", m.metric, number(m.figures().mean));
+        let events_of_case: Vec<String> = events.iter().map(event).collect();
+        vec![
+            events[0].experiment.to_owned(),
+            events[0].case.clone(),
+            events_of_case.join(", "),
+        ]
+    };
+    of_case.map(row).collect()
+}
+
 fn ratio_rows(r: &Ratio) -> Vec<Vec<String>> {
     let row = |c: &crate::statistics::Comparison, note: &str| {
         vec![
@@ -104,6 +135,9 @@ fn class_rows(c: &Classes) -> Vec<Vec<String>> {
 
 /// Four significant digits, as far as they are behind the point.
 fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "n/a".to_owned();
+    }
     let magnitude = if value == 0.0 {
         0.0
     } else {
@@ -164,6 +198,10 @@ tpch         compiled/q06  execute         ms     5  20.00   20.00   19.12 to 20
 tpch         psma/q06      execute         ms     5  2.000   3.400   -0.4880 to 7.288           9.000
 tpch         psma/q06      execute         ms     4  2.000   2.000   1.870 to 2.130             without it
 compression  lineitem      bytes_over_csv  ratio  1  0.3750  0.3750  0.3750 to 0.3750
+
+experiment  case      counted
+----------  --------  -------------------------------------
+tpch        psma/q06  instructions 3.000, branch_misses n/a
 
 experiment  case      baseline      metric   ratio  95 % interval  verdict
 ----------  --------  ------------  -------  -----  -------------  -------------------------
