@@ -19,6 +19,8 @@ pub struct BenchArgs {
     pub clients: usize,
     /// Whether the best way to hold each column is searched for.
     pub search: bool,
+    /// Seconds the search may take, loading and the last comparison apart.
+    pub seconds: u64,
     /// Timed runs of each case, after one that warms up.
     pub runs: usize,
     /// Code widths of experiments on kernels; empty for the experiment's own.
@@ -40,6 +42,7 @@ impl BenchArgs {
             threads: vec![1],
             clients: 0,
             search: false,
+            seconds: 420,
             runs: 5,
             widths: Vec::new(),
             freeze_for: None,
@@ -66,6 +69,7 @@ impl BenchArgs {
                 "--clients" => args.clients = number(name, value(), 1, 1024)?,
                 "--layouts" => layouts = true,
                 "--search" => args.search = true,
+                "--seconds" => args.seconds = number(name, value(), 1, 1_000_000)?,
                 "--runs" => args.runs = number(name, value(), 1, 100_000)?,
                 "--widths" => args.widths = numbers(name, value(), "bits", 1..=32)?,
                 "--all" => args.widths = (1..=32).collect(),
@@ -136,7 +140,7 @@ fn missing(name: &str) -> Error {
 
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
-        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search]] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--data FILE] [--json FILE]; experiments: {}",
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search [--seconds S]]] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--data FILE] [--json FILE]; experiments: {}",
         crate::names()
     ))
 }
@@ -147,7 +151,7 @@ pub fn usage() -> String {
 Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
-                               [--layouts [--search]] [--widths B,B,… | --all]
+                               [--layouts [--search [--seconds S]]] [--widths B,B,… | --all]
                                [--freeze-for PURPOSE] [--data FILE] [--json FILE]
 
 Experiments:
@@ -165,6 +169,7 @@ Options:
   --runs R          timed runs of each case, after one that warms up [default: 5]
   --layouts         tpch by layout: the same as the experiment layouts
   --search          search the best way to hold each column instead, and hold the default against it
+  --seconds S       what the search may take, loading and the last comparison apart [default: 420]
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
