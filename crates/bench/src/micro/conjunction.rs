@@ -127,7 +127,8 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
                     report.compare(&case(layout, label), &case(layout, "baseline"), PER_VALUE.ns);
                 }
                 let cases = STRATEGIES.map(|(_, label)| case(layout, label));
-                let title = format!("{}/{bits}/permille_{permille}", layout_name(layout));
+                let (name, join) = (layout_name(layout), join.label());
+                let title = format!("{name}/{bits}/{join}permille_{permille}");
                 report.classify(title, &cases, PER_VALUE.ns);
             }
         }
