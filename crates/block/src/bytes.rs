@@ -38,6 +38,7 @@ impl AlignedBytes {
     }
 
     /// The bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: `lines` holds at least `len` initialised bytes, and u8 has no alignment.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
@@ -129,6 +130,7 @@ impl BlockBytes {
     }
 
     /// The bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: by construction the owner keeps `len` immutable bytes alive at `start`.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }

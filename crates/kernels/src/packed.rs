@@ -35,6 +35,14 @@ impl Packed<'_> {
         assert_eq!(out.len(), rows.len().div_ceil(64), "words of match bits");
     }
 
+    /// Panics unless words of type `C` hold the codes.
+    pub(crate) fn check_words<C: CodeWord>(&self) {
+        assert!(
+            size_of::<C>() as u32 * 8 >= self.bits,
+            "codes wider than their words"
+        );
+    }
+
     /// `low..=high` as a code to subtract and the greatest difference inside, or whether all rows match
     /// if that is already known.
     pub(crate) fn span(&self, op: RangeOp, low: u64, high: u64) -> Result<(u64, u64), bool> {
@@ -103,7 +111,42 @@ pub(crate) fn cut_tail(rows: usize, out: &mut [u64]) {
 /// Rows a set test unpacks at a time.
 const BATCH_ROWS: usize = 1024;
 
-/// The set test of a layout that has none of its own: `unpack` writes the codes of a range of rows to
+/// The set test of a layout that has none of its own, in the layout's module: by its `unpack`, in the
+/// narrowest words that hold the codes.
+macro_rules! set_test {
+    ($visibility:vis fn $in_set:ident, $kernel:expr) => {
+        /// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond the bitmap are
+        /// not in it. `rows` and `out` as in [`between`].
+        $visibility fn $in_set(
+            isa: Isa,
+            codes: Packed<'_>,
+            rows: Range<usize>,
+            set: &[u64],
+            combine: Combine,
+            out: &mut [u64],
+        ) {
+            codes.check_rows(&rows, out);
+            let isa = counters::enter($kernel, isa);
+            match codes.bits {
+                ..=8 => $crate::packed::in_set_by_unpacking::<u8>(isa, rows, set, combine, out, |rows, out| {
+                    unpack(isa, codes, Selection::all(rows), out);
+                }),
+                9..=16 => $crate::packed::in_set_by_unpacking::<u16>(isa, rows, set, combine, out, |rows, out| {
+                    unpack(isa, codes, Selection::all(rows), out);
+                }),
+                17..=32 => $crate::packed::in_set_by_unpacking::<u32>(isa, rows, set, combine, out, |rows, out| {
+                    unpack(isa, codes, Selection::all(rows), out);
+                }),
+                _ => $crate::packed::in_set_by_unpacking::<u64>(isa, rows, set, combine, out, |rows, out| {
+                    unpack(isa, codes, Selection::all(rows), out);
+                }),
+            }
+        }
+    };
+}
+pub(crate) use set_test;
+
+/// A set test: `unpack` writes the codes of a range of rows to
 /// a buffer in the first-level cache, where they are tested. Arguments as those of the layouts.
 pub(crate) fn in_set_by_unpacking<C: CodeWord>(
     isa: Isa,

@@ -25,6 +25,7 @@ pub enum Selection<'a> {
 
 impl<'a> Selection<'a> {
     /// Every row of a range.
+    #[inline]
     pub fn all(rows: std::ops::Range<u32>) -> Selection<'static> {
         Selection::All {
             start: rows.start,

@@ -18,8 +18,32 @@ instantiate!(
     Bytes,
     Pairs,
     Quads,
-    u64::inside
+    u64::inside::<false>,
+    deal_back
 );
+
+/// The bits of a vector of the format, bit `v` of each byte in word `v`.
+///
+/// # Safety
+/// 64 bytes are there, the machine has AVX2.
+#[inline(always)]
+unsafe fn deal_back(group: *const u8) -> [u64; GROUP_WORDS] {
+    let mut words = [0; GROUP_WORDS];
+    // SAFETY: by contract.
+    unsafe {
+        let mut lower = _mm256_loadu_si256(group.cast());
+        let mut upper = _mm256_loadu_si256(group.add(32).cast());
+        for word in words.iter_mut().rev() {
+            let (low, high) = (
+                _mm256_movemask_epi8(lower) as u32,
+                _mm256_movemask_epi8(upper) as u32,
+            );
+            *word = u64::from(low) | u64::from(high) << 32;
+            (lower, upper) = (_mm256_add_epi8(lower, lower), _mm256_add_epi8(upper, upper));
+        }
+    }
+    words
+}
 
 /// 32 lanes of 8 bits.
 #[derive(Clone, Copy)]

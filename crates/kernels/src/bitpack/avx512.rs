@@ -19,8 +19,49 @@ instantiate!(
     Bytes,
     Pairs,
     Quads,
-    u64::inside
+    u64::inside::<false>,
+    deal_back
 );
+
+/// The bits of a vector of the format, bit `v` of each byte in word `v`: a matrix of 64 × 8 bits turned.
+///
+/// # Safety
+/// 64 bytes are there, the machine has the unit.
+#[inline(always)]
+unsafe fn deal_back(group: *const u8) -> [u64; GROUP_WORDS] {
+    /// Byte `j` of word `i` is byte `i` of word `j`.
+    const TURNED: [u8; 64] = {
+        let mut order = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            order[i] = (i % 8 * 8 + i / 8) as u8;
+            i += 1;
+        }
+        order
+    };
+    let mut words = [0; GROUP_WORDS];
+    // SAFETY: by contract; all loads and the store are of 64 bytes.
+    unsafe {
+        let mut turned = _mm512_loadu_si512(group.cast());
+        // Each word is a matrix of 8 × 8 bits, turned by swapping across its diagonal bits, then pairs of
+        // them, then fours.
+        macro_rules! swap {
+            ($distance:literal, $mask:literal) => {
+                let mask = _mm512_set1_epi64($mask);
+                let other = _mm512_srli_epi64::<$distance>(turned);
+                let differ = _mm512_ternarylogic_epi64::<0x28>(turned, other, mask);
+                let back = _mm512_slli_epi64::<$distance>(differ);
+                turned = _mm512_ternarylogic_epi64::<0x96>(turned, differ, back);
+            };
+        }
+        swap!(7, 0x00AA_00AA_00AA_00AA);
+        swap!(14, 0x0000_CCCC_0000_CCCC);
+        swap!(28, 0x0000_0000_F0F0_F0F0);
+        let turned = _mm512_permutexvar_epi8(_mm512_loadu_si512(TURNED.as_ptr().cast()), turned);
+        _mm512_storeu_si512(words.as_mut_ptr().cast(), turned);
+    }
+    words
+}
 
 /// 64 lanes of 8 bits.
 #[derive(Clone, Copy)]

@@ -11,17 +11,34 @@
 
 use super::place::{GROUP, VECTOR};
 use crate::CodeWord;
+use crate::compare::words::write_word;
 use crate::packed::top;
+use crate::prefetch::prefetch_read;
 
 /// Match words of a group.
 pub(super) const GROUP_WORDS: usize = GROUP / 64;
 
-/// A range test: codes at most `span` above `low`, modulo their width, match; `flip` inverts.
+/// A range test: codes at most `span` above `low`, modulo their width, match; `flip` inverts. In as many of
+/// the first groups as `foreseen` says, the bytes [`AHEAD`] of a group are codes too, soon to be tested.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Test {
     pub low: u64,
     pub span: u64,
     pub flip: u64,
+    pub foreseen: usize,
+}
+
+/// Bytes from a group that is tested to the one that is asked for: what memory delivers while a line is on
+/// its way. The machine's own prefetchers do not see a stream in a group's unrolled loads, each of which
+/// steps by a group and soon leaves its page.
+pub(super) const AHEAD: usize = 4096;
+
+/// Asks for the bytes that are [`AHEAD`] of a group.
+#[inline(always)]
+pub(super) fn ask_ahead(group: *const u8, bits: u32) {
+    for line in 0..bits as usize {
+        prefetch_read(group.wrapping_add(AHEAD + line * VECTOR));
+    }
 }
 
 /// The functions of one width on one instruction set. All of them take the address of a group (of
@@ -158,9 +175,37 @@ pub(super) unsafe fn between<V: Lanes, const BITS: u32>(
         let span = V::splat(test.span << below | !(!0 << below));
         for (i, words) in out.iter_mut().enumerate() {
             let group = Group::<BITS>(from.wrapping_add(i * BITS as usize * VECTOR));
+            if i < test.foreseen {
+                ask_ahead(group.0, BITS);
+            }
             let vectors = 8 * V::BITS as usize / V::BYTES;
-            unroll!(w < GROUP_WORDS => words[w] = V::inside(group, w * vectors, low, span) ^ test.flip);
+            unroll!(w < GROUP_WORDS => {
+                write_word(&mut words[w], V::inside(group, w * vectors, low, span) ^ test.flip)
+            });
         }
+    }
+}
+
+/// See [`Kernels::between`], of codes of one bit: a group's bits are its match bits or their complement, dealt
+/// to the bytes of a vector. `deal_back` yields the words.
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn between_bits(
+    from: *const u8,
+    test: Test,
+    out: &mut [[u64; GROUP_WORDS]],
+    deal_back: impl Fn(*const u8) -> [u64; GROUP_WORDS],
+) {
+    // What is tested for is a single code: ranges of both or neither are known without a test.
+    let flip = if test.low == 1 { test.flip } else { !test.flip };
+    for (i, words) in out.iter_mut().enumerate() {
+        let group = from.wrapping_add(i * VECTOR);
+        if i < test.foreseen {
+            ask_ahead(group, 1);
+        }
+        *words = deal_back(group).map(|word| word ^ flip);
     }
 }
 

@@ -35,9 +35,10 @@ mod sparse;
 mod wide;
 
 use crate::isa::dispatch;
-use crate::packed::{cut_tail, match_all_or_none};
-use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
-use place::{GROUP, group_bytes};
+use crate::packed::{cut_tail, match_all_or_none, set_test};
+use crate::prefetch::prefetch_read;
+use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
+use place::{GROUP, group_bytes, lane_bits, place};
 use std::ops::Range;
 
 /// Bytes of `rows` codes of `bits` bits: whole groups of 512 rows.
@@ -85,51 +86,12 @@ pub fn between(
     cut_tail(count, out);
 }
 
-/// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond the bitmap are not
-/// in it. `rows` and `out` as in [`between`].
-pub fn in_set(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    check(codes);
-    codes.check_rows(&rows, out);
-    match codes.bits {
-        ..=8 => in_set_of::<u8>(isa, codes, rows, set, combine, out),
-        9..=16 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
-        17..=32 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
-        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
-    }
-}
-
-/// A layout without a set test of its own unpacks some rows and tests them byte-packed.
-fn in_set_of<C: CodeWord>(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    const BATCH: usize = 4 * GROUP;
-    let mut buffer = [C::default(); BATCH];
-    for (first, out) in rows.clone().step_by(BATCH).zip(out.chunks_mut(BATCH / 64)) {
-        let batch = first as u32..(first + BATCH).min(rows.end) as u32;
-        let count = unpack(isa, codes, Selection::all(batch), &mut buffer);
-        compare::in_set(isa, &buffer[..count], set, combine, out);
-    }
-}
+set_test!(pub fn in_set, Kernel::BitPacked);
 
 /// Writes the codes of the selected rows densely and returns their number; `C` must hold `bits` bits.
 pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
     check(codes);
-    assert!(
-        size_of::<C>() as u32 * 8 >= codes.bits,
-        "codes wider than their words"
-    );
+    codes.check_words::<C>();
     let isa = counters::enter(Kernel::BitPacked, isa);
     dispatch!(
         isa,
@@ -139,18 +101,41 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     )
 }
 
+/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Positions beyond the codes are harmless.
+pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
+    assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
+    match lane_bits(codes.bits) {
+        8 => prefetch_in_lanes::<8>(codes, positions),
+        16 => prefetch_in_lanes::<16>(codes, positions),
+        32 => prefetch_in_lanes::<32>(codes, positions),
+        _ => prefetch_in_lanes::<64>(codes, positions),
+    }
+}
+
+#[inline(always)]
+fn prefetch_in_lanes<const LANE: u32>(codes: Packed<'_>, positions: &[u16]) {
+    for &position in positions {
+        let place = place(LANE, codes.bits, u32::from(position));
+        let from = codes.bytes.as_ptr();
+        let group = from.wrapping_add(usize::from(position) / GROUP * group_bytes(codes.bits));
+        prefetch_read(group.wrapping_add(place.low as usize));
+        if place.high != place.low {
+            prefetch_read(group.wrapping_add(place.high as usize));
+        }
+    }
+}
+
 /// The code of one row.
 #[inline]
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     assert!(row < codes.rows, "row beyond the codes");
     assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
-    let group = group_bytes(codes.bits);
-    assert!(
-        row / GROUP * group + group <= codes.bytes.len(),
-        "bytes of bit-packed codes"
-    );
+    let end = (row / GROUP + 1) * group_bytes(codes.bits);
+    assert!(end <= codes.bytes.len(), "bytes of bit-packed codes");
+    let group = codes.bytes.as_ptr().wrapping_add(end - group_bytes(codes.bits));
     // SAFETY: the row's group is there.
-    unsafe { scalar::get(codes, row) }
+    unsafe { scalar::get_of_group(group, codes.bits, row) }
 }
 
 #[inline]

@@ -4,7 +4,7 @@
 //! few hundredths to tenths of a cycle a code, and taking them from there. Rows that stand apart are
 //! extracted one by one: two independent loads and a shift.
 
-use super::groups::{GROUP_WORDS, Kernels, Test};
+use super::groups::{AHEAD, GROUP_WORDS, Kernels, Test};
 use super::place::{GROUP, group_bytes, lane_bits};
 use super::sparse;
 use crate::packed::top;
@@ -68,7 +68,12 @@ pub(super) unsafe fn between<U: Unit>(
         RangeOp::Inside => 0,
         RangeOp::Outside => !0,
     };
-    let test = Test { low, span, flip };
+    let mut test = Test {
+        low,
+        span,
+        flip,
+        foreseen: 0,
+    };
     let skip = rows.start % GROUP / 64;
     let (head, rest) = match skip {
         0 => out.split_at_mut(0),
@@ -82,6 +87,8 @@ pub(super) unsafe fn between<U: Unit>(
         let first = rows.start + head.len() * 64;
         let (groups, tail) = rest.as_chunks_mut::<GROUP_WORDS>();
         if combine == Combine::Replace && !groups.is_empty() {
+            let ahead = first / GROUP * group_bytes(codes.bits) + AHEAD;
+            test.foreseen = codes.bytes.len().saturating_sub(ahead) / group_bytes(codes.bits);
             (U::kernels(codes.bits).between)(group_of(codes, first), codes.bits, test, groups);
         } else {
             for (i, words) in groups.iter_mut().enumerate() {
@@ -368,9 +375,19 @@ unsafe fn pack_lanes<U: Unit, L: CodeWord>(codes: &[u64], bits: u32, out: &mut [
 }
 
 /// Instantiates a unit: its table of functions by width, and the loops. `$features` are those of its
-/// `Lanes`, which for 8, 16 and 32 bits are `$bytes`, `$pairs` and `$quads`; `$words` tests 64 words.
+/// `Lanes`, which for 8, 16 and 32 bits are `$bytes`, `$pairs` and `$quads`; `$words` tests 64 words, and
+/// `$deal_back` yields the match words of a group of single bits.
 macro_rules! instantiate {
-    ($unit:ident, $isa:expr, $features:literal, $bytes:ty, $pairs:ty, $quads:ty, $words:path) => {
+    (
+        $unit:ident,
+        $isa:expr,
+        $features:literal,
+        $bytes:ty,
+        $pairs:ty,
+        $quads:ty,
+        $words:expr,
+        $deal_back:expr
+    ) => {
         // SAFETY: the functions of this module are reached on machines with the unit only.
         unsafe impl rows::Unit for $unit {
             const ISA: Isa = $isa;
@@ -383,7 +400,8 @@ macro_rules! instantiate {
 
         /// The functions by width, from 1 on; the last serves all widths beyond 32.
         static KERNELS: [Kernels; 33] = kernels!(
-            $bytes: 1 2 3 4 5 6 7 8;
+            $bytes: 1;
+            $bytes: 2 3 4 5 6 7 8;
             $pairs: 9 10 11 12 13 14 15 16;
             $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
         );
@@ -397,6 +415,12 @@ macro_rules! instantiate {
         ) {
             // SAFETY: by contract.
             unsafe { groups::between::<V, BITS>(from, test, out) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn between_bits(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
+            // SAFETY: by contract.
+            unsafe { groups::between_bits(from, test, out, |group| $deal_back(group)) }
         }
 
         #[target_feature(enable = $features)]
@@ -526,8 +550,14 @@ pub(super) use instantiate;
 
 /// The table of functions by width.
 macro_rules! kernels {
-    ($($lanes:ty: $($bits:literal)*;)*) => {
+    ($bytes:ty: 1; $($lanes:ty: $($bits:literal)*;)*) => {
         [
+            Kernels {
+                between: between_bits,
+                unpack: unpack_group::<$bytes, 1>,
+                unpack_to_32: unpack_group_to_32::<$bytes, 1>,
+                pack: pack_group::<$bytes, 1>,
+            },
             $($(Kernels {
                 between: between_groups::<$lanes, $bits>,
                 unpack: unpack_group::<$lanes, $bits>,

@@ -12,14 +12,21 @@ use std::ops::Range;
 /// The bytes are those of the codes, and the row is one of them.
 #[inline(always)]
 pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
-    let group = codes
-        .bytes
-        .as_ptr()
-        .wrapping_add(row / GROUP * group_bytes(codes.bits));
+    let group = row / GROUP * group_bytes(codes.bits);
+    // SAFETY: by contract.
+    unsafe { get_of_group(codes.bytes.as_ptr().wrapping_add(group), codes.bits, row) }
+}
+
+/// The code of `bits` bits of a row whose group begins at an address.
+///
+/// # Safety
+/// The group is there.
+#[inline(always)]
+pub unsafe fn get_of_group(group: *const u8, bits: u32, row: usize) -> u64 {
     // A body for each lane, so that the arithmetic of places is by constants.
     macro_rules! code {
         ($lane:ty) => {{
-            let place = place(<$lane>::BITS, codes.bits, row as u32);
+            let place = place(<$lane>::BITS, bits, row as u32);
             // SAFETY: by contract, both words lie in the row's group.
             let word = |byte: u32| unsafe {
                 <$lane>::from_le(group.add(byte as usize).cast::<$lane>().read_unaligned())
@@ -27,13 +34,13 @@ pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
             join::<$lane>(word(place.low).into(), word(place.high).into(), place.shift)
         }};
     }
-    let code = match lane_bits(codes.bits) {
+    let code = match lane_bits(bits) {
         8 => code!(u8),
         16 => code!(u16),
         32 => code!(u32),
         _ => code!(u64),
     };
-    code & top(codes.bits)
+    code & top(bits)
 }
 
 /// The low bits of lanes `high:low >> shift`. Where the code lies in one word, `high` is the same as `low`

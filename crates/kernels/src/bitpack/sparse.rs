@@ -16,12 +16,14 @@ const SOME: usize = 64;
 /// Fewer positions are not worth the detour.
 const FEW: usize = 12;
 
-/// Where some codes lie: bytes of the words that hold their low and their high bits, and shifts.
+/// Where some codes lie.
 #[repr(align(64))]
 struct Places {
+    /// Byte of the word that holds the low bits, times 64, and the shift: a shift by all of it is one by the
+    /// shift, and one load is saved.
     low: [u32; SOME],
+    /// Byte of the word that holds the high bits.
     high: [u32; SOME],
-    shift: [u32; SOME],
 }
 
 impl Places {
@@ -30,7 +32,6 @@ impl Places {
         Places {
             low: [0; SOME],
             high: [0; SOME],
-            shift: [0; SOME],
         }
     }
 
@@ -41,9 +42,9 @@ impl Places {
         for (i, &position) in positions.iter().enumerate() {
             let row = skip + u32::from(position);
             let place = place(lane, bits, row);
-            // 2^16 codes of 8 bytes and a group fit in 32 bits.
+            // 2^16 codes of 8 bytes and a group are less than 2^20 bytes.
             let group = row / GROUP as u32 * group_bytes(bits) as u32;
-            (self.low[i], self.high[i], self.shift[i]) = (group + place.low, group + place.high, place.shift);
+            (self.low[i], self.high[i]) = ((group + place.low) << 6 | place.shift, group + place.high);
         }
     }
 }
@@ -107,16 +108,17 @@ unsafe fn fetch<L: CodeWord, C: CodeWord>(from: *const u8, bits: u32, places: &P
     let word = |byte: u32| unsafe { from.add(byte as usize).cast::<L>().read_unaligned() }.to_u64();
     let lane = size_of::<L>() as u32 * 8;
     let mask = top(bits);
-    let places = places.low.iter().zip(&places.high).zip(&places.shift);
+    let places = places.low.iter().zip(&places.high);
     if lane.is_multiple_of(bits) {
         // No code lies in two words.
-        for (out, ((&low, _), &shift)) in out.iter_mut().zip(places) {
-            *out = C::from_u64(word(low) >> shift & mask);
+        for (out, (&low, _)) in out.iter_mut().zip(places) {
+            *out = C::from_u64(word(low >> 6).wrapping_shr(low) & mask);
         }
         return;
     }
-    for (out, ((&low, &high), &shift)) in out.iter_mut().zip(places) {
-        *out = C::from_u64(scalar::join::<L>(word(low), word(high), shift) & mask);
+    for (out, (&low, &high)) in out.iter_mut().zip(places) {
+        let (low_word, high_word) = (word(low >> 6), word(high));
+        *out = C::from_u64(scalar::join::<L>(low_word, high_word, low % 64) & mask);
     }
 }
 

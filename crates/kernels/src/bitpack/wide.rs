@@ -3,7 +3,7 @@
 //! Plain loops over eight lanes, which the compiler makes vectors of for the instruction set of the
 //! caller. They are not unrolled by width: a lane holds one code or two, so there is little to gain.
 
-use super::groups::{GROUP_WORDS, Test};
+use super::groups::{GROUP_WORDS, Test, ask_ahead};
 use super::place::{GROUP, VECTOR};
 use crate::packed::top;
 
@@ -67,6 +67,9 @@ pub(super) unsafe fn between(
     let mut buffer = [0; GROUP];
     for (i, words) in out.iter_mut().enumerate() {
         let group = from.wrapping_add(i * bits as usize * VECTOR);
+        if i < test.foreseen {
+            ask_ahead(group, bits);
+        }
         // SAFETY: by contract.
         unsafe { unpack(group, bits, buffer.as_mut_ptr().cast()) };
         for (word, codes) in words.iter_mut().zip(buffer.as_chunks().0) {

@@ -219,7 +219,21 @@ pub(super) fn between(
     out: &mut [u64],
 ) {
     // SAFETY: this function has the features; the rows were checked.
-    unsafe { scan::scan::<Pair>(codes, rows, range, op, combine, out) }
+    unsafe { scan::scan::<Pair, true>(codes, rows, range, op, combine, out) }
+}
+
+/// See [`super::early_stop::between_reading_all`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn between_reading_all(
+    codes: Slices<'_>,
+    rows: Range<usize>,
+    range: CodeRange,
+    op: RangeOp,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    // SAFETY: this function has the features; the rows were checked.
+    unsafe { scan::scan::<Pair, false>(codes, rows, range, op, combine, out) }
 }
 
 /// See [`super::slicing`]: slices of pairs of bytes.
@@ -233,7 +247,7 @@ pub(super) fn between_pairs(
     out: &mut [u64],
 ) {
     // SAFETY: this function has the features; the rows were checked.
-    unsafe { scan::scan::<Quad>(codes, rows, range, op, combine, out) }
+    unsafe { scan::scan::<Quad, true>(codes, rows, range, op, combine, out) }
 }
 
 /// See [`super::slicing`]: a tail in planes.

@@ -171,7 +171,21 @@ pub(super) fn between(
     out: &mut [u64],
 ) {
     // SAFETY: this function has the features; the rows were checked.
-    unsafe { scan::scan::<__m512i>(codes, rows, range, op, combine, out) }
+    unsafe { scan::scan::<__m512i, true>(codes, rows, range, op, combine, out) }
+}
+
+/// See [`super::early_stop::between_reading_all`].
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn between_reading_all(
+    codes: Slices<'_>,
+    rows: Range<usize>,
+    range: CodeRange,
+    op: RangeOp,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    // SAFETY: this function has the features; the rows were checked.
+    unsafe { scan::scan::<__m512i, false>(codes, rows, range, op, combine, out) }
 }
 
 /// See [`super::slicing`]: slices of pairs of bytes.
@@ -185,7 +199,7 @@ pub(super) fn between_pairs(
     out: &mut [u64],
 ) {
     // SAFETY: this function has the features; the rows were checked.
-    unsafe { scan::scan::<Double>(codes, rows, range, op, combine, out) }
+    unsafe { scan::scan::<Double, true>(codes, rows, range, op, combine, out) }
 }
 
 /// See [`super::slicing`]: a tail in planes.

@@ -1,10 +1,13 @@
-//! An instrument: how much of the slices a range test with early stopping reads (ByteSlice, section
-//! 3.1.1). It counts what the vector kernels would read on registers of any width, and runs on none.
+//! What early stopping brings (ByteSlice, section 3.1.1): an instrument that counts how much of the slices
+//! a range test reads, on registers of any width and running on none, and the test without it.
 
 use super::bounds::Bounds;
 use super::slices::Slices;
-use crate::Packed;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::isa::dispatch;
 use crate::packed::CodeRange;
+use crate::{Combine, Isa, Kernel, Packed, RangeOp, counters};
 use std::ops::Range;
 
 /// Bytes of slices that a test of `rows`, which begin at a multiple of 64, against `low..=high` reads on
@@ -50,9 +53,38 @@ fn slices_read(codes: Slices<'_>, rows: Range<usize>, range: CodeRange, bounds: 
     bounds.count as u64
 }
 
+/// As [`super::between`], reading of every row all slices that decide anything. For experiments.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the arguments of every layout's range test"
+)]
+pub fn between_reading_all(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    op: RangeOp,
+    low: u64,
+    high: u64,
+    combine: Combine,
+    out: &mut [u64],
+) {
+    let slices = Slices::of(codes);
+    let range = CodeRange::of(low, high, codes.bits);
+    if slices.count == 1 || matches!(range, CodeRange::Nothing | CodeRange::Everything) {
+        return super::between(isa, codes, rows, op, low, high, combine, out);
+    }
+    codes.check_rows(&rows, out);
+    let isa = counters::enter(Kernel::ByteSlice, isa);
+    dispatch!(
+        isa,
+        between_reading_all(slices, rows, range, op, combine, out),
+        otherwise super::between(isa, codes, rows, op, low, high, combine, out),
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{bytes, pack};
+    use super::super::{between, bytes, pack};
     use super::*;
 
     /// Bits a code that equation 2 expects to be read on registers of `register_bits` bits.
@@ -124,4 +156,37 @@ mod tests {
         assert_eq!(read(0, 0x12_3455), 3);
         assert_eq!(read(0x12_3456, 0x12_3456), 3);
     }
+
+    #[test]
+    fn reading_all_slices_finds_the_same_rows() {
+        for bits in [8, 12, 24, 33, 64] {
+            let rows = 5_000;
+            let codes: Vec<u64> = uniform(rows, bits);
+            let mut packed = vec![0; bytes(rows, bits)];
+            pack(&codes, bits, &mut packed);
+            let codes_in_slices = Packed {
+                bytes: &packed,
+                rows,
+                bits,
+            };
+            let (low, high) = (codes[7].min(codes[8]), codes[7].max(codes[8]));
+            for (low, high) in [(low, high), (0, high), (low, u64::MAX), (low, low), (2, 1)] {
+                for isa in Isa::available() {
+                    let (op, combine) = (RangeOp::Inside, Combine::Replace);
+                    let test = |kernel: RangeTest| {
+                        let mut out = vec![0; rows.div_ceil(64)];
+                        kernel(isa, codes_in_slices, 0..rows, op, low, high, combine, &mut out);
+                        out
+                    };
+                    assert_eq!(
+                        test(between_reading_all),
+                        test(between),
+                        "{isa} {bits} {low} {high}"
+                    );
+                }
+            }
+        }
+    }
+
+    type RangeTest = fn(Isa, Packed<'_>, Range<usize>, RangeOp, u64, u64, Combine, &mut [u64]);
 }

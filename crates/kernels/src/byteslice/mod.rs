@@ -24,6 +24,8 @@ pub(crate) mod avx512;
 mod bounds;
 pub mod early_stop;
 pub(crate) mod gather;
+#[cfg(target_arch = "x86_64")]
+mod lookahead;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod scan;
@@ -33,7 +35,8 @@ pub mod slicing;
 mod widen;
 
 use crate::isa::dispatch;
-use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
+use crate::packed::{CodeRange, match_all_or_none, set_test};
+use crate::prefetch::prefetch_read;
 use crate::{
     CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters, unpack as byte_packed,
 };
@@ -106,32 +109,16 @@ pub fn in_set(
     let isa = counters::enter(Kernel::ByteSlice, isa);
     match slices(codes.bits) {
         1 => compare::in_set(isa, &codes.bytes[rows], set, combine, out),
-        2 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
-        3 | 4 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
-        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
+        _ => in_set_of_slices(isa, codes, rows, set, combine, out),
     }
 }
 
-fn in_set_of<C: CodeWord>(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    in_set_by_unpacking::<C>(isa, rows, set, combine, out, |rows, buffer| {
-        unpack(isa, codes, Selection::all(rows), buffer);
-    });
-}
+set_test!(fn in_set_of_slices, Kernel::ByteSlice);
 
 /// Writes the codes of the selected rows densely from `out[0]` and returns their number. Panics if a
 /// row lies beyond the column, `out` is too short or `C` narrower than the codes.
 pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-    assert!(
-        size_of::<C>() as u32 * 8 >= codes.bits,
-        "codes wider than their words"
-    );
+    codes.check_words::<C>();
     let slices = Slices::of(codes);
     let isa = counters::enter(Kernel::ByteSlice, isa);
     if slices.count == 1
@@ -140,6 +127,17 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
         return byte_packed::copy_values(isa, &codes.bytes[..codes.rows], selection, out);
     }
     dispatch!(isa, unpack(slices, selection, out), otherwise scalar::unpack(slices, selection, out))
+}
+
+/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Positions beyond the codes are harmless.
+pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
+    let slices = Slices::of(codes);
+    for &position in positions {
+        for j in 0..slices.count {
+            prefetch_read(slices.at(j * slices.stride + usize::from(position)));
+        }
+    }
 }
 
 /// One code. Panics if `row` lies beyond the column.

@@ -13,6 +13,7 @@
 //! zeros left and the high bound only ones are not read at all.
 
 use super::bounds::Bounds;
+use super::lookahead::{self, Lookahead};
 use super::slices::{MOST, Slices};
 use crate::packed::{CodeRange, cut_tail};
 use crate::vbp::planes::{PLANE_BYTES, Planes};
@@ -251,12 +252,12 @@ impl<L: Lanes, const PREFIXED: bool> Test<L> for Between<PREFIXED> {
     }
 }
 
-/// See [`super::between`].
+/// See [`super::between`]; without `STOPS` every slice that decides anything is read of all rows.
 ///
 /// # Safety
 /// The machine has the instruction set of `L`; the rows lie within the codes and begin at a whole word.
 #[inline(always)]
-pub(super) unsafe fn scan<L: Lanes>(
+pub(super) unsafe fn scan<L: Lanes, const STOPS: bool>(
     codes: Slices<'_>,
     rows: Range<usize>,
     range: CodeRange,
@@ -273,7 +274,7 @@ pub(super) unsafe fn scan<L: Lanes>(
                 None => 0,
             };
             // SAFETY: by contract.
-            unsafe { combined::<L, $test>(codes, rows.start, $bounds, op, combine, inside, out) }
+            unsafe { combined::<L, $test, STOPS>(codes, rows.start, $bounds, op, combine, inside, out) }
         }};
     }
     match range {
@@ -328,7 +329,7 @@ pub(super) unsafe fn scan_with_tail<L: Lanes>(
         }
     };
     // SAFETY: by contract.
-    unsafe { combined::<L, Between<false>>(codes, start, &bounds, op, combine, finish, out) };
+    unsafe { combined::<L, Between<false>, true>(codes, start, &bounds, op, combine, finish, out) };
     cut_tail(rows.len(), out);
 }
 
@@ -338,7 +339,7 @@ pub(super) unsafe fn scan_with_tail<L: Lanes>(
 /// # Safety
 /// As [`scan`].
 #[inline(always)]
-unsafe fn combined<L: Lanes, T: Test<L>>(
+unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
     codes: Slices<'_>,
     start: usize,
     bounds: &Bounds,
@@ -348,18 +349,27 @@ unsafe fn combined<L: Lanes, T: Test<L>>(
     out: &mut [u64],
 ) {
     let flip = op.flip();
+    let mut ahead = Lookahead::new(bounds.count);
     // `open` yields the rows whose old bit a test can change: the others are as good as decided.
     macro_rules! run {
         ($open:expr, $combine:expr) => {
-            for (i, word) in out.iter_mut().enumerate() {
-                let open = $open(*word);
-                if open == 0 {
-                    continue;
+            for (i, words) in out.chunks_mut(lookahead::WORDS).enumerate() {
+                for (j, word) in words.iter_mut().enumerate() {
+                    let row = start + (i * lookahead::WORDS + j) * 64;
+                    if STOPS {
+                        ahead.ask(&codes, row, L::BYTES);
+                    }
+                    let open = $open(*word);
+                    if open == 0 {
+                        continue;
+                    }
+                    let from = codes.at(row * L::BYTES);
+                    // SAFETY: slices are readable in whole vectors; the rest by contract.
+                    let state =
+                        unsafe { matches::<L, T, STOPS>(from, codes.stride, bounds, open, &mut ahead) };
+                    *word = $combine(*word, finish(row, open, state) ^ flip);
                 }
-                let row = start + i * 64;
-                // SAFETY: slices are readable in whole vectors; the rest by contract.
-                let state = unsafe { matches::<L, T>(codes.at(row * L::BYTES), codes.stride, bounds, open) };
-                *word = $combine(*word, finish(row, open, state) ^ flip);
+                ahead.decide();
             }
         };
     }
@@ -376,20 +386,26 @@ unsafe fn combined<L: Lanes, T: Test<L>>(
 /// # Safety
 /// The machine has the instruction set of `L`; 64 lanes are readable in each slice, `stride` bytes apart.
 #[inline(always)]
-unsafe fn matches<L: Lanes, T: Test<L>>(
+unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: bool>(
     from: *const u8,
     stride: usize,
     bounds: &Bounds,
     open: u64,
+    ahead: &mut Lookahead,
 ) -> Option<T::State> {
     // SAFETY: by contract.
     unsafe {
-        let slice = |j: usize| L::load(from.add(j * stride));
+        let mut slice = |j: usize| {
+            if STOPS && j > 0 {
+                ahead.count(j);
+            }
+            L::load(from.add(j * stride))
+        };
         let mut state = if T::PREFIXED {
             let first = L::splat(&bounds.low, 0);
             let mut equal = slice(0).inside(first, first);
             for j in 1..=bounds.prefix {
-                if L::bits(equal) & open == 0 {
+                if STOPS && L::bits(equal) & open == 0 {
                     return None;
                 }
                 if j < bounds.prefix {
@@ -401,7 +417,7 @@ unsafe fn matches<L: Lanes, T: Test<L>>(
             T::first(slice(0), bounds, 0)
         };
         for j in bounds.prefix + 1..bounds.count {
-            if L::bits(T::undecided(state)) & open == 0 {
+            if STOPS && L::bits(T::undecided(state)) & open == 0 {
                 break;
             }
             state = T::next(state, slice(j), bounds, j);

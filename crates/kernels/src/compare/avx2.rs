@@ -1,17 +1,17 @@
 //! Range and set tests on 256-bit vectors: a compare yields lanes of ones, gathered by movemask.
 
-use super::words::match_words;
+use super::words::{OneSided, match_words, one_sided};
 use super::{Combine, DoubleRange, RangeOp};
 use crate::CodeWord;
 use std::arch::x86_64::*;
 
 /// Words that are compared as unsigned lanes.
 pub trait Lanes: CodeWord {
-    /// Bit `i`: `values[i] - low <= span`.
+    /// Bit `i`: `values[i] - low <= span`; `FROM_ZERO` says that `low` is 0.
     ///
     /// # Safety
     /// The machine has AVX2.
-    unsafe fn inside(values: &[Self; 64], low: Self, span: Self) -> u64;
+    unsafe fn inside<const FROM_ZERO: bool>(values: &[Self; 64], low: Self, span: Self) -> u64;
 }
 
 /// Lanes of up to 32 bits, for which there is an unsigned minimum.
@@ -23,11 +23,16 @@ trait NarrowLanes: CodeWord {
     unsafe fn splat(self) -> __m256i;
 
     /// Lanes of ones where `v - low <= span`, unsigned, as `min(v - low, span) == v - low`, for vector
-    /// `i` of the values.
+    /// `i` of the values; `FROM_ZERO` says that `low` is 0.
     ///
     /// # Safety
     /// `i` lies within the values; the machine has AVX2.
-    unsafe fn test(values: &[Self; 64], i: usize, low: __m256i, span: __m256i) -> __m256i;
+    unsafe fn test<const FROM_ZERO: bool>(
+        values: &[Self; 64],
+        i: usize,
+        low: __m256i,
+        span: __m256i,
+    ) -> __m256i;
 }
 
 macro_rules! narrow_lanes {
@@ -41,11 +46,16 @@ macro_rules! narrow_lanes {
                 }
 
                 #[inline(always)]
-                unsafe fn test(values: &[$word; 64], i: usize, low: __m256i, span: __m256i) -> __m256i {
+                unsafe fn test<const FROM_ZERO: bool>(
+                    values: &[$word; 64],
+                    i: usize,
+                    low: __m256i,
+                    span: __m256i,
+                ) -> __m256i {
                     // SAFETY: by contract.
                     unsafe {
                         let v = _mm256_loadu_si256(values.as_ptr().cast::<__m256i>().add(i));
-                        let v = $minus(v, low);
+                        let v = if FROM_ZERO { v } else { $minus(v, low) };
                         $equal($minimum(v, span), v)
                     }
                 }
@@ -53,9 +63,9 @@ macro_rules! narrow_lanes {
 
             impl Lanes for $word {
                 #[inline(always)]
-                unsafe fn inside(values: &[$word; 64], low: $word, span: $word) -> u64 {
+                unsafe fn inside<const FROM_ZERO: bool>(values: &[$word; 64], low: $word, span: $word) -> u64 {
                     // SAFETY: by contract.
-                    unsafe { $bits(values, low.splat(), span.splat()) }
+                    unsafe { $bits::<FROM_ZERO>(values, low.splat(), span.splat()) }
                 }
             }
         )*
@@ -73,11 +83,11 @@ narrow_lanes! {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_bytes(values: &[u8; 64], low: __m256i, span: __m256i) -> u64 {
+unsafe fn bits_of_bytes<const FROM_ZERO: bool>(values: &[u8; 64], low: __m256i, span: __m256i) -> u64 {
     // SAFETY: by contract.
     unsafe {
-        let lower = _mm256_movemask_epi8(u8::test(values, 0, low, span)) as u32;
-        let upper = _mm256_movemask_epi8(u8::test(values, 1, low, span)) as u32;
+        let lower = _mm256_movemask_epi8(u8::test::<FROM_ZERO>(values, 0, low, span)) as u32;
+        let upper = _mm256_movemask_epi8(u8::test::<FROM_ZERO>(values, 1, low, span)) as u32;
         u64::from(lower) | u64::from(upper) << 32
     }
 }
@@ -87,13 +97,13 @@ unsafe fn bits_of_bytes(values: &[u8; 64], low: __m256i, span: __m256i) -> u64 {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_pairs(values: &[u16; 64], low: __m256i, span: __m256i) -> u64 {
+unsafe fn bits_of_pairs<const FROM_ZERO: bool>(values: &[u16; 64], low: __m256i, span: __m256i) -> u64 {
     let mut bits = 0;
     for i in 0..2 {
         // SAFETY: by contract.
         unsafe {
-            let lower = u16::test(values, i * 2, low, span);
-            let upper = u16::test(values, i * 2 + 1, low, span);
+            let lower = u16::test::<FROM_ZERO>(values, i * 2, low, span);
+            let upper = u16::test::<FROM_ZERO>(values, i * 2 + 1, low, span);
             // Packing works within 128-bit halves; the permutation puts the quarters in order.
             let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(lower, upper));
             bits |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (i * 32);
@@ -107,11 +117,12 @@ unsafe fn bits_of_pairs(values: &[u16; 64], low: __m256i, span: __m256i) -> u64 
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_quads(values: &[u32; 64], low: __m256i, span: __m256i) -> u64 {
+unsafe fn bits_of_quads<const FROM_ZERO: bool>(values: &[u32; 64], low: __m256i, span: __m256i) -> u64 {
     let mut bits = 0;
     for i in 0..8 {
         // SAFETY: by contract.
-        let lanes = unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(u32::test(values, i, low, span))) };
+        let lanes =
+            unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(u32::test::<FROM_ZERO>(values, i, low, span))) };
         bits |= u64::from(lanes as u32) << (i * 8);
     }
     bits
@@ -119,7 +130,7 @@ unsafe fn bits_of_quads(values: &[u32; 64], low: __m256i, span: __m256i) -> u64 
 
 impl Lanes for u64 {
     #[inline(always)]
-    unsafe fn inside(values: &[u64; 64], low: u64, span: u64) -> u64 {
+    unsafe fn inside<const FROM_ZERO: bool>(values: &[u64; 64], low: u64, span: u64) -> u64 {
         // SAFETY: the loads stay within the 64 values; AVX2 is there by contract.
         unsafe {
             // There is only a signed compare: flipping the top bits makes it an unsigned one, and
@@ -142,8 +153,14 @@ impl Lanes for u64 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn inside<W: Lanes>(values: &[W], low: W, span: W, op: RangeOp, combine: Combine, out: &mut [u64]) {
     // SAFETY: this function has the features.
-    let test = |group: &[W; 64]| unsafe { W::inside(group, low, span) };
-    match_words(values, test, op.flip(), combine, out);
+    let test = |group: &[W; 64]| unsafe { W::inside::<false>(group, low, span) };
+    // SAFETY: this function has the features.
+    let at_most = |most| move |group: &[W; 64]| unsafe { W::inside::<true>(group, W::default(), most) };
+    match one_sided(low, span) {
+        OneSided::AtMost(most) => match_words(values, at_most(most), op.flip(), combine, out),
+        OneSided::MoreThan(most) => match_words(values, at_most(most), !op.flip(), combine, out),
+        OneSided::No => match_words(values, test, op.flip(), combine, out),
+    }
 }
 
 /// See [`super::between`] and [`DoubleRange`].

@@ -1,17 +1,17 @@
 //! Range and set tests on 512-bit vectors: a compare yields the match bits directly.
 
-use super::words::match_words;
+use super::words::{OneSided, match_words, one_sided};
 use super::{Combine, DoubleRange, RangeOp};
 use crate::CodeWord;
 use std::arch::x86_64::*;
 
 /// Words that are compared as unsigned lanes.
 pub trait Lanes: CodeWord {
-    /// Bit `i`: `values[i] - low <= span`.
+    /// Bit `i`: `values[i] - low <= span`; `FROM_ZERO` says that `low` is 0.
     ///
     /// # Safety
     /// The machine has AVX-512 F and BW.
-    unsafe fn inside(values: &[Self; 64], low: Self, span: Self) -> u64;
+    unsafe fn inside<const FROM_ZERO: bool>(values: &[Self; 64], low: Self, span: Self) -> u64;
 }
 
 macro_rules! lanes {
@@ -19,7 +19,7 @@ macro_rules! lanes {
         $(
             impl Lanes for $word {
                 #[inline(always)]
-                unsafe fn inside(values: &[$word; 64], low: $word, span: $word) -> u64 {
+                unsafe fn inside<const FROM_ZERO: bool>(values: &[$word; 64], low: $word, span: $word) -> u64 {
                     // SAFETY: the loads stay within the 64 values; the features are there by contract.
                     unsafe {
                         let low = $splat(low as $signed);
@@ -27,7 +27,8 @@ macro_rules! lanes {
                         let mut bits = 0;
                         for i in 0..64 / $lanes {
                             let v = _mm512_loadu_si512(values.as_ptr().add(i * $lanes).cast());
-                            bits |= u64::from($compare($minus(v, low), span)) << (i * $lanes % 64);
+                            let v = if FROM_ZERO { v } else { $minus(v, low) };
+                            bits |= u64::from($compare(v, span)) << (i * $lanes % 64);
                         }
                         bits
                     }
@@ -48,8 +49,14 @@ lanes! {
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn inside<W: Lanes>(values: &[W], low: W, span: W, op: RangeOp, combine: Combine, out: &mut [u64]) {
     // SAFETY: this function has the features.
-    let test = |group: &[W; 64]| unsafe { W::inside(group, low, span) };
-    match_words(values, test, op.flip(), combine, out);
+    let test = |group: &[W; 64]| unsafe { W::inside::<false>(group, low, span) };
+    // SAFETY: this function has the features.
+    let at_most = |most| move |group: &[W; 64]| unsafe { W::inside::<true>(group, W::default(), most) };
+    match one_sided(low, span) {
+        OneSided::AtMost(most) => match_words(values, at_most(most), op.flip(), combine, out),
+        OneSided::MoreThan(most) => match_words(values, at_most(most), !op.flip(), combine, out),
+        OneSided::No => match_words(values, test, op.flip(), combine, out),
+    }
 }
 
 /// See [`super::between`] and [`DoubleRange`].

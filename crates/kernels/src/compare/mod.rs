@@ -9,7 +9,7 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub(crate) mod scalar;
-mod words;
+pub(crate) mod words;
 
 use crate::isa::dispatch;
 use crate::plain::{Codes, view};

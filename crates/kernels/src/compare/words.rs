@@ -1,6 +1,30 @@
 //! The loop all vector units share: 64 values → one word of match bits.
 
 use super::Combine;
+use crate::CodeWord;
+
+/// A range of words with an open side, which is tested without a subtraction.
+pub(super) enum OneSided<W> {
+    /// It begins at 0 and ends here.
+    AtMost(W),
+    /// It ends at the largest word and begins behind this one.
+    MoreThan(W),
+    /// Neither.
+    No,
+}
+
+/// The form of a test `v - low <= span`.
+#[inline(always)]
+pub(super) fn one_sided<W: CodeWord>(low: W, span: W) -> OneSided<W> {
+    let top = W::from_u64(!0);
+    if low == W::default() {
+        OneSided::AtMost(span)
+    } else if span == top.wrapping_minus(low) {
+        OneSided::MoreThan(low.wrapping_minus(W::from_u64(1)))
+    } else {
+        OneSided::No
+    }
+}
 
 /// Writes the match bits of `values`, inverted by `flip`, into `out`. `test` yields the bits of 64
 /// values; the last, incomplete 64 are padded with zeros and cut off afterwards.
@@ -31,11 +55,19 @@ fn run<E: Copy + Default>(
     let (groups, rest) = values.as_chunks::<64>();
     let (full, last) = out.split_at_mut(groups.len());
     for (word, group) in full.iter_mut().zip(groups) {
-        *word = combine(*word, test(group) ^ flip);
+        write_word(word, combine(*word, test(group) ^ flip));
     }
     if let Some(word) = last.first_mut() {
         let mut group = [E::default(); 64];
         group[..rest.len()].copy_from_slice(rest);
         *word = combine(*word, test(&group) ^ flip) & !(!0 << rest.len());
     }
+}
+
+/// Writes a word of match bits that comes from mask registers. Volatile, lest the compiler collects words,
+/// or the masks they are joined from, in a vector register first, which takes longer than the test.
+#[inline(always)]
+pub(crate) fn write_word(word: &mut u64, bits: u64) {
+    // SAFETY: the word is borrowed for writing.
+    unsafe { std::ptr::from_mut(word).write_volatile(bits) }
 }

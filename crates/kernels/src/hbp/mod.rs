@@ -36,7 +36,7 @@ macro_rules! instantiate {
                 return unsafe { matches::between::<$unit>(codes, rows, op, (low, span), combine, out) };
             }
             // SAFETY: this function has the features.
-            let inside = |words: &[u64; 64]| unsafe { u64::inside(words, low, span) };
+            let inside = |words: &[u64; 64]| unsafe { u64::inside::<false>(words, low, span) };
             matches::between_words(codes, rows, op, combine, out, inside)
         }
 
@@ -69,8 +69,9 @@ mod rows;
 mod scalar;
 
 use crate::isa::dispatch;
-use crate::packed::{cut_tail, match_all_or_none};
-use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters};
+use crate::packed::{cut_tail, match_all_or_none, set_test};
+use crate::prefetch::prefetch_read;
+use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use fields::Fields;
 use std::ops::Range;
 
@@ -123,53 +124,24 @@ pub fn between(
     cut_tail(count, out);
 }
 
-/// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond the bitmap are not
-/// in it. `rows` and `out` as in [`between`].
-pub fn in_set(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    check(codes);
-    codes.check_rows(&rows, out);
-    match codes.bits {
-        ..=8 => in_set_of::<u8>(isa, codes, rows, set, combine, out),
-        9..=16 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
-        17..=32 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
-        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
-    }
-}
-
-/// A layout without a set test of its own unpacks some rows and tests them byte-packed.
-fn in_set_of<C: CodeWord>(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    const BATCH: usize = 2048;
-    let mut buffer = [C::default(); BATCH];
-    for (first, out) in rows.clone().step_by(BATCH).zip(out.chunks_mut(BATCH / 64)) {
-        let batch = first as u32..(first + BATCH).min(rows.end) as u32;
-        let count = unpack(isa, codes, Selection::all(batch), &mut buffer);
-        compare::in_set(isa, &buffer[..count], set, combine, out);
-    }
-}
+set_test!(pub fn in_set, Kernel::Hbp);
 
 /// Writes the codes of the selected rows densely and returns their number; `C` must hold `bits` bits.
 pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
     check(codes);
-    assert!(
-        size_of::<C>() as u32 * 8 >= codes.bits,
-        "codes wider than their words"
-    );
+    codes.check_words::<C>();
     let isa = counters::enter(Kernel::Hbp, isa);
     dispatch!(isa, unpack(codes, selection, out), otherwise scalar::unpack(codes, selection, out))
+}
+
+/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Positions beyond the codes are harmless.
+pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
+    let fields = Fields::of(codes.bits);
+    for &position in positions {
+        let (byte, _) = fields.place(usize::from(position));
+        prefetch_read(codes.bytes.as_ptr().wrapping_add(byte));
+    }
 }
 
 /// The code of one row.

@@ -1,6 +1,7 @@
 //! Positions on 256-bit vectors: eight bits at a time through a table of their positions, or four of the set
-//! bits at a time where a word has few.
+//! bits at a time where words have few.
 
+use super::reserve;
 use crate::compare::RangeOp;
 use crate::plain::CodeWord;
 use std::arch::x86_64::*;
@@ -49,52 +50,74 @@ pub(crate) unsafe fn pair_shuffle(byte: u8) -> __m128i {
     }
 }
 
-/// Up to so many set bits of a word are taken one by one, which is quicker than going through its eight bytes.
-const FEW: usize = 8;
+/// Words of match bits whose greatest count decides how they are taken apart.
+const SOME: usize = 16;
+/// Words with more set bits go by bytes, those with fewer bit by bit.
+const FEW: u32 = 12;
+/// Bits taken at once, whether there are so many or not.
+const AT_ONCE: usize = 4;
 
 /// See [`super::positions`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
-    let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
-    // A byte writes eight positions wherever it stands.
-    out.reserve(count + 8);
+    // Eight positions, or as many as are taken at once up to the greatest count, are written wherever a
+    // word's or byte's own end.
+    reserve(bits, FEW as usize + AT_ONCE, out);
     let mut end = out.len();
-    for (i, &word) in bits.iter().enumerate() {
-        if word == 0 {
+    for (i, words) in bits.chunks(SOME).enumerate() {
+        // The decision is per some words, lest it depends on each word's count.
+        let greatest = words.iter().fold(0, |most, word| most.max(word.count_ones()));
+        if greatest == 0 {
             continue;
         }
-        let ones = word.count_ones() as usize;
-        if ones <= FEW {
-            let first = base.wrapping_add((i * 64) as u16);
-            // SAFETY: as below.
-            let to = unsafe { out.as_mut_ptr().add(end) };
-            let mut rest = word;
-            // Four at least, so that no branch hangs on how many there are; those beyond are overwritten.
-            for half in 0..if ones > FEW / 2 { 2 } else { 1 } {
-                for k in 0..FEW / 2 {
-                    // SAFETY: eight more than the positions so far are reserved.
-                    unsafe {
-                        to.add(half * (FEW / 2) + k)
-                            .write(first.wrapping_add(rest.trailing_zeros() as u16))
-                    };
-                    rest &= rest.wrapping_sub(1);
-                }
-            }
-            end += ones;
-            continue;
-        }
-        for (j, byte) in word.to_le_bytes().into_iter().enumerate() {
-            let first = _mm_set1_epi16(base.wrapping_add((i * 64 + j * 8) as u16) as i16);
-            // SAFETY: `end` is at most the positions so far, and eight more are reserved.
+        for (j, &word) in words.iter().enumerate() {
+            let first = base.wrapping_add(((i * SOME + j) * 64) as u16);
+            // SAFETY: `end` is at most the positions so far, and there is room behind them.
             unsafe {
                 let to = out.as_mut_ptr().add(end);
-                _mm_storeu_si128(to.cast(), _mm_add_epi16(lanes_of_byte(byte), first));
+                match greatest {
+                    0..=FEW => bit_by_bit(word, greatest as usize, first, to),
+                    _ if word == 0 => {}
+                    _ => by_bytes(word, first, to),
+                }
             }
-            end += byte.count_ones() as usize;
+            end += word.count_ones() as usize;
         }
     }
     // SAFETY: all positions up to `end` were written above.
     unsafe { out.set_len(end) }
+}
+
+/// Writes `first` plus the numbers of the set bits, of which there are at most `most`; behind them anything.
+///
+/// # Safety
+/// `most` and [`AT_ONCE`] positions can be written; the machine has BMI.
+#[inline(always)]
+unsafe fn bit_by_bit(mut word: u64, most: usize, first: u16, to: *mut u16) {
+    for at in (0..most).step_by(AT_ONCE) {
+        for at in at..at + AT_ONCE {
+            // SAFETY: by contract.
+            unsafe { *to.add(at) = first.wrapping_add(word.trailing_zeros() as u16) };
+            word &= word.wrapping_sub(1);
+        }
+    }
+}
+
+/// Writes `first` plus the numbers of the set bits, and up to eight of anything.
+///
+/// # Safety
+/// They can be written; the machine has AVX2.
+#[inline(always)]
+unsafe fn by_bytes(word: u64, first: u16, to: *mut u16) {
+    let mut end = 0;
+    for (j, byte) in word.to_le_bytes().into_iter().enumerate() {
+        // SAFETY: by contract.
+        unsafe {
+            let first = _mm_set1_epi16(first.wrapping_add(j as u16 * 8) as i16);
+            _mm_storeu_si128(to.add(end).cast(), _mm_add_epi16(lanes_of_byte(byte), first));
+        }
+        end += byte.count_ones() as usize;
+    }
 }
 
 /// Words that can be gathered and compared as unsigned lanes.

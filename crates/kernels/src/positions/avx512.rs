@@ -1,37 +1,51 @@
 //! Positions on 512-bit vectors: compress in a register, store whole. (Compressing straight to memory
 //! is up to twice as slow.)
 
+use super::reserve;
 use crate::compare::RangeOp;
 use crate::plain::CodeWord;
 use std::arch::x86_64::*;
 
+/// Words of match bits whose greatest count decides how wide their positions are written.
+const SOME: usize = 8;
+
 /// See [`super::positions`].
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn positions(bits: &[u64], base: u16, out: &mut Vec<u16>) {
-    let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
     // A word writes up to 64 positions wherever it stands.
-    out.reserve(count + 64);
+    reserve(bits, 64, out);
     let mut end = out.len();
     let bytes: [u8; 64] = std::array::from_fn(|i| i as u8);
     // SAFETY: 64 bytes.
     let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-    for (i, &word) in bits.iter().enumerate() {
-        if word == 0 {
+    for (i, words) in bits.chunks(SOME).enumerate() {
+        // Where all words have few, a narrow store is enough: one that crosses a cache line costs twice.
+        // The decision is per some words, lest it depends on each word's count.
+        let greatest = words.iter().fold(0, |most, word| most.max(word.count_ones()));
+        if greatest == 0 {
             continue;
         }
-        let first = _mm512_set1_epi16(base.wrapping_add((i * 64) as u16) as i16);
-        let offsets = _mm512_maskz_compress_epi8(word, bytes);
-        let lower = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(offsets));
-        // SAFETY: `end` is at most the positions so far, and 64 more are reserved.
-        unsafe {
-            let to = out.as_mut_ptr().add(end);
-            _mm512_storeu_si512(to.cast(), _mm512_add_epi16(lower, first));
-            if word.count_ones() > 32 {
-                let upper = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64::<1>(offsets));
-                _mm512_storeu_si512(to.add(32).cast(), _mm512_add_epi16(upper, first));
+        for (j, &word) in words.iter().enumerate() {
+            let offsets = _mm512_maskz_compress_epi8(word, bytes);
+            let first = base.wrapping_add(((i * SOME + j) * 64) as u16) as i16;
+            // SAFETY: `end` is at most the positions so far, and 64 more are reserved.
+            unsafe {
+                let to = out.as_mut_ptr().add(end);
+                if greatest <= 16 {
+                    let few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(offsets));
+                    _mm256_storeu_si256(to.cast(), _mm256_add_epi16(few, _mm256_set1_epi16(first)));
+                } else {
+                    let first = _mm512_set1_epi16(first);
+                    let lower = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(offsets));
+                    _mm512_storeu_si512(to.cast(), _mm512_add_epi16(lower, first));
+                    if word.count_ones() > 32 {
+                        let upper = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64::<1>(offsets));
+                        _mm512_storeu_si512(to.add(32).cast(), _mm512_add_epi16(upper, first));
+                    }
+                }
             }
+            end += word.count_ones() as usize;
         }
-        end += word.count_ones() as usize;
     }
     // SAFETY: all positions up to `end` were written above.
     unsafe { out.set_len(end) }

@@ -23,6 +23,17 @@ pub fn positions(isa: Isa, bits: &[u64], base: u16, out: &mut Vec<u16>) -> usize
     out.len() - before
 }
 
+/// Makes room for the positions of all set bits and for `slack` more. Room for as many as there are bits is
+/// as good, and then they need not be counted.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn reserve(bits: &[u64], slack: usize, out: &mut Vec<u16>) {
+    if out.capacity() - out.len() < bits.len() * 64 + slack {
+        let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
+        out.reserve(count + slack);
+    }
+}
+
 /// Keeps those positions whose value passes the range test, in their order. Panics on a position
 /// beyond the values.
 pub fn reduce_between<T: Comparable>(

@@ -30,3 +30,11 @@ pub fn prefetch_rows(isa: Isa, rows: &[*const u8]) {
         prefetch_read(row);
     }
 }
+
+/// Asks for the lines of values at positions (byte-packed codes; the other layouts have a function of their
+/// own). Positions beyond the values are harmless.
+pub fn prefetch_values<T>(values: &[T], positions: &[u16]) {
+    for &position in positions {
+        prefetch_read(values.as_ptr().wrapping_add(position as usize));
+    }
+}

@@ -27,7 +27,8 @@ mod scan;
 mod transpose;
 
 use crate::isa::dispatch;
-use crate::packed::{CodeRange, in_set_by_unpacking, match_all_or_none};
+use crate::packed::{CodeRange, match_all_or_none, set_test};
+use crate::prefetch::prefetch_read;
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use planes::{PLANE_BYTES, Planes, SEGMENT_ROWS};
 use std::ops::Range;
@@ -77,49 +78,31 @@ pub fn between(
     }
 }
 
-/// Tests the codes of `rows` for membership in `set`, a bitmap by code; codes beyond it are not in it.
-/// `rows` and `out` as in [`between`].
-pub fn in_set(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    codes.check_rows(&rows, out);
-    let isa = counters::enter(Kernel::Vbp, isa);
-    match codes.bits {
-        1..=8 => in_set_of::<u8>(isa, codes, rows, set, combine, out),
-        9..=16 => in_set_of::<u16>(isa, codes, rows, set, combine, out),
-        17..=32 => in_set_of::<u32>(isa, codes, rows, set, combine, out),
-        _ => in_set_of::<u64>(isa, codes, rows, set, combine, out),
-    }
-}
-
-fn in_set_of<C: CodeWord>(
-    isa: Isa,
-    codes: Packed<'_>,
-    rows: Range<usize>,
-    set: &[u64],
-    combine: Combine,
-    out: &mut [u64],
-) {
-    in_set_by_unpacking::<C>(isa, rows, set, combine, out, |rows, buffer| {
-        unpack(isa, codes, Selection::all(rows), buffer);
-    });
-}
+set_test!(pub fn in_set, Kernel::Vbp);
 
 /// Writes the codes of the selected rows densely from `out[0]` and returns their number. Panics if a
 /// row lies beyond the column, `out` is too short or `C` narrower than the codes.
 pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-    assert!(
-        size_of::<C>() as u32 * 8 >= codes.bits,
-        "codes wider than their words"
-    );
+    codes.check_words::<C>();
     let planes = Planes::of(codes);
     let isa = counters::enter(Kernel::Vbp, isa);
     dispatch!(isa, unpack(planes, selection, out), otherwise scalar::unpack(planes, selection, out))
+}
+
+/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Positions beyond the codes are harmless.
+pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
+    let planes = Planes::of(codes);
+    for &position in positions {
+        let row = usize::from(position);
+        if row >= planes.rows {
+            continue;
+        }
+        let first = planes.register(row / 64);
+        for j in 0..planes.bits {
+            prefetch_read(first.wrapping_add(j * PLANE_BYTES));
+        }
+    }
 }
 
 /// One code. Panics if `row` lies beyond the column.
