@@ -27,8 +27,11 @@ const CHAINS: usize = 3;
 /// Work that takes less than this is repeated.
 pub const LEAST_NS: f64 = 100_000.0;
 
-/// Batches of short work, the fastest of which counts.
+/// Batches of work, the fastest of which counts.
 const BATCHES: usize = 3;
+
+/// Work that takes longer than this runs once.
+const MOST_NS: f64 = 20_000_000.0;
 
 /// Core cycles in a nanosecond, just now.
 pub fn cycles_per_ns() -> f64 {
@@ -54,15 +57,15 @@ fn run_chain(mut x: u64, plus: u64, xor: u64) -> u64 {
 }
 
 /// Times `work` of `units` units: repeated until it takes long enough to be timed, in batches of which the
-/// fastest counts. Work that takes milliseconds runs once.
+/// fastest counts.
 pub fn time(units: f64, work: &mut dyn FnMut()) -> Cost {
     let before = cycles_per_ns();
     let first = nanoseconds(1, work);
     let mut fastest = first;
-    if first < 10.0 * LEAST_NS {
+    if first < MOST_NS {
         let repetitions = (LEAST_NS / first).ceil().max(1.0) as usize;
         let batch = |_| nanoseconds(repetitions, work) / repetitions as f64;
-        fastest = (0..BATCHES).map(batch).fold(f64::INFINITY, f64::min);
+        fastest = (0..BATCHES).map(batch).fold(first, f64::min);
     }
     let ns = fastest / units;
     Cost {

@@ -1,6 +1,8 @@
 //! A column of codes in a layout, block by block as the system has them.
 
 use frazil_block::{AlignedBytes, Layout};
+use frazil_kernels::byteslice::early_stop::between_reading_all;
+use frazil_kernels::prefetch::prefetch_values;
 use frazil_kernels::{
     Combine, Isa, Packed, RangeOp, Selection, bitpack, byteslice, compare, hbp, packed, unpack, vbp,
 };
@@ -206,6 +208,21 @@ impl Column {
         }
     }
 
+    /// Tests all rows of a block of ByteSlice codes without early stopping.
+    pub fn between_reading_all(&self, isa: Isa, block: usize, (low, high): (u64, u64), out: &mut [u64]) {
+        let (codes, rows) = (self.packed(block), 0..self.rows);
+        between_reading_all(
+            isa,
+            codes,
+            rows,
+            RangeOp::Inside,
+            low,
+            high,
+            Combine::Replace,
+            out,
+        );
+    }
+
     /// Tests all rows of a block for membership in a bitmap by code.
     pub fn in_set(&self, isa: Isa, block: usize, set: &[u64], out: &mut [u64]) {
         let combine = Combine::Replace;
@@ -235,6 +252,18 @@ impl Column {
                 ..=8 => kernels::unpack(isa, self.packed(block), selection, &mut out.bytes),
                 9..=16 => kernels::unpack(isa, self.packed(block), selection, &mut out.shorts),
                 _ => kernels::unpack(isa, self.packed(block), selection, &mut out.words),
+            }),
+        }
+    }
+
+    /// Asks for the codes at positions of a block, to be in cache when they are fetched.
+    pub fn prefetch(&self, block: usize, positions: &[u16]) {
+        match &self.store {
+            Store::W8(words) => prefetch_values(words.block(block, self.rows), positions),
+            Store::W16(words) => prefetch_values(words.block(block, self.rows), positions),
+            Store::W32(words) => prefetch_values(words.block(block, self.rows), positions),
+            Store::Packed(_) => with_kernels!(self.layout, kernels => {
+                kernels::prefetch(self.packed(block), positions)
             }),
         }
     }

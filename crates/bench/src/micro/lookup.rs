@@ -3,8 +3,8 @@
 //!
 //! - `dependent`: lookups out of cache of which each waits for the code before it, so that nothing hides
 //!   the memory's latency.
-//! - `positions`: vectors of 1,024 ascending positions in a block out of cache, which the machine may
-//!   fetch ahead.
+//! - `positions`: vectors of 1,024 ascending positions in a block out of cache; before one is fetched, the
+//!   lines of the next are asked for.
 //! - `unpack/percent_p`: the codes of a block in cache, of which p per cent are selected by match bits.
 //! - `unpack_at/percent_p`: the same, selected by their positions. Where the two meet is the density at which
 //!   a scan changes from the one to the other (Hyrise's integer compression, section 4.1.2).
@@ -132,7 +132,9 @@ fn positions<'a>(case: String, column: &'a Column, vectors: &'a [(usize, Vec<u16
         case,
         units: vectors.iter().map(|(_, positions)| positions.len() as f64).sum(),
         work: Box::new(move || {
-            for (block, positions) in vectors {
+            let next = vectors.iter().cycle().skip(1);
+            for ((block, positions), (next_block, next)) in vectors.iter().zip(next) {
+                column.prefetch(*next_block, next);
                 column.unpack(isa, *block, Selection::Positions(positions), &mut fetched);
             }
             std::hint::black_box(&fetched);

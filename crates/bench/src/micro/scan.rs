@@ -80,9 +80,9 @@ fn run_group(
                 Place::OutOfCache => (far_bytes / bytes).max(2),
             };
             let column = Column::new(member.layout, group.bits, &codes, blocks);
-            check(&column, &codes, &predicates[0])?;
             columns.push(column);
         }
+        check(column_of(&columns, member), member, &codes, &predicates[0])?;
     }
     let outcomes = measure(group, &columns, &predicates, far_bytes, args);
     let (machine, outcomes) = match group.place {
@@ -159,12 +159,12 @@ fn scan_trial<'a>(
     predicates: &'a [Predicate],
 ) -> Trial<'a> {
     let isa = member.isa.unwrap_or_else(Isa::detect);
-    let (form, threads) = (member.form, member.threads);
+    let threads = member.threads;
     let passes = match group.place {
         Place::InCache => predicates.len(),
         Place::OutOfCache => 1,
     };
-    let mut scanners: Vec<Scanner> = (0..threads).map(|_| Scanner::new(column, isa, form)).collect();
+    let mut scanners: Vec<Scanner> = (0..threads).map(|_| Scanner::new(column, isa, member)).collect();
     let blocks = column.blocks();
     let work = move || {
         if let [scanner] = &mut scanners[..] {
@@ -192,16 +192,18 @@ struct Scanner<'a> {
     column: &'a Column,
     isa: Isa,
     form: Form,
+    reads_all: bool,
     bits: Vec<u64>,
     positions: Vec<u16>,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(column: &'a Column, isa: Isa, form: Form) -> Scanner<'a> {
+    fn new(column: &'a Column, isa: Isa, member: &Member) -> Scanner<'a> {
         Scanner {
             column,
             isa,
-            form,
+            form: member.form,
+            reads_all: member.reads_all,
             bits: vec![0; column.rows().div_ceil(64)],
             positions: Vec::with_capacity(column.rows() + 64),
         }
@@ -220,6 +222,10 @@ impl<'a> Scanner<'a> {
 
     fn test(&mut self, predicate: &Predicate, block: usize) {
         match predicate {
+            Predicate::Range(low, high) if self.reads_all => {
+                self.column
+                    .between_reading_all(self.isa, block, (*low, *high), &mut self.bits)
+            }
             Predicate::Range(low, high) => self.column.between(
                 self.isa,
                 block,
@@ -240,11 +246,12 @@ fn column_of<'a>(columns: &'a [Column], member: &Member) -> &'a Column {
 }
 
 /// Refuses to measure a wrong answer.
-fn check(column: &Column, codes: &[u64], predicate: &Predicate) -> Result<()> {
-    let mut scanner = Scanner::new(column, Isa::detect(), Form::Bits);
+fn check(column: &Column, member: &Member, codes: &[u64], predicate: &Predicate) -> Result<()> {
+    let isa = member.isa.unwrap_or_else(Isa::detect);
+    let mut scanner = Scanner::new(column, isa, member);
     scanner.scan(std::slice::from_ref(predicate), 0, 0..1);
     let wanted = codes.iter().filter(|&&code| predicate.admits(code)).count();
-    let found = count::ones(Isa::detect(), &scanner.bits);
+    let found = count::ones(isa, &scanner.bits);
     if found == wanted {
         return Ok(());
     }
@@ -334,6 +341,14 @@ fn codes(group: &Group, rows: usize) -> Vec<u64> {
 fn add_comparisons(report: &mut Report, group: &Group) {
     for member in &group.members {
         let rival = |layout| group.case(&Member { layout, ..*member });
+        if member.reads_all {
+            let stopping = Member {
+                reads_all: false,
+                ..*member
+            };
+            report.compare(&group.case(&stopping), &group.case(member), PER_VALUE.ns);
+            continue;
+        }
         if member.layout != Layout::BytePacked {
             report.compare(&group.case(member), &rival(Layout::BytePacked), PER_VALUE.ns);
         }

@@ -87,6 +87,8 @@ pub struct Grid {
     pub skews: &'static [u32],
     /// Threads, each scanning its part.
     pub threads: &'static [usize],
+    /// Whether ByteSlice's tests to bits are also measured without early stopping.
+    pub reading_all: bool,
 }
 
 /// Widths of the default set.
@@ -102,6 +104,7 @@ const LESS: Grid = Grid {
     percents: &[10],
     skews: &[0],
     threads: &[1],
+    reading_all: false,
 };
 
 /// The grids of `bench scan`.
@@ -117,6 +120,7 @@ pub const GRIDS: [Grid; 6] = [
         ],
         places: &[Place::InCache],
         forms: &[Form::Bits, Form::Positions],
+        reading_all: true,
         ..LESS
     },
     // Out of cache the operators differ by what early stopping leaves unread.
@@ -125,6 +129,7 @@ pub const GRIDS: [Grid; 6] = [
         operators: &[Operator::Less, Operator::Equal],
         places: &[Place::OutOfCache],
         forms: &[Form::Bits, Form::Positions],
+        reading_all: true,
         ..LESS
     },
     // By selectivity (ByteSlice, figures 11c and 17; Data Blocks, figure 12a).
@@ -184,6 +189,8 @@ pub struct Member {
     pub threads: usize,
     /// The result.
     pub form: Form,
+    /// Whether all slices are read, without early stopping.
+    pub reads_all: bool,
 }
 
 /// The groups of a grid. `widths`, unless empty, take the place of the default's.
@@ -201,7 +208,7 @@ pub fn groups(grid: &Grid, widths: &[u32]) -> Vec<Group> {
                         place,
                         percent,
                         skew,
-                        members: members(grid),
+                        members: members(grid, bits, operator),
                     }));
                 }
             }
@@ -210,7 +217,7 @@ pub fn groups(grid: &Grid, widths: &[u32]) -> Vec<Group> {
     groups
 }
 
-fn members(grid: &Grid) -> Vec<Member> {
+fn members(grid: &Grid, bits: u32, operator: Operator) -> Vec<Member> {
     let mut members = Vec::new();
     let best = Isa::detect();
     for &form in grid.forms {
@@ -221,9 +228,20 @@ fn members(grid: &Grid) -> Vec<Member> {
                     isa,
                     threads,
                     form,
+                    reads_all: false,
                 }));
             }
         }
+    }
+    // There is nothing to stop at in a single slice, and sets are tested on whole codes.
+    if grid.reading_all && bits > 8 && operator != Operator::InSet {
+        members.push(Member {
+            layout: Layout::ByteSlice,
+            isa: None,
+            threads: 1,
+            form: Form::Bits,
+            reads_all: true,
+        });
     }
     members
 }
@@ -253,6 +271,9 @@ impl Group {
         if member.threads != 1 {
             name.push_str(&format!("/threads_{}", member.threads));
         }
+        if member.reads_all {
+            name.push_str("/all_slices");
+        }
         if let Some(isa) = member.isa {
             name.push_str(&format!("/{isa}"));
         }
@@ -276,6 +297,7 @@ mod tests {
             "bit_packed/32/=/out_of_cache/positions",
             "byteslice/12/</in_cache/bits/zipf_0.5",
             "vbp/12/</out_of_cache/bits/threads_2",
+            "byteslice/12/</out_of_cache/bits/all_slices",
         ] {
             assert!(names.iter().any(|n| n == name), "{name}");
         }

@@ -38,11 +38,12 @@ impl Bytes {
     fn short_list(&self) -> usize {
         match self.bits {
             ..=16 => ROWS / 16,
-            17..=31 => ROWS / 8,
+            17..=31 => ROWS / 6,
             _ => ROWS / 4,
         }
     }
 
+    #[inline]
     fn codes(&self) -> Packed<'_> {
         Packed {
             bytes: self.bytes.as_slice(),
@@ -71,12 +72,18 @@ macro_rules! packed_codec {
             }
 
             fn fetch(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
+                match positions {
+                    [position] => out[0] = $kernels::get(self.0.codes(), *position as usize) as u32,
+                    _ => self.fetch_list(positions, scratch, out),
+                }
+            }
+        }
+
+        impl $codec {
+            #[inline(never)]
+            fn fetch_list(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
                 let codes = self.0.codes();
                 let (isa, all) = (Isa::detect(), Selection::all(0..ROWS as u32));
-                if let [position] = positions {
-                    out[0] = $kernels::get(codes, *position as usize) as u32;
-                    return;
-                }
                 if positions.len() < self.0.short_list() {
                     $kernels::unpack(isa, codes, Selection::Positions(positions), out);
                     return;
