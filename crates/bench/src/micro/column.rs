@@ -268,9 +268,9 @@ impl Column {
         }
     }
 
-    /// Follows a chain of `steps` single lookups, each of a row that follows from the code before it, and
-    /// returns the last code. The number of all rows is a power of two.
-    pub fn chase(&self, steps: usize) -> u64 {
+    /// Follows a chain of single lookups, each of a row that follows from the code before it and the number of
+    /// its step, and returns the last code. The number of all rows is a power of two.
+    pub fn chase(&self, steps: Range<u64>) -> u64 {
         let all = (self.rows * self.blocks) as u64;
         assert!(all.is_power_of_two() && self.rows.is_power_of_two());
         let chain = Chain {
@@ -292,7 +292,7 @@ impl Column {
 
 /// Lookups that wait for one another.
 struct Chain {
-    steps: usize,
+    steps: Range<u64>,
     row_mask: usize,
     row_bits: u32,
     mask: u64,
@@ -302,7 +302,7 @@ impl Chain {
     #[inline(always)]
     fn follow(&self, get: impl Fn(usize, usize) -> u64) -> u64 {
         let mut code = 1;
-        for step in 0..self.steps as u64 {
+        for step in self.steps.clone() {
             // The step's number keeps the chain out of short circles.
             let next = (code ^ step << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20 & self.mask;
             let (block, row) = ((next >> self.row_bits) as usize, next as usize & self.row_mask);
@@ -353,7 +353,7 @@ mod tests {
                 let mut fetched = Fetched::with_room(1_024);
                 let count = column.unpack(isa, 0, Selection::Positions(&[3, 700]), &mut fetched);
                 assert_eq!((count, fetched.code(1)), (2, codes[700]), "{layout} {bits}");
-                answers.push((out, members, column.chase(100)));
+                answers.push((out, members, column.chase(0..100)));
             }
             assert!(answers.iter().all(|a| *a == answers[0]), "{bits}");
             let wanted = (low..=high).contains(&codes[5]);

@@ -26,7 +26,7 @@ const BLOCK_ROWS: usize = 65_536;
 const BLOCKS: usize = 1_024;
 
 /// Lookups of a chain.
-const STEPS: usize = 20_000;
+const STEPS: u64 = 20_000;
 
 /// Positions of a vector.
 const POSITIONS: usize = 1_024;
@@ -117,11 +117,16 @@ fn selection(percent: u64) -> Vec<u64> {
     (0..BLOCK_ROWS / 64).map(word).collect()
 }
 
+/// Every chain goes on where the last one ended, lest it finds the lines of that one in cache.
 fn dependent(case: String, column: &Column) -> Trial<'_> {
+    let mut done = 0;
     Trial {
         case,
         units: STEPS as f64,
-        work: Box::new(|| _ = std::hint::black_box(column.chase(STEPS))),
+        work: Box::new(move || {
+            std::hint::black_box(column.chase(done..done + STEPS));
+            done += STEPS;
+        }),
     }
 }
 

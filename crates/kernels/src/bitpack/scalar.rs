@@ -26,11 +26,15 @@ pub unsafe fn get_of_group(group: *const u8, bits: u32, row: usize) -> u64 {
     // A body for each lane, so that the arithmetic of places is by constants.
     macro_rules! code {
         ($lane:ty) => {{
-            let place = place(<$lane>::BITS, bits, row as u32);
-            // SAFETY: by contract, both words lie in the row's group.
+            // SAFETY: by contract, all words asked for lie in the row's group.
             let word = |byte: u32| unsafe {
                 <$lane>::from_le(group.add(byte as usize).cast::<$lane>().read_unaligned())
             };
+            // Codes as wide as their lanes stand row by row.
+            if bits == <$lane>::BITS {
+                return word((row % GROUP) as u32 * (<$lane>::BITS / 8)).into();
+            }
+            let place = place(<$lane>::BITS, bits, row as u32);
             join::<$lane>(word(place.low).into(), word(place.high).into(), place.shift)
         }};
     }

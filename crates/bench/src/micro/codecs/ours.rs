@@ -38,7 +38,7 @@ impl Bytes {
     fn short_list(&self) -> usize {
         match self.bits {
             ..=16 => ROWS / 16,
-            17..=31 => ROWS / 6,
+            17..=31 => ROWS / 8,
             _ => ROWS / 4,
         }
     }
