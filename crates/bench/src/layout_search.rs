@@ -4,9 +4,10 @@
 //! A coordinate search over the columns of integers, decimals and dates, those first that most bytes of queries
 //! come from. The ways to try are those of EXPLAIN ANALYZE FREEZE that no other way beats in measured bytes, scan
 //! and access alike. Each is pinned, the table's blocks are built anew, and the queries that read the column are
-//! timed in turns with the best found so far; the pin is kept if it is faster (Welch). Two ways are built at a time, and
-//! nothing else runs while queries are timed. At the end the default and the best found are timed in turns over all
-//! queries. When the time is up, the columns that are left stay as the default holds them, which the report says.
+//! timed in turns with the best found so far; the pin is kept if it is faster by a test of the pairs of a round, which
+//! share what disturbs the machine. Two ways are built at a time, and nothing else runs while queries are timed. At
+//! the end the default and the best found are timed in turns over all queries. When the time is up, the columns that
+//! are left stay as the default holds them, which the report says.
 
 use crate::arguments::BenchArgs;
 use crate::engine::Engine;
@@ -14,7 +15,7 @@ use crate::experiments::{Configuration, Data, Figure, QueryExperiment, TPCH_QUER
 use crate::frazil_engine::{Frazil, load_frazil};
 use crate::query_runner;
 use crate::report::{Measurement, Report, Values};
-use crate::statistics::{Comparison, Sample, Verdict, compare};
+use crate::statistics::{Comparison, Sample, Verdict, compare_pairs};
 use frazil_tpch::{TABLES, Table};
 use frazil_types::{Error, LogicalType, Result, SqlState};
 use std::time::Instant;
@@ -156,7 +157,7 @@ impl Search<'_> {
             let (base, times) = self.measure(column, ways.len())?;
             let timed = ways.iter().zip(times).zip(built);
             for ((way, times), _) in timed.filter(|(_, built)| *built) {
-                let comparison = compare(&base, &times);
+                let comparison = compare_pairs(&base, &times);
                 self.add_times(column, way, (&base, times));
                 let ahead = found.is_none_or(|(other, _)| comparison.ratio > other.ratio);
                 if comparison.verdict == Verdict::Faster && ahead {
@@ -243,7 +244,8 @@ impl Search<'_> {
                 values: Values::Measured(sample),
             });
         }
-        self.report.compare(&case(&way), &case(&baseline), "execute");
+        self.report
+            .compare_pairs(&case(&way), &case(&baseline), "execute");
     }
 }
 

@@ -4,7 +4,9 @@
 mod json;
 mod table;
 
-use crate::statistics::{Comparison, Interval, Sample, classes, compare, compare_exact, outlier};
+use crate::statistics::{
+    Comparison, Interval, Sample, classes, compare, compare_exact, compare_pairs, outlier,
+};
 
 /// A number of a case, measured several times, or known exactly.
 #[derive(Clone, Debug)]
@@ -196,12 +198,29 @@ impl Report {
 
     /// Compares `case` with `baseline` by `metric`. Does nothing if one of them was not measured.
     pub fn compare(&mut self, case: &str, baseline: &str, metric: &'static str) {
+        self.compare_by(case, baseline, metric, |b, c| {
+            (compare(b, c), compare_without_outliers(b, c))
+        });
+    }
+
+    /// Compares what was measured in pairs: the n-th value of one right before or after the n-th of the other.
+    pub fn compare_pairs(&mut self, case: &str, baseline: &str, metric: &'static str) {
+        self.compare_by(case, baseline, metric, |b, c| (compare_pairs(b, c), None));
+    }
+
+    fn compare_by(
+        &mut self,
+        case: &str,
+        baseline: &str,
+        metric: &'static str,
+        samples: impl Fn(&Sample, &Sample) -> (Comparison, Option<Comparison>),
+    ) {
         let find = |name: &str| (self.measurements.iter()).find(|m| m.case == name && m.metric == metric);
         let (Some(of_case), Some(of_baseline)) = (find(case), find(baseline)) else {
             return;
         };
         let (all, without_outliers) = match (&of_baseline.values, &of_case.values) {
-            (Values::Measured(b), Values::Measured(c)) => (compare(b, c), compare_without_outliers(b, c)),
+            (Values::Measured(b), Values::Measured(c)) => samples(b, c),
             (Values::Exact(b), Values::Exact(c)) => (compare_exact(*b, *c), None),
             _ => return,
         };

@@ -18,7 +18,7 @@ mod student_t;
 mod welch;
 
 pub use classes::classes;
-pub use comparison::{Comparison, Verdict, compare, compare_exact};
+pub use comparison::{Comparison, Verdict, compare, compare_exact, compare_pairs};
 pub use grubbs::outlier;
 pub use sample::{Interval, Sample};
 pub use welch::{Welch, welch};
