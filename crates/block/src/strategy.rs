@@ -1,33 +1,40 @@
-//! How the tests of a window are joined (ByteSlice, section 3.1.2; Data Blocks, section 4.2): what
-//! `frazil bench conjunction` measured, as a rule.
+//! How the tests of a window are joined (ByteSlice, section 3.1.2 and appendix E; Data Blocks, section 4.2): what
+//! `frazil bench conjunction` measured of conjunctions and disjunctions, as a rule.
 //!
 //! - **Column-first**: a test is given the match bits so far and skips vectors in which they decide
-//!   everything. It costs a look at the bits for each vector, and the machine foresees less.
-//! - **Baseline**: the test is made on all rows, then joined. Codes of layouts whose tests of a whole
-//!   window are much quicker than those of a piece lose less by it than by looking.
+//!   everything. On byte-packed codes, ByteSlice and VBP it costs as much as the baseline or up to a fifth
+//!   less, whatever the bits.
+//! - **Baseline**: the test is made on all rows, then joined. Bit-packed codes and HBP are quicker tested in a
+//!   whole window than vector by vector, unless nearly all vectors are decided.
 //! - **Reduce**: rows become positions, at which the codes are fetched and tested.
 //!
-//! Predicate-first is what windows are: all tests on one before any on the next. In pieces as small as a
-//! vector it is several times as slow as any of these.
+//! Predicate-first is what windows are: all tests on one before any on the next. In pieces of 512 rows it is
+//! 1.2 to 14 times as slow as the baseline.
 
 use crate::format::ColumnEntry;
 use crate::layouts::Layout;
 
-/// Rows in a thousand, for each byte of a code, below which positions are reduced rather than bits joined: a
-/// reduced position costs about 1.5 cycles, a compared byte of codes 0.015.
-const REDUCE_BELOW_PERMILLE_A_BYTE: usize = 8;
-
-/// Undecided rows in a thousand below which a test of bit-packed codes is given the bits so far. Its vectors
-/// are groups of 512 rows, and one of a group alone costs twice its share of a window.
-const PIPELINE_BIT_PACKED_BELOW_PERMILLE: usize = 2;
+/// Undecided rows in a thousand below which a test of bit-packed codes or HBP is given the bits so far: a third
+/// of the groups of 512 rows then have none. At 1 in a thousand that gains 2 to 30 per cent, at 10 it loses up to
+/// 15.
+const PIPELINE_GROUPS_BELOW_PERMILLE: usize = 2;
 
 /// Whether a test of codes is given the match bits so far (column-first), of which so many rows of all are
 /// undecided.
 pub(crate) fn pipelines(entry: &ColumnEntry, undecided: usize, rows: usize) -> bool {
-    entry.layout != Layout::BitPacked || undecided * 1000 < rows * PIPELINE_BIT_PACKED_BELOW_PERMILLE
+    !matches!(entry.layout, Layout::BitPacked | Layout::Hbp)
+        || undecided * 1000 < rows * PIPELINE_GROUPS_BELOW_PERMILLE
 }
 
-/// Rows in a thousand below which a test of codes is better done at positions.
+/// Rows in a thousand below which a test of codes is better done at positions. A test of a window costs its
+/// bytes, but for ByteSlice, which mostly stops after the first; a reduced position costs some 1.5 cycles, and on
+/// VBP a gather of bits from every plane.
 pub(crate) fn reduce_below(entry: &ColumnEntry) -> usize {
-    usize::from(entry.code_bits).div_ceil(8) * REDUCE_BELOW_PERMILLE_A_BYTE
+    let bytes = usize::from(entry.code_bits).div_ceil(8);
+    match entry.layout {
+        Layout::ByteSlice => 4,
+        Layout::Vbp => 0,
+        Layout::BitPacked => 6 * bytes,
+        Layout::None | Layout::BytePacked | Layout::Hbp => 8 * bytes,
+    }
 }

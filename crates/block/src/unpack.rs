@@ -14,36 +14,46 @@ use frazil_types::{NativeType, Result, StringRef, dispatch_native};
 
 /// Selected rows in a thousand below which they are fetched at their positions, and from which on by match
 /// bits: everything between them is then decoded, which takes no branch and no address a row (Hyrise's
-/// integer compression, section 4.1.2). For values as they lie and, as in [`Layout::ALL`], codes on
-/// byte-packed, bit-packed, ByteSlice, VBP and HBP; by the size of a word: 1, 2, 4 and 8 bytes and more. What
-/// `frazil bench lookup` measured on AVX-512: `unpack/percent_p` against `unpack_at/percent_p`.
-const AT_POSITIONS_BELOW: [[u16; 4]; 6] = [
-    [83, 83, 83, 83],
-    [83, 83, 83, 83],
-    [83, 83, 83, 83],
-    [83, 83, 83, 83],
-    [83, 83, 83, 83],
-    [83, 83, 83, 83],
+/// integer compression, section 4.1.2). Rows: values as they lie and, as in [`Layout::ALL`], codes on
+/// byte-packed, bit-packed, ByteSlice, VBP and HBP. Columns: words of 1, 2, 4 and at least 8 bytes.
+type Densities = [[u16; 4]; 6];
+
+/// With a vector unit that compresses, by the time of whole queries.
+const COMPRESSING: Densities = [[83; 4]; 6];
+
+/// Without: `unpack/percent_p` against `unpack_at/percent_p` of `frazil bench lookup` on AVX2, three quarters of
+/// the density where they meet, as positions have to be made of match bits first.
+const NOT_COMPRESSING: Densities = [
+    [240, 270, 320, 320],
+    [240, 270, 320, 320],
+    [270, 270, 270, 270],
+    [240, 330, 470, 470],
+    [110, 180, 240, 240],
+    [200, 200, 200, 200],
 ];
 
 /// Selected rows in a thousand below which values of so many bytes, which lie side by side, are fetched at
 /// positions rather than by match bits.
-pub fn values_at_positions_below(bytes: usize) -> usize {
-    at_positions_below(0, bytes)
+pub fn values_at_positions_below(isa: Isa, bytes: usize) -> usize {
+    at_positions_below(isa, 0, bytes)
 }
 
-fn at_positions_below(row: usize, bytes: usize) -> usize {
+fn at_positions_below(isa: Isa, held: usize, bytes: usize) -> usize {
+    let densities = match isa {
+        Isa::Avx512 => &COMPRESSING,
+        _ => &NOT_COMPRESSING,
+    };
     let word = bytes.next_power_of_two().trailing_zeros().min(3);
-    AT_POSITIONS_BELOW[row][word as usize].into()
+    densities[held][word as usize].into()
 }
 
 impl Block {
     /// Selected rows in a thousand below which a column is better unpacked at positions than by match bits.
-    pub fn at_positions_below(&self, column: usize) -> usize {
+    pub fn at_positions_below(&self, isa: Isa, column: usize) -> usize {
         let entry = self.entry(column);
         match Layout::ALL.iter().position(|&layout| layout == entry.layout) {
-            Some(layout) => at_positions_below(layout + 1, usize::from(entry.code_bits).div_ceil(8)),
-            None => values_at_positions_below(entry.native.size()),
+            Some(layout) => at_positions_below(isa, layout + 1, usize::from(entry.code_bits).div_ceil(8)),
+            None => values_at_positions_below(isa, entry.native.size()),
         }
     }
 

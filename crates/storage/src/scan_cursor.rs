@@ -17,7 +17,7 @@ use frazil_block::unpack::values_at_positions_below;
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
 use frazil_kernels::count::take_words;
-use frazil_kernels::{Selection, positions};
+use frazil_kernels::{Isa, Selection, positions};
 use frazil_types::{CHUNK_ROWS, MatchBits, Result};
 use std::sync::Arc;
 
@@ -220,7 +220,8 @@ impl ScanCursor {
         let sparse = match self.vector {
             Vector::Range { .. } => false,
             Vector::Words { from, to, count } => {
-                count * 1000 < (to - from) * 64 * at_positions_below(slot, self.scan.columns[index])
+                let below = at_positions_below(self.scan.options.isa, slot, self.scan.columns[index]);
+                count * 1000 < (to - from) * 64 * below
             }
         };
         if sparse {
@@ -418,10 +419,10 @@ fn fetch(
 }
 
 /// Rows in a thousand below which values of a column are fetched at positions.
-fn at_positions_below(slot: &ChunkSlot, column: usize) -> usize {
+fn at_positions_below(isa: Isa, slot: &ChunkSlot, column: usize) -> usize {
     match &*slot.chunk {
-        Chunk::Hot(hot) => values_at_positions_below(hot.layout().column(column).native.size()),
-        Chunk::Frozen(frozen) => frozen.block.at_positions_below(column),
+        Chunk::Hot(hot) => values_at_positions_below(isa, hot.layout().column(column).native.size()),
+        Chunk::Frozen(frozen) => frozen.block.at_positions_below(isa, column),
     }
 }
 
