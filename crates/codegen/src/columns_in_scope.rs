@@ -3,29 +3,37 @@
 use crate::operators::vector_call::VectorWords;
 use crate::sql_value::SqlValue;
 use crate::stage_vector::Slot;
-use crate::translator::{Hoisted, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::{self, InstBuilder, condcodes::IntCC, types};
 use frazil_plan::ColumnId;
 use frazil_runtime::FieldPlace;
-use frazil_runtime::abi::VectorColumn;
 use frazil_types::{Error, NativeType, Result};
 use std::collections::HashMap;
-use std::mem::offset_of;
 
 /// The anchor that is the row's number in the source vector.
 pub(crate) const SOURCE_ROW: usize = 0;
+
+/// A column of the source vector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourceCell {
+    /// Its number.
+    pub index: usize,
+    /// How its values are held in the vector.
+    pub storage: NativeType,
+    /// How generated code holds them.
+    pub native: NativeType,
+    pub nullable: bool,
+    /// Whether there is a value for every row, never one for all.
+    pub flat: bool,
+    /// The table's column whose cells it may point at; none for row ids, and for what no scan gives.
+    pub in_table: Option<usize>,
+}
 
 /// Where a column's value is to be found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// In a column of the source vector.
-    Source {
-        index: usize,
-        storage: NativeType,
-        native: NativeType,
-        nullable: bool,
-        flat: bool,
-    },
+    Source(SourceCell),
     /// In the stage vector this stage reads.
     Slot(Slot),
     /// In the row an anchor points at.
@@ -55,6 +63,7 @@ enum Anchor {
 enum Loaded {
     Column(ColumnId),
     Anchor(usize, Slot),
+    Partition,
 }
 
 /// The columns a function knows.
@@ -66,6 +75,8 @@ pub(crate) struct Scope {
     log: Vec<Loaded>,
     /// The row of the loop.
     row: Option<ir::Value>,
+    /// Where the source row's partition begins, in bytes, and its row there.
+    partition: Option<(ir::Value, ir::Value)>,
 }
 
 /// A state of a scope to go back to: what is loaded in a block that runs only sometimes is forgotten
@@ -115,9 +126,21 @@ impl Scope {
                 Some(Loaded::Anchor(anchor, slot)) => {
                     self.anchors.insert(anchor, Anchor::Slot(slot));
                 }
+                Some(Loaded::Partition) => self.partition = None,
                 None => {}
             }
         }
+    }
+
+    /// Where the source row's partition begins, in bytes, and its row there, if that was computed.
+    pub fn partition(&self) -> Option<(ir::Value, ir::Value)> {
+        self.partition
+    }
+
+    /// Remembers it.
+    pub fn set_partition(&mut self, found: (ir::Value, ir::Value)) {
+        self.partition = Some(found);
+        self.log.push(Loaded::Partition);
     }
 }
 
@@ -153,13 +176,7 @@ impl Translator<'_, '_> {
         let value = match self.scope.get(id)? {
             Place::Value(value) => return Ok(value),
             Place::Slot(slot) => self.slot_value(slot)?,
-            Place::Source {
-                index,
-                storage,
-                native,
-                nullable,
-                flat,
-            } => self.source_value(index, storage, native, nullable, flat)?,
+            Place::Source(cell) => self.source_value(cell)?,
             Place::Vector {
                 words,
                 storage,
@@ -216,33 +233,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The value of this row in a column of the source vector.
-    pub fn source_value(
-        &mut self,
-        index: usize,
-        storage: NativeType,
-        native: NativeType,
-        nullable: bool,
-        flat: bool,
-    ) -> Result<SqlValue> {
-        let row = self.anchor(SOURCE_ROW)?;
-        let mut word = |offset: usize| self.hoist(Hoisted::SourceWord(index, offset as i32));
-        let values = word(offset_of!(VectorColumn, values));
-        let mut words = VectorWords {
-            values,
-            value_mask: (!flat).then(|| word(offset_of!(VectorColumn, value_mask))),
-            validity: values,
-            validity_mask: None,
-        };
-        if nullable {
-            words.validity = word(offset_of!(VectorColumn, validity));
-            words.validity_mask = Some(word(offset_of!(VectorColumn, validity_mask)));
-        }
-        Ok(self.vector_value(row, words, storage, native, nullable))
-    }
-
     /// The value of a row of a vector.
-    fn vector_value(
+    pub fn vector_value(
         &mut self,
         row: ir::Value,
         words: VectorWords,
@@ -262,7 +254,8 @@ impl Translator<'_, '_> {
         SqlValue { value, valid, native }
     }
 
-    fn masked(&mut self, row: ir::Value, mask: Option<ir::Value>) -> ir::Value {
+    /// A row, or the row that stands for all.
+    pub fn masked(&mut self, row: ir::Value, mask: Option<ir::Value>) -> ir::Value {
         match mask {
             Some(mask) => self.b.ins().band(row, mask),
             None => row,

@@ -11,9 +11,28 @@ use crate::vector_calls;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_kernels::Isa;
+use frazil_plan::TableId;
 use frazil_plan::pipeline::PipelinePlan;
+use frazil_storage::HotLayout;
 use frazil_types::{Error, Result};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How generated code reads hot chunks, whose rows lie in memPAX(k) (Runtime Fragility, section 2, dimension 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PaxCode {
+    /// It does not: the scan lends columns that lie side by side and gathers those that do not.
+    #[default]
+    Gathered,
+    /// Where they lie, by code made for the table's k; chunks of another k by code that reads k. Gathered where the
+    /// table has no layout to make code for.
+    CompileTime,
+    /// Where they lie, by code that reads k from the context.
+    RunTime,
+}
+
+/// The layout of a table's hot chunks, if it has any.
+pub type HotLayoutOf<'a> = dyn Fn(TableId) -> Option<Arc<HotLayout>> + 'a;
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +45,8 @@ pub struct CompileOptions {
     pub text: bool,
     /// Use no instruction beyond this set; the machine's best if `None`.
     pub isa: Option<Isa>,
+    /// How hot chunks are read.
+    pub pax_code: PaxCode,
 }
 
 /// A plan in machine code. It can be executed any number of times, by any number of threads.
@@ -50,13 +71,21 @@ pub struct CompiledPipeline {
     pub source: SourceShape,
     /// Number of stages.
     pub stages: usize,
+    /// How it reads hot chunks.
+    pub pax_code: PaxCode,
+    /// Rows of the partitions that its first stage is also compiled for.
+    pub known_partitions: Option<usize>,
     pub(crate) output: Vec<Slot>,
     pub(crate) memory_bytes: usize,
     pub(crate) entry: StageFunction,
 }
 
-/// Compiles a plan.
-pub fn compile(plan: &PipelinePlan, options: &CompileOptions) -> Result<CompiledPlan> {
+/// Compiles a plan. Code that is made for a layout of hot chunks (see [`PaxCode::CompileTime`]) asks `hot_layout` for it.
+pub fn compile(
+    plan: &PipelinePlan,
+    options: &CompileOptions,
+    hot_layout: &HotLayoutOf<'_>,
+) -> Result<CompiledPlan> {
     let started = Instant::now();
     let hoisted = vector_calls::hoist(plan);
     let plan = hoisted.as_ref().unwrap_or(plan);
@@ -65,13 +94,15 @@ pub fn compile(plan: &PipelinePlan, options: &CompileOptions) -> Result<Compiled
         plan,
         layouts: &layouts,
         jit: Jit::new(options)?,
+        pax_code: options.pax_code,
+        hot_layout,
         failures: Vec::new(),
     };
     let mut contexts = FunctionBuilderContext::new();
     let parts: Vec<PipelineParts> = (0..plan.pipelines.len())
         .map(|p| compile_pipeline(&mut unit, &mut contexts, p))
         .collect::<Result<_>>()?;
-    let entries: Vec<FuncId> = parts.iter().map(|p| p.stages[0]).collect();
+    let entries: Vec<FuncId> = parts.iter().map(|p| p.entry).collect();
     let (jit, failures) = (unit.jit, unit.failures);
     let (code, entries) = jit.finish(&entries)?;
     let pipelines = parts
@@ -81,6 +112,8 @@ pub fn compile(plan: &PipelinePlan, options: &CompileOptions) -> Result<Compiled
             objects: parts.objects.0,
             source: parts.source,
             stages: parts.stages.len(),
+            pax_code: parts.pax_code,
+            known_partitions: parts.known_partitions,
             output: parts.output.slots,
             memory_bytes: parts.memory.bytes(),
             entry,

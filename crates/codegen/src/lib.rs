@@ -23,13 +23,14 @@ mod expressions;
 mod jit;
 mod operators;
 mod pipeline_function;
+mod row_loop;
 mod sql_value;
 mod stage_loop;
 mod stage_vector;
 mod translator;
 mod vector_calls;
 
-pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, compile};
+pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, PaxCode, compile};
 pub use finished::{Finished, JoinFlags, Partial};
 pub use objects::ObjectSpec;
 pub use open_pipeline::{OpenPipeline, Opening, buffer_build};

@@ -5,8 +5,10 @@
 //! vector's strings point at is still alive in all stages.
 
 use crate::columns_in_scope::{Place, SOURCE_ROW, Scope};
+use crate::compile::PaxCode;
 use crate::jit::builder;
 use crate::objects::Objects;
+use crate::row_loop::{Cells, KnownLayout};
 use crate::source_shape::SourceShape;
 use crate::stage_loop::StageWork;
 use crate::stage_vector::{SlotContent, StageMemory, StageVector};
@@ -15,18 +17,24 @@ use crate::vector_calls::as_call;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_plan::ColumnId;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use frazil_types::Result;
 use std::collections::BTreeSet;
 
 /// What became of a pipeline.
 pub(crate) struct PipelineParts {
     pub stages: Vec<FuncId>,
+    /// What is called with vectors of the source.
+    pub entry: FuncId,
     pub objects: Objects,
     pub memory: StageMemory,
     /// Columns handed to the sink, if it takes vectors.
     pub output: StageVector,
     pub source: SourceShape,
+    /// How the source's hot chunks are read.
+    pub pax_code: PaxCode,
+    /// Rows of the partitions that a copy of the first stage was made for.
+    pub known_partitions: Option<usize>,
 }
 
 /// The anchor of the build rows that the probe at `operator` finds.
@@ -105,15 +113,37 @@ pub(crate) fn compile_pipeline(
         .iter()
         .map(|n| unit.jit.declare_stage(n))
         .collect::<Result<_>>()?;
+    let known = known_layout(unit, pipeline, stages[0])?;
+    let any_partitions = matches!(pipeline.source, Source::Scan { .. }) && unit.pax_code == PaxCode::RunTime;
+    let (general, pax_code) = match &known {
+        Some(_) => (Cells::RunTime, PaxCode::CompileTime),
+        None if any_partitions => (Cells::RunTime, PaxCode::RunTime),
+        None => (Cells::SideBySide, PaxCode::Gathered),
+    };
     let mut input: Option<StageVector> = None;
     for stage in 0..starts.len() {
         let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
-        let work = StageWork::new(pipeline, starts[stage]..end, stages.get(stage + 1).copied());
-        let scope = match &input {
+        let work = |cells| {
+            let next = stages.get(stage + 1).copied();
+            StageWork::new(pipeline, starts[stage]..end, next, cells)
+        };
+        let scope = |unit: &Unit<'_>| match &input {
             None => source_scope(&source),
             Some(vector) => stage_scope(unit, pipeline, vector, starts[stage]),
         };
+        if let (0, Some((id, known))) = (stage, &known) {
+            // The same work for one layout. Its output lies where that of the stage for any lies.
+            let mut same_memory = memory.clone();
+            let mut function = unit.jit.begin(*id);
+            let (scope, work) = (scope(unit), work(Cells::CompileTime(known.clone())));
+            let builder = builder(&mut function, contexts);
+            let translator = Translator::new(builder, unit, &mut objects, &mut same_memory, scope, work);
+            translator.stage(None, &source)?;
+            let name = format!("{}_k{}", names[0], known.layout.rows_per_partition());
+            unit.jit.define(*id, &name, function)?;
+        }
         let mut function = unit.jit.begin(stages[stage]);
+        let (scope, work) = (scope(unit), work(general.clone()));
         let builder = builder(&mut function, contexts);
         let translator = Translator::new(builder, unit, &mut objects, &mut memory, scope, work);
         let output = translator.stage(input.take(), &source)?;
@@ -121,12 +151,39 @@ pub(crate) fn compile_pipeline(
         input = Some(output);
     }
     Ok(PipelineParts {
+        pax_code,
+        entry: known.as_ref().map_or(stages[0], |k| k.0),
+        known_partitions: known.map(|k| k.1.layout.rows_per_partition()),
         stages,
         objects,
         memory,
         output: input.unwrap_or_default(),
         source,
     })
+}
+
+/// The layout that the first stage is also compiled for, and the function that will hold that code.
+fn known_layout(
+    unit: &mut Unit<'_>,
+    pipeline: &Pipeline,
+    general: FuncId,
+) -> Result<Option<(FuncId, KnownLayout)>> {
+    let Source::Scan { table, .. } = &pipeline.source else {
+        return Ok(None);
+    };
+    if unit.pax_code != PaxCode::CompileTime {
+        return Ok(None);
+    }
+    let Some(layout) = (unit.hot_layout)(*table).filter(|l| KnownLayout::is_near(l)) else {
+        return Ok(None);
+    };
+    let name = format!("known_layout{}", general.as_u32());
+    let id = unit.jit.declare_stage(&name)?;
+    let known = KnownLayout {
+        layout,
+        otherwise: general,
+    };
+    Ok(Some((id, known)))
 }
 
 /// Bytes of the row of zeros that stands for "no match".
@@ -142,16 +199,7 @@ fn source_scope(source: &SourceShape) -> Scope {
     let mut scope = Scope::default();
     for (index, column) in source.columns.iter().enumerate() {
         if let Some(id) = column.id {
-            scope.place(
-                id,
-                Place::Source {
-                    index,
-                    storage: column.storage,
-                    native: column.native,
-                    nullable: column.nullable,
-                    flat: column.flat,
-                },
-            );
+            scope.place(id, Place::Source(column.cell(index)));
         }
     }
     scope
@@ -203,7 +251,7 @@ pub(crate) fn anchors_of(scope: &Scope, columns: &[ColumnId]) -> Result<BTreeSet
     let mut anchors = BTreeSet::new();
     for &column in columns {
         match scope.get(column)? {
-            Place::Source { .. } => {
+            Place::Source(_) => {
                 anchors.insert(SOURCE_ROW);
             }
             Place::BuildRow { anchor, .. } => {

@@ -1,9 +1,10 @@
 //! Sources of rows that lie in memory, brought into the form of source vectors: gathered from rows of
 //! groups, sorters and join tables, or lent from batches.
 
+use crate::compile::{CompiledPipeline, PaxCode};
 use crate::finished::JoinFlags;
 use crate::source_shape::{SourceColumn, SourceShape};
-use frazil_runtime::abi::VectorColumn;
+use frazil_runtime::abi::{Partitions, VectorColumn};
 use frazil_runtime::join_hash_table::EarlyFilter;
 use frazil_runtime::{FieldPlace, Groups, JoinTable, RowBuffer, ScanSource, SortedRows};
 use frazil_storage::TableScan;
@@ -110,11 +111,13 @@ pub(crate) enum SourceCursor {
 
 impl SourceCursor {
     /// A cursor at no morsel.
-    pub fn new(source: &PipelineSource, shape: &SourceShape) -> SourceCursor {
+    pub fn new(source: &PipelineSource, pipeline: &CompiledPipeline) -> SourceCursor {
+        let shape = &pipeline.source;
         match source {
             PipelineSource::Scan { scan, row_id, .. } => {
                 let read: Vec<bool> = shape.columns.iter().map(|c| c.read).collect();
-                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id)))
+                let in_place = pipeline.pax_code != PaxCode::Gathered;
+                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place)))
             }
             PipelineSource::Buffer(..) | PipelineSource::Values(..) => {
                 SourceCursor::Columns(Lender::default())
@@ -150,6 +153,14 @@ impl SourceCursor {
             SourceCursor::Scan(scan) => scan.next(),
             SourceCursor::Rows(gatherer) => Ok(gatherer.next()),
             SourceCursor::Columns(lender) => Ok(Some(std::mem::take(&mut lender.rows)).filter(|&r| r > 0)),
+        }
+    }
+
+    /// How the rows of the current vector lie.
+    pub fn partitions(&self) -> Partitions {
+        match self {
+            SourceCursor::Scan(scan) => scan.partitions(),
+            SourceCursor::Rows(_) | SourceCursor::Columns(_) => Partitions::SIDE_BY_SIDE,
         }
     }
 

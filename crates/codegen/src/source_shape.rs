@@ -1,6 +1,7 @@
 //! The columns of a pipeline's source vectors. Every source, rows in memory included, is brought into
 //! this one form before generated code sees it.
 
+use crate::columns_in_scope::SourceCell;
 use crate::plan_layouts::PlanLayouts;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind};
@@ -22,8 +23,24 @@ pub struct SourceColumn {
     pub read: bool,
     /// Whether the vector has a value for every row: no scan's is sure to, as a block may hold a column as one constant.
     pub(crate) flat: bool,
+    /// For a scan: the table's column; none for the row id.
+    pub(crate) in_table: Option<usize>,
     /// For rows in memory: where the value lies in a row.
     pub field: Option<FieldPlace>,
+}
+
+impl SourceColumn {
+    /// It as the column of that number.
+    pub(crate) fn cell(&self, index: usize) -> SourceCell {
+        SourceCell {
+            index,
+            storage: self.storage,
+            native: self.native,
+            nullable: self.nullable,
+            flat: self.flat,
+            in_table: self.in_table,
+        }
+    }
 }
 
 /// All columns, in order. Of a scan: its columns, then the row id if it is asked for.
@@ -43,6 +60,7 @@ impl SourceShape {
             nullable: field.validity.is_some(),
             read: id.is_none_or(|id| live.contains(&id)),
             flat: true,
+            in_table: None,
             field: Some(field),
         };
         let stored = |id: ColumnId, nullable: bool| SourceColumn {
@@ -52,12 +70,16 @@ impl SourceShape {
             nullable,
             read: live.contains(&id),
             flat: !matches!(pipeline.source, Source::Scan { .. }),
+            in_table: None,
             field: None,
         };
         let columns = match &pipeline.source {
             Source::Scan { columns, row_id, .. } => columns
                 .iter()
-                .map(|c| stored(c.0, plan.columns[c.0].nullable))
+                .map(|c| SourceColumn {
+                    in_table: Some(c.1),
+                    ..stored(c.0, plan.columns[c.0].nullable)
+                })
                 .chain(row_id.map(|id| stored(id, false)))
                 .collect(),
             Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),

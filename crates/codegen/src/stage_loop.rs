@@ -2,13 +2,13 @@
 
 use crate::columns_in_scope::SOURCE_ROW;
 use crate::operators::aggregate::StateCells;
+use crate::row_loop::{Cells, InPartition};
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{Slot, StageVector};
 use crate::translator::Translator;
 use crate::vector_calls::as_call;
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, types};
+use cranelift_codegen::ir::{Block, InstBuilder};
 use cranelift_frontend::Variable;
 use cranelift_module::FuncId;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator};
@@ -32,11 +32,20 @@ pub(crate) struct StageWork<'p> {
     /// Key and row of the group found last.
     pub last_group: Option<(Variable, Variable)>,
     /// States of an aggregation without groups, in registers.
-    pub cells: Option<StateCells>,
+    pub states: Option<StateCells>,
+    /// How the source's rows lie.
+    pub cells: Cells,
+    /// Where the loop over partitions is.
+    pub here: Option<InPartition>,
 }
 
 impl<'p> StageWork<'p> {
-    pub fn new(pipeline: &'p Pipeline, operators: Range<usize>, next: Option<FuncId>) -> StageWork<'p> {
+    pub fn new(
+        pipeline: &'p Pipeline,
+        operators: Range<usize>,
+        next: Option<FuncId>,
+        cells: Cells,
+    ) -> StageWork<'p> {
         StageWork {
             pipeline,
             operators,
@@ -45,7 +54,9 @@ impl<'p> StageWork<'p> {
             count: None,
             heads: None,
             last_group: None,
-            cells: None,
+            states: None,
+            cells,
+            here: None,
         }
     }
 }
@@ -53,37 +64,21 @@ impl<'p> StageWork<'p> {
 impl Translator<'_, '_> {
     /// Translates the whole stage; what it hands on.
     pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageVector> {
+        self.check_layout();
         self.poll_cancel();
         if let Some(vector) = &input {
             self.find_heads(vector)?;
             self.call_vector_function(vector)?;
         }
         self.open_output()?;
-        let (head, body, next, end) = (
-            self.block(&[types::I64]),
-            self.b.create_block(),
-            self.b.create_block(),
-            self.b.create_block(),
-        );
-        let zero = self.word(0);
-        self.jump(head, &[zero]);
-        let row = self.enter(head)[0];
-        let more = self.icmp(IntCC::UnsignedLessThan, row, self.rows);
-        self.branch(more, body, end);
-
-        self.enter(body);
-        self.scope.set_row(row);
+        let rows = self.open_row_loop(input.is_none());
+        self.scope.set_row(rows.row);
         if input.is_none() {
-            self.scope.set_anchor(SOURCE_ROW, row);
+            self.scope.set_anchor(SOURCE_ROW, rows.row);
             self.source_row(source)?;
         }
-        self.operators(self.work.operators.start, next)?;
-
-        self.enter(next);
-        let following = self.b.ins().iadd_imm_s(row, 1);
-        self.jump(head, &[following]);
-
-        self.enter(end);
+        self.operators(self.work.operators.start, rows.next)?;
+        self.close_row_loop(rows);
         self.close_output()?;
         let ok = self.small(0);
         self.b.ins().return_(&[ok]);

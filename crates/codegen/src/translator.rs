@@ -2,6 +2,7 @@
 //! short forms for constants, memory, calls and failures.
 
 use crate::columns_in_scope::Scope;
+use crate::compile::{HotLayoutOf, PaxCode};
 use crate::jit::Jit;
 use crate::objects::{ObjectSpec, Objects};
 use crate::plan_layouts::PlanLayouts;
@@ -80,6 +81,8 @@ pub(crate) struct Unit<'p> {
     pub plan: &'p PipelinePlan,
     pub layouts: &'p PlanLayouts,
     pub jit: Jit,
+    pub pax_code: PaxCode,
+    pub hot_layout: &'p HotLayoutOf<'p>,
     pub failures: Vec<FailurePoint>,
 }
 

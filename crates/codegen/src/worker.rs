@@ -89,7 +89,7 @@ impl Worker {
             .map(|(i, spec)| address(&open, i, spec, sink, &output, &mut calls))
             .collect::<Result<_>>()?;
         Ok(Worker {
-            cursor: SourceCursor::new(&open.source, &pipeline.source),
+            cursor: SourceCursor::new(&open.source, pipeline),
             objects,
             partial,
             _output: output,
@@ -121,6 +121,7 @@ impl Worker {
         self.scratch.clear();
         let mut context = PipelineContext {
             source: self.cursor.columns().as_ptr(),
+            partitions: self.cursor.partitions(),
             parameters: self.open.cells.as_ptr(),
             objects: self.objects.as_ptr(),
             stage_memory: self.memory.as_ptr(),

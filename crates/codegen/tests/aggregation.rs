@@ -285,10 +285,10 @@ fn clif_is_stable() {
         optimize: false,
         verify: true,
         text: true,
-        isa: None,
+        ..Default::default()
     };
-    let first = frazil_codegen::compile(&plan, &options).unwrap();
-    let second = frazil_codegen::compile(&plan, &options).unwrap();
+    let first = frazil_codegen::compile(&plan, &options, &|_| None).unwrap();
+    let second = frazil_codegen::compile(&plan, &options, &|_| None).unwrap();
     assert_eq!(first.clif(), second.clif());
     assert!(first.clif().contains("frazil_buffer_append"), "{}", first.clif());
 }

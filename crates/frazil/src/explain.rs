@@ -4,8 +4,10 @@ use crate::execute::{Bundle, text_rows};
 use crate::query::{Prepared, Runner};
 use crate::rows::{Response, Timing};
 use crate::session::Session;
+use frazil_codegen::PaxCode;
 use frazil_exec::{Metrics, PipelineMetrics};
 use frazil_frontend::{ExplainMode, Statement};
+use frazil_plan::pipeline::Source;
 use frazil_plan::{Plan, display};
 use frazil_types::{Error, Result};
 use std::time::Duration;
@@ -36,6 +38,9 @@ pub fn run(
         ExplainMode::Clif => prepared.query.code.clif().to_owned(),
     };
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    if mode == ExplainMode::Stages {
+        lines.extend(hot_rows(&prepared));
+    }
     if analyze {
         let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
         let rows: usize = result.batches.iter().map(|b| b.rows).sum();
@@ -43,6 +48,23 @@ pub fn run(
         lines.extend(measured(&prepared, &result.metrics, rows));
     }
     Ok(text_rows("plan", lines, started))
+}
+
+/// How the code of each scan reads hot chunks, where it reads them itself.
+fn hot_rows(prepared: &Prepared) -> Vec<String> {
+    let pipelines = &prepared.query.pipelines.pipelines;
+    let scans = pipelines.iter().zip(&prepared.query.code.pipelines).enumerate();
+    scans
+        .filter(|(_, (plan, code))| {
+            matches!(plan.source, Source::Scan { .. }) && code.pax_code != PaxCode::Gathered
+        })
+        .map(|(i, (_, code))| match code.known_partitions {
+            Some(k) => format!(
+                "Pipeline {i} reads hot chunks where they lie: compiled for memPAX({k}), others by their k"
+            ),
+            None => format!("Pipeline {i} reads hot chunks where they lie, by their k"),
+        })
+        .collect()
 }
 
 fn milliseconds(time: Duration) -> String {

@@ -5,7 +5,7 @@
 
 use crate::settings::{ScanMode, Settings};
 use crate::statement_tables::StatementTables;
-use frazil_codegen::CompiledPlan;
+use frazil_codegen::{CompiledPlan, PaxCode};
 use frazil_frontend::HiddenParameter;
 use frazil_kernels::Isa;
 use frazil_plan::TableId;
@@ -37,6 +37,8 @@ struct Key {
     stages: u8,
     pushed: bool,
     isa: Isa,
+    pax_code: Option<PaxCode>,
+    optimize: bool,
 }
 
 /// A query with what it was made for.
@@ -73,6 +75,8 @@ fn key(text: &str, settings: &Settings) -> Key {
         },
         pushed: !matches!(settings.scan, ScanMode::Compiled | ScanMode::Vectorized),
         isa: settings.isa,
+        pax_code: settings.pax_code,
+        optimize: settings.optimize,
     }
 }
 

@@ -84,9 +84,16 @@ impl Runner {
         let options = CompileOptions {
             text: explain == Some(ExplainMode::Clif),
             isa: Some(self.settings.isa),
+            pax_code: self.settings.pax_code(),
+            optimize: self.settings.optimize,
             ..CompileOptions::default()
         };
-        let code = frazil_codegen::compile(&pipelines, &options)?;
+        let hot_layout = |id| {
+            let table = bundle.tables.resolve(id).ok()?;
+            let (layout, hot) = table.hot_layout()?;
+            (self.settings.reads_in_place(hot, table.rows())).then_some(layout)
+        };
+        let code = frazil_codegen::compile(&pipelines, &options, &hot_layout)?;
         Ok(Prepared {
             text,
             timing: Timing {

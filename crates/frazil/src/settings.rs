@@ -1,5 +1,6 @@
 //! Settings of a connection: `SET name = value`, `SHOW name`.
 
+use frazil_codegen::PaxCode;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::ScanOptions;
@@ -55,6 +56,18 @@ impl fmt::Display for ScanMode {
     }
 }
 
+/// Names of the ways in which generated code reads hot chunks. With none given, code is made for a table's k where
+/// that pays: see [`Settings::reads_in_place`].
+const PAX_CODE: [(&str, Option<PaxCode>); 4] = [
+    ("auto", None),
+    ("gathered", Some(PaxCode::Gathered)),
+    ("compile_time", Some(PaxCode::CompileTime)),
+    ("run_time", Some(PaxCode::RunTime)),
+];
+
+/// What Cranelift calls its levels of optimization.
+const OPTIMIZATION: [(&str, bool); 2] = [("none", false), ("speed", true)];
+
 /// What a connection's statements obey.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -74,6 +87,10 @@ pub struct Settings {
     pub plan_cache: bool,
     /// Whether scans test the keys of joins beforehand.
     pub early_probes: bool,
+    /// How generated code reads hot chunks; `None`: as pays.
+    pub pax_code: Option<PaxCode>,
+    /// Whether Cranelift optimizes.
+    pub optimize: bool,
     /// Time a statement may take; `None` for any.
     pub statement_timeout: Option<Duration>,
     /// Time to wait for the writer before.
@@ -91,6 +108,8 @@ impl Default for Settings {
             stage_rows: frazil_types::STAGE_ROWS,
             plan_cache: true,
             early_probes: true,
+            pax_code: None,
+            optimize: false,
             statement_timeout: None,
             lock_timeout: Duration::from_secs(10),
         }
@@ -98,7 +117,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 14] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -111,6 +130,8 @@ pub const NAMES: [&str; 12] = [
     "frazil.window_rows",
     "frazil.stage_rows",
     "frazil.early_probes",
+    "frazil.pax_code",
+    "frazil.optimization",
 ];
 
 impl Settings {
@@ -130,6 +151,18 @@ impl Settings {
         }
     }
 
+    /// How to compile for hot chunks.
+    pub fn pax_code(&self) -> PaxCode {
+        self.pax_code.unwrap_or(PaxCode::CompileTime)
+    }
+
+    /// Whether code that is made for a layout of hot chunks is wanted for a table with so many rows, of which so many
+    /// are hot. Where it is not asked for, it must pay: few rows are not worth the time to compile more code,
+    /// and where most rows are frozen, scans of blocks are better off with code that knows no partitions.
+    pub fn reads_in_place(&self, hot: u64, rows: u64) -> bool {
+        self.pax_code.is_some() || hot >= CHUNK_ROWS as u64 && hot * 2 >= rows
+    }
+
     /// Changes one, NULL to its default; those of the database are not handled here.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
         if value.is_null() {
@@ -146,6 +179,8 @@ impl Settings {
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
             "frazil.early_probes" => self.early_probes = on_or_off(name, value)?,
+            "frazil.pax_code" => self.pax_code = chosen(name, value, &PAX_CODE)?,
+            "frazil.optimization" => self.optimize = chosen(name, value, &OPTIMIZATION)?,
             "frazil.plan_cache" => self.plan_cache = on_or_off(name, value)?,
             "frazil.window_rows" => self.window_rows = number(name, value, 64, CHUNK_ROWS as i128)? as usize,
             "frazil.stage_rows" => {
@@ -167,6 +202,8 @@ impl Settings {
             "frazil.scan" => self.scan.to_string(),
             "frazil.plan_cache" => if self.plan_cache { "on" } else { "off" }.to_owned(),
             "frazil.early_probes" => if self.early_probes { "on" } else { "off" }.to_owned(),
+            "frazil.pax_code" => name_of(&self.pax_code, &PAX_CODE).to_owned(),
+            "frazil.optimization" => name_of(&self.optimize, &OPTIMIZATION).to_owned(),
             "frazil.window_rows" => self.window_rows.to_string(),
             "frazil.stage_rows" => self.stage_rows.to_string(),
             other => return Err(unknown(other)),
@@ -225,6 +262,19 @@ fn on_or_off(name: &str, value: &Value) -> Result<bool> {
         "off" | "false" | "0" => Ok(false),
         _ => Err(wrong(name, value, "on or off")),
     }
+}
+
+fn chosen<T: Copy>(name: &str, value: &Value, all: &[(&str, T)]) -> Result<T> {
+    let wanted = text(value).to_lowercase();
+    let found = all.iter().find(|one| one.0 == wanted);
+    found.map(|one| one.1).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|one| one.0).collect();
+        wrong(name, value, format!("one of {}", names.join(", ")))
+    })
+}
+
+fn name_of<T: PartialEq>(value: &T, all: &[(&'static str, T)]) -> &'static str {
+    all.iter().find(|one| one.1 == *value).map_or("", |one| one.0)
 }
 
 fn number(name: &str, value: &Value, min: i128, max: i128) -> Result<i128> {
@@ -290,6 +340,9 @@ mod tests {
         assert_eq!(shown("frazil.scan", "SARG"), "sarg");
         assert_eq!(shown("frazil.isa", "scalar"), "scalar");
         assert_eq!(shown("frazil.stages", "fused"), "fused");
+        assert_eq!(shown("frazil.pax_code", "RUN_TIME"), "run_time");
+        assert_eq!(shown("frazil.pax_code", "sometimes"), "22023");
+        assert_eq!(shown("frazil.optimization", "speed"), "speed");
         assert_eq!(shown("threads", "0"), "22023");
         assert_eq!(shown("frazil.isa", "mmx"), "22023");
         assert_eq!(shown("lock_timeout", "soon"), "22023");

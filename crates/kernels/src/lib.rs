@@ -26,6 +26,7 @@ pub mod plain;
 pub mod positions;
 pub mod prefetch;
 pub mod selection;
+pub mod strided;
 pub mod unpack;
 pub mod vbp;
 
@@ -37,4 +38,5 @@ pub use like::LikePattern;
 pub use packed::Packed;
 pub use plain::{CodeWord, Plain};
 pub use selection::Selection;
+pub use strided::Strided;
 pub use unpack::Reference;

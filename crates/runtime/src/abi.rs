@@ -26,7 +26,7 @@ pub const STATUS_ENOUGH: u32 = 2;
 pub const STATUS_CANCELED: u32 = 3;
 
 /// One column of a vector of rows: the value of row `r` is at `values + (r & value_mask) * size`, its
-/// validity byte (1: not NULL) at `validity + (r & validity_mask)`.
+/// validity byte (1: not NULL) at `validity + (r & validity_mask)`; in partitions see [`Partitions`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VectorColumn {
@@ -70,6 +70,61 @@ impl VectorColumn {
     }
 }
 
+/// Bits behind the point of [`Partitions::reciprocal`].
+pub const RECIPROCAL_BITS: u32 = 40;
+
+/// How the rows of a source vector lie in memory: `rows` at a time in columns, as in a hot chunk in memPAX(k)
+/// (Runtime Fragility, section 2), or side by side, which is a single partition that does not end.
+///
+/// Row `i` of the vector is row `r = start + i` of the memory. It lies in partition `p = r / rows`, its cell in a
+/// column at `values + p * stride + (r - p * rows) * size`, its validity byte likewise. What a column keeps
+/// under a mask of 0 stands for all rows of all partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Partitions {
+    /// Where the first partition begins; null for rows side by side.
+    pub cells: *const u8,
+    /// Rows of a partition: k; [`Partitions::ENDLESS`] for rows side by side.
+    pub rows: u64,
+    /// Bytes from one partition to the next.
+    pub stride: u64,
+    /// 2^[`RECIPROCAL_BITS`] / `rows`, rounded up: `r * reciprocal >> RECIPROCAL_BITS` is the partition of
+    /// any row `r` up to 65,536.
+    pub reciprocal: u64,
+    /// The vector's first row.
+    pub start: u64,
+}
+
+impl Partitions {
+    /// More rows than any partition of a chunk has.
+    pub const ENDLESS: u64 = 1 << 20;
+
+    /// Rows side by side.
+    pub const SIDE_BY_SIDE: Partitions = Partitions {
+        cells: std::ptr::null(),
+        rows: Partitions::ENDLESS,
+        stride: 0,
+        reciprocal: reciprocal(Partitions::ENDLESS),
+        start: 0,
+    };
+
+    /// Partitions of `rows` rows, each `stride` bytes behind the one before it; a vector from row `start` on.
+    pub fn new(cells: *const u8, rows: usize, stride: usize, start: usize) -> Partitions {
+        Partitions {
+            cells,
+            rows: rows as u64,
+            stride: stride as u64,
+            reciprocal: reciprocal(rows as u64),
+            start: start as u64,
+        }
+    }
+}
+
+/// See [`Partitions::reciprocal`].
+pub const fn reciprocal(rows: u64) -> u64 {
+    (1u64 << RECIPROCAL_BITS).div_ceil(rows)
+}
+
 /// A parameter, hidden parameter or scalar subquery's value.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
@@ -107,6 +162,8 @@ pub struct ErrorSlot {
 pub struct PipelineContext {
     /// Columns of the source vector in hand.
     pub source: *const VectorColumn,
+    /// How the rows of that vector lie; side by side unless the code was made for partitions.
+    pub partitions: Partitions,
     /// Parameters, hidden ones after the statement's own, scalar subqueries after those.
     pub parameters: *const ParameterCell,
     /// One pointer per object the pipeline uses.
@@ -211,6 +268,27 @@ unsafe impl Sync for RuntimeFunction {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reciprocals_find_the_partition_of_every_row() {
+        for rows in (1..=130).chain([
+            448,
+            511,
+            512,
+            513,
+            1000,
+            4095,
+            32_769,
+            65_535,
+            65_536,
+            Partitions::ENDLESS,
+        ]) {
+            let r = reciprocal(rows);
+            for row in 0..=65_536 {
+                assert_eq!((row * r) >> RECIPROCAL_BITS, row / rows, "row {row}, k {rows}");
+            }
+        }
+    }
 
     #[test]
     fn scratch_strings_stay_until_cleared() {

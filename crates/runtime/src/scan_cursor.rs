@@ -1,7 +1,7 @@
 //! The source of a pipeline that scans a table: adapts storage's cursor to the columns of a vector, and
 //! binds a plan's restrictions to values.
 
-use crate::abi::VectorColumn;
+use crate::abi::{Partitions, VectorColumn};
 use frazil_plan::operator::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_storage::{ScanCursor, TableScan};
@@ -114,17 +114,23 @@ pub struct ScanSource {
     /// Which columns of the scan generated code reads; those only restricted are never unpacked.
     read: Vec<usize>,
     row_id: bool,
+    /// Whether rows of hot chunks are read where they lie.
+    in_place: bool,
+    partitions: Partitions,
 }
 
 impl ScanSource {
-    /// A source over `scan`. `read[i]`: whether column i is read; the others stay NULL.
-    pub fn new(scan: &Arc<TableScan>, read: &[bool], row_id: bool) -> ScanSource {
+    /// A source over `scan`. `read[i]`: whether column i is read; the others stay NULL. `in_place`: whether
+    /// vectors may lie in partitions.
+    pub fn new(scan: &Arc<TableScan>, read: &[bool], row_id: bool, in_place: bool) -> ScanSource {
         let columns = scan.columns().len() + usize::from(row_id);
         ScanSource {
             cursor: scan.cursor(),
             columns: vec![VectorColumn::null(); columns],
             read: (0..scan.columns().len()).filter(|&i| read[i]).collect(),
             row_id,
+            in_place: in_place && scan.options().lend_columns,
+            partitions: Partitions::SIDE_BY_SIDE,
         }
     }
 
@@ -140,6 +146,38 @@ impl ScanSource {
         let Some(rows) = self.cursor.next()? else {
             return Ok(None);
         };
+        self.partitions = Partitions::SIDE_BY_SIDE;
+        if !self.in_place || !self.lend() {
+            self.fetch()?;
+        }
+        if self.row_id
+            && let Some(last) = self.columns.last_mut()
+        {
+            *last = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
+        }
+        Ok(Some(rows as usize))
+    }
+
+    /// The columns where they lie; whether they may be read there.
+    fn lend(&mut self) -> bool {
+        let Some(rows) = self.cursor.hot_rows(&self.read) else {
+            return false;
+        };
+        let layout = rows.chunk.layout();
+        let (k, stride) = (layout.rows_per_partition(), layout.partition_bytes());
+        self.partitions = Partitions::new(rows.chunk.first_cell(), k, stride, rows.start);
+        for &i in &self.read {
+            let column = rows.columns[i];
+            let lent = VectorColumn::flat(rows.chunk.value_ptr(column, 0));
+            self.columns[i] = match rows.chunk.validity_ptr(column, 0) {
+                Some(validity) => lent.with_validity(validity),
+                None => lent,
+            };
+        }
+        true
+    }
+
+    fn fetch(&mut self) -> Result<()> {
         for &i in &self.read {
             let fetched = self.cursor.fetch(i)?;
             let mask = if fetched.constant { 0 } else { !0 };
@@ -152,12 +190,12 @@ impl ScanSource {
             }
             self.columns[i] = column;
         }
-        if self.row_id
-            && let Some(last) = self.columns.last_mut()
-        {
-            *last = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
-        }
-        Ok(Some(rows as usize))
+        Ok(())
+    }
+
+    /// How the rows of the current vector lie.
+    pub fn partitions(&self) -> Partitions {
+        self.partitions
     }
 
     /// The columns of the current vector.
@@ -268,7 +306,7 @@ mod tests {
         );
         let scan = TableScan::new(table, vec![0, 1], restrictions, ScanOptions::default()).unwrap();
         let scan = Arc::new(scan);
-        let mut source = ScanSource::new(&scan, &[true, false], true);
+        let mut source = ScanSource::new(&scan, &[true, false], true, false);
         let mut found = Vec::new();
         let mut ids = Vec::new();
         for morsel in 0..scan.morsels() {

@@ -8,11 +8,15 @@
 
 use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
+use frazil_kernels::{Plain, Strided};
 use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, RowBatch, StringRef};
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Bytes of a huge page.
+const HUGE_PAGE: usize = 2 << 20;
 
 /// Uncompressed rows of a table.
 #[derive(Debug)]
@@ -36,6 +40,14 @@ impl HotChunk {
         })
     }
 
+    /// Says that the chunk will be filled. Where partitions are no longer than a huge page its rows use the memory from front
+    /// to back, and the system may take huge pages for it; longer ones would have it committed at once, by the first row.
+    pub fn expect_to_fill(&self) {
+        if self.layout.partition_bytes() <= HUGE_PAGE {
+            self.memory.expect_to_fill();
+        }
+    }
+
     /// Forgets its rows; the memory stays.
     pub fn clear(&mut self) {
         *self.written.get_mut() = 0;
@@ -49,8 +61,13 @@ impl HotChunk {
     }
 
     /// Where its cells lie.
-    pub fn layout(&self) -> &HotLayout {
+    pub fn layout(&self) -> &Arc<HotLayout> {
         &self.layout
+    }
+
+    /// Where the first partition begins.
+    pub fn first_cell(&self) -> *const u8 {
+        self.memory.as_ptr()
     }
 
     /// Bytes its rows and strings take.
@@ -98,47 +115,30 @@ impl HotChunk {
         unsafe { std::slice::from_raw_parts(self.value_ptr(column, rows.start).cast::<T>(), rows.len()) }
     }
 
-    /// Copies the values of `rows` in `column`, whatever runs they lie in, side by side. Panics as
-    /// [`HotChunk::values`] does, and unless `out` has room for just these rows.
-    pub fn copy_values<T: Native>(&self, column: usize, rows: Range<usize>, out: &mut [T]) {
-        assert!(rows.end <= self.written() && rows.len() == out.len());
+    /// The values of `rows` in `column`, whatever partitions they lie in. Panics as [`HotChunk::values`] does.
+    pub fn cells<T: Native + Plain>(&self, column: usize, rows: Range<usize>) -> Strided<'_, T> {
         assert_eq!(T::TYPE, self.layout.column(column).native);
-        match self.layout.rows_per_partition() {
-            1 => self.copy_partitions::<T, 1>(column, rows, out),
-            2 => self.copy_partitions::<T, 2>(column, rows, out),
-            4 => self.copy_partitions::<T, 4>(column, rows, out),
-            8 => self.copy_partitions::<T, 8>(column, rows, out),
-            16 => self.copy_partitions::<T, 16>(column, rows, out),
-            32 => self.copy_partitions::<T, 32>(column, rows, out),
-            _ => self.copy_runs(column, rows, out),
-        }
+        // SAFETY: the cells of these rows are of type T.
+        unsafe { self.strided(self.layout.column(column).values, rows) }
     }
 
-    fn copy_runs<T: Native>(&self, column: usize, rows: Range<usize>, out: &mut [T]) {
-        let mut row = rows.start;
-        while row < rows.end {
-            let end = self.layout.run_end(row, rows.end);
-            out[row - rows.start..end - rows.start].copy_from_slice(self.values(column, row..end));
-            row = end;
-        }
+    /// The validity bytes (1: valid) of `rows` in `column`; `None` when the column holds no NULL.
+    pub fn validity_cells(&self, column: usize, rows: Range<usize>) -> Option<Strided<'_, u8>> {
+        let place = self.layout.column(column).validity;
+        let place = place.filter(|_| self.has_nulls(column))?;
+        // SAFETY: a byte a row.
+        Some(unsafe { self.strided(place, rows) })
     }
 
-    /// Small partitions, of a size the compiler knows: their cells are as far apart as partitions are.
-    fn copy_partitions<T: Native, const K: usize>(&self, column: usize, rows: Range<usize>, out: &mut [T]) {
-        let first = rows.start.next_multiple_of(K).min(rows.end);
-        let (head, rest) = out.split_at_mut(first - rows.start);
-        self.copy_runs(column, rows.start..first, head);
-        let (groups, tail) = rest.as_chunks_mut::<K>();
-        let whole = groups.len() * K;
-        let stride = self.layout.partition_bytes();
-        let mut cells = self.value_ptr(column, first.min(CHUNK_ROWS - 1));
-        for group in groups {
-            // SAFETY: the rows are written and never written again; K cells of type T, aligned to T, lie
-            // side by side in each partition, and the partitions of these rows within the mapping.
-            *group = unsafe { cells.cast::<[T; K]>().read() };
-            cells = cells.wrapping_add(stride);
-        }
-        self.copy_runs(column, first + whole..rows.end, tail);
+    /// # Safety
+    /// At `place` of each partition there are cells of type T.
+    unsafe fn strided<T: Plain>(&self, place: usize, rows: Range<usize>) -> Strided<'_, T> {
+        assert!(rows.start <= rows.end && rows.end <= self.written());
+        let (partition, within) = self.layout.place(rows.start);
+        let (k, stride) = (self.layout.rows_per_partition(), self.layout.partition_bytes());
+        let first = self.first_cell().wrapping_add(partition * stride + place).cast();
+        // SAFETY: the rows are written and never written again, their cells aligned to T and within the mapping.
+        unsafe { Strided::new(first, k, stride, within, rows.len()) }
     }
 
     /// The validity bytes (1: valid) of `rows` in `column`, which must lie in one run; `None` when the

@@ -78,7 +78,7 @@ impl HotLayout {
 
     /// Number of a row's partition, and its place in it.
     #[inline]
-    fn place(&self, row: usize) -> (usize, usize) {
+    pub fn place(&self, row: usize) -> (usize, usize) {
         match self.shift {
             Some(shift) => (row >> shift, row & (self.rows_per_partition - 1)),
             None => (row / self.rows_per_partition, row % self.rows_per_partition),

@@ -3,9 +3,10 @@
 
 use crate::hot_chunk::HotChunk;
 use frazil_kernels::compare::{self, Combine, RangeOp};
-use frazil_kernels::{Comparable, Isa, LikePattern, Plain};
+use frazil_kernels::{Comparable, Isa, LikePattern, Plain, Strided, strided};
 use frazil_types::{
-    CompareOp, Error, Native, NativeType, Restriction, RestrictionKind, Result, Schema, StringRef, Value,
+    CHUNK_ROWS, CompareOp, Error, Native, NativeType, Restriction, RestrictionKind, Result, Schema,
+    StringRef, Value,
 };
 use std::ops::Range;
 
@@ -37,7 +38,6 @@ enum Test {
 #[derive(Debug, Default)]
 pub struct MatchScratch {
     values: Vec<u128>,
-    validity: Vec<u8>,
     bits: Vec<u64>,
 }
 
@@ -92,28 +92,24 @@ impl HotPredicate {
         bits: &mut [u64],
         scratch: &mut MatchScratch,
     ) {
-        let MatchScratch {
-            values,
-            validity,
-            bits: any,
-        } = scratch;
-        let valid = contiguous_validity(hot, self.column, rows.clone(), validity);
+        let MatchScratch { values, bits: any } = scratch;
+        let valid = hot.validity_cells(self.column, rows.clone());
         match &self.test {
             Test::Never => return bits.fill(0),
             Test::IsNull => {
                 return match valid {
-                    Some(v) => compare::between(isa, v, RangeOp::Inside, 0, 0, combine, bits),
+                    Some(v) => between(isa, v, RangeOp::Inside, 0, 0, combine, bits),
                     None => bits.fill(0),
                 };
             }
             Test::IsNotNull if combine == Combine::Replace => set_all(rows.len(), bits),
             Test::IsNotNull => {}
             Test::Doubles(op, low, high) => {
-                let v = contiguous::<f64>(hot, self.column, rows.clone(), values);
-                compare::between(isa, v, *op, *low, *high, combine, bits);
+                let v = hot.cells::<f64>(self.column, rows.clone());
+                between(isa, v, *op, *low, *high, combine, bits);
             }
             Test::DoubleIn(list) => {
-                let v = contiguous::<f64>(hot, self.column, rows.clone(), values);
+                let v = side_by_side(hot.cells::<f64>(self.column, rows.clone()), values);
                 match_any(isa, v, list.iter().copied(), combine, bits, any);
             }
             Test::Integers(..) | Test::IntegerIn(_) => {
@@ -133,12 +129,12 @@ impl HotPredicate {
                 }
             }
             _ => {
-                let v = contiguous::<StringRef>(hot, self.column, rows.clone(), values);
+                let v = side_by_side(hot.cells::<StringRef>(self.column, rows.clone()), values);
                 self.match_strings(v, combine, bits);
             }
         }
         if let Some(v) = valid {
-            compare::between(isa, v, RangeOp::Inside, 1, 1, Combine::And, bits);
+            between(isa, v, RangeOp::Inside, 1, 1, Combine::And, bits);
         }
     }
 
@@ -227,17 +223,25 @@ impl IntegerMatch<'_> {
         values: &mut Vec<u128>,
         any: &mut Vec<u64>,
     ) {
-        let v = contiguous::<T>(self.hot, self.predicate.column, self.rows, values);
+        let cells = self.hot.cells::<T>(self.predicate.column, self.rows);
         // Operands were clamped to the type when the predicate was prepared.
         let narrow = |x: i128| T::try_from(x).unwrap_or_default();
         match &self.predicate.test {
             Test::Integers(op, low, high) => {
-                compare::between(self.isa, v, *op, narrow(*low), narrow(*high), self.combine, bits);
+                between(
+                    self.isa,
+                    cells,
+                    *op,
+                    narrow(*low),
+                    narrow(*high),
+                    self.combine,
+                    bits,
+                );
             }
             Test::IntegerIn(list) => {
                 match_any(
                     self.isa,
-                    v,
+                    side_by_side(cells, values),
                     list.iter().map(|&x| narrow(x)),
                     self.combine,
                     bits,
@@ -289,47 +293,36 @@ pub(crate) fn set_all(rows: usize, bits: &mut [u64]) {
     }
 }
 
-/// The values of rows that may lie in several partitions, side by side.
-fn contiguous<'a, T: Native + Plain>(
-    hot: &'a HotChunk,
-    column: usize,
-    rows: Range<usize>,
-    scratch: &'a mut Vec<u128>,
-) -> &'a [T] {
-    if hot.layout().run_end(rows.start, rows.end) == rows.end {
-        return hot.values(column, rows);
+/// A range test of cells, where they lie.
+fn between<T: Comparable>(
+    isa: Isa,
+    cells: Strided<'_, T>,
+    op: RangeOp,
+    low: T,
+    high: T,
+    combine: Combine,
+    bits: &mut [u64],
+) {
+    // Where partitions follow, their kernel asks for the next one in time, even in the midst of one.
+    match cells
+        .side_by_side()
+        .filter(|_| cells.rows_per_partition() == CHUNK_ROWS)
+    {
+        Some(values) => compare::between(isa, values, op, low, high, combine, bits),
+        None => strided::between(isa, cells, op, low, high, combine, bits),
     }
-    scratch.resize((rows.len() * size_of::<T>()).div_ceil(16), 0);
-    // SAFETY: the scratch holds that many bytes, aligned to 16; a native type takes any bytes.
-    let out = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<T>(), rows.len()) };
-    hot.copy_values(column, rows, out);
-    out
 }
 
-fn contiguous_validity<'a>(
-    hot: &'a HotChunk,
-    column: usize,
-    rows: Range<usize>,
-    scratch: &'a mut Vec<u8>,
-) -> Option<&'a [u8]> {
-    if hot.layout().run_end(rows.start, rows.end) == rows.end {
-        return hot.validity(column, rows);
+/// The cells side by side, for tests that look at them several times or one by one.
+fn side_by_side<'a, T: Plain>(cells: Strided<'a, T>, scratch: &'a mut Vec<u128>) -> &'a [T] {
+    if let Some(values) = cells.side_by_side() {
+        return values;
     }
-    if !hot.has_nulls(column) {
-        return None;
-    }
-    scratch.resize(rows.len(), 0);
-    let mut row = rows.start;
-    while row < rows.end {
-        let end = hot.layout().run_end(row, rows.end);
-        let out = &mut scratch[row - rows.start..end - rows.start];
-        match hot.validity(column, row..end) {
-            Some(v) => out.copy_from_slice(v),
-            None => out.fill(1),
-        }
-        row = end;
-    }
-    Some(scratch)
+    scratch.resize((cells.rows() * size_of::<T>()).div_ceil(16), 0);
+    // SAFETY: the scratch holds that many bytes, aligned to 16; a plain type takes any bytes.
+    let out = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<T>(), cells.rows()) };
+    strided::copy(cells, out);
+    out
 }
 
 /// Least and greatest value of an integer-like native type.

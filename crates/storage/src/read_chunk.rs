@@ -4,8 +4,8 @@
 use crate::chunk::{Chunk, ChunkSlot};
 use crate::hot_chunk::HotChunk;
 use frazil_block::ColumnBuffer;
-use frazil_kernels::{Isa, Plain, Selection, unpack};
-use frazil_types::{Native, Result, dispatch_native};
+use frazil_kernels::{Isa, Plain, Selection, Strided, strided, unpack};
+use frazil_types::{Result, dispatch_native};
 
 /// Unpacks the selected rows of a column. Strings point into the chunk, or are transient and live in
 /// the buffer.
@@ -33,74 +33,66 @@ fn copy_hot(
     selection: Selection<'_>,
     out: &mut ColumnBuffer,
 ) {
-    let count = selection.count();
     let native = hot.layout().column(column).native;
-    let side_by_side = hot.layout().run_end(0, rows) == rows;
     dispatch_native!(native, T => {
-        let values = out.prepare::<T>(count);
-        match selection {
-            _ if side_by_side => {
-                unpack::copy_values(isa, hot.values::<T>(column, 0..rows), selection, values);
-            }
-            Selection::All { start, len } => {
-                let start = start as usize;
-                hot.copy_values(column, start..start + len as usize, values);
-            }
-            Selection::Bits { words, start, len } => {
-                copy_matches(isa, hot, column, (words, start as usize, len as usize), values);
-            }
-            Selection::Positions(_) => copy_scattered(hot, column, selection, values),
-        }
+        let values = out.prepare::<T>(selection.count());
+        copy_cells(isa, hot.cells::<T>(column, 0..rows), selection, values);
     });
-    if !hot.has_nulls(column) {
-        return;
-    }
-    let validity = out.validity_mut();
-    match hot.validity(column, 0..if side_by_side { rows } else { 0 }) {
-        Some(bytes) => {
-            unpack::copy_values(isa, bytes, selection, validity);
-        }
-        None => {
-            for (to, row) in validity.iter_mut().zip(selection.rows()) {
-                *to = hot.validity(column, row..row + 1).map_or(1, |v| v[0]);
-            }
-        }
+    if let Some(validity) = hot.validity_cells(column, 0..rows) {
+        copy_cells(isa, validity, selection, out.validity_mut());
     }
 }
 
-/// The values of the rows from `start` on whose bits are set: from where they lie if that is one run, else 64
-/// rows at a time by way of the stack.
-fn copy_matches<T: Native + Plain>(
-    isa: Isa,
-    hot: &HotChunk,
-    column: usize,
-    (words, start, len): (&[u64], usize, usize),
-    out: &mut [T],
-) {
-    let bits = |words, len: usize| Selection::Bits {
-        words,
-        start: 0,
-        len: len as u32,
-    };
-    let end = start + len;
-    if hot.layout().run_end(start, end) == end {
-        unpack::copy_values(isa, hot.values::<T>(column, start..end), bits(words, len), out);
+/// Copies selected cells of a chunk: from where they lie if that is one run, else by way of their partitions.
+fn copy_cells<T: Plain>(isa: Isa, cells: Strided<'_, T>, selection: Selection<'_>, out: &mut [T]) {
+    if let Some(values) = cells.side_by_side() {
+        unpack::copy_values(isa, values, selection, out);
         return;
     }
-    let mut at = 0;
-    for (i, word) in words.iter().enumerate().filter(|w| *w.1 != 0) {
-        let from = start + i * 64;
-        let rows = (end - from).min(64);
-        let mut side_by_side = [T::default(); 64];
-        let side_by_side = &mut side_by_side[..rows];
-        hot.copy_values(column, from..from + rows, side_by_side);
-        let word = std::slice::from_ref(word);
-        at += unpack::copy_values(isa, side_by_side, bits(word, rows), &mut out[at..]);
+    match selection {
+        Selection::All { start, len } => {
+            strided::copy(cells.part(start as usize..(start + len) as usize), out);
+        }
+        Selection::Bits { words, start, len } => {
+            copy_matches(
+                isa,
+                cells.part(start as usize..(start + len) as usize),
+                words,
+                out,
+            );
+        }
+        Selection::Positions(rows) => cells.copy_at(rows, out),
     }
 }
 
-fn copy_scattered<T: Native>(hot: &HotChunk, column: usize, selection: Selection<'_>, out: &mut [T]) {
-    for (to, row) in out.iter_mut().zip(selection.rows()) {
-        *to = hot.values::<T>(column, row..row + 1)[0];
+/// The cells whose bits are set, run by run from where they lie if words of bits do not cross runs, else 64 rows at a
+/// time by way of the stack.
+fn copy_matches<T: Plain>(isa: Isa, cells: Strided<'_, T>, words: &[u64], out: &mut [T]) {
+    let mut side_by_side = [T::default(); 64];
+    let (mut from, mut at) = (0, 0);
+    while from < cells.rows() {
+        let rest = cells.rows() - from;
+        let whole = cells.run_from(from);
+        // A run that ends within a word goes on by way of the stack, but for the last one.
+        let in_place = if whole == rest { whole } else { whole / 64 * 64 };
+        let rows = if in_place > 0 { in_place } else { rest.min(64) };
+        let words = &words[from / 64..(from + rows).div_ceil(64)];
+        if words.iter().any(|w| *w != 0) {
+            let cells = cells.part(from..from + rows);
+            let values = match cells.side_by_side() {
+                Some(values) => values,
+                None => {
+                    strided::copy(cells, &mut side_by_side[..rows]);
+                    &side_by_side[..rows]
+                }
+            };
+            let bits = Selection::Bits {
+                words,
+                start: 0,
+                len: rows as u32,
+            };
+            at += unpack::copy_values(isa, values, bits, &mut out[at..]);
+        }
+        from += rows;
     }
 }

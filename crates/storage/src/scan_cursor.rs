@@ -8,6 +8,7 @@
 
 use crate::chunk::{Chunk, ChunkSlot};
 use crate::early_probe::EarlyProbes;
+use crate::hot_chunk::HotChunk;
 use crate::hot_disjunction::DisjunctionScratch;
 use crate::hot_match::{MatchScratch, set_all};
 use crate::read_chunk::read_column;
@@ -21,8 +22,8 @@ use frazil_kernels::{Isa, Selection, positions};
 use frazil_types::{CHUNK_ROWS, MatchBits, Result};
 use std::sync::Arc;
 
-/// Partitions of hot chunks with this many rows bound windows and vectors, which then need no copy; the rows of
-/// shorter ones are gathered.
+/// Partitions of hot chunks with this many rows bound vectors, which then need no copy; the rows of shorter ones are
+/// gathered.
 const LONG_RUN: usize = 1024;
 
 /// Where the rows of the current vector lie in their chunk.
@@ -47,6 +48,16 @@ pub struct FetchedColumn {
     pub validity: Option<*const u8>,
     /// Whether one value (and validity byte) stands for all rows.
     pub constant: bool,
+}
+
+/// A vector that is a range of a hot chunk's rows, for readers that know partitions.
+pub struct HotRows<'a> {
+    /// The chunk. Its cells stay where they are as long as the cursor does not move on.
+    pub chunk: &'a HotChunk,
+    /// The first row.
+    pub start: usize,
+    /// The scan's columns, as positions in the table.
+    pub columns: &'a [usize],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -198,6 +209,28 @@ impl ScanCursor {
         }
     }
 
+    /// The current vector as rows of a hot chunk, if that is what they are and the scan may lend them: a reader that
+    /// knows partitions need not fetch the columns `read` (indices into the scan's columns).
+    pub fn hot_rows(&mut self, read: &[usize]) -> Option<HotRows<'_>> {
+        let Vector::Range { start, len } = self.vector else {
+            return None;
+        };
+        if !self.scan.options.lend_columns {
+            return None;
+        }
+        let chunk = self.slot.as_ref()?.hot()?;
+        let columns = &self.scan.columns;
+        let bytes: usize = (read.iter())
+            .map(|&i| len * chunk.layout().column(columns[i]).native.size())
+            .sum();
+        self.counters.bytes_touched += bytes as u64;
+        Some(HotRows {
+            chunk,
+            start,
+            columns,
+        })
+    }
+
     /// The current vector's row ids.
     pub fn row_ids(&mut self) -> &[i64] {
         let number = self.chunk_number();
@@ -321,13 +354,9 @@ impl ScanCursor {
     fn match_window(&mut self) -> Result<()> {
         let slot = self.slot.as_ref().expect("a chunk is open");
         let start = self.next_row;
-        let mut end = self.end.min(start + self.scan.options.window_rows);
+        let end = self.end.min(start + self.scan.options.window_rows);
         match (&*slot.chunk, &mut self.block_scan) {
             (Chunk::Hot(hot), _) => {
-                let k = hot.layout().rows_per_partition();
-                if k % 64 == 0 && k >= LONG_RUN {
-                    end = hot.layout().run_end(start, end);
-                }
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
                 let mut combine = Combine::Replace;
                 for predicate in &self.scan.hot_predicates {

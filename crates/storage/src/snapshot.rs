@@ -189,6 +189,21 @@ impl TableSnapshot {
         self.tail.as_ref()
     }
 
+    /// How its hot chunks are laid out, and the rows in them; where the option was changed, as most rows are. `None`
+    /// if there are none.
+    pub fn hot_layout(&self) -> Option<(Arc<HotLayout>, u64)> {
+        let mut found: Vec<(Arc<HotLayout>, u64)> = Vec::new();
+        for slot in self.chunks() {
+            let Some(hot) = slot.hot() else { continue };
+            let (k, rows) = (hot.layout().rows_per_partition(), u64::from(slot.rows));
+            match found.iter_mut().find(|f| f.0.rows_per_partition() == k) {
+                Some(f) => f.1 += rows,
+                None => found.push((hot.layout().clone(), rows)),
+            }
+        }
+        found.into_iter().max_by_key(|f| f.1)
+    }
+
     /// The chunks that take no further rows.
     pub fn sealed(&self) -> &[ChunkSlot] {
         &self.sealed

@@ -228,7 +228,7 @@ fn append_to_tail(version: &mut TableSnapshot, batch: &RowBatch, from: usize) ->
     }
     let mut slot = match version.tail() {
         Some(tail) => tail.clone(),
-        None => new_tail(version.table())?,
+        None => new_tail(version)?,
     };
     let chunk = slot.chunk.clone();
     let Chunk::Hot(hot) = &*chunk else {
@@ -247,10 +247,16 @@ fn append_to_tail(version: &mut TableSnapshot, batch: &RowBatch, from: usize) ->
     Ok(count)
 }
 
-fn new_tail(table: &Table) -> Result<ChunkSlot> {
+fn new_tail(version: &TableSnapshot) -> Result<ChunkSlot> {
+    let table = version.table();
+    let hot = HotChunk::new(table.layout().clone())?;
+    if !version.sealed().is_empty() {
+        // A table that has filled one chunk will fill another; one of a few rows stays small.
+        hot.expect_to_fill();
+    }
     Ok(ChunkSlot {
         number: table.take_chunk_number(),
-        chunk: Arc::new(Chunk::Hot(HotChunk::new(table.layout().clone())?)),
+        chunk: Arc::new(Chunk::Hot(hot)),
         rows: 0,
         deleted: None,
         bounds: vec![ColumnBounds::default(); table.schema().columns.len()].into(),

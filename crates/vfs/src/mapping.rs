@@ -45,6 +45,16 @@ impl AnonymousMapping {
         })
     }
 
+    /// Says that all of it will be used, from front to back: the system may take huge pages, which cost fewer misses of the
+    /// TLB where accesses are scattered. A hint: nothing depends on it.
+    pub fn expect_to_fill(&self) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: advice on the mapping made in `reserve`, whose bytes it does not change.
+        unsafe {
+            libc::madvise(self.start.cast(), self.bytes, libc::MADV_HUGEPAGE);
+        }
+    }
+
     /// Its first byte, aligned to a page.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start
@@ -65,5 +75,23 @@ impl Drop for AnonymousMapping {
     fn drop(&mut self) {
         // SAFETY: exactly the mapping made in `reserve`, unmapped once.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_leaves_the_memory_as_it_is() {
+        let mapping = AnonymousMapping::reserve(5 << 20).unwrap();
+        // SAFETY: the first and the last byte of the mapping, which nobody else knows.
+        unsafe {
+            mapping.as_ptr().write(7);
+            mapping.expect_to_fill();
+            let last = mapping.as_ptr().add(mapping.len() - 1);
+            last.write(9);
+            assert_eq!((mapping.as_ptr().read(), last.read()), (7, 9));
+        }
     }
 }

@@ -51,7 +51,7 @@ impl<'p> Translator<'_, 'p> {
             let valid = state.valid.map(|v| self.variable(v));
             cells.push((*field, value, valid));
         }
-        self.work.cells = Some(StateCells { row, cells });
+        self.work.states = Some(StateCells { row, cells });
     }
 
     /// Keys that come in runs, as those of a clustered table do, find their group without a look-up: the
@@ -69,7 +69,7 @@ impl<'p> Translator<'_, 'p> {
 
     /// Stores them.
     pub fn close_states(&mut self) {
-        let Some(cells) = self.work.cells.take() else {
+        let Some(cells) = self.work.states.take() else {
             return;
         };
         for (field, value, valid) in cells.cells {
@@ -88,7 +88,7 @@ impl<'p> Translator<'_, 'p> {
     pub fn aggregate(&mut self, id: AggregateId, done: Block) -> Result<()> {
         let layout = self.aggregate_layout(id);
         let fields = &layout.spec.layout.fields[layout.spec.groups..];
-        if let Some(cells) = &self.work.cells {
+        if let Some(cells) = &self.work.states {
             let cells: Vec<Cell> = cells.cells.iter().map(|c| Cell::Registers(c.1, c.2)).collect();
             for (state, cell) in layout.states.iter().zip(cells) {
                 self.advance(id, state, cell)?;

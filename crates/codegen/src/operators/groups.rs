@@ -16,16 +16,8 @@ impl Translator<'_, '_> {
         let (plan, layouts) = (self.unit.plan, self.unit.layouts);
         let layout = &layouts.aggregates[id.0];
         let first = layout.spec.groups;
-        let state = |t: &mut Self, index: usize| {
-            let column = source.columns[first + index];
-            t.source_value(
-                first + index,
-                column.storage,
-                column.native,
-                column.nullable,
-                column.flat,
-            )
-        };
+        let state =
+            |t: &mut Self, index: usize| t.source_value(source.columns[first + index].cell(first + index));
         for &(column, finish) in &layout.results {
             let ty = plan.columns[column].ty;
             let value = match finish {

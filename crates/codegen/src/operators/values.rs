@@ -1,7 +1,7 @@
 //! A VALUES list as a source. Cells that are known when the pipeline opens come in source vectors like any
 //! other column; cells that must be computed are chosen by the row's number.
 
-use crate::columns_in_scope::SOURCE_ROW;
+use crate::columns_in_scope::{SOURCE_ROW, SourceCell};
 use crate::source_shape::{SourceShape, is_bound_cell};
 use crate::sql_value::clif_type;
 use crate::translator::Translator;
@@ -47,8 +47,12 @@ impl Translator<'_, '_> {
                 self.jump(merge, &[value.value, valid]);
                 self.enter(other);
             }
-            let c = source.columns[index];
-            let bound = self.source_value(index, c.storage, native, true, c.flat)?;
+            let cell = SourceCell {
+                native,
+                nullable: true,
+                ..source.columns[index].cell(index)
+            };
+            let bound = self.source_value(cell)?;
             let valid = match bound.valid {
                 Some(valid) => valid,
                 None => self.byte(true),

@@ -2,11 +2,14 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use frazil_codegen::{CompileOptions, Finished, Flow, OpenPipeline, Opening, Partial, buffer_build, compile};
+use frazil_codegen::{
+    CompileOptions, Finished, Flow, OpenPipeline, Opening, Partial, PaxCode, buffer_build, compile,
+};
 use frazil_plan::pipeline::{PipelinePlan, Sink, StagePolicy};
 use frazil_plan::pipeline_builder::{Estimates, build};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
 use frazil_runtime::{BufferBuild, GroupMerge, JoinTable, SortedRows};
+use frazil_storage::{ScanOptions, TableSnapshot};
 use frazil_types::{Cancel, CompareOp, LogicalType, MemoryBudget, Result, Value};
 use std::sync::Arc;
 
@@ -108,6 +111,25 @@ pub fn sorted(rows: &[Vec<Value>]) -> Vec<String> {
 
 /// Runs a plan; the rows of its result.
 pub fn run(plan: &PipelinePlan, policy: StagePolicy, workers: usize) -> Result<Vec<Vec<Value>>> {
+    run_over(plan, policy, workers, &Ground::default())
+}
+
+/// What a plan scans, and how.
+#[derive(Default)]
+pub struct Ground {
+    pub table: Option<Arc<TableSnapshot>>,
+    pub scan: ScanOptions,
+    pub pax_code: PaxCode,
+    pub unoptimized: bool,
+}
+
+/// Runs a plan over a table.
+pub fn run_over(
+    plan: &PipelinePlan,
+    policy: StagePolicy,
+    workers: usize,
+    ground: &Ground,
+) -> Result<Vec<Vec<Value>>> {
     let mut plan = plan.clone();
     if policy == StagePolicy::Staged {
         for p in &mut plan.pipelines {
@@ -115,12 +137,14 @@ pub fn run(plan: &PipelinePlan, policy: StagePolicy, workers: usize) -> Result<V
         }
     }
     let options = CompileOptions {
-        optimize: true,
+        optimize: !ground.unoptimized,
         verify: true,
         text: std::env::var_os("FRAZIL_CLIF").is_some(),
         isa: None,
+        pax_code: ground.pax_code,
     };
-    let code = Arc::new(compile(&plan, &options)?);
+    let hot_layout = |_| Some(ground.table.as_ref()?.hot_layout()?.0);
+    let code = Arc::new(compile(&plan, &options, &hot_layout)?);
     if options.text {
         println!("{}", code.clif());
     }
@@ -135,8 +159,8 @@ pub fn run(plan: &PipelinePlan, policy: StagePolicy, workers: usize) -> Result<V
             buffer = buffer_build(&plan, index);
         }
         let opening = Opening {
-            table: None,
-            scan: Default::default(),
+            table: ground.table.clone(),
+            scan: ground.scan.clone(),
             finished: &finished,
             buffer: buffer.clone(),
             budget: &budget,

@@ -212,6 +212,76 @@ fn every_k_holds_the_same_rows() {
     }
 }
 
+/// Hot, with rows deleted, half frozen, and after the option changed: whoever reads hot chunks, and however.
+#[test]
+fn every_way_to_read_every_k_gives_the_same_answers() {
+    const QUERIES: [&str; 3] = [
+        ANSWERS,
+        "select k, d, s, u, x from t where d between 3 and 25 or s = 's4' order by k",
+        "select a.s, count(*), min(b.u), sum(b.d) from t a join t b on a.k = b.d where b.k > 40 group by a.s order by a.s",
+    ];
+    let mut answers: Vec<String> = Vec::new();
+    for k in [1, 3, 7, 8, 512, 1000, 65_536] {
+        let c = memory();
+        table(&c, &format!("with (pax_rows = {k})"));
+        let mut step = 0;
+        for change in [
+            "set threads = 1",
+            "delete from t where k % 17 = 3",
+            "freeze table t",
+            "alter table t set (pax_rows = 5)",
+        ] {
+            rows(&c, change);
+            if change.starts_with("freeze") {
+                rows(&c, "insert into t select k + 5000, d, s, u, x from t");
+            }
+            for query in QUERIES {
+                for code in ["gathered", "compile_time", "run_time"] {
+                    rows(&c, &format!("set frazil.pax_code = {code}"));
+                    for scan in ["compiled", "vectorized", "sarg", "psma"] {
+                        rows(&c, &format!("set frazil.scan = {scan}"));
+                        let found = rows(&c, query);
+                        if answers.len() == step {
+                            answers.push(found.clone());
+                        }
+                        assert_eq!(
+                            found, answers[step],
+                            "k {k}, {code}, {scan}, after {change}: {query}"
+                        );
+                    }
+                }
+                step += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn explain_tells_how_hot_chunks_are_read() {
+    let c = memory();
+    table(&c, "with (pax_rows = 512)");
+    let stages = |code: &str| {
+        rows(&c, &format!("set frazil.pax_code = {code}"));
+        rows(&c, "explain (stages) select sum(d) from t")
+    };
+    assert!(stages("compile_time").contains("compiled for memPAX(512)"));
+    assert!(stages("run_time").contains("where they lie, by their k"));
+    assert!(!stages("gathered").contains("where they lie"));
+    // Few rows are not worth more code, and blocks want none of it.
+    assert!(!stages("auto").contains("where they lie"));
+    rows(&c, "insert into t select a.* from t a, t b where b.k < 13");
+    assert!(stages("auto").contains("compiled for memPAX(512)"));
+    rows(&c, "freeze table t");
+    assert!(!stages("auto").contains("where they lie") && !stages("compile_time").contains("where they lie"));
+    let error = c
+        .execute("set frazil.pax_code = 'never'")
+        .expect_err("no such way");
+    assert!(
+        error.message().contains("auto, gathered, compile_time, run_time"),
+        "{error}"
+    );
+}
+
 #[test]
 fn explain_freeze_shows_what_freeze_would_choose() {
     let c = memory();

@@ -1,0 +1,230 @@
+//! Whole rows by their ids: what an index, a join or a DELETE has found is fetched when all of its columns are wanted.
+//!
+//! A scan reads few columns of many rows, this reads all columns of few rows, in any order: the access
+//! that row layout is for (Runtime Fragility, section 5.3: tuple reconstruction). Rows are fetched a group at a
+//! time, and within a group column by column: the cells of a group are independent of each other, so that the
+//! core waits for many of them at once, and the lines of a row that hold several columns are in its
+//! cache when the next column comes.
+
+use crate::chunk::{Chunk, ChunkSlot};
+use crate::hot_layout::HotLayout;
+use crate::row_id::RowId;
+use crate::snapshot::TableSnapshot;
+use frazil_block::ColumnBuffer;
+use frazil_kernels::prefetch::prefetch_read;
+use frazil_types::{
+    ColumnVector, Error, LogicalType, Native, NativeType, Result, RowBatch, StringRef, dispatch_native,
+};
+use std::sync::Arc;
+
+/// Rows of a group: few enough for the lines of all their cells to stay in the core's cache.
+const GROUP: usize = 64;
+
+/// Fetches whole rows of one version of a table.
+#[derive(Debug)]
+pub struct RowFetch {
+    snapshot: Arc<TableSnapshot>,
+    /// Of each chunk number from the least one on the chunk's position, or `NOWHERE`.
+    positions: Vec<u32>,
+    least: u32,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// Where a row of a hot chunk lies.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    slot: &'a ChunkSlot,
+    offset: usize,
+    /// Its partition.
+    cells: *const u8,
+    /// Its number there.
+    within: usize,
+}
+
+impl RowFetch {
+    /// Rows of this version.
+    pub fn new(snapshot: Arc<TableSnapshot>) -> RowFetch {
+        let numbers = || snapshot.chunks().map(|slot| slot.number);
+        let least = numbers().min().unwrap_or(0);
+        let count = numbers().max().map_or(0, |most| (most - least) as usize + 1);
+        let mut positions = vec![NOWHERE; count];
+        for (position, number) in numbers().enumerate() {
+            positions[(number - least) as usize] = position as u32;
+        }
+        RowFetch {
+            positions,
+            least,
+            snapshot,
+        }
+    }
+
+    /// All columns of these rows, in the order of the ids, of which one may come several times. A row that this
+    /// version shows as deleted is fetched like any other. An id that names no row is an internal error.
+    pub fn fetch(&self, ids: &[RowId]) -> Result<RowBatch> {
+        let mut columns: Vec<Filling> = (self.snapshot.schema().columns.iter())
+            .map(|c| Filling::new(c.ty, ids.len()))
+            .collect();
+        let mut places = Vec::with_capacity(GROUP);
+        for (group, ids) in ids.chunks(GROUP).enumerate() {
+            places.clear();
+            for &id in ids {
+                places.push(self.place(id)?);
+            }
+            let layout = common_layout(&places);
+            if let Some(layout) = layout {
+                prefetch(layout, &places);
+            }
+            for (index, column) in columns.iter_mut().enumerate() {
+                match layout {
+                    Some(layout) => column.copy_hot(layout, index, &places, group * GROUP),
+                    None => self.copy_one_by_one(column, index, &places, group * GROUP)?,
+                }
+            }
+        }
+        let keep = |column: Filling| column.finish(&self.snapshot);
+        Ok(RowBatch {
+            columns: columns.into_iter().map(keep).collect(),
+            rows: ids.len(),
+        })
+    }
+
+    fn place(&self, id: RowId) -> Result<Place<'_>> {
+        let number = id.chunk().wrapping_sub(self.least) as usize;
+        let position = self.positions.get(number).copied().unwrap_or(NOWHERE);
+        let offset = usize::from(id.offset());
+        let slot = (position != NOWHERE).then(|| self.snapshot.chunk(position as usize));
+        let Some(slot) = slot.filter(|slot| offset < slot.rows as usize) else {
+            return Err(Error::internal(format!(
+                "row {offset} of chunk {}, which table \"{}\" does not have",
+                id.chunk(),
+                self.snapshot.table().name()
+            )));
+        };
+        let (cells, within) = match &*slot.chunk {
+            Chunk::Hot(hot) => {
+                let (partition, within) = hot.layout().place(offset);
+                let distance = partition * hot.layout().partition_bytes();
+                (hot.first_cell().wrapping_add(distance), within)
+            }
+            Chunk::Frozen(_) => (std::ptr::null(), 0),
+        };
+        Ok(Place {
+            slot,
+            offset,
+            cells,
+            within,
+        })
+    }
+
+    /// Rows of blocks, or of chunks that are laid out differently.
+    fn copy_one_by_one(
+        &self,
+        column: &mut Filling,
+        index: usize,
+        places: &[Place<'_>],
+        from: usize,
+    ) -> Result<()> {
+        for (i, place) in places.iter().enumerate() {
+            match &*place.slot.chunk {
+                Chunk::Hot(hot) => {
+                    column.copy_hot(hot.layout(), index, std::slice::from_ref(place), from + i);
+                }
+                Chunk::Frozen(frozen) => {
+                    let mut one = ColumnBuffer::new();
+                    (frozen.block.value_into(index, place.offset as u16, &mut one))
+                        .map_err(|e| place.slot.blame(self.snapshot.table().entry(), e))?;
+                    column.copy_value(&one, from + i);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The layout of all these rows, if all are hot and laid out alike.
+fn common_layout<'a>(places: &[Place<'a>]) -> Option<&'a HotLayout> {
+    let first = places.first()?.slot.hot()?.layout();
+    let same = |place: &Place<'_>| {
+        let layout = place.slot.hot().map(|hot| hot.layout());
+        layout.is_some_and(|l| Arc::ptr_eq(l, first) || l.rows_per_partition() == first.rows_per_partition())
+    };
+    places.iter().all(same).then_some(&**first)
+}
+
+/// Asks for the lines of rows that lie whole in partitions of a few lines.
+fn prefetch(layout: &HotLayout, places: &[Place<'_>]) {
+    const LINE: usize = 64;
+    if layout.rows_per_partition() > 1 {
+        return;
+    }
+    for place in places {
+        for line in 0..layout.partition_bytes().div_ceil(LINE) {
+            prefetch_read(place.cells.wrapping_add(line * LINE));
+        }
+    }
+}
+
+/// A column of the rows that are being fetched.
+struct Filling {
+    vector: ColumnVector,
+    /// Bytes of strings that do not lie in the table.
+    strings: Vec<Box<[u8]>>,
+}
+
+impl Filling {
+    fn new(ty: LogicalType, rows: usize) -> Filling {
+        let mut vector = ColumnVector::new(ty, rows);
+        vector.resize(rows);
+        Filling {
+            vector,
+            strings: Vec::new(),
+        }
+    }
+
+    /// The cells of a column of hot rows.
+    fn copy_hot(&mut self, layout: &HotLayout, column: usize, places: &[Place<'_>], from: usize) {
+        let place_of = layout.column(column);
+        dispatch_native!(place_of.native, T => {
+            let out = &mut self.vector.values_mut::<T>()[from..from + places.len()];
+            for (to, place) in out.iter_mut().zip(places) {
+                let cells = place.cells.wrapping_add(place_of.values).cast::<T>();
+                // SAFETY: the row was written and is never written again; its cell, aligned to T, is that many
+                // behind the first one of the column in its partition, within the chunk's mapping.
+                *to = unsafe { cells.wrapping_add(place.within).read() };
+            }
+        });
+        for (i, place) in places.iter().enumerate() {
+            let hot = place.slot.hot().filter(|hot| hot.has_nulls(column));
+            let validity = hot.and_then(|hot| hot.validity(column, place.offset..place.offset + 1));
+            if validity.is_some_and(|v| v[0] == 0) {
+                self.vector.set_null(from + i);
+            }
+        }
+    }
+
+    /// The only value of a buffer.
+    fn copy_value(&mut self, one: &ColumnBuffer, row: usize) {
+        if one.validity().is_some_and(|v| v[0] == 0) {
+            return self.vector.set_null(row);
+        }
+        if one.native() != NativeType::String {
+            dispatch_native!(one.native(), T => self.vector.values_mut::<T>()[row] = one.values::<T>()[0]);
+            return;
+        }
+        // Its bytes may lie in the buffer.
+        // SAFETY: the buffer and the block are alive.
+        let bytes: Box<[u8]> = unsafe { one.values::<StringRef>()[0].bytes() }.into();
+        // SAFETY: the bytes stay where they are, in the column in the end.
+        self.vector.values_mut::<StringRef>()[row] = unsafe { StringRef::new(&bytes) };
+        self.strings.push(bytes);
+    }
+
+    fn finish(mut self, snapshot: &Arc<TableSnapshot>) -> ColumnVector {
+        if self.vector.native() == StringRef::TYPE {
+            self.vector.keep(snapshot.clone());
+            self.vector.keep(Arc::new(self.strings));
+        }
+        self.vector
+    }
+}

@@ -1,0 +1,46 @@
+//! Whole rows by their ids, hot and frozen, against the rows that were written.
+
+mod support;
+
+use frazil_block::BuildOptions;
+use frazil_storage::{RowFetch, RowId, ScanOptions};
+use frazil_types::{Cancel, SqlState, Value};
+use support::*;
+
+#[test]
+fn whole_rows_come_back_in_the_order_of_their_ids() {
+    let mut random = Random(11);
+    for k in [1, 2, 7, 64, 1000, 65_536] {
+        let schema = schema();
+        let (store, id) = store_with(schema.clone(), k);
+        let mut transaction = begin(&store);
+        let mut rows = random.rows(&schema, 1200);
+        transaction.append(id, &batch(&schema, &rows)).unwrap();
+        transaction
+            .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
+            .unwrap();
+        let hot = random.rows(&schema, 1500);
+        transaction.append(id, &batch(&schema, &hot)).unwrap();
+        rows.extend(hot);
+        let table = transaction.snapshot().table(id).unwrap().clone();
+        let ids: Vec<RowId> = scan(&table, &[], ScanOptions::default())
+            .into_iter()
+            .map(|r| r.0)
+            .collect();
+        // Groups of frozen rows, of hot ones, and of both.
+        for (from, count) in [(0, 1200), (1200, 1500), (0, 2700)] {
+            let wanted: Vec<usize> = (0..500).map(|_| from + random.below(count) as usize).collect();
+            let wanted_ids: Vec<RowId> = wanted.iter().map(|&r| ids[r]).collect();
+            let found = RowFetch::new(table.clone()).fetch(&wanted_ids).unwrap();
+            for (i, &row) in wanted.iter().enumerate() {
+                let got: Vec<Value> = found.columns.iter().map(|c| c.value(i)).collect();
+                assert!(same(&[got], std::slice::from_ref(&rows[row])), "k {k}, row {row}");
+            }
+        }
+        let last = ids[ids.len() - 1];
+        for nowhere in [RowId(last.0 + 1), RowId(9 << 16), RowId(-1)] {
+            let error = RowFetch::new(table.clone()).fetch(&[last, nowhere]).unwrap_err();
+            assert_eq!(error.state(), SqlState::INTERNAL_ERROR);
+        }
+    }
+}
