@@ -1,5 +1,6 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
+use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
@@ -29,6 +30,8 @@ pub enum Kind {
         /// Numbers of combinations, the least one first: the baseline.
         combinations: &'static [usize],
     },
+    /// Hot chunks are scanned and their rows fetched, by rows of a partition.
+    MemPax(mempax::Plan),
     /// Databases are written and their bytes counted.
     Compression {
         /// Rows of a block to try, the greatest one being the baseline.
@@ -105,8 +108,6 @@ pub struct Configuration {
 pub enum Data {
     /// Hot chunks.
     Hot,
-    /// Hot chunks of tables with an option.
-    HotWith(&'static str),
     /// Data Blocks.
     Frozen,
     /// Data Blocks of tables with options.
@@ -151,8 +152,8 @@ pub const EXPERIMENTS: [Experiment; 13] = [
     },
     Experiment {
         name: "mempax",
-        about: "Q1 and Q6 on hot chunks by rows of a partition (Runtime Fragility, section 6)",
-        kind: Kind::Queries(MEMPAX),
+        about: "scans of hot chunks and fetching whole rows by rows of a partition (Runtime Fragility)",
+        kind: Kind::MemPax(mempax::PLAN),
     },
     Experiment {
         name: "flights",
@@ -377,21 +378,6 @@ static POINT: QueryExperiment = against_balanced(&[
     BALANCED,
     scan("point", Data::FrozenWith("freeze_for = 'point'"), &[]),
 ]);
-
-const MEMPAX: QueryExperiment = QueryExperiment {
-    queries: &[1, 6],
-    configurations: &[
-        scan("k_1", Data::HotWith("pax_rows = 1"), &[]),
-        scan("k_4", Data::HotWith("pax_rows = 4"), &[]),
-        scan("k_16", Data::HotWith("pax_rows = 16"), &[]),
-        scan("k_64", Data::HotWith("pax_rows = 64"), &[]),
-        scan("k_512", Data::HotWith("pax_rows = 512"), &[]),
-        scan("k_4096", Data::HotWith("pax_rows = 4096"), &[]),
-        scan("k_65536", Data::HotWith("pax_rows = 65536"), &[]),
-    ],
-    baseline: "k_65536",
-    figures: &[],
-};
 
 const FLIGHTS: QueryExperiment = QueryExperiment {
     queries: &[1],

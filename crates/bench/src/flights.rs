@@ -38,13 +38,13 @@ pub fn load(data: Data, args: &BenchArgs, _: bool) -> Result<Box<dyn Engine>> {
     connection.execute("set frazil.freeze_after = off")?;
     let years = (YEARS * args.scale_factor).ceil().clamp(1.0, YEARS) as i32;
     match data {
-        Data::HotWith(options) | Data::FrozenWith(options) => fill(&connection, path, options, years)?,
+        Data::FrozenWith(options) => fill(&connection, path, options, years)?,
         _ => fill(&connection, path, "", years)?,
     }
     match data {
         Data::Frozen | Data::FrozenWith(_) => drop(connection.execute("freeze table flights")?),
         Data::FrozenSorted => drop(connection.execute("freeze table flights order by dest")?),
-        Data::Hot | Data::HotWith(_) => {}
+        Data::Hot => {}
         Data::Arrays => return Err(Error::unsupported("flights as a loop in Rust")),
     }
     Ok(Box::new(Frazil::new(

@@ -57,7 +57,6 @@ pub fn load(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Box<dyn
 pub fn load_frazil(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<Frazil> {
     let (freeze, options): (&[&str], &str) = match data {
         Data::Hot => (&[], ""),
-        Data::HotWith(options) => (&[], options),
         Data::Frozen => (&["freeze table "], ""),
         Data::FrozenWith(options) => (&["freeze table "], options),
         Data::FrozenSorted => (&["freeze table ", " order by l_shipdate"], ""),

@@ -3,7 +3,7 @@
 //!
 //! [`run`] reads a command line, looks the experiment up in the table of [`experiments`], and has it run:
 //! experiments on queries by `query_runner`, which knows engines only by a small trait; the sizes of
-//! databases by `compression`; the kernels of layouts by `micro`.
+//! databases by `compression`; hot chunks in memPAX(k) by `mempax`; the kernels of layouts by `micro`.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -17,6 +17,7 @@ mod flights;
 mod frazil_engine;
 mod layout_search;
 mod layouts_compile;
+mod mempax;
 mod micro;
 mod query_runner;
 pub mod report;
@@ -58,6 +59,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Queries(queries) => query_runner::run(experiment.name, queries, args, &mut frazil_engine::load),
         Kind::Flights(queries) => query_runner::run(experiment.name, queries, args, &mut flights::load),
         Kind::LayoutsCompile { combinations } => layouts_compile::run(experiment.name, combinations, args),
+        Kind::MemPax(plan) => mempax::run(experiment.name, plan, args),
         Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
         Kind::Conjunction(plan) => micro::conjunction::run(experiment.name, plan, args),
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),

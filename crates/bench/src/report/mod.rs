@@ -84,6 +84,7 @@ pub struct Report {
     measurements: Vec<Measurement>,
     ratios: Vec<Ratio>,
     classes: Vec<Classes>,
+    conclusions: Vec<String>,
 }
 
 impl Measurement {
@@ -152,6 +153,12 @@ impl Report {
         self.measurements.extend(other.measurements);
         self.ratios.extend(other.ratios);
         self.classes.extend(other.classes);
+        self.conclusions.extend(other.conclusions);
+    }
+
+    /// Adds a sentence that follows from all that was measured; it comes last.
+    pub fn conclude(&mut self, sentence: String) {
+        self.conclusions.push(sentence);
     }
 
     /// The measurements, in the order in which they were added.

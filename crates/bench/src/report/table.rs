@@ -48,7 +48,11 @@ impl fmt::Display for Report {
             "class",
             "cases not told apart from the first",
         ];
-        write_further_table(f, &head, &classes)
+        write_further_table(f, &head, &classes)?;
+        if !self.conclusions.is_empty() {
+            writeln!(f)?;
+        }
+        self.conclusions.iter().try_for_each(|c| writeln!(f, "{c}"))
     }
 }
 
