@@ -4,12 +4,12 @@
 use crate::block::Block;
 use crate::build_options::BuildOptions;
 use crate::bytes::{ALIGNMENT, AlignedBytes, BlockBytes};
-use crate::cost_model::{Candidate, Column};
+use crate::cost_model::{Candidate, Column, Shape};
 use crate::encodings::numbers::{Numbers, Scratch, of_doubles, of_integers};
 use crate::encodings::{EncodedColumn, constant, fsst, strings};
 use crate::format::{self, ENTRY_BYTES, HEADER_BYTES, Header, Section};
 use crate::input::{ColumnInput, Valid, Values};
-use frazil_types::{CHUNK_ROWS, Error, READ_PADDING, Result};
+use frazil_types::{CHUNK_ROWS, Error, NativeType, READ_PADDING, Result};
 
 /// Builds blocks of one table, one after the other: scratch memory and trained symbol tables are
 /// reused. One per worker.
@@ -54,7 +54,7 @@ impl BlockBuilder {
     fn encode(&mut self, i: usize, column: &ColumnInput) -> Result<EncodedColumn> {
         let valid = column.valid();
         let valid = valid.as_ref();
-        let mut about = about(&self.options, i, column);
+        let mut about = about(&self.options, i, column.rows, column.ty.native());
         let (psma, scratch, trained) = (self.options.psma, &mut self.scratch, &mut self.trained[i]);
         let mut encode = |about: &Column| match column.values {
             Values::String(v) => strings::encode(v, valid, about, psma, trained),
@@ -88,7 +88,7 @@ impl BlockBuilder {
     pub fn candidates(&mut self, i: usize, column: &ColumnInput) -> Vec<Candidate> {
         let valid = column.valid();
         let valid = valid.as_ref();
-        let mut about = about(&self.options, i, column);
+        let mut about = about(&self.options, i, column.rows, column.ty.native());
         let mut candidates = |about: &Column| {
             let shapes = match column.values {
                 Values::String(v) => strings::shapes(v, valid, about),
@@ -106,14 +106,24 @@ impl BlockBuilder {
     }
 }
 
+impl Block {
+    /// How a column is held, and what that is predicted to cost under the options.
+    pub fn held_as(&self, i: usize, options: &BuildOptions) -> Candidate {
+        let entry = self.entry(i);
+        let about = about(options, i, self.rows() as usize, entry.native);
+        about.predict(0, &Shape::of(entry), entry.layout)
+    }
+}
+
 /// What the choice of a column depends on.
-fn about<'a>(options: &'a BuildOptions, i: usize, column: &ColumnInput) -> Column<'a> {
+fn about(options: &BuildOptions, i: usize, rows: usize, native: NativeType) -> Column<'_> {
     Column {
-        rows: column.rows,
-        native: column.ty.native(),
+        rows,
+        native,
         options: options.column(i),
         must: options.must(i),
         purpose: options.purpose_of(i),
+        weights: options.weights_of(i),
         calibration: &options.calibration,
     }
 }

@@ -1,8 +1,9 @@
 //! What a freeze may ask of the builder: what a column is to be good at, or how exactly it is to be held.
 
-use crate::cost_model::Calibration;
+use crate::cost_model::{Calibration, Weights};
 use crate::encodings::Encoding;
 use crate::layouts::Layout;
+use crate::observed::Observed;
 use frazil_types::{Error, Result, SqlState};
 use std::fmt;
 
@@ -95,6 +96,8 @@ pub struct BuildOptions {
     /// The encoding and layout of columns of which neither is asked, where they can have them; the cost
     /// model holds the others.
     pub wherever_possible: ColumnOptions,
+    /// What was observed of the use of each column; nothing of columns beyond the last.
+    pub observed: Vec<Observed>,
     /// What things cost on this machine.
     pub calibration: Calibration,
 }
@@ -106,6 +109,7 @@ impl Default for BuildOptions {
             purpose: Purpose::Balanced,
             columns: Vec::new(),
             wherever_possible: ColumnOptions::default(),
+            observed: Vec::new(),
             calibration: Calibration::default(),
         }
     }
@@ -132,6 +136,24 @@ impl BuildOptions {
     /// What a column is to favour.
     pub fn purpose_of(&self, column: usize) -> Purpose {
         self.column(column).purpose.unwrap_or(self.purpose)
+    }
+
+    /// What the choice of a column weighs: what its purpose favours, a balanced one as the column is used.
+    pub fn weights_of(&self, column: usize) -> Weights {
+        let purpose = self.purpose_of(column);
+        let prior = self.calibration.weights(purpose);
+        match (purpose, self.observed.get(column)) {
+            (Purpose::Balanced, Some(observed)) => Weights::blend(prior, observed),
+            _ => *prior,
+        }
+    }
+
+    /// Whether they ask the same of a block, whatever was observed.
+    pub fn ask_the_same(&self, other: &BuildOptions) -> bool {
+        let of = |o: &BuildOptions| (o.psma, o.purpose, o.wherever_possible);
+        let columns = self.columns.len().max(other.columns.len());
+        let own = |o: &BuildOptions, i: usize| o.columns.get(i).copied().unwrap_or_default();
+        of(self) == of(other) && (0..columns).all(|i| own(self, i) == own(other, i))
     }
 }
 

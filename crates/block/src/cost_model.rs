@@ -4,7 +4,8 @@
 //! each layout is a [`Candidate`] with predicted bytes, nanoseconds a value of a scan (a test of every
 //! value and unpacking all of them) and nanoseconds a value fetched at positions. The choice is the
 //! smallest weighted sum of the three; a [`Purpose`] is a set of weights. What a kernel costs and what a
-//! byte is worth is in [`Calibration`] alone.
+//! byte is worth is in [`Calibration`] alone. The weights of a balanced choice move with what was
+//! [observed](crate::observed) of a column.
 //!
 //! In a balanced choice a byte costs what the kernels of a dictionary cost more than those of frame of
 //! reference, for a byte less a value has always been worth a gather; and a layout of codes of any width
@@ -12,7 +13,9 @@
 
 use crate::build_options::{ColumnOptions, Purpose};
 use crate::encodings::Encoding;
+use crate::format::ColumnEntry;
 use crate::layouts::Layout;
+use frazil_kernels::packed;
 use frazil_types::{Error, NativeType, Result, SqlState};
 
 /// A cost that grows with the width of a code: nanoseconds a value.
@@ -121,7 +124,8 @@ impl Calibration {
         place.map_or(&self.raw, |i| &self.layouts[i])
     }
 
-    fn weights(&self, purpose: Purpose) -> &Weights {
+    /// What a purpose favours.
+    pub fn weights(&self, purpose: Purpose) -> &Weights {
         let place = Purpose::ALL.iter().position(|&p| p == purpose);
         &self.weights[place.unwrap_or(0)]
     }
@@ -138,6 +142,27 @@ pub struct Shape {
     pub beside: usize,
     /// Rows whose values are not in the codes.
     pub exceptions: usize,
+}
+
+impl Shape {
+    /// That of a column that has been encoded.
+    pub(crate) fn of(entry: &ColumnEntry) -> Shape {
+        let s = &entry.sections;
+        let beside = [s.dictionary, s.heap, s.bitmap, s.symbols];
+        let raw = match entry.layout {
+            Layout::None => s.codes.bytes,
+            _ => 0,
+        };
+        Shape {
+            encoding: entry.encoding,
+            largest: (entry.layout != Layout::None).then(|| packed::top(entry.code_bits.into())),
+            beside: (raw + beside.iter().map(|s| s.bytes).sum::<u64>()) as usize,
+            exceptions: match entry.encoding {
+                Encoding::Patched => entry.dictionary_entries as usize,
+                _ => 0,
+            },
+        }
+    }
 }
 
 /// A way to hold a column.
@@ -174,6 +199,8 @@ pub(crate) struct Column<'a> {
     /// Whether it is refused if it cannot be held as the options ask.
     pub must: bool,
     pub purpose: Purpose,
+    /// Those of the purpose, or what observation made of them.
+    pub weights: Weights,
     pub calibration: &'a Calibration,
 }
 
@@ -254,7 +281,8 @@ impl Column<'_> {
         self.candidates(shapes).into_iter().find(|c| c.chosen)
     }
 
-    fn predict(&self, place: usize, shape: &Shape, layout: Layout) -> Candidate {
+    /// The candidate that a shape, by its place among others, is on a layout.
+    pub fn predict(&self, place: usize, shape: &Shape, layout: Layout) -> Candidate {
         let c = self.calibration;
         let bits = match (shape.largest, shape.encoding) {
             (Some(largest), _) => layout.code_bits(largest),
@@ -274,7 +302,7 @@ impl Column<'_> {
         };
         let scan_ns = of_layout.test.at(bits) + unpack + decode;
         let access_ns = of_layout.access.at(bits) + decode_access;
-        let weights = c.weights(self.purpose);
+        let weights = self.weights;
         let cost = weights.scan * scan_ns + weights.access * access_ns + weights.byte * bytes as f64 / rows;
         Candidate {
             encoding: shape.encoding,
@@ -319,7 +347,9 @@ impl Column<'_> {
             (None, Some(largest)) if layout.is_packed() && self.purpose == Purpose::Balanced => {
                 let bits = Layout::BytePacked.code_bits(largest);
                 let words = Layout::BytePacked.bytes(self.rows, bits) + shape.beside;
-                bytes as f64 <= (1.0 - self.calibration.packed_must_save) * words as f64
+                // What it saves has to be worth the time, as far as time counts.
+                let time = self.weights.time_share(self.calibration.weights(self.purpose));
+                bytes as f64 <= (1.0 - time * self.calibration.packed_must_save) * words as f64
             }
             _ => true,
         };

@@ -19,7 +19,7 @@ pub mod string_dictionary;
 pub mod strings;
 
 use crate::format::{ColumnEntry, corrupted};
-use frazil_types::Result;
+use frazil_types::{NativeType, Result};
 use std::fmt;
 
 /// How values become codes. The number is the encoding's id in the format.
@@ -86,6 +86,23 @@ impl Encoding {
             Encoding::Patched => "patched frame of reference",
             Encoding::Frames => "frames of reference",
             Encoding::Decimal => "decimal",
+        }
+    }
+
+    /// Whether it has codes, which lie in a layout.
+    pub const fn has_codes(self) -> bool {
+        !matches!(self, Encoding::Constant | Encoding::Raw)
+    }
+
+    /// Whether there are values of a type that it can hold. Whether it can hold all of a block is another matter.
+    pub const fn can_hold(self, native: NativeType) -> bool {
+        let is_integer = !matches!(native, NativeType::F64 | NativeType::String);
+        match self {
+            Encoding::Constant | Encoding::Raw => true,
+            Encoding::Dictionary => !matches!(native, NativeType::Bool),
+            Encoding::FrameOfReference => is_integer,
+            Encoding::Patched | Encoding::Frames => is_integer && !matches!(native, NativeType::Bool),
+            Encoding::Decimal => matches!(native, NativeType::F64),
         }
     }
 
