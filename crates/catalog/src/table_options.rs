@@ -81,6 +81,48 @@ impl TableOptions {
         result
     }
 
+    /// Refuses what is asked of a column and no values of its type can have: 22023, with what would fit. What depends
+    /// on the values is seen when they are frozen.
+    pub fn check(&self, schema: &Schema) -> Result<()> {
+        for (&position, asked) in &self.columns {
+            let Some(encoding) = asked.encoding else {
+                continue;
+            };
+            let column = &schema.columns[position];
+            let native = column.ty.native();
+            if !encoding.can_hold(native) {
+                let fitting = Encoding::ALL.into_iter().filter(|e| e.can_hold(native));
+                let fitting: Vec<String> = fitting.map(|e| e.to_string()).collect();
+                return Err(Error::new(
+                    SqlState::INVALID_PARAMETER,
+                    format!(
+                        "table option {ENCODING}.{}: values of type {} cannot be held as {encoding}",
+                        column.name, column.ty
+                    ),
+                )
+                .with_hint(format!("they can be held as: {}", fitting.join(", "))));
+            }
+            if let (Some(layout), Encoding::Raw) = (asked.layout, encoding) {
+                let coded = Encoding::ALL.into_iter();
+                let coded = coded.filter(|e| e.has_codes() && e.can_hold(native));
+                let coded: Vec<String> = coded.map(|e| e.to_string()).collect();
+                return Err(Error::new(
+                    SqlState::INVALID_PARAMETER,
+                    format!(
+                        "table option {LAYOUT}.{}: raw values have no codes to be {layout}",
+                        column.name
+                    ),
+                )
+                .with_hint(format!(
+                    "leave {LAYOUT}.{0} out, or set {ENCODING}.{0} to one of: {1}",
+                    column.name,
+                    coded.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The options that are not at their defaults, as [`TableOptions::set`] takes them.
     pub fn settings(&self, schema: &Schema) -> Vec<(String, Value)> {
         fn add<T: Display>(out: &mut Vec<(String, Value)>, name: String, value: Option<T>) {
@@ -231,6 +273,61 @@ mod tests {
         let layouts = [0, 1, 2].map(|c| built.column(c).layout);
         assert_eq!(layouts, [Some(Layout::Hbp), Some(Layout::Vbp), Some(Layout::Hbp)]);
         assert_eq!([0, 1, 2].map(|c| built.must(c)), [false, true, false]);
+    }
+
+    #[test]
+    fn what_a_type_can_never_hold_is_refused_with_what_would_fit() {
+        let columns = [
+            ("b", LogicalType::Boolean),
+            ("i", LogicalType::Integer),
+            ("x", LogicalType::Double),
+            ("t", LogicalType::Text),
+        ];
+        let schema = Schema::new(columns.map(|(n, t)| ColumnDef::new(n, t)).to_vec());
+        let check = |asked: &[(&str, &str)]| {
+            let mut options = TableOptions::default();
+            for (name, value) in asked {
+                let value = Value::Text(value.to_string());
+                options.set(&schema, name, &value).unwrap();
+            }
+            options.check(&schema)
+        };
+        for (name, encoding, fits) in [
+            ("encoding.t", "decimal", "constant, dictionary, raw"),
+            ("encoding.t", "frame of reference", "constant, dictionary, raw"),
+            (
+                "encoding.x",
+                "frames of reference",
+                "constant, dictionary, decimal, raw",
+            ),
+            ("encoding.b", "dictionary", "constant, frame of reference, raw"),
+            ("encoding.i", "decimal", "patched frame of reference"),
+        ] {
+            let error = check(&[(name, encoding)]).unwrap_err();
+            assert_eq!(error.state(), SqlState::INVALID_PARAMETER);
+            assert!(
+                error.message().contains(name) && error.message().contains(encoding),
+                "{error:?}"
+            );
+            assert!(error.hint().unwrap_or_default().contains(fits), "{error:?}");
+        }
+        let error = check(&[("layout.t", "vbp"), ("encoding.t", "raw")]).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "table option layout.t: raw values have no codes to be vbp"
+        );
+        assert!(
+            error.hint().unwrap_or_default().ends_with("one of: dictionary"),
+            "{error:?}"
+        );
+        // What depends on the values is let pass, and so is what gives way.
+        check(&[
+            ("encoding.x", "decimal"),
+            ("layout.t", "vbp"),
+            ("encoding", "decimal"),
+        ])
+        .unwrap();
+        check(&[("encoding.t", "constant"), ("layout.b", "hbp")]).unwrap();
     }
 
     #[test]
