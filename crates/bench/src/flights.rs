@@ -35,7 +35,7 @@ pub fn load(data: Data, args: &BenchArgs, _: bool) -> Result<Box<dyn Engine>> {
         .with_hint("unpack its data/flights.csv.zip and say --data flights.csv")
     })?;
     let connection = Database::memory()?.connect();
-    connection.execute("set frazil.freeze_after = off")?;
+    connection.execute("set frazil.freeze_after = off; set frazil.refreeze_budget = off")?;
     let years = (YEARS * args.scale_factor).ceil().clamp(1.0, YEARS) as i32;
     match data {
         Data::FrozenWith(options) => fill(&connection, path, options, years)?,

@@ -64,7 +64,7 @@ pub fn load_frazil(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<
     };
     let connection = Database::memory()?.connect();
     // Hot data stays hot.
-    connection.execute("set frazil.freeze_after = off")?;
+    connection.execute("set frazil.freeze_after = off; set frazil.refreeze_budget = off")?;
     for table in TABLES {
         if lineitem_only && table != Table::Lineitem {
             continue;

@@ -173,16 +173,21 @@ fn write_table(
     fresh: &mut Fresh,
     report: &mut CheckpointReport,
 ) -> Result<TableRecord> {
-    let mut freezer = Freezer::of_table(table.table());
+    let mut freezer = Freezer::of_table(table);
+    let asked = table.table().asked_options();
     let mut chunks = Vec::new();
     for slot in table.chunks().filter(|s| s.live_rows() > 0) {
         let mut record = match places.find(slot) {
-            Some(known) => known,
+            // Of a hot chunk that was written before, it is not known by which options.
+            Some(known) => ChunkRecord { stale: true, ..known },
             None => {
                 report.blocks += 1;
                 write_chunk(segment, table, slot, &mut freezer)?
             }
         };
+        if let Some(frozen) = slot.frozen_chunk() {
+            record.stale = !frozen.built_for.matches(&asked);
+        }
         record.hot = table.tail().is_some_and(|t| Arc::ptr_eq(&t.chunk, &slot.chunk));
         record.deleted = match &slot.deleted {
             Some(deleted) if slot.block().is_some() => Some(match places.find_deleted(deleted) {
@@ -209,6 +214,7 @@ fn write_chunk(
     slot: &ChunkSlot,
     freezer: &mut Freezer,
 ) -> Result<ChunkRecord> {
+    let mut stale = false;
     let (block, rows) = match &*slot.chunk {
         Chunk::Frozen(frozen) => {
             slot.verify(table.table().entry())?;
@@ -219,6 +225,7 @@ fn write_chunk(
             let frozen = match freezer.freeze_chunks(table.table(), slots, None) {
                 // What FREEZE TABLE refuses must be kept all the same.
                 Err(e) if e.state() == SqlState::INVALID_PARAMETER => {
+                    stale = true;
                     Freezer::default().freeze_chunks(table.table(), slots, None)?
                 }
                 frozen => frozen?,
@@ -231,6 +238,7 @@ fn write_chunk(
         number: slot.number,
         hot: false,
         rows,
+        stale,
         block,
         deleted: None,
     })

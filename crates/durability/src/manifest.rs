@@ -50,6 +50,8 @@ pub struct ChunkRecord {
     pub hot: bool,
     /// Its rows.
     pub rows: u32,
+    /// Whether its block is not what the options of the table ask for: it was built by others.
+    pub stale: bool,
     /// Where its block lies.
     pub block: Place,
     /// Where the bits of its deleted rows lie, if there are any, and their checksum.
@@ -134,13 +136,19 @@ fn write_table(table: &TableRecord) -> Json {
         })).collect::<Vec<_>>(),
         "next_chunk": table.next_chunk,
         "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
-        "chunks": table.chunks.iter().map(|c| json!({
-            "number": c.number,
-            "hot": c.hot,
-            "rows": c.rows,
-            "block": write_place(&c.block),
-            "deleted": c.deleted.map(|(place, crc)| json!({ "place": write_place(&place), "crc": crc })),
-        })).collect::<Vec<_>>(),
+        "chunks": table.chunks.iter().map(write_chunk).collect::<Vec<_>>(),
+    })
+}
+
+fn write_chunk(chunk: &ChunkRecord) -> Json {
+    let deleted = |(place, crc): (Place, u32)| json!({ "place": write_place(&place), "crc": crc });
+    json!({
+        "number": chunk.number,
+        "hot": chunk.hot,
+        "rows": chunk.rows,
+        "stale": chunk.stale,
+        "block": write_place(&chunk.block),
+        "deleted": chunk.deleted.map(deleted),
     })
 }
 
@@ -223,6 +231,8 @@ fn read_chunk(json: &Json) -> Option<ChunkRecord> {
         number: read_u32(&json["number"])?,
         hot: json["hot"].as_bool()?,
         rows: read_u32(&json["rows"])?,
+        // Not in older directories, where nothing was known of it.
+        stale: json["stale"].as_bool().unwrap_or(false),
         block: read_place(&json["block"])?,
         deleted: match deleted.is_null() {
             true => None,

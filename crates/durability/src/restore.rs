@@ -4,9 +4,10 @@
 use crate::checkpoint::{Places, SEGMENT_MAGIC};
 use crate::directory::{State, segment_path};
 use crate::manifest::{ChunkRecord, Manifest, TableRecord};
+use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
 use frazil_storage::segment_block::open_block;
-use frazil_storage::{ChunkSlot, Deleted, Store, Table, TableSnapshot};
+use frazil_storage::{BlockVisits, BuiltFor, ChunkSlot, Deleted, FrozenChunk, Store, Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, SqlState};
 use frazil_vfs::MappedFile;
 use std::collections::HashMap;
@@ -65,10 +66,11 @@ fn restore_table(
     if let Some(distinct) = &record.distinct {
         table.set_distinct(distinct.clone());
     }
+    let asked = Arc::new(table.asked_options());
     let mut sealed = Vec::new();
     let mut tail = None;
     for chunk in &record.chunks {
-        let slot = restore_chunk(segments, &table, chunk)?;
+        let slot = restore_chunk(segments, &table, &asked, chunk)?;
         let last = sealed.len() + 1 == record.chunks.len();
         if chunk.hot && last && chunk.rows < CHUNK_ROWS as u32 {
             let thawed = slot.thaw(&table)?;
@@ -85,6 +87,7 @@ fn restore_table(
 fn restore_chunk(
     segments: &HashMap<u64, Arc<MappedFile>>,
     table: &Table,
+    asked: &Arc<BuildOptions>,
     record: &ChunkRecord,
 ) -> Result<ChunkSlot> {
     let place = record.block;
@@ -109,7 +112,15 @@ fn restore_chunk(
             record.rows
         )));
     }
-    let mut slot = ChunkSlot::frozen(record.number, block, Some(origin.clone().into()));
+    let mut slot = ChunkSlot::frozen(
+        record.number,
+        FrozenChunk {
+            block,
+            origin: Some(origin.clone().into()),
+            visits: BlockVisits::default(),
+            built_for: BuiltFor::new(Some(asked.clone()).filter(|_| !record.stale)),
+        },
+    );
     if let Some((place, crc)) = record.deleted {
         let file = &segments[&place.segment];
         let end = place.offset.saturating_add(place.bytes) as usize;

@@ -1,6 +1,6 @@
 //! Directories: closed and reopened, abandoned, damaged, opened twice.
 
-use frazil_block::BuildOptions;
+use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{TableId, TableOptions};
 use frazil_durability::Directory;
 use frazil_storage::{RowId, ScanOptions, Store, TableScan, Transaction};
@@ -214,6 +214,49 @@ fn a_checkpoint_writes_what_is_new_and_frees_what_is_old() {
     directory.checkpoint().unwrap();
     assert_eq!(segments(&temporary.0), 0);
     assert_eq!(reader.table(id).unwrap().rows(), 65_600);
+}
+
+#[test]
+fn blocks_built_anew_are_written_by_the_next_checkpoint() {
+    let temporary = Temporary::new("refreeze");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    append(directory.store(), id, 0..3_000);
+    freeze(directory.store(), id);
+    directory.checkpoint().unwrap();
+    let set_layout = |store: &Arc<Store>, layout| {
+        let mut transaction = begin(store);
+        let options = TableOptions {
+            layout: Some(layout),
+            ..TableOptions::default()
+        };
+        transaction.set_options("t", options).unwrap();
+        transaction.commit();
+    };
+    let layout = |store: &Arc<Store>| {
+        let table = store.snapshot().table(id).unwrap().clone();
+        table.chunk(0).block().unwrap().entry(0).layout
+    };
+    let held_at_first = layout(directory.store());
+    set_layout(directory.store(), Layout::Vbp);
+    // That a block is not what is asked for outlives the process.
+    assert_eq!(directory.checkpoint().unwrap().blocks, 0);
+    delete(directory.store(), id, |n| n < 10);
+    assert!(directory.store().refreeze_step().unwrap().unwrap().rebuilt);
+    drop(directory);
+    let directory = temporary.open();
+    assert_eq!(numbers(directory.store()), (0..3_000).collect::<Vec<_>>());
+    assert_eq!(layout(directory.store()), held_at_first);
+    delete(directory.store(), id, |n| n < 10);
+    assert!(directory.store().refreeze_step().unwrap().unwrap().rebuilt);
+    assert_eq!(directory.store().refreeze_step().unwrap(), None);
+    assert_eq!(directory.checkpoint().unwrap().blocks, 1);
+    drop(directory);
+    let directory = temporary.open();
+    assert_eq!(numbers(directory.store()), (10..3_000).collect::<Vec<_>>());
+    assert_eq!(layout(directory.store()), Layout::Vbp);
+    assert_eq!(directory.store().refreeze_step().unwrap(), None);
+    assert_eq!(segments(&temporary.0), 1);
 }
 
 #[test]

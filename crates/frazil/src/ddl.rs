@@ -3,6 +3,7 @@
 use crate::execute::{Bundle, counted, done};
 use crate::query::{self, Runner};
 use crate::rows::Response;
+use crate::system_tables::SystemTable;
 use frazil_catalog::TableOptions;
 use frazil_plan::Plan;
 use frazil_storage::Transaction;
@@ -34,7 +35,7 @@ pub fn create_table(
     if create.if_not_exists && known {
         return Ok(done("CREATE TABLE", started));
     }
-    if create.name == crate::system_tables::BLOCKS {
+    if SystemTable::named(create.name).is_some() {
         return Err(Error::new(
             SqlState::DUPLICATE_TABLE,
             format!("\"{}\" is a system table", create.name),
@@ -54,11 +55,12 @@ pub fn create_table(
     Ok(counted("CREATE TABLE AS", count, started))
 }
 
-/// The options of a table with some of them set.
+/// The options of a table with some of them set, if its columns can be held so at all.
 fn set_options(mut options: TableOptions, schema: &Schema, set: &[(String, Value)]) -> Result<TableOptions> {
     for (name, value) in set {
         options.set(schema, name, value)?;
     }
+    options.check(schema)?;
     Ok(options)
 }
 
@@ -80,16 +82,16 @@ pub fn drop_tables(transaction: &mut Transaction, names: &[String], if_exists: b
     Ok(())
 }
 
-/// FREEZE TABLE.
+/// FREEZE TABLE. Returns the number of blocks that were built.
 pub fn freeze(
     runner: &Runner,
     transaction: &mut Transaction,
     table: &str,
     order_by: Option<usize>,
-) -> Result<()> {
+) -> Result<u64> {
     let entry = transaction.snapshot().catalog().table(table)?.clone();
     runner.progress().enter("freezing");
-    let options = entry.options.build_options();
-    transaction.freeze_table(entry.id, order_by, options, runner.cancel())?;
-    Ok(())
+    let options = transaction.snapshot().table(entry.id)?.build_options();
+    let report = transaction.freeze_table(entry.id, order_by, options, runner.cancel())?;
+    Ok(report.blocks)
 }

@@ -181,8 +181,8 @@ fn write(
             Ok(done("DROP TABLE", started))
         }
         Statement::Freeze { table, order_by } => {
-            ddl::freeze(runner, transaction, &table, order_by)?;
-            Ok(done("FREEZE", started))
+            let blocks = ddl::freeze(runner, transaction, &table, order_by)?;
+            Ok(counted("FREEZE", blocks, started))
         }
         Statement::CopyFrom {
             name,
@@ -287,7 +287,7 @@ pub fn done(tag: &'static str, started: Instant) -> Response {
     }
 }
 
-/// The response of a command that counts rows.
+/// The response of a command that counts rows, or blocks.
 pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
     Response {
         outcome: Outcome::Command {

@@ -1,10 +1,11 @@
-//! EXPLAIN FREEZE: the ways to hold each column of a table as rows, with their predicted cost and, with
-//! ANALYZE, the measured one.
+//! EXPLAIN FREEZE: the ways to hold each column of a table as rows, with their predicted cost, with
+//! ANALYZE the measured one, and the weights of the choice.
 
 use crate::execute::{Bundle, table_rows};
 use crate::query::Runner;
 use crate::rows::Response;
 use crate::session::Session;
+use frazil_block::{Observed, Weights};
 use frazil_plan::TableId;
 use frazil_storage::WayToHold;
 use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
@@ -40,13 +41,14 @@ fn schema(analyze: bool) -> Schema {
         ("cost", Double),
         ("choice", Text),
     ];
+    let weighed = [("prior_weights", Text), ("weights", Text), ("observed", Text)];
     let measured = [
         ("measured_bytes", BigInt),
         ("measured_scan_ns", Double),
         ("measured_access_ns", Double),
     ];
     let measured = measured.into_iter().filter(|_| analyze);
-    let columns = predicted.into_iter().chain(measured);
+    let columns = predicted.into_iter().chain(measured).chain(weighed);
     Schema::new(columns.map(|(n, t)| ColumnDef::new(n, t)).collect())
 }
 
@@ -79,7 +81,30 @@ fn row(column: &str, way: &WayToHold, analyze: bool) -> Vec<Value> {
             None => [Value::Null, Value::Null, Value::Null],
         });
     }
+    row.extend([
+        weights(&way.prior),
+        weights(&way.weights),
+        observed(&way.observed),
+    ]);
     row
+}
+
+fn weights(w: &Weights) -> Value {
+    let rounded = [w.scan, w.access, w.byte].map(|v| (v * 1e3).round() / 1e3);
+    let [scan, access, byte] = rounded;
+    Value::Text(format!("scan {scan}, access {access}, byte {byte}"))
+}
+
+/// NULL if nobody has read the table yet.
+fn observed(o: &Observed) -> Value {
+    if o.of_visits == 0.0 {
+        return Value::Null;
+    }
+    let visits = format!("{:.1} of {:.1} visits", o.visits, o.of_visits);
+    Value::Text(match o.access_share() {
+        Some(share) => format!("{visits}, {:.1} % of values at positions", share * 100.0),
+        None => visits,
+    })
 }
 
 /// Rounded: what lies below is noise.

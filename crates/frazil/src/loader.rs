@@ -3,7 +3,7 @@
 //! threads take turns at reading the next batch and freeze what they read side by side.
 
 use crate::query::Runner;
-use frazil_block::Block;
+use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
 use frazil_storage::{Freezer, Table, Transaction};
 use frazil_types::{CHUNK_ROWS, Result, RowBatch};
@@ -22,6 +22,7 @@ struct Shared<'a> {
     reader: Mutex<Reader>,
     done: Mutex<Vec<(usize, Loaded)>>,
     table: Arc<Table>,
+    options: BuildOptions,
     shape: Shape<'a>,
     runner: &'a Runner,
 }
@@ -58,6 +59,7 @@ pub fn load(
             over: false,
         }),
         done: Mutex::default(),
+        options: transaction.snapshot().table(id)?.build_options(),
         table,
         shape,
         runner,
@@ -95,7 +97,7 @@ pub fn load(
 impl Shared<'_> {
     /// What each thread does until the file is through or one of them failed.
     fn work(&self) -> Result<()> {
-        let mut freezer = Freezer::of_table(&self.table);
+        let mut freezer = Freezer::new(self.options.clone());
         while let Some((number, batch)) = self.next()? {
             let part = match batch.rows == CHUNK_ROWS {
                 true => {

@@ -1,6 +1,6 @@
 //! What a connection's statements work on.
 
-use crate::background_freezer::DEFAULT_COOLING;
+use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::connection::not_one;
 use crate::database::Database;
 use crate::settings::{self, Settings};
@@ -101,6 +101,14 @@ impl Session {
                 };
                 self.database.freezer().set_cooling(cooling);
             }
+            "frazil.refreeze_budget" => {
+                let bytes = match value {
+                    Value::Null => DEFAULT_REFREEZE_BUDGET,
+                    Value::Bool(false) => 0,
+                    given => settings::bytes(name, given)? as u64,
+                };
+                self.database.freezer().set_refreeze_budget(bytes);
+            }
             _ => return self.settings.set(name, value),
         }
         Ok(())
@@ -113,6 +121,10 @@ impl Session {
             "frazil.freeze_after" => Ok(match self.database.freezer().cooling() {
                 Some(cooling) => format!("{}ms", cooling.as_millis()),
                 None => "off".to_owned(),
+            }),
+            "frazil.refreeze_budget" => Ok(match self.database.freezer().refreeze_budget() {
+                0 => "off".to_owned(),
+                bytes => format!("{bytes}B"),
             }),
             _ => self.settings.show(name),
         }

@@ -117,12 +117,13 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "threads",
     "memory_limit",
     "statement_timeout",
     "lock_timeout",
     "frazil.freeze_after",
+    "frazil.refreeze_budget",
     "frazil.isa",
     "frazil.stages",
     "frazil.plan_cache",

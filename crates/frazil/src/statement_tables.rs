@@ -1,19 +1,20 @@
 //! The tables a statement sees: one snapshot, and system tables made when a statement names them.
 
-use crate::system_tables;
+use crate::system_tables::SystemTable;
 use frazil_frontend::{CatalogView, TableEntry};
 use frazil_plan::{Bounds, Statistics, TableId};
 use frazil_storage::{Snapshot, TableSnapshot, TableStatistics};
 use frazil_types::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
-/// The system table's id in plans; the catalog counts from 1 and never gets there.
-const BLOCKS_ID: TableId = TableId(u32::MAX);
+/// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
+const SYSTEM_ID: u32 = u32::MAX;
 
 /// What one statement sees.
 pub struct StatementTables {
     snapshot: Arc<Snapshot>,
-    blocks: OnceLock<Arc<TableSnapshot>>,
+    /// The system tables that were named, as in [`SystemTable::ALL`].
+    system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
 }
 
 /// A table's id in plans.
@@ -32,7 +33,7 @@ impl StatementTables {
     pub fn new(snapshot: Arc<Snapshot>) -> StatementTables {
         StatementTables {
             snapshot,
-            blocks: OnceLock::new(),
+            system: Default::default(),
         }
     }
 
@@ -51,13 +52,17 @@ impl StatementTables {
 
     /// Whether statements may only read the table.
     pub fn is_system_table(id: TableId) -> bool {
-        id == BLOCKS_ID
+        StatementTables::system_place(id).is_some()
+    }
+
+    fn system_place(id: TableId) -> Option<usize> {
+        Some((SYSTEM_ID - id.0) as usize).filter(|&place| place < SystemTable::ALL.len())
     }
 
     fn find(&self, id: TableId) -> Option<&Arc<TableSnapshot>> {
-        match id {
-            BLOCKS_ID => self.blocks.get(),
-            _ => self.snapshot.table(catalog_id(id)).ok(),
+        match StatementTables::system_place(id) {
+            Some(place) => self.system[place].get(),
+            None => self.snapshot.table(catalog_id(id)).ok(),
         }
     }
 
@@ -78,18 +83,17 @@ impl CatalogView for StatementTables {
                 row_count: rows,
             });
         }
-        if name != system_tables::BLOCKS {
-            return None;
-        }
-        let table = match self.blocks.get() {
+        let wanted = SystemTable::named(name)?;
+        let place = SystemTable::ALL.iter().position(|&t| t == wanted)?;
+        let table = match self.system[place].get() {
             Some(table) => table,
             None => {
-                let made = system_tables::blocks(&self.snapshot).ok()?;
-                self.blocks.get_or_init(|| made)
+                let made = wanted.rows(&self.snapshot).ok()?;
+                self.system[place].get_or_init(|| made)
             }
         };
         Some(TableEntry {
-            id: BLOCKS_ID,
+            id: TableId(SYSTEM_ID - place as u32),
             name: name.to_owned(),
             schema: (**table.schema()).clone(),
             row_count: table.rows(),
@@ -98,7 +102,7 @@ impl CatalogView for StatementTables {
 
     fn table_names(&self) -> Vec<String> {
         let tables = self.snapshot.catalog().tables().map(|t| t.name.clone());
-        tables.chain([system_tables::BLOCKS.to_owned()]).collect()
+        (tables.chain(SystemTable::ALL.map(|t| t.name().to_owned()))).collect()
     }
 }
 

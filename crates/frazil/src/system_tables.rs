@@ -1,5 +1,5 @@
 //! Tables that the database makes of its own state: `frazil_blocks`, a row for every column of every
-//! chunk.
+//! chunk, and `frazil_access`, a row for every column of every table.
 
 use frazil_catalog::TableOptions;
 use frazil_storage::{Snapshot, Store, TableSnapshot};
@@ -7,8 +7,40 @@ use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatc
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Name of the table of blocks.
-pub const BLOCKS: &str = "frazil_blocks";
+/// A table of the database's own state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemTable {
+    /// How columns are held.
+    Blocks,
+    /// How columns are used.
+    Access,
+}
+
+impl SystemTable {
+    /// All of them.
+    pub const ALL: [SystemTable; 2] = [SystemTable::Blocks, SystemTable::Access];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SystemTable::Blocks => "frazil_blocks",
+            SystemTable::Access => "frazil_access",
+        }
+    }
+
+    /// The one of a name.
+    pub fn named(name: &str) -> Option<SystemTable> {
+        SystemTable::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Its rows for a snapshot.
+    pub fn rows(self, snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+        match self {
+            SystemTable::Blocks => blocks(snapshot),
+            SystemTable::Access => access(snapshot),
+        }
+    }
+}
 
 fn blocks_schema() -> Schema {
     use LogicalType::*;
@@ -25,12 +57,12 @@ fn blocks_schema() -> Schema {
         ("max", Text),
         ("rows", BigInt),
         ("deleted_rows", BigInt),
+        ("visits", BigInt),
     ];
     Schema::new(columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect())
 }
 
-/// The rows of `frazil_blocks` for a snapshot.
-pub fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
     let mut rows: Vec<Vec<Value>> = Vec::new();
     for table in snapshot.tables() {
         for info in table.describe() {
@@ -53,10 +85,38 @@ pub fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
                 max,
                 Value::Int(info.rows.into()),
                 Value::Int(info.deleted.into()),
+                Value::Int(info.visits.into()),
             ]);
         }
     }
-    materialize(BLOCKS, blocks_schema(), &rows)
+    materialize(SystemTable::Blocks.name(), blocks_schema(), &rows)
+}
+
+fn access_schema() -> Schema {
+    use LogicalType::*;
+    let columns = [
+        ("table_name", Text),
+        ("column_name", Text),
+        ("tested", BigInt),
+        ("scanned", BigInt),
+        ("fetched", BigInt),
+        ("visits", BigInt),
+    ];
+    Schema::new(columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect())
+}
+
+fn access(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for table in snapshot.tables() {
+        let recent = table.table().access().recent();
+        for (column, access) in table.schema().columns.iter().zip(recent.columns) {
+            let counts = [access.tested, access.scanned, access.fetched, access.visits];
+            let names = [table.table().name(), &column.name];
+            let names = names.map(|n| Value::Text(n.to_owned())).into_iter();
+            rows.push(names.chain(counts.map(|c| Value::Int(c.into()))).collect());
+        }
+    }
+    materialize(SystemTable::Access.name(), access_schema(), &rows)
 }
 
 /// A table of these rows outside every catalog.

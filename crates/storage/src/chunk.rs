@@ -1,7 +1,9 @@
 //! A chunk in one of its states, and what one version of a table shows of it.
 
+use crate::access_counters::BlockVisits;
 use crate::bounds::ColumnBounds;
 use crate::hot_chunk::HotChunk;
+use crate::refreeze::BuiltFor;
 use frazil_block::Block;
 use frazil_catalog::TableEntry;
 use frazil_types::{Error, MatchBits, Result};
@@ -23,6 +25,10 @@ pub struct FrozenChunk {
     pub block: Block,
     /// File and offset, for messages about its bytes; `None` for a block that was built in memory.
     pub origin: Option<Arc<str>>,
+    /// How often it was visited.
+    pub visits: BlockVisits,
+    /// What it was built for.
+    pub built_for: BuiltFor,
 }
 
 /// Rows deleted from a chunk, as one version of the table sees them.
@@ -51,7 +57,8 @@ pub struct ChunkSlot {
 
 impl ChunkSlot {
     /// A slot that shows all rows of a block; the bounds are read off its SMAs.
-    pub fn frozen(number: u32, block: Block, origin: Option<Arc<str>>) -> ChunkSlot {
+    pub fn frozen(number: u32, frozen: FrozenChunk) -> ChunkSlot {
+        let block = &frozen.block;
         let bounds = (0..block.columns())
             .map(|c| ColumnBounds {
                 range: block.int_bounds(c),
@@ -61,7 +68,7 @@ impl ChunkSlot {
         ChunkSlot {
             number,
             rows: block.rows(),
-            chunk: Arc::new(Chunk::Frozen(FrozenChunk { block, origin })),
+            chunk: Arc::new(Chunk::Frozen(frozen)),
             deleted: None,
             bounds,
         }
@@ -82,9 +89,14 @@ impl ChunkSlot {
 
     /// The block, if it is frozen.
     pub fn block(&self) -> Option<&Block> {
+        self.frozen_chunk().map(|frozen| &frozen.block)
+    }
+
+    /// The block and what is known beside it, if it is frozen.
+    pub fn frozen_chunk(&self) -> Option<&FrozenChunk> {
         match &*self.chunk {
             Chunk::Hot(_) => None,
-            Chunk::Frozen(frozen) => Some(&frozen.block),
+            Chunk::Frozen(frozen) => Some(frozen),
         }
     }
 

@@ -31,6 +31,8 @@ pub struct ChunkColumnInfo {
     pub bounds: Option<(Value, Value)>,
     /// Rows that are NULL.
     pub nulls: u64,
+    /// Visits of the block by scans of late; 0 in a hot chunk.
+    pub visits: u64,
     /// File and offset of the block, if it lies in a file.
     pub origin: Option<String>,
 }
@@ -54,6 +56,7 @@ impl TableSnapshot {
                     raw_bytes: 0,
                     bounds: None,
                     nulls: slot.bounds[column].nulls,
+                    visits: 0,
                     origin: None,
                 };
                 match &*slot.chunk {
@@ -80,6 +83,7 @@ impl TableSnapshot {
                         info.bytes = known.bytes;
                         info.raw_bytes = known.raw_bytes;
                         info.bounds = known.bounds;
+                        info.visits = frozen.visits.recent();
                         info.origin = frozen.origin.as_deref().map(str::to_string);
                     }
                 }

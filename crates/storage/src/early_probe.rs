@@ -17,6 +17,8 @@ const PAYS_BELOW_PERCENT: u64 = 75;
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     tested: u64,
+    // Of these, the ones that were not asked for yet.
+    fresh: u64,
     passed: u64,
 }
 
@@ -46,6 +48,12 @@ impl EarlyProbes {
     /// Whether any of them pays: if not, rows need not be matched for their sake.
     pub fn pay(&self) -> bool {
         self.records.iter().any(Record::pays)
+    }
+
+    /// Columns of the scan and rows tested by them since the last call.
+    pub fn take_tested(&mut self, probes: &[EarlyProbe]) -> impl Iterator<Item = (usize, u64)> {
+        let records = self.records.iter_mut().zip(probes);
+        records.map(|(record, probe)| (probe.column, std::mem::take(&mut record.fresh)))
     }
 
     /// Clears the bits of rows whose keys have no partner. `words` are the match bits of the rows from `start` on;
@@ -87,6 +95,7 @@ impl EarlyProbes {
             test(isa, probe, &self.buffer, &mut self.found);
             let passed: u64 = self.found.iter().map(|w| u64::from(w.count_ones())).sum();
             record.tested += count as u64;
+            record.fresh += count as u64;
             record.passed += passed;
             dropped += count as u64 - passed;
             if all {

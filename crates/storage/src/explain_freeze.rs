@@ -6,7 +6,7 @@ use crate::freeze::{GatheredRows, groups};
 use crate::snapshot::TableSnapshot;
 use frazil_block::{
     Block, BlockBuilder, BlockScan, BuildOptions, Candidate, ColumnBuffer, ColumnInput, ColumnOptions,
-    Layout, ScanOptions,
+    Layout, Observed, ScanOptions, Weights,
 };
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{Cancel, CompareOp, MatchBits, Restriction, RestrictionKind, Result, SqlState, Value};
@@ -20,6 +20,12 @@ pub struct WayToHold {
     pub column: usize,
     /// Encoding, layout, and what is predicted of them.
     pub predicted: Candidate,
+    /// What its purpose weighs.
+    pub prior: Weights,
+    /// What the choice weighs: the same, or what the column's use made of it.
+    pub weights: Weights,
+    /// What was observed of the column's use, per block.
+    pub observed: Observed,
     /// What was measured, if that was asked for and values can be held so.
     pub measured: Option<MeasuredCost>,
 }
@@ -56,7 +62,7 @@ impl TableSnapshot {
         };
         let table = self.table();
         let gathered = GatheredRows::new(table, sample, order_by)?;
-        let options = table.build_options();
+        let options = self.build_options();
         let mut out = Vec::new();
         for (column, input) in gathered.inputs(table).iter().enumerate() {
             for predicted in candidates(&options, column, input) {
@@ -68,6 +74,9 @@ impl TableSnapshot {
                 out.push(WayToHold {
                     column,
                     predicted,
+                    prior: *options.calibration.weights(options.purpose_of(column)),
+                    weights: options.weights_of(column),
+                    observed: options.observed.get(column).copied().unwrap_or(Observed::NOTHING),
                     measured,
                 });
             }
@@ -87,6 +96,7 @@ fn candidates(options: &BuildOptions, column: usize, input: &ColumnInput) -> Vec
             ..ColumnOptions::default()
         }];
         free.wherever_possible = ColumnOptions::default();
+        free.observed = options.observed.get(column).into_iter().copied().collect();
         for mut other in BlockBuilder::new(free).candidates(0, input) {
             let known = |c: &Candidate| (c.encoding, c.layout) == (other.encoding, other.layout);
             if !all.iter().any(known) {

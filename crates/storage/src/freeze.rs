@@ -7,7 +7,7 @@
 //! Nobody holds a row id across the swap: ids come from a scan by the transaction that uses them, and
 //! there is one writing transaction at a time.
 
-use crate::chunk::ChunkSlot;
+use crate::chunk::{ChunkSlot, FrozenChunk};
 use crate::read_chunk::read_column;
 use crate::row_id::RowId;
 use crate::snapshot::{Table, TableSnapshot};
@@ -26,6 +26,7 @@ use std::time::Duration;
 #[derive(Default)]
 pub struct Freezer {
     builder: BlockBuilder,
+    options: Arc<BuildOptions>,
 }
 
 /// Rows of some chunks as one block.
@@ -41,13 +42,19 @@ impl Freezer {
     /// A freezer that builds blocks as the options say.
     pub fn new(options: BuildOptions) -> Freezer {
         Freezer {
-            builder: BlockBuilder::new(options),
+            builder: BlockBuilder::new(options.clone()),
+            options: Arc::new(options),
         }
     }
 
     /// A freezer of one table's blocks.
-    pub fn of_table(table: &Table) -> Freezer {
-        Freezer::new(table.build_options())
+    pub fn of_table(version: &TableSnapshot) -> Freezer {
+        Freezer::new(version.build_options())
+    }
+
+    /// What its blocks are built by.
+    pub fn options(&self) -> &Arc<BuildOptions> {
+        &self.options
     }
 
     /// Freezes rows of a batch that never were in a hot chunk: the loader's path. At most 65,536 rows;
@@ -266,17 +273,22 @@ impl Transaction {
         let mut slots = Vec::new();
         for group in groups(&version) {
             cancel.check()?;
-            let [only] = &group[..] else {
-                let frozen = freezer.freeze_chunks(&table, &group, order_by)?;
-                slots.extend(frozen.into_slot(&table, &group, &mut report));
-                continue;
-            };
-            if order_by.is_none() && only.hot().is_none() && only.deleted.is_none() {
-                slots.push(only.clone());
+            if let [only] = &group[..]
+                && let Some(frozen) = only.frozen_chunk().filter(|_| only.deleted.is_none())
+                && order_by.is_none()
+            {
+                let anew = match frozen.built_for.matches(freezer.options()) {
+                    true => None,
+                    false => freezer.replace(&version, only)?,
+                };
+                anew.iter()
+                    .filter_map(ChunkSlot::block)
+                    .for_each(|b| report.add(b));
+                slots.push(anew.unwrap_or_else(|| only.clone()));
                 continue;
             }
             let frozen = freezer.freeze_chunks(&table, &group, order_by)?;
-            slots.extend(frozen.into_slot(&table, &group, &mut report));
+            slots.extend(frozen.into_slot(&version, &group, freezer.options(), &mut report));
         }
         *self.table_mut(id)? = TableSnapshot::new(table, slots, None);
         Ok(report)
@@ -286,20 +298,28 @@ impl Transaction {
     pub fn append_block(&mut self, id: TableId, block: Block) -> Result<()> {
         let version = self.table_mut(id)?;
         let number = version.table().take_chunk_number();
-        version.push_sealed(ChunkSlot::frozen(number, block, None));
+        let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
+        version.push_sealed(ChunkSlot::frozen(number, frozen));
         Ok(())
     }
 }
 
 impl FrozenRows {
-    fn into_slot(self, table: &Table, sources: &[ChunkSlot], report: &mut FreezeReport) -> Option<ChunkSlot> {
+    fn into_slot(
+        self,
+        version: &TableSnapshot,
+        sources: &[ChunkSlot],
+        options: &Arc<BuildOptions>,
+        report: &mut FreezeReport,
+    ) -> Option<ChunkSlot> {
         let block = self.block?;
         report.add(&block);
         let number = match self.moved {
             None => sources[0].number,
-            Some(_) => table.take_chunk_number(),
+            Some(_) => version.table().take_chunk_number(),
         };
-        Some(ChunkSlot::frozen(number, block, None))
+        let frozen = FrozenChunk::joining(version, block, options.clone());
+        Some(ChunkSlot::frozen(number, frozen))
     }
 }
 
@@ -333,9 +353,9 @@ impl Store {
             let Some(slot) = version.sealed().iter().find(wants) else {
                 continue;
             };
-            let frozen = Freezer::of_table(table).freeze_chunks(table, std::slice::from_ref(slot), None);
-            match frozen {
-                Ok(frozen) => return self.swap(table, slot, frozen),
+            let mut freezer = Freezer::of_table(version);
+            match freezer.freeze_chunks(table, std::slice::from_ref(slot), None) {
+                Ok(frozen) => return self.swap(version, slot, frozen, freezer.options()),
                 Err(e) => failure = Some(e),
             }
         }
@@ -343,12 +363,18 @@ impl Store {
     }
 
     /// If a writer is at work, it may last; the block is built again when there is peace.
-    fn swap(self: &Arc<Store>, table: &Table, slot: &ChunkSlot, frozen: FrozenRows) -> Result<bool> {
+    fn swap(
+        self: &Arc<Store>,
+        version: &TableSnapshot,
+        slot: &ChunkSlot,
+        frozen: FrozenRows,
+        options: &Arc<BuildOptions>,
+    ) -> Result<bool> {
         let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
             return Ok(false);
         };
-        if transaction.snapshot().table(table.id()).is_ok() {
-            transaction.swap_in(table, slot, frozen)?;
+        if transaction.snapshot().table(version.table().id()).is_ok() {
+            transaction.swap_in(version, slot, frozen, options)?;
             transaction.commit();
         }
         Ok(true)
@@ -358,12 +384,19 @@ impl Store {
 impl Transaction {
     /// Puts a block in the place of the chunk it was built from, with the rows deleted since; takes
     /// the chunk away if it had no rows left.
-    fn swap_in(&mut self, table: &Table, built_from: &ChunkSlot, frozen: FrozenRows) -> Result<()> {
+    fn swap_in(
+        &mut self,
+        version: &TableSnapshot,
+        built_from: &ChunkSlot,
+        frozen: FrozenRows,
+        options: &Arc<BuildOptions>,
+    ) -> Result<()> {
+        let table = version.table().id();
         let moved = frozen.moved.clone();
         let mut report = FreezeReport::default();
-        let new = frozen.into_slot(table, std::slice::from_ref(built_from), &mut report);
+        let new = frozen.into_slot(version, std::slice::from_ref(built_from), options, &mut report);
         let mut gone = Vec::new();
-        self.table_mut(table.id())?.replace_sealed(|slot| {
+        self.table_mut(table)?.replace_sealed(|slot| {
             if !Arc::ptr_eq(&slot.chunk, &built_from.chunk) {
                 return Some(slot);
             }
@@ -375,7 +408,7 @@ impl Transaction {
             gone = carry_over(&fresh, moved.as_deref(), new.number);
             Some(new)
         });
-        self.delete(table.id(), &gone)?;
+        self.delete(table, &gone)?;
         Ok(())
     }
 }

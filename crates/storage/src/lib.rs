@@ -7,6 +7,7 @@
 //! readers take no lock and never wait. Cells of a hot chunk are written once, beyond the rows that
 //! any version shows. This crate spawns no threads.
 
+pub mod access_counters;
 pub mod bounds;
 pub mod chunk;
 pub mod chunk_info;
@@ -20,6 +21,7 @@ pub mod hot_match;
 pub mod loader;
 pub mod merge_restrictions;
 pub mod read_chunk;
+pub mod refreeze;
 pub mod row_fetch;
 pub mod row_id;
 pub mod scan_cursor;
@@ -32,6 +34,7 @@ pub mod table_scan;
 pub mod thaw;
 pub mod transaction;
 
+pub use access_counters::{AccessCounters, BlockVisits, ColumnAccess, TableAccess};
 pub use bounds::ColumnBounds;
 pub use chunk::{Chunk, ChunkSlot, Deleted, FrozenChunk};
 pub use chunk_info::ChunkColumnInfo;
@@ -40,6 +43,7 @@ pub use freeze::{FreezeReport, Freezer};
 pub use hot_chunk::HotChunk;
 pub use hot_layout::HotLayout;
 pub use loader::{ChunkLoader, LoadedRows};
+pub use refreeze::{BuiltFor, RefreezeStep};
 pub use row_fetch::RowFetch;
 pub use row_id::RowId;
 pub use scan_cursor::{FetchedColumn, HotRows, Positions, ScanCursor};

@@ -6,6 +6,7 @@
 //! a whole range (lent from the chunk where its values lie uncompressed), bits, or positions. Nothing
 //! is unpacked before it is fetched and nothing is allocated per vector.
 
+use crate::access_counters::LocalAccess;
 use crate::chunk::{Chunk, ChunkSlot};
 use crate::early_probe::EarlyProbes;
 use crate::hot_chunk::HotChunk;
@@ -90,11 +91,15 @@ pub struct ScanCursor {
     disjunction_scratch: DisjunctionScratch,
     early_probes: EarlyProbes,
     counters: ScanCounters,
+    // Rows of the chunk that were matched.
+    tested_rows: u64,
+    access: LocalAccess,
 }
 
 impl ScanCursor {
     pub(crate) fn new(scan: Arc<TableScan>) -> ScanCursor {
         let early_probes = EarlyProbes::new(scan.early_probes.len());
+        let access = LocalAccess::new(scan.snapshot.schema().columns.len());
         let buffers = scan.columns.iter().map(|_| ColumnBuffer::new()).collect();
         ScanCursor {
             scan,
@@ -115,11 +120,14 @@ impl ScanCursor {
             disjunction_scratch: DisjunctionScratch::default(),
             early_probes,
             counters: ScanCounters::default(),
+            tested_rows: 0,
+            access,
         }
     }
 
     /// Begins the chunk of a morsel: a number below [`TableScan::morsels`].
     pub fn open(&mut self, morsel: usize) -> Result<()> {
+        self.settle();
         let slot = self.scan.snapshot.chunk(morsel).clone();
         self.counters.chunks += 1;
         self.next_row = 0;
@@ -186,7 +194,7 @@ impl ScanCursor {
             self.next_words()?
         };
         if count == 0 {
-            self.scan.count(&std::mem::take(&mut self.counters));
+            self.settle();
             return Ok(None);
         }
         self.counters.rows_returned += count as u64;
@@ -274,6 +282,7 @@ impl ScanCursor {
         };
         let slot = self.slot.as_ref().expect("a chunk is open");
         let buffer = &mut self.buffers[index];
+        self.access.note_fetch(self.scan.columns[index], &selection);
         fetch(&self.scan, slot, index, selection, buffer, &mut self.counters)
     }
 
@@ -282,6 +291,7 @@ impl ScanCursor {
         let slot = self.slot.as_ref().expect("a chunk is open");
         let buffer = &mut self.buffers[index];
         let selection = Selection::Positions(positions);
+        self.access.note_fetch(self.scan.columns[index], &selection);
         fetch(&self.scan, slot, index, selection, buffer, &mut self.counters)
     }
 
@@ -411,14 +421,39 @@ impl ScanCursor {
                 .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
         }
         self.counters.rows_scanned += (end - start) as u64;
+        self.tested_rows += (end - start) as u64;
         self.next_row = end;
         Ok(())
+    }
+
+    /// Adds what was counted on the chunk that was open to what all workers counted.
+    fn settle(&mut self) {
+        self.scan.count(&std::mem::take(&mut self.counters));
+        let tested = std::mem::take(&mut self.tested_rows);
+        match (&self.block_scan, &self.slot) {
+            (Some(block_scan), _) => {
+                (block_scan.tested_columns()).for_each(|c| self.access.column(c).tested += tested);
+            }
+            (None, Some(slot)) if slot.hot().is_some() && self.scan.options.push_restrictions => {
+                (self.scan.restrictions.iter()).for_each(|r| self.access.column(r.column).tested += tested);
+            }
+            _ => {}
+        }
+        for (column, rows) in self.early_probes.take_tested(&self.scan.early_probes) {
+            self.access.column(self.scan.columns[column]).scanned += rows;
+        }
+        let visited = self.access.flush(self.scan.snapshot.table().access());
+        if let Some(frozen) = self.slot.as_ref().and_then(ChunkSlot::frozen_chunk)
+            && visited
+        {
+            frozen.visits.count();
+        }
     }
 }
 
 impl Drop for ScanCursor {
     fn drop(&mut self) {
-        self.scan.count(&self.counters);
+        self.settle();
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a statement reads: one version of the catalog and of every table.
 
+use crate::access_counters::AccessCounters;
 use crate::chunk::ChunkSlot;
 use crate::hot_layout::HotLayout;
 use crate::statistics::{DistinctEstimate, TableStatistics};
@@ -23,6 +24,7 @@ pub struct Table {
 struct Shared {
     next_chunk: AtomicU32,
     distinct: Mutex<Option<DistinctEstimate>>,
+    access: AccessCounters,
 }
 
 impl Table {
@@ -31,6 +33,7 @@ impl Table {
         let shared = Shared {
             next_chunk: AtomicU32::new(next_chunk),
             distinct: Mutex::new(None),
+            access: AccessCounters::new(entry.schema.columns.len()),
         };
         Table::of(entry, Arc::new(shared))
     }
@@ -49,8 +52,8 @@ impl Table {
         Table::of(entry, self.shared.clone())
     }
 
-    /// What its blocks are to be built by.
-    pub fn build_options(&self) -> BuildOptions {
+    /// What its options ask of its blocks, however they are used.
+    pub fn asked_options(&self) -> BuildOptions {
         self.entry.options.build_options()
     }
 
@@ -89,6 +92,11 @@ impl Table {
 
     pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {
         &self.shared.distinct
+    }
+
+    /// How its columns are used.
+    pub fn access(&self) -> &AccessCounters {
+        &self.shared.access
     }
 
     /// A chunk number that was never used.
@@ -202,6 +210,16 @@ impl TableSnapshot {
             }
         }
         found.into_iter().max_by_key(|f| f.1)
+    }
+
+    /// Lets old habits fade a step, if an epoch of use is over: see [`AccessCounters`].
+    pub fn end_epoch(&self) {
+        if self.table.access().end_epoch(self.chunk_count()) {
+            self.sealed
+                .iter()
+                .filter_map(ChunkSlot::frozen_chunk)
+                .for_each(|f| f.visits.fade());
+        }
     }
 
     /// The chunks that take no further rows.

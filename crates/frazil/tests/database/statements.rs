@@ -110,6 +110,14 @@ fn system_tables_are_only_read() {
         state(&c, "create table frazil_blocks (a integer)"),
         SqlState::DUPLICATE_TABLE
     );
+    assert_eq!(
+        state(&c, "insert into frazil_access values ('t', 'a', 1, 1, 1, 1)"),
+        SqlState::FEATURE_NOT_SUPPORTED
+    );
+    assert_eq!(
+        state(&c, "create table frazil_access (a integer)"),
+        SqlState::DUPLICATE_TABLE
+    );
     assert_eq!(state(&c, "set frazil.nothing = 1"), SqlState::UNDEFINED_OBJECT);
     assert_eq!(rows(&c, "show frazil.freeze_after"), "60000ms");
     assert_eq!(
