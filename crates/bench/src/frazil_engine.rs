@@ -64,7 +64,10 @@ pub fn load_frazil(data: Data, args: &BenchArgs, lineitem_only: bool) -> Result<
     };
     let connection = Database::memory()?.connect();
     // Hot data stays hot.
-    connection.execute("set frazil.freeze_after = off; set frazil.refreeze_budget = off")?;
+    // Blocks are to be held alike in every run, however many queries went before.
+    connection.execute(
+        "set frazil.freeze_after = off; set frazil.refreeze_budget = off; set frazil.access_counters = off",
+    )?;
     for table in TABLES {
         if lineitem_only && table != Table::Lineitem {
             continue;

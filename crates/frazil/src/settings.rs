@@ -91,6 +91,8 @@ pub struct Settings {
     pub pax_code: Option<PaxCode>,
     /// Whether Cranelift optimizes.
     pub optimize: bool,
+    /// Whether scans count what is asked of columns.
+    pub access_counters: bool,
     /// Time a statement may take; `None` for any.
     pub statement_timeout: Option<Duration>,
     /// Time to wait for the writer before.
@@ -110,6 +112,7 @@ impl Default for Settings {
             early_probes: true,
             pax_code: None,
             optimize: false,
+            access_counters: true,
             statement_timeout: None,
             lock_timeout: Duration::from_secs(10),
         }
@@ -117,7 +120,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -133,6 +136,7 @@ pub const NAMES: [&str; 15] = [
     "frazil.early_probes",
     "frazil.pax_code",
     "frazil.optimization",
+    "frazil.access_counters",
 ];
 
 impl Settings {
@@ -149,6 +153,7 @@ impl Settings {
             push_restrictions: pushed,
             lend_columns: self.scan != ScanMode::Vectorized,
             early_probes: pushed && self.early_probes,
+            count_access: self.access_counters,
         }
     }
 
@@ -182,6 +187,7 @@ impl Settings {
             "frazil.early_probes" => self.early_probes = on_or_off(name, value)?,
             "frazil.pax_code" => self.pax_code = chosen(name, value, &PAX_CODE)?,
             "frazil.optimization" => self.optimize = chosen(name, value, &OPTIMIZATION)?,
+            "frazil.access_counters" => self.access_counters = on_or_off(name, value)?,
             "frazil.plan_cache" => self.plan_cache = on_or_off(name, value)?,
             "frazil.window_rows" => self.window_rows = number(name, value, 64, CHUNK_ROWS as i128)? as usize,
             "frazil.stage_rows" => {
@@ -205,6 +211,7 @@ impl Settings {
             "frazil.early_probes" => if self.early_probes { "on" } else { "off" }.to_owned(),
             "frazil.pax_code" => name_of(&self.pax_code, &PAX_CODE).to_owned(),
             "frazil.optimization" => name_of(&self.optimize, &OPTIMIZATION).to_owned(),
+            "frazil.access_counters" => if self.access_counters { "on" } else { "off" }.to_owned(),
             "frazil.window_rows" => self.window_rows.to_string(),
             "frazil.stage_rows" => self.stage_rows.to_string(),
             other => return Err(unknown(other)),

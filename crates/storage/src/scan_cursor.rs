@@ -430,12 +430,18 @@ impl ScanCursor {
     fn settle(&mut self) {
         self.scan.count(&std::mem::take(&mut self.counters));
         let tested = std::mem::take(&mut self.tested_rows);
+        if !self.scan.options.count_access {
+            return;
+        }
         match (&self.block_scan, &self.slot) {
             (Some(block_scan), _) => {
                 (block_scan.tested_columns()).for_each(|c| self.access.column(c).tested += tested);
             }
             (None, Some(slot)) if slot.hot().is_some() && self.scan.options.push_restrictions => {
-                (self.scan.restrictions.iter()).for_each(|r| self.access.column(r.column).tested += tested);
+                let alternatives =
+                    (self.scan.disjunctions.iter()).flat_map(|d| d.alternatives.iter().flatten());
+                let tests = self.scan.restrictions.iter().chain(alternatives);
+                tests.for_each(|r| self.access.column(r.column).tested += tested);
             }
             _ => {}
         }

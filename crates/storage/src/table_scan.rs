@@ -31,6 +31,8 @@ pub struct ScanOptions {
     pub lend_columns: bool,
     /// Whether the keys of joins are tested in the scan (see [`EarlyProbe`]).
     pub early_probes: bool,
+    /// Whether what is asked of the columns is counted (see [`crate::access_counters`]).
+    pub count_access: bool,
 }
 
 impl Default for ScanOptions {
@@ -44,6 +46,7 @@ impl Default for ScanOptions {
             push_restrictions: true,
             lend_columns: true,
             early_probes: true,
+            count_access: true,
         }
     }
 }

@@ -318,6 +318,7 @@ pub fn check_at_random(
                 use_psma: random.below(2) == 0,
                 push_restrictions: true,
                 early_probes: true,
+                count_access: round % 2 == 1,
             };
             check(snapshot, expected, &restrictions, options.clone());
             let alternatives = (0..1 + random.below(3))
