@@ -243,13 +243,14 @@ pub unsafe extern "C" fn replace(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::abi::{ErrorSlot, Scratch};
+    use crate::abi::{ErrorSlot, Partitions, Scratch};
 
     /// Runs `f` with a context to make strings in.
     pub fn context<T>(f: impl FnOnce(*mut PipelineContext) -> T) -> T {
         let mut scratch = Scratch::default();
         let mut context = PipelineContext {
             source: std::ptr::null(),
+            partitions: Partitions::SIDE_BY_SIDE,
             parameters: std::ptr::null(),
             objects: std::ptr::null(),
             stage_memory: std::ptr::null_mut(),
