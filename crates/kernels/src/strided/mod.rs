@@ -2,8 +2,8 @@
 //! hot chunks in memPAX(k) (Runtime Fragility, section 2), without a call for each run.
 //!
 //! Everything goes 64 rows at a time. Where 64 rows lie in one run they are read where they are; else they are put side
-//! by side on the stack first, partitions of a few rows by loops of known length. Gather instructions would do no
-//! better: they too load cell by cell.
+//! by side on the stack first, partitions of a few rows by loops of known length. Gather instructions were not tried:
+//! they too load cell by cell.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
