@@ -5,8 +5,10 @@ use frazil_kernels::strided::{self, Number};
 use frazil_kernels::{Isa, Plain, Strided};
 use std::fmt::Debug;
 
-const KS: [usize; 16] = [1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 63, 64, 65, 100, 448, 1000];
-const ROWS: [usize; 7] = [0, 1, 63, 64, 65, 200, 1500];
+const KS: [usize; 19] = [
+    1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 63, 64, 65, 100, 448, 1000, 1024, 1030, 1088,
+];
+const ROWS: [usize; 8] = [0, 1, 63, 64, 65, 200, 1500, 3300];
 
 /// Numbers from 0 to 16.
 fn values<T: Plain + From<u8>>(count: usize, seed: usize) -> Vec<T> {
@@ -37,11 +39,22 @@ fn tests_agree<T: Comparable + From<u8> + Debug>() {
             assert_eq!(cells.side_by_side(), (rows <= k).then_some(&dense[..]));
             assert!(rows == 0 || cells.run_from(rows / 2) == (k - rows / 2 % k).min(rows - rows / 2));
             let part = rows / 3..rows - rows / 4;
-            let backwards: Vec<u16> = (0..part.len() as u16).rev().collect();
-            let mut found = vec![T::default(); part.len()];
-            cells.part(part.clone()).copy_at(&backwards, &mut found);
-            found.reverse();
-            assert_eq!(found, dense[part], "k {k}, {rows} rows");
+            let upwards = || 0..part.len() as u16;
+            let scattered = upwards().map(|row| (usize::from(row) * 1009 % part.len()) as u16);
+            let orders: [Vec<u16>; 4] = [
+                upwards().rev().collect(),
+                upwards().step_by(3).collect(),
+                upwards().collect(),
+                scattered.collect(),
+            ];
+            for order in orders {
+                let wanted: Vec<T> = (order.iter())
+                    .map(|&row| dense[part.start + usize::from(row)])
+                    .collect();
+                let mut found = vec![T::default(); order.len()];
+                cells.part(part.clone()).copy_at(&order, &mut found);
+                assert_eq!(found, wanted, "k {k}, {rows} rows");
+            }
             for isa in Isa::ALL {
                 for combine in [Combine::Replace, Combine::And, Combine::Or] {
                     for op in [RangeOp::Inside, RangeOp::Outside] {
@@ -102,7 +115,7 @@ fn folds_agree_with_plain_loops() {
 /// Windows begin anywhere in a partition.
 #[test]
 fn rows_may_begin_inside_a_partition() {
-    for k in [3, 100, 1000] {
+    for k in [3, 100, 1000, 1024] {
         let dense: Vec<i32> = values(1200, 9);
         let memory = laid_out(&dense, k, 1);
         for first in [1, 64, 65, 192] {

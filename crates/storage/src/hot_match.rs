@@ -3,10 +3,10 @@
 
 use crate::hot_chunk::HotChunk;
 use frazil_kernels::compare::{self, Combine, RangeOp};
-use frazil_kernels::{Comparable, Isa, LikePattern, Plain, Strided, strided};
+use frazil_kernels::strided::{self, between};
+use frazil_kernels::{Comparable, Isa, LikePattern, Plain, Strided};
 use frazil_types::{
-    CHUNK_ROWS, CompareOp, Error, Native, NativeType, Restriction, RestrictionKind, Result, Schema,
-    StringRef, Value,
+    CompareOp, Error, Native, NativeType, Restriction, RestrictionKind, Result, Schema, StringRef, Value,
 };
 use std::ops::Range;
 
@@ -290,26 +290,6 @@ pub(crate) fn set_all(rows: usize, bits: &mut [u64]) {
         && let Some(last) = bits.last_mut()
     {
         *last = (1 << (rows % 64)) - 1;
-    }
-}
-
-/// A range test of cells, where they lie.
-fn between<T: Comparable>(
-    isa: Isa,
-    cells: Strided<'_, T>,
-    op: RangeOp,
-    low: T,
-    high: T,
-    combine: Combine,
-    bits: &mut [u64],
-) {
-    // Where partitions follow, their kernel asks for the next one in time, even in the midst of one.
-    match cells
-        .side_by_side()
-        .filter(|_| cells.rows_per_partition() == CHUNK_ROWS)
-    {
-        Some(values) => compare::between(isa, values, op, low, high, combine, bits),
-        None => strided::between(isa, cells, op, low, high, combine, bits),
     }
 }
 

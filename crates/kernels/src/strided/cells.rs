@@ -9,6 +9,9 @@ use std::ops::Range;
 /// and loses them where a run ends.
 const AHEAD: usize = 1024;
 
+/// Partitions of so many rows are long: a call for each of their runs costs little beside the run itself.
+const LONG: usize = 1024;
+
 /// A column's cells of some rows: `k` of them side by side in each partition, partitions `stride` bytes apart.
 #[derive(Debug)]
 pub struct Strided<'a, T> {
@@ -68,11 +71,40 @@ impl<'a, T: Plain> Strided<'a, T> {
         self.rows
     }
 
-    /// Copies the cells of these rows, in any order, to `out`, which has room for just them. Panics if there are no
-    /// such rows.
+    /// Copies the cells of these rows to `out`, which has room for just them: in any order, but faster if they ascend. Panics
+    /// if there are no such rows.
     pub fn copy_at(&self, rows: &[u16], out: &mut [T]) {
         assert_eq!(rows.len(), out.len(), "room for the cells");
         assert!(rows.iter().all(|&row| usize::from(row) < self.rows));
+        if self.k < LONG {
+            return self.copy_each(rows, out);
+        }
+        let (mut rows, mut out) = (rows, out);
+        while let Some(&first) = rows.first() {
+            let partition = (self.within + usize::from(first)) / self.k;
+            let start = (partition * self.k).saturating_sub(self.within);
+            let end = (partition + 1) * self.k - self.within;
+            // At least the first one, even if they do not ascend.
+            let run = rows.partition_point(|&row| usize::from(row) < end).max(1);
+            let (here, rows_left) = rows.split_at(run);
+            let (to, out_left) = out.split_at_mut(run);
+            let (least, most) = (here.iter()).fold((u16::MAX, 0), |(a, b), &row| (a.min(row), b.max(row)));
+            if (start..end).contains(&usize::from(least)) && (start..end).contains(&usize::from(most)) {
+                let row_0 = self.first.wrapping_byte_add(partition * self.stride);
+                let row_0 = row_0.wrapping_add(self.within).wrapping_sub(partition * self.k);
+                for (to, &row) in to.iter_mut().zip(here) {
+                    // SAFETY: a row of this partition, whose cells lie side by side.
+                    *to = unsafe { row_0.wrapping_add(usize::from(row)).read() };
+                }
+            } else {
+                self.copy_each(here, to);
+            }
+            (rows, out) = (rows_left, out_left);
+        }
+    }
+
+    /// See [`Strided::copy_at`]; `rows` and `out` are as many, and there are such rows.
+    fn copy_each(&self, rows: &[u16], out: &mut [T]) {
         // Rows are below 2^17 here, so that a multiplication divides exactly.
         let reciprocal = (1u64 << 40).div_ceil(self.k as u64);
         assert!(self.within < 1 << 16);
@@ -82,6 +114,24 @@ impl<'a, T: Plain> Strided<'a, T> {
             let cells = self.first.wrapping_byte_add(partition * self.stride);
             // SAFETY: the cell of one of the rows.
             *to = unsafe { cells.wrapping_add(row - partition * self.k).read() };
+        }
+    }
+
+    /// Whether they lie in long runs, each but the last a multiple of 64.
+    pub(super) fn in_long_runs(&self) -> bool {
+        self.k >= LONG && self.k.is_multiple_of(64) && self.within.is_multiple_of(64)
+    }
+
+    /// Calls `f` with the cells run by run.
+    pub(super) fn each_run(&self, mut f: impl FnMut(&'a [T])) {
+        let mut from = 0;
+        while from < self.rows {
+            let run = self.part(from..from + self.run_from(from));
+            if run.within + run.rows == run.k {
+                ask_for(run.first.wrapping_byte_add(run.stride), run.k);
+            }
+            run.side_by_side().into_iter().for_each(&mut f);
+            from += run.rows;
         }
     }
 
@@ -142,6 +192,14 @@ impl<'a, T: Plain> Strided<'a, T> {
             walk.fill_runs(&mut buffer[..rest]);
             f(&buffer, rest);
         }
+    }
+}
+
+/// Asks for the first lines of a partition's cells.
+#[inline(always)]
+fn ask_for<T>(partition: *const T, k: usize) {
+    for line in (0..AHEAD.min(k * size_of::<T>())).step_by(64) {
+        prefetch_read(partition.cast::<u8>().wrapping_add(line));
     }
 }
 
@@ -232,10 +290,7 @@ impl<'a, T: Plain> Walk<'a, T> {
         self.within = 0;
         self.partition = self.partition.wrapping_byte_add(self.stride);
         if self.k >= 16 {
-            let next = self.partition.wrapping_byte_add(self.stride).cast::<u8>();
-            for line in (0..AHEAD.min(self.k * size_of::<T>())).step_by(64) {
-                prefetch_read(next.wrapping_add(line));
-            }
+            ask_for(self.partition.wrapping_byte_add(self.stride), self.k);
         }
     }
 

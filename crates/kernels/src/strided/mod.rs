@@ -1,9 +1,10 @@
 //! Cells that lie k rows at a time side by side, and from one partition to the next a stride apart: the columns of
 //! hot chunks in memPAX(k) (Runtime Fragility, section 2), without a call for each run.
 //!
-//! Everything goes 64 rows at a time. Where 64 rows lie in one run they are read where they are; else they are put side
-//! by side on the stack first, partitions of a few rows by loops of known length. Gather instructions were not tried:
-//! they too load cell by cell.
+//! Long runs of whole groups of 64 rows are left to the kernels for values side by side; the next run is asked for before
+//! the end of each. Everything else goes 64 rows at a time: where they lie in one run they are read where they are; else
+//! they are put side by side on the stack first, partitions of a few rows by loops of known length. Gather instructions
+//! were not tried: they too load cell by cell.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -29,6 +30,14 @@ pub fn between<T: Comparable>(
     out: &mut [u64],
 ) {
     assert_eq!(out.len(), cells.rows().div_ceil(64), "words of match bits");
+    if cells.in_long_runs() {
+        let mut words = out;
+        return cells.each_run(|values| {
+            let (here, rest) = std::mem::take(&mut words).split_at_mut(values.len().div_ceil(64));
+            compare::between(isa, values, op, low, high, combine, here);
+            words = rest;
+        });
+    }
     let isa = counters::enter(Kernel::Between, isa);
     if isa == Isa::Scalar {
         return scalar::between(cells, op, low, high, combine, out);
