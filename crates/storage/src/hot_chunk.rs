@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Bytes of a huge page.
-const HUGE_PAGE: usize = 2 << 20;
+/// Bytes that the first row of a chunk may commit beyond its own: two huge pages.
+const COMMITTED_AHEAD: usize = 4 << 20;
 
 /// Uncompressed rows of a table.
 #[derive(Debug)]
@@ -40,10 +40,10 @@ impl HotChunk {
         })
     }
 
-    /// Says that the chunk will be filled. Where partitions are no longer than a huge page its rows use the memory from front
-    /// to back, and the system may take huge pages for it; longer ones would have it committed at once, by the first row.
+    /// Says that the chunk will be filled. Where partitions are not much longer than a huge page its rows use the memory from
+    /// front to back, and the system may take huge pages for it; longer ones would have it committed at once, by the first row.
     pub fn expect_to_fill(&self) {
-        if self.layout.partition_bytes() <= HUGE_PAGE {
+        if self.layout.partition_bytes() <= COMMITTED_AHEAD {
             self.memory.expect_to_fill();
         }
     }

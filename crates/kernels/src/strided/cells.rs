@@ -75,7 +75,6 @@ impl<'a, T: Plain> Strided<'a, T> {
     /// if there are no such rows.
     pub fn copy_at(&self, rows: &[u16], out: &mut [T]) {
         assert_eq!(rows.len(), out.len(), "room for the cells");
-        assert!(rows.iter().all(|&row| usize::from(row) < self.rows));
         if self.k < LONG {
             return self.copy_each(rows, out);
         }
@@ -83,13 +82,13 @@ impl<'a, T: Plain> Strided<'a, T> {
         while let Some(&first) = rows.first() {
             let partition = (self.within + usize::from(first)) / self.k;
             let start = (partition * self.k).saturating_sub(self.within);
-            let end = (partition + 1) * self.k - self.within;
+            let end = ((partition + 1) * self.k - self.within).min(self.rows);
             // At least the first one, even if they do not ascend.
             let run = rows.partition_point(|&row| usize::from(row) < end).max(1);
             let (here, rows_left) = rows.split_at(run);
             let (to, out_left) = out.split_at_mut(run);
             let (least, most) = (here.iter()).fold((u16::MAX, 0), |(a, b), &row| (a.min(row), b.max(row)));
-            if (start..end).contains(&usize::from(least)) && (start..end).contains(&usize::from(most)) {
+            if start <= usize::from(least) && usize::from(most) < end {
                 let row_0 = self.first.wrapping_byte_add(partition * self.stride);
                 let row_0 = row_0.wrapping_add(self.within).wrapping_sub(partition * self.k);
                 for (to, &row) in to.iter_mut().zip(here) {
@@ -103,8 +102,9 @@ impl<'a, T: Plain> Strided<'a, T> {
         }
     }
 
-    /// See [`Strided::copy_at`]; `rows` and `out` are as many, and there are such rows.
+    /// See [`Strided::copy_at`].
     fn copy_each(&self, rows: &[u16], out: &mut [T]) {
+        assert!(rows.iter().all(|&row| usize::from(row) < self.rows));
         // Rows are below 2^17 here, so that a multiplication divides exactly.
         let reciprocal = (1u64 << 40).div_ceil(self.k as u64);
         assert!(self.within < 1 << 16);
