@@ -1,7 +1,9 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, Test};
+use super::place::lane_bits;
 use super::rows::{self, by_lane, instantiate, kernels};
+use super::sparse;
 use super::wide;
 use crate::compare::avx2::Lanes as _;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};

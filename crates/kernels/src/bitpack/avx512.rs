@@ -2,7 +2,9 @@
 //! joined by the funnel shifts of VBMI2.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, Test};
+use super::place::lane_bits;
 use super::rows::{self, by_lane, instantiate, kernels};
+use super::sparse;
 use super::wide;
 use crate::compare::avx512::Lanes as _;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};

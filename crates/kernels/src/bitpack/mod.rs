@@ -105,24 +105,16 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
 /// Positions beyond the codes are harmless.
 pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
     assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
-    match lane_bits(codes.bits) {
-        8 => prefetch_in_lanes::<8>(codes, positions),
-        16 => prefetch_in_lanes::<16>(codes, positions),
-        32 => prefetch_in_lanes::<32>(codes, positions),
-        _ => prefetch_in_lanes::<64>(codes, positions),
-    }
+    dispatch!(Isa::detect(), prefetch(codes, positions), otherwise prefetch_one_by_one(codes, positions));
 }
 
-#[inline(always)]
-fn prefetch_in_lanes<const LANE: u32>(codes: Packed<'_>, positions: &[u16]) {
+fn prefetch_one_by_one(codes: Packed<'_>, positions: &[u16]) {
     for &position in positions {
-        let place = place(LANE, codes.bits, u32::from(position));
-        let from = codes.bytes.as_ptr();
-        let group = from.wrapping_add(usize::from(position) / GROUP * group_bytes(codes.bits));
+        let place = place(lane_bits(codes.bits), codes.bits, u32::from(position));
+        let group = usize::from(position) / GROUP * group_bytes(codes.bits);
+        let group = codes.bytes.as_ptr().wrapping_add(group);
         prefetch_read(group.wrapping_add(place.low as usize));
-        if place.high != place.low {
-            prefetch_read(group.wrapping_add(place.high as usize));
-        }
+        prefetch_read(group.wrapping_add(place.high as usize));
     }
 }
 

@@ -313,6 +313,10 @@ pub(super) unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
     positions: &[u16],
     out: &mut [C],
 ) {
+    if codes.bits as usize == 8 * size_of::<L>() {
+        // SAFETY: by contract.
+        return unsafe { sparse::words::<L, C>(codes, positions, out) };
+    }
     let unpack = U::kernels(codes.bits).unpack;
     let mut ring = Buffer::<L, RING>::new();
     let mut unpacked = 0..0;
@@ -533,6 +537,17 @@ macro_rules! instantiate {
         unsafe fn unpack_at_positions<C: CodeWord>(codes: Packed<'_>, positions: &[u16], out: &mut [C]) {
             // SAFETY: by contract.
             unsafe { by_lane!(codes.bits, $unit, C, at_positions, codes, positions, out) }
+        }
+
+        /// See [`super::prefetch`].
+        #[target_feature(enable = $features)]
+        pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
+            match lane_bits(codes.bits) {
+                8 => sparse::prefetch::<u8>(codes, positions),
+                16 => sparse::prefetch::<u16>(codes, positions),
+                32 => sparse::prefetch::<u32>(codes, positions),
+                _ => sparse::prefetch::<u64>(codes, positions),
+            }
         }
 
         /// See [`super::pack`].

@@ -9,10 +9,14 @@ use super::place::{GROUP, group_bytes, place};
 use super::rows::{Buffer, RING};
 use super::scalar;
 use crate::packed::top;
+use crate::prefetch::prefetch_read;
 use crate::{CodeWord, Packed};
 
-/// Positions whose places are computed together.
-const SOME: usize = 64;
+/// Positions whose places are computed together: so many that little is waited for between one lot's loads and the next
+/// lot's.
+const SOME: usize = 256;
+/// Places are computed by as many.
+const AT_ONCE: usize = 16;
 /// Fewer positions are not worth the detour.
 const FEW: usize = 12;
 
@@ -35,17 +39,36 @@ impl Places {
         }
     }
 
-    /// Those of rows `skip + position` from the beginning of a group on.
+    /// Those of rows `skip + position` from the beginning of a group on; `positions` are [`SOME`] at most.
     #[inline(always)]
-    fn find<L>(&mut self, bits: u32, skip: u32, positions: &[u16; SOME]) {
-        let lane = size_of::<L>() as u32 * 8;
-        for (i, &position) in positions.iter().enumerate() {
-            let row = skip + u32::from(position);
-            let place = place(lane, bits, row);
-            // 2^16 codes of 8 bytes and a group are less than 2^20 bytes.
-            let group = row / GROUP as u32 * group_bytes(bits) as u32;
-            (self.low[i], self.high[i]) = ((group + place.low) << 6 | place.shift, group + place.high);
+    fn find<L>(&mut self, bits: u32, skip: u32, positions: &[u16]) {
+        let places = (self.low.as_chunks_mut().0.iter_mut()).zip(self.high.as_chunks_mut().0);
+        let (whole, rest) = positions.as_chunks::<AT_ONCE>();
+        let mut last = [0; AT_ONCE];
+        last[..rest.len()].copy_from_slice(rest);
+        let rest = (!rest.is_empty()).then_some(&last);
+        for (positions, (low, high)) in whole.iter().chain(rest).zip(places) {
+            find_some::<L>(bits, skip, positions, low, high);
         }
+    }
+}
+
+/// See [`Places::find`].
+#[inline(always)]
+fn find_some<L>(
+    bits: u32,
+    skip: u32,
+    positions: &[u16; AT_ONCE],
+    low: &mut [u32; AT_ONCE],
+    high: &mut [u32; AT_ONCE],
+) {
+    let lane = size_of::<L>() as u32 * 8;
+    for i in 0..AT_ONCE {
+        let row = skip + u32::from(positions[i]);
+        let place = place(lane, bits, row);
+        // 2^16 codes of 8 bytes and a group are less than 2^20 bytes.
+        let group = row / GROUP as u32 * group_bytes(bits) as u32;
+        (low[i], high[i]) = ((group + place.low) << 6 | place.shift, group + place.high);
     }
 }
 
@@ -67,19 +90,41 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
         return unsafe { one_by_one(codes, first, positions, out) };
     }
     let mut places = Places::new();
-    let (whole, rest) = positions.as_chunks::<SOME>();
-    let (out, out_of_rest) = out.split_at_mut(whole.len() * SOME);
-    // SAFETY: by contract.
-    unsafe {
-        for (positions, out) in whole.iter().zip(out.chunks_mut(SOME)) {
-            places.find::<L>(codes.bits, skip, positions);
-            fetch::<L, C>(from, codes.bits, &places, out);
-        }
-        if let Some(&last) = rest.last() {
-            let mut positions = [last; SOME];
-            positions[..rest.len()].copy_from_slice(rest);
-            places.find::<L>(codes.bits, skip, &positions);
-            fetch::<L, C>(from, codes.bits, &places, out_of_rest);
+    for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
+        places.find::<L>(codes.bits, skip, positions);
+        // SAFETY: by contract.
+        unsafe { fetch::<L, C>(from, codes.bits, &places, out) };
+    }
+}
+
+/// Codes as wide as their lanes, which lie side by side, of rows `position`. Not inlined, as [`fetch`].
+///
+/// # Safety
+/// The rows' bytes are there.
+#[inline(never)]
+pub(super) unsafe fn words<L: CodeWord, C: CodeWord>(codes: Packed<'_>, positions: &[u16], out: &mut [C]) {
+    let from = codes.bytes.as_ptr().cast::<L>();
+    for (out, &position) in out.iter_mut().zip(positions) {
+        // SAFETY: by contract.
+        *out = C::from_u64(unsafe { from.add(position as usize).read_unaligned() }.to_u64());
+    }
+}
+
+/// Asks for the lines of codes, in lanes of `L`, of rows `position`. A code in one word has its line asked for twice, which
+/// costs less than to foresee it.
+#[inline(always)]
+pub(super) fn prefetch<L>(codes: Packed<'_>, positions: &[u16]) {
+    let from = codes.bytes.as_ptr();
+    if codes.bits as usize == 8 * size_of::<L>() {
+        let words = from.cast::<L>();
+        return (positions.iter()).for_each(|&p| prefetch_read(words.wrapping_add(usize::from(p))));
+    }
+    let mut places = Places::new();
+    for positions in positions.chunks(SOME) {
+        places.find::<L>(codes.bits, 0, positions);
+        for (&low, &high) in places.low.iter().zip(&places.high).take(positions.len()) {
+            prefetch_read(from.wrapping_add(low as usize >> 6));
+            prefetch_read(from.wrapping_add(high as usize));
         }
     }
 }
