@@ -6,6 +6,7 @@ use super::rows::{self, by_lane, instantiate, kernels};
 use super::sparse;
 use super::wide;
 use crate::compare::avx2::Lanes as _;
+use crate::compare::words::INSIDE;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -20,7 +21,7 @@ instantiate!(
     Bytes,
     Pairs,
     Quads,
-    u64::inside::<false>,
+    u64::inside::<INSIDE>,
     deal_back
 );
 

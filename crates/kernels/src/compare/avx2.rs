@@ -1,17 +1,17 @@
 //! Range and set tests on 256-bit vectors: a compare yields lanes of ones, gathered by movemask.
 
-use super::words::{OneSided, match_words, one_sided};
+use super::words::{AT_MOST, EQUAL, Form, INSIDE, form, match_words};
 use super::{Combine, DoubleRange, RangeOp};
 use crate::CodeWord;
 use std::arch::x86_64::*;
 
 /// Words that are compared as unsigned lanes.
 pub trait Lanes: CodeWord {
-    /// Bit `i`: `values[i] - low <= span`; `FROM_ZERO` says that `low` is 0.
+    /// Bit `i`: `values[i] - low <= span`; or what else `FORM` says (see [`super::words`]).
     ///
     /// # Safety
     /// The machine has AVX2.
-    unsafe fn inside<const FROM_ZERO: bool>(values: &[Self; 64], low: Self, span: Self) -> u64;
+    unsafe fn inside<const FORM: u8>(values: &[Self; 64], low: Self, span: Self) -> u64;
 }
 
 /// Lanes of up to 32 bits, for which there is an unsigned minimum.
@@ -22,17 +22,12 @@ trait NarrowLanes: CodeWord {
     /// The machine has AVX2.
     unsafe fn splat(self) -> __m256i;
 
-    /// Lanes of ones where `v - low <= span`, unsigned, as `min(v - low, span) == v - low`, for vector
-    /// `i` of the values; `FROM_ZERO` says that `low` is 0.
+    /// Lanes of ones where `v - low <= span`, unsigned, as `min(v - low, span) == v - low`, or what else `FORM` says,
+    /// for vector `i` of the values.
     ///
     /// # Safety
     /// `i` lies within the values; the machine has AVX2.
-    unsafe fn test<const FROM_ZERO: bool>(
-        values: &[Self; 64],
-        i: usize,
-        low: __m256i,
-        span: __m256i,
-    ) -> __m256i;
+    unsafe fn test<const FORM: u8>(values: &[Self; 64], i: usize, low: __m256i, span: __m256i) -> __m256i;
 }
 
 macro_rules! narrow_lanes {
@@ -46,7 +41,7 @@ macro_rules! narrow_lanes {
                 }
 
                 #[inline(always)]
-                unsafe fn test<const FROM_ZERO: bool>(
+                unsafe fn test<const FORM: u8>(
                     values: &[$word; 64],
                     i: usize,
                     low: __m256i,
@@ -55,17 +50,23 @@ macro_rules! narrow_lanes {
                     // SAFETY: by contract.
                     unsafe {
                         let v = _mm256_loadu_si256(values.as_ptr().cast::<__m256i>().add(i));
-                        let v = if FROM_ZERO { v } else { $minus(v, low) };
-                        $equal($minimum(v, span), v)
+                        match FORM {
+                            EQUAL => $equal(v, span),
+                            AT_MOST => $equal($minimum(v, span), v),
+                            _ => {
+                                let v = $minus(v, low);
+                                $equal($minimum(v, span), v)
+                            }
+                        }
                     }
                 }
             }
 
             impl Lanes for $word {
                 #[inline(always)]
-                unsafe fn inside<const FROM_ZERO: bool>(values: &[$word; 64], low: $word, span: $word) -> u64 {
+                unsafe fn inside<const FORM: u8>(values: &[$word; 64], low: $word, span: $word) -> u64 {
                     // SAFETY: by contract.
-                    unsafe { $bits::<FROM_ZERO>(values, low.splat(), span.splat()) }
+                    unsafe { $bits::<FORM>(values, low.splat(), span.splat()) }
                 }
             }
         )*
@@ -83,11 +84,11 @@ narrow_lanes! {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_bytes<const FROM_ZERO: bool>(values: &[u8; 64], low: __m256i, span: __m256i) -> u64 {
+unsafe fn bits_of_bytes<const FORM: u8>(values: &[u8; 64], low: __m256i, span: __m256i) -> u64 {
     // SAFETY: by contract.
     unsafe {
-        let lower = _mm256_movemask_epi8(u8::test::<FROM_ZERO>(values, 0, low, span)) as u32;
-        let upper = _mm256_movemask_epi8(u8::test::<FROM_ZERO>(values, 1, low, span)) as u32;
+        let lower = _mm256_movemask_epi8(u8::test::<FORM>(values, 0, low, span)) as u32;
+        let upper = _mm256_movemask_epi8(u8::test::<FORM>(values, 1, low, span)) as u32;
         u64::from(lower) | u64::from(upper) << 32
     }
 }
@@ -97,13 +98,13 @@ unsafe fn bits_of_bytes<const FROM_ZERO: bool>(values: &[u8; 64], low: __m256i, 
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_pairs<const FROM_ZERO: bool>(values: &[u16; 64], low: __m256i, span: __m256i) -> u64 {
+unsafe fn bits_of_pairs<const FORM: u8>(values: &[u16; 64], low: __m256i, span: __m256i) -> u64 {
     let mut bits = 0;
     for i in 0..2 {
         // SAFETY: by contract.
         unsafe {
-            let lower = u16::test::<FROM_ZERO>(values, i * 2, low, span);
-            let upper = u16::test::<FROM_ZERO>(values, i * 2 + 1, low, span);
+            let lower = u16::test::<FORM>(values, i * 2, low, span);
+            let upper = u16::test::<FORM>(values, i * 2 + 1, low, span);
             // Packing works within 128-bit halves; the permutation puts the quarters in order.
             let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(lower, upper));
             bits |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (i * 32);
@@ -117,12 +118,12 @@ unsafe fn bits_of_pairs<const FROM_ZERO: bool>(values: &[u16; 64], low: __m256i,
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn bits_of_quads<const FROM_ZERO: bool>(values: &[u32; 64], low: __m256i, span: __m256i) -> u64 {
+unsafe fn bits_of_quads<const FORM: u8>(values: &[u32; 64], low: __m256i, span: __m256i) -> u64 {
     let mut bits = 0;
     for i in 0..8 {
         // SAFETY: by contract.
         let lanes =
-            unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(u32::test::<FROM_ZERO>(values, i, low, span))) };
+            unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(u32::test::<FORM>(values, i, low, span))) };
         bits |= u64::from(lanes as u32) << (i * 8);
     }
     bits
@@ -130,9 +131,19 @@ unsafe fn bits_of_quads<const FROM_ZERO: bool>(values: &[u32; 64], low: __m256i,
 
 impl Lanes for u64 {
     #[inline(always)]
-    unsafe fn inside<const FROM_ZERO: bool>(values: &[u64; 64], low: u64, span: u64) -> u64 {
+    unsafe fn inside<const FORM: u8>(values: &[u64; 64], low: u64, span: u64) -> u64 {
         // SAFETY: the loads stay within the 64 values; AVX2 is there by contract.
         unsafe {
+            if FORM == EQUAL {
+                let wanted = _mm256_set1_epi64x(span as i64);
+                let mut bits = 0;
+                for i in 0..16 {
+                    let v = _mm256_loadu_si256(values.as_ptr().add(i * 4).cast());
+                    let equal = _mm256_castsi256_pd(_mm256_cmpeq_epi64(v, wanted));
+                    bits |= (_mm256_movemask_pd(equal) as u64) << (i * 4);
+                }
+                return bits;
+            }
             // There is only a signed compare: flipping the top bits makes it an unsigned one, and
             // subtracting `low` with its top bit flipped does so for free.
             let low = _mm256_set1_epi64x((low ^ 1 << 63) as i64);
@@ -153,13 +164,16 @@ impl Lanes for u64 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn inside<W: Lanes>(values: &[W], low: W, span: W, op: RangeOp, combine: Combine, out: &mut [u64]) {
     // SAFETY: this function has the features.
-    let test = |group: &[W; 64]| unsafe { W::inside::<false>(group, low, span) };
+    let test = |group: &[W; 64]| unsafe { W::inside::<INSIDE>(group, low, span) };
     // SAFETY: this function has the features.
-    let at_most = |most| move |group: &[W; 64]| unsafe { W::inside::<true>(group, W::default(), most) };
-    match one_sided(low, span) {
-        OneSided::AtMost(most) => match_words(values, at_most(most), op.flip(), combine, out),
-        OneSided::MoreThan(most) => match_words(values, at_most(most), !op.flip(), combine, out),
-        OneSided::No => match_words(values, test, op.flip(), combine, out),
+    let at_most = |most| move |group: &[W; 64]| unsafe { W::inside::<AT_MOST>(group, W::default(), most) };
+    // SAFETY: this function has the features.
+    let equal = |wanted| move |group: &[W; 64]| unsafe { W::inside::<EQUAL>(group, W::default(), wanted) };
+    match form(low, span) {
+        Form::AtMost(most) => match_words(values, at_most(most), op.flip(), combine, out),
+        Form::MoreThan(most) => match_words(values, at_most(most), !op.flip(), combine, out),
+        Form::Equal(wanted) => match_words(values, equal(wanted), op.flip(), combine, out),
+        Form::Inside => match_words(values, test, op.flip(), combine, out),
     }
 }
 

@@ -1,25 +1,25 @@
 //! Range and set tests on 512-bit vectors: a compare yields the match bits directly.
 
-use super::words::{OneSided, match_words, one_sided};
+use super::words::{AT_MOST, EQUAL, Form, INSIDE, form, match_words};
 use super::{Combine, DoubleRange, RangeOp};
 use crate::CodeWord;
 use std::arch::x86_64::*;
 
 /// Words that are compared as unsigned lanes.
 pub trait Lanes: CodeWord {
-    /// Bit `i`: `values[i] - low <= span`; `FROM_ZERO` says that `low` is 0.
+    /// Bit `i`: `values[i] - low <= span`; or what else `FORM` says (see [`super::words`]).
     ///
     /// # Safety
     /// The machine has AVX-512 F and BW.
-    unsafe fn inside<const FROM_ZERO: bool>(values: &[Self; 64], low: Self, span: Self) -> u64;
+    unsafe fn inside<const FORM: u8>(values: &[Self; 64], low: Self, span: Self) -> u64;
 }
 
 macro_rules! lanes {
-    ($($word:ty, $signed:ty, $lanes:literal, $splat:ident, $minus:ident, $compare:ident;)*) => {
+    ($($word:ty, $signed:ty, $lanes:literal, $splat:ident, $minus:ident, $at_most:ident, $equal:ident;)*) => {
         $(
             impl Lanes for $word {
                 #[inline(always)]
-                unsafe fn inside<const FROM_ZERO: bool>(values: &[$word; 64], low: $word, span: $word) -> u64 {
+                unsafe fn inside<const FORM: u8>(values: &[$word; 64], low: $word, span: $word) -> u64 {
                     // SAFETY: the loads stay within the 64 values; the features are there by contract.
                     unsafe {
                         let low = $splat(low as $signed);
@@ -27,8 +27,12 @@ macro_rules! lanes {
                         let mut bits = 0;
                         for i in 0..64 / $lanes {
                             let v = _mm512_loadu_si512(values.as_ptr().add(i * $lanes).cast());
-                            let v = if FROM_ZERO { v } else { $minus(v, low) };
-                            bits |= u64::from($compare(v, span)) << (i * $lanes % 64);
+                            let mask = match FORM {
+                                EQUAL => $equal(v, span),
+                                AT_MOST => $at_most(v, span),
+                                _ => $at_most($minus(v, low), span),
+                            };
+                            bits |= u64::from(mask) << (i * $lanes % 64);
                         }
                         bits
                     }
@@ -39,23 +43,26 @@ macro_rules! lanes {
 }
 
 lanes! {
-    u8, i8, 64, _mm512_set1_epi8, _mm512_sub_epi8, _mm512_cmple_epu8_mask;
-    u16, i16, 32, _mm512_set1_epi16, _mm512_sub_epi16, _mm512_cmple_epu16_mask;
-    u32, i32, 16, _mm512_set1_epi32, _mm512_sub_epi32, _mm512_cmple_epu32_mask;
-    u64, i64, 8, _mm512_set1_epi64, _mm512_sub_epi64, _mm512_cmple_epu64_mask;
+    u8, i8, 64, _mm512_set1_epi8, _mm512_sub_epi8, _mm512_cmple_epu8_mask, _mm512_cmpeq_epu8_mask;
+    u16, i16, 32, _mm512_set1_epi16, _mm512_sub_epi16, _mm512_cmple_epu16_mask, _mm512_cmpeq_epu16_mask;
+    u32, i32, 16, _mm512_set1_epi32, _mm512_sub_epi32, _mm512_cmple_epu32_mask, _mm512_cmpeq_epu32_mask;
+    u64, i64, 8, _mm512_set1_epi64, _mm512_sub_epi64, _mm512_cmple_epu64_mask, _mm512_cmpeq_epu64_mask;
 }
 
 /// See [`super::between`] and [`super::RangeTest`].
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn inside<W: Lanes>(values: &[W], low: W, span: W, op: RangeOp, combine: Combine, out: &mut [u64]) {
     // SAFETY: this function has the features.
-    let test = |group: &[W; 64]| unsafe { W::inside::<false>(group, low, span) };
+    let test = |group: &[W; 64]| unsafe { W::inside::<INSIDE>(group, low, span) };
     // SAFETY: this function has the features.
-    let at_most = |most| move |group: &[W; 64]| unsafe { W::inside::<true>(group, W::default(), most) };
-    match one_sided(low, span) {
-        OneSided::AtMost(most) => match_words(values, at_most(most), op.flip(), combine, out),
-        OneSided::MoreThan(most) => match_words(values, at_most(most), !op.flip(), combine, out),
-        OneSided::No => match_words(values, test, op.flip(), combine, out),
+    let at_most = |most| move |group: &[W; 64]| unsafe { W::inside::<AT_MOST>(group, W::default(), most) };
+    // SAFETY: this function has the features.
+    let equal = |wanted| move |group: &[W; 64]| unsafe { W::inside::<EQUAL>(group, W::default(), wanted) };
+    match form(low, span) {
+        Form::AtMost(most) => match_words(values, at_most(most), op.flip(), combine, out),
+        Form::MoreThan(most) => match_words(values, at_most(most), !op.flip(), combine, out),
+        Form::Equal(wanted) => match_words(values, equal(wanted), op.flip(), combine, out),
+        Form::Inside => match_words(values, test, op.flip(), combine, out),
     }
 }
 

@@ -3,26 +3,37 @@
 use super::Combine;
 use crate::CodeWord;
 
-/// A range of words with an open side, which is tested without a subtraction.
-pub(super) enum OneSided<W> {
+/// Forms of a test, told to kernels as a constant: `v - low <= span`.
+pub(crate) const INSIDE: u8 = 0;
+/// `v <= span`.
+pub(crate) const AT_MOST: u8 = 1;
+/// `v == span`.
+pub(crate) const EQUAL: u8 = 2;
+
+/// A range of words that is tested without a subtraction, if it is one.
+pub(super) enum Form<W> {
     /// It begins at 0 and ends here.
     AtMost(W),
     /// It ends at the largest word and begins behind this one.
     MoreThan(W),
-    /// Neither.
-    No,
+    /// It is this word.
+    Equal(W),
+    /// None of these.
+    Inside,
 }
 
 /// The form of a test `v - low <= span`.
 #[inline(always)]
-pub(super) fn one_sided<W: CodeWord>(low: W, span: W) -> OneSided<W> {
+pub(super) fn form<W: CodeWord>(low: W, span: W) -> Form<W> {
     let top = W::from_u64(!0);
-    if low == W::default() {
-        OneSided::AtMost(span)
+    if span == W::default() {
+        Form::Equal(low)
+    } else if low == W::default() {
+        Form::AtMost(span)
     } else if span == top.wrapping_minus(low) {
-        OneSided::MoreThan(low.wrapping_minus(W::from_u64(1)))
+        Form::MoreThan(low.wrapping_minus(W::from_u64(1)))
     } else {
-        OneSided::No
+        Form::Inside
     }
 }
 

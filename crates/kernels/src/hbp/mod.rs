@@ -36,7 +36,9 @@ macro_rules! instantiate {
                 return unsafe { matches::between::<$unit>(codes, rows, op, (low, span), combine, out) };
             }
             // SAFETY: this function has the features.
-            let inside = |words: &[u64; 64]| unsafe { u64::inside::<false>(words, low, span) };
+            let inside = |words: &[u64; 64]| unsafe {
+                u64::inside::<{ crate::compare::words::INSIDE }>(words, low, span)
+            };
             matches::between_words(codes, rows, op, combine, out, inside)
         }
 

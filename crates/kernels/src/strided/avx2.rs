@@ -4,6 +4,7 @@ use super::Number;
 use super::cells::Strided;
 use super::scalar::{fold_least, fold_products};
 use crate::compare::avx2::Lanes;
+use crate::compare::words::INSIDE;
 use crate::compare::{Combine, RangeOp};
 
 /// See [`super::between`] and [`crate::compare::RangeTest`].
@@ -20,7 +21,7 @@ pub fn inside<W: Lanes>(
     cells.each_group(|group, rows| {
         if let Some(word) = words.next() {
             // SAFETY: this function has the features.
-            let fresh = unsafe { W::inside::<false>(group, low, span) } ^ op.flip();
+            let fresh = unsafe { W::inside::<INSIDE>(group, low, span) } ^ op.flip();
             *word = combine.apply(*word, fresh) & (!0 >> (64 - rows));
         }
     });
