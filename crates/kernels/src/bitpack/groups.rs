@@ -31,7 +31,7 @@ pub(super) struct Test {
 /// Bytes from a group that is tested to the one that is asked for: what memory delivers while a line is on
 /// its way. The machine's own prefetchers do not see a stream in a group's unrolled loads, each of which
 /// steps by a group and soon leaves its page.
-pub(super) const AHEAD: usize = 4096;
+pub(super) const AHEAD: usize = 8192;
 
 /// Asks for the bytes that are [`AHEAD`] of a group.
 #[inline(always)]
