@@ -64,7 +64,7 @@ impl Block {
             });
         }
         let mut alternatives = Vec::new();
-        let mut hull = u32::MAX..0;
+        let (mut first, mut end) = (u32::MAX, 0);
         for alternative in &disjunction.alternatives {
             let Some((tests, rows)) = self.plan_alternative(alternative, use_psma)? else {
                 continue;
@@ -72,19 +72,19 @@ impl Block {
             if tests.is_empty() {
                 return Ok(PlannedAny::Always);
             }
-            hull = hull.start.min(rows.start)..hull.end.max(rows.end);
+            (first, end) = (first.min(rows.start), end.max(rows.end));
             alternatives.push(tests);
         }
         if alternatives.len() <= 1 {
             return Ok(match alternatives.pop() {
                 None => PlannedAny::Never,
-                Some(tests) => PlannedAny::All(tests, hull),
+                Some(tests) => PlannedAny::All(tests, first..end),
             });
         }
         // What finds most for the least goes first: the others then have fewer rows to look at.
         alternatives.sort_by_key(|tests| (tests.iter().any(Test::is_text), tests.len()));
         let rank = rank(&alternatives);
-        Ok(PlannedAny::Any(AnyOf { alternatives, rank }, hull))
+        Ok(PlannedAny::Any(AnyOf { alternatives, rank }, first..end))
     }
 
     /// The tests of an alternative and the rows among which all its matches lie; `None` if there are none.

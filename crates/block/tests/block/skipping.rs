@@ -116,7 +116,7 @@ fn blocks_are_skipped_where_every_alternative_is_ruled_out() {
         BlockScan::new(&block, &[], &[Disjunction { alternatives }], options).expect("sound")
     };
     let (low, high, common) = (between(0, 0, 7000), between(0, 20_000, 30_000), between(1, 3, 3));
-    let out: &[&[Restriction]] = &[&[low.clone()], &[common.clone(), high.clone()]];
+    let out: &[&[Restriction]] = &[std::slice::from_ref(&low), &[common.clone(), high.clone()]];
     assert!(scan(out, true).skipped_by_sma());
     let none = scan(out, false);
     assert!(none.range().is_empty() && !none.skipped_by_sma());

@@ -363,10 +363,9 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
                     if open == 0 {
                         continue;
                     }
-                    let from = codes.at(row * L::BYTES);
+                    let (from, stride) = (codes.at(row * L::BYTES), codes.stride);
                     // SAFETY: slices are readable in whole vectors; the rest by contract.
-                    let state =
-                        unsafe { matches::<L, T, STOPS>(from, codes.stride, bounds, open, &mut ahead) };
+                    let state = unsafe { matches::<L, T, STOPS>(from, stride, bounds, open, &mut ahead) };
                     *word = $combine(*word, finish(row, open, state) ^ flip);
                 }
                 ahead.decide();
