@@ -27,6 +27,9 @@ instantiate!(
 
 /// The bits of a vector of the format, bit `v` of each byte in word `v`.
 ///
+/// Taking one bit of each byte takes two cycles. So each word is turned as a matrix of 8 × 8 bits, and then the words' bytes
+/// are brought together: those of two words in a lane's pairs, then those of four lanes.
+///
 /// # Safety
 /// 64 bytes are there, the machine has AVX2.
 #[inline(always)]
@@ -34,35 +37,8 @@ unsafe fn deal_back(group: *const u8) -> [u64; GROUP_WORDS] {
     let mut words = [0; GROUP_WORDS];
     // SAFETY: by contract; `words` are 64 bytes.
     unsafe {
-        // Taking one bit of each byte takes two cycles. So each word is turned as a matrix of 8 × 8 bits, by
-        // swapping across its diagonal bits, then pairs of them, then fours, and then the words' bytes are
-        // brought together: those of two words in a lane's pairs, then those of four lanes.
-        let pairs = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-            0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
-        ));
-        let turn = |from: *const u8| {
-            let mut turned = _mm256_loadu_si256(from.cast());
-            macro_rules! swap {
-                ($distance:literal, $mask:literal) => {
-                    let differ = _mm256_xor_si256(turned, _mm256_srli_epi64::<$distance>(turned));
-                    let differ = _mm256_and_si256(differ, _mm256_set1_epi64x($mask));
-                    let both = _mm256_xor_si256(differ, _mm256_slli_epi64::<$distance>(differ));
-                    turned = _mm256_xor_si256(turned, both);
-                };
-            }
-            swap!(7, 0x00AA_00AA_00AA_00AA);
-            swap!(14, 0x0000_CCCC_0000_CCCC);
-            swap!(28, 0x0000_0000_F0F0_F0F0);
-            _mm256_shuffle_epi8(turned, pairs)
-        };
-        let (lower, upper) = (turn(group), turn(group.add(32)));
-        let lanes = |pairs: __m256i| {
-            (
-                _mm256_castsi256_si128(pairs),
-                _mm256_extracti128_si256::<1>(pairs),
-            )
-        };
-        let ((first, second), (third, fourth)) = (lanes(lower), lanes(upper));
+        let (first, second) = turned(group);
+        let (third, fourth) = turned(group.add(32));
         let to = words.as_mut_ptr().cast::<__m128i>();
         let low = (
             _mm_unpacklo_epi16(first, second),
@@ -78,6 +54,37 @@ unsafe fn deal_back(group: *const u8) -> [u64; GROUP_WORDS] {
         _mm_storeu_si128(to.add(3), _mm_unpackhi_epi32(high.0, high.1));
     }
     words
+}
+
+/// Four words, each turned as a matrix of 8 × 8 bits by swapping across its diagonal bits, then pairs of them, then fours;
+/// bytes of the first two words in pairs, and of the other two. (A function and no closure: not every build inlines
+/// closures, and vector instructions that are not inlined are calls.)
+///
+/// # Safety
+/// 32 bytes are there, the machine has AVX2.
+#[inline(always)]
+unsafe fn turned(from: *const u8) -> (__m128i, __m128i) {
+    // SAFETY: by contract.
+    unsafe {
+        let mut turned = _mm256_loadu_si256(from.cast());
+        macro_rules! swap {
+            ($distance:literal, $mask:literal) => {
+                let differ = _mm256_xor_si256(turned, _mm256_srli_epi64::<$distance>(turned));
+                let differ = _mm256_and_si256(differ, _mm256_set1_epi64x($mask));
+                let both = _mm256_xor_si256(differ, _mm256_slli_epi64::<$distance>(differ));
+                turned = _mm256_xor_si256(turned, both);
+            };
+        }
+        swap!(7, 0x00AA_00AA_00AA_00AA);
+        swap!(14, 0x0000_CCCC_0000_CCCC);
+        swap!(28, 0x0000_0000_F0F0_F0F0);
+        let pairs = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+        let pairs = _mm256_shuffle_epi8(turned, _mm256_broadcastsi128_si256(pairs));
+        (
+            _mm256_castsi256_si128(pairs),
+            _mm256_extracti128_si256::<1>(pairs),
+        )
+    }
 }
 
 /// 32 lanes of 8 bits.
