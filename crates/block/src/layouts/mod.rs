@@ -21,8 +21,8 @@ pub enum Layout {
     None = 0,
     /// Unsigned integers of 1, 2, 4 or 8 bytes (Data Blocks, section 3.3).
     BytePacked = 1,
-    /// Codes bit by bit, interleaved so that a vector unpacks one code a lane (ByteSlice, section 2.1).
-    BitPacked = 2,
+    /// Codes bit by bit, in an order that suits vectors (ByteSlice, section 2.1).
+    BitPacked = 6,
     /// The bytes of a code apart, most significant first, so that a scan stops early (ByteSlice, section 3).
     ByteSlice = 3,
     /// The bits of a code apart, most significant first (vertical bit-parallel; ByteSlice, section 2.2).
@@ -46,10 +46,14 @@ impl Layout {
         match id {
             0 => Ok(Layout::None),
             1 => Ok(Layout::BytePacked),
-            2 => Ok(Layout::BitPacked),
             3 => Ok(Layout::ByteSlice),
             4 => Ok(Layout::Vbp),
             5 => Ok(Layout::Hbp),
+            6 => Ok(Layout::BitPacked),
+            2 => Err(corrupted(
+                "layout 2 is bit-packed codes in an order that was given up before the first release"
+                    .to_string(),
+            )),
             _ => Err(corrupted(format!("unknown layout {id}"))),
         }
     }
@@ -124,5 +128,21 @@ impl Layout {
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_the_format_and_the_order_given_up_is_refused() {
+        for layout in Layout::ALL {
+            assert_eq!(Layout::from_id(layout as u8).expect("known"), layout);
+        }
+        for (id, reason) in [(2, "given up before the first release"), (7, "unknown layout 7")] {
+            let error = Layout::from_id(id).expect_err("not a layout");
+            assert!(error.to_string().contains(reason), "{error}");
+        }
     }
 }

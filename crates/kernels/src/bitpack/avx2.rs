@@ -1,12 +1,12 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, Test};
-use super::place::lane_bits;
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
+use super::place::{GROUP, lane_bits};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::sparse;
 use super::wide;
 use crate::compare::avx2::Lanes as _;
-use crate::compare::words::INSIDE;
+use crate::compare::words::{INSIDE, write_word};
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -21,71 +21,8 @@ instantiate!(
     Bytes,
     Pairs,
     Quads,
-    u64::inside::<INSIDE>,
-    deal_back
+    u64::inside::<INSIDE>
 );
-
-/// The bits of a vector of the format, bit `v` of each byte in word `v`.
-///
-/// Taking one bit of each byte takes two cycles. So each word is turned as a matrix of 8 × 8 bits, and then the words' bytes
-/// are brought together: those of two words in a lane's pairs, then those of four lanes.
-///
-/// # Safety
-/// 64 bytes are there, the machine has AVX2.
-#[inline(always)]
-unsafe fn deal_back(group: *const u8) -> [u64; GROUP_WORDS] {
-    let mut words = [0; GROUP_WORDS];
-    // SAFETY: by contract; `words` are 64 bytes.
-    unsafe {
-        let (first, second) = turned(group);
-        let (third, fourth) = turned(group.add(32));
-        let to = words.as_mut_ptr().cast::<__m128i>();
-        let low = (
-            _mm_unpacklo_epi16(first, second),
-            _mm_unpacklo_epi16(third, fourth),
-        );
-        let high = (
-            _mm_unpackhi_epi16(first, second),
-            _mm_unpackhi_epi16(third, fourth),
-        );
-        _mm_storeu_si128(to, _mm_unpacklo_epi32(low.0, low.1));
-        _mm_storeu_si128(to.add(1), _mm_unpackhi_epi32(low.0, low.1));
-        _mm_storeu_si128(to.add(2), _mm_unpacklo_epi32(high.0, high.1));
-        _mm_storeu_si128(to.add(3), _mm_unpackhi_epi32(high.0, high.1));
-    }
-    words
-}
-
-/// Four words, each turned as a matrix of 8 × 8 bits by swapping across its diagonal bits, then pairs of them, then fours;
-/// bytes of the first two words in pairs, and of the other two. (A function and no closure: not every build inlines
-/// closures, and vector instructions that are not inlined are calls.)
-///
-/// # Safety
-/// 32 bytes are there, the machine has AVX2.
-#[inline(always)]
-unsafe fn turned(from: *const u8) -> (__m128i, __m128i) {
-    // SAFETY: by contract.
-    unsafe {
-        let mut turned = _mm256_loadu_si256(from.cast());
-        macro_rules! swap {
-            ($distance:literal, $mask:literal) => {
-                let differ = _mm256_xor_si256(turned, _mm256_srli_epi64::<$distance>(turned));
-                let differ = _mm256_and_si256(differ, _mm256_set1_epi64x($mask));
-                let both = _mm256_xor_si256(differ, _mm256_slli_epi64::<$distance>(differ));
-                turned = _mm256_xor_si256(turned, both);
-            };
-        }
-        swap!(7, 0x00AA_00AA_00AA_00AA);
-        swap!(14, 0x0000_CCCC_0000_CCCC);
-        swap!(28, 0x0000_0000_F0F0_F0F0);
-        let pairs = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-        let pairs = _mm256_shuffle_epi8(turned, _mm256_broadcastsi128_si256(pairs));
-        (
-            _mm256_castsi256_si128(pairs),
-            _mm256_extracti128_si256::<1>(pairs),
-        )
-    }
-}
 
 /// 32 lanes of 8 bits.
 #[derive(Clone, Copy)]
@@ -148,88 +85,103 @@ macro_rules! outside {
     ($minus:ident, $greater:ident) => {
         #[inline(always)]
         unsafe fn outside<const BITS: u32>(group: Group<BITS>, v: usize, low: Self, span: Self) -> __m256i {
-            // SAFETY: by contract of `Lanes::inside`.
+            // SAFETY: by contract of `Lanes::between`.
             unsafe {
                 let turn = Self::splat(1 << (<Self as Lanes>::BITS - 1)).0;
-                let v = $minus(group.tops::<Self>(v).0, _mm256_xor_si256(low.0, turn));
+                let v = $minus(Self::tops(group, v).0, _mm256_xor_si256(low.0, turn));
                 $greater(v, _mm256_xor_si256(span.0, turn))
             }
         }
     };
 }
 
+/// Match words by 64 rows, which are `$vectors` vectors.
+macro_rules! between_by_words {
+    ($vectors:literal) => {
+        #[inline(always)]
+        unsafe fn between<const BITS: u32>(
+            group: Group<BITS>,
+            low: Self,
+            span: Self,
+            flip: u64,
+            words: &mut [u64; GROUP_WORDS],
+        ) {
+            // SAFETY: by contract.
+            unsafe {
+                unroll!(w < GROUP_WORDS => {
+                    write_word(&mut words[w], !Self::outside_64(group, w * $vectors, low, span) ^ flip)
+                });
+            }
+        }
+    };
+}
+
+/// What lanes do alike that go on in the next vector of the format.
+macro_rules! long_lanes {
+    () => {
+        #[inline(always)]
+        unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {
+            // SAFETY: by contract.
+            unsafe { group.tops(v) }
+        }
+        #[inline(always)]
+        unsafe fn pack<const BITS: u32>(from: *const u8, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { groups::pack_long::<Self, BITS>(from, to) }
+        }
+    };
+}
+
 impl Bytes {
     outside!(_mm256_sub_epi8, _mm256_cmpgt_epi8);
+
+    /// Bit `i`: lane `i` of two vectors is outside.
+    #[inline(always)]
+    unsafe fn outside_64<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
+        // SAFETY: by contract of `Lanes::between`.
+        unsafe {
+            let lower = _mm256_movemask_epi8(Self::outside(group, first, low, span)) as u32;
+            let upper = _mm256_movemask_epi8(Self::outside(group, first + 1, low, span)) as u32;
+            u64::from(lower) | u64::from(upper) << 32
+        }
+    }
+
+    /// The codes of 256 rows, of which each lane holds eight: 32 bytes of rows in each pair of halves, those of
+    /// row 16 `i` on in the first halves, those of row 128 + 16 `i` on in the second.
+    #[inline(always)]
+    unsafe fn by_rows<const BITS: u32>(group: Group<BITS>, half: usize) -> [__m256i; 8] {
+        // SAFETY: by contract of `Lanes::unpack`.
+        unsafe {
+            let mut codes = [_mm256_setzero_si256(); 8];
+            unroll!(v < 8 => codes[v] = group.codes::<Self>(v * 2 + half).0);
+            let [a, b, c, d, e, f, g, h] = codes;
+            let twos = [
+                (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d)),
+                (_mm256_unpacklo_epi8(e, f), _mm256_unpacklo_epi8(g, h)),
+                (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d)),
+                (_mm256_unpackhi_epi8(e, f), _mm256_unpackhi_epi8(g, h)),
+            ];
+            let mut rows = [_mm256_setzero_si256(); 8];
+            for i in 0..2 {
+                let ((a, b), (c, d)) = (twos[2 * i], twos[2 * i + 1]);
+                let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpacklo_epi16(c, d));
+                rows[4 * i] = _mm256_unpacklo_epi32(low, high);
+                rows[4 * i + 1] = _mm256_unpackhi_epi32(low, high);
+                let (low, high) = (_mm256_unpackhi_epi16(a, b), _mm256_unpackhi_epi16(c, d));
+                rows[4 * i + 2] = _mm256_unpacklo_epi32(low, high);
+                rows[4 * i + 3] = _mm256_unpackhi_epi32(low, high);
+            }
+            rows
+        }
+    }
 }
 
 impl Pairs {
     outside!(_mm256_sub_epi16, _mm256_cmpgt_epi16);
-}
 
-impl Quads {
-    outside!(_mm256_sub_epi32, _mm256_cmpgt_epi32);
-}
-
-impl Lanes for Bytes {
-    whole_registers!(u8, i8, _mm256_set1_epi8, _mm256_sll_epi16, _mm256_srl_epi16);
-
+    /// Bit `i`: lane `i` of four vectors is outside.
     #[inline(always)]
-    unsafe fn store_as_32(self, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe {
-            let half = |half: __m128i, i: usize| {
-                let lower = _mm256_cvtepu8_epi32(half);
-                let upper = _mm256_cvtepu8_epi32(_mm_srli_si128::<8>(half));
-                _mm256_storeu_si256(to.wrapping_add(i * 64).cast(), lower);
-                _mm256_storeu_si256(to.wrapping_add(i * 64 + 32).cast(), upper);
-            };
-            half(_mm256_castsi256_si128(self.0), 0);
-            half(_mm256_extracti128_si256::<1>(self.0), 1);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn join(low: Self, high: Self, count: u32) -> Self {
-        // SAFETY: by contract.
-        unsafe {
-            let low = low.right(count).and(Self::splat(0xff >> count));
-            low.or(high.left(8 - count).and(Self::splat(0xff << (8 - count))))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn inside<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
-        // SAFETY: by contract.
-        unsafe {
-            let lower = _mm256_movemask_epi8(Self::outside(group, first, low, span)) as u32;
-            let upper = _mm256_movemask_epi8(Self::outside(group, first + 1, low, span)) as u32;
-            !(u64::from(lower) | u64::from(upper) << 32)
-        }
-    }
-}
-
-impl Lanes for Pairs {
-    whole_registers!(u16, i16, _mm256_set1_epi16, _mm256_sll_epi16, _mm256_srl_epi16);
-
-    #[inline(always)]
-    unsafe fn store_as_32(self, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe {
-            let lower = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(self.0));
-            let upper = _mm256_cvtepu16_epi32(_mm256_extracti128_si256::<1>(self.0));
-            _mm256_storeu_si256(to.cast(), lower);
-            _mm256_storeu_si256(to.wrapping_add(32).cast(), upper);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn join(low: Self, high: Self, count: u32) -> Self {
-        // SAFETY: by contract.
-        unsafe { low.right(count).or(high.left(16 - count)) }
-    }
-
-    #[inline(always)]
-    unsafe fn inside<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
+    unsafe fn outside_64<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
         macro_rules! half {
             ($i:literal) => {{
                 let lower = Self::outside(group, first + $i, low, span);
@@ -239,28 +191,17 @@ impl Lanes for Pairs {
                 u64::from(_mm256_movemask_epi8(bytes) as u32)
             }};
         }
-        // SAFETY: by contract.
-        unsafe { !(half!(0) | half!(2) << 32) }
+        // SAFETY: by contract of `Lanes::between`.
+        unsafe { half!(0) | half!(2) << 32 }
     }
 }
 
-impl Lanes for Quads {
-    whole_registers!(u32, i32, _mm256_set1_epi32, _mm256_sll_epi32, _mm256_srl_epi32);
+impl Quads {
+    outside!(_mm256_sub_epi32, _mm256_cmpgt_epi32);
 
+    /// Bit `i`: lane `i` of eight vectors is outside.
     #[inline(always)]
-    unsafe fn store_as_32(self, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe { self.store(to) }
-    }
-
-    #[inline(always)]
-    unsafe fn join(low: Self, high: Self, count: u32) -> Self {
-        // SAFETY: by contract.
-        unsafe { low.right(count).or(high.left(32 - count)) }
-    }
-
-    #[inline(always)]
-    unsafe fn inside<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
+    unsafe fn outside_64<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
         macro_rules! pair {
             ($i:expr) => {
                 _mm256_packs_epi32(
@@ -277,7 +218,198 @@ impl Lanes for Quads {
                 u64::from(_mm256_movemask_epi8(bytes) as u32)
             }};
         }
+        // SAFETY: by contract of `Lanes::between`.
+        unsafe { half!(0) | half!(4) << 32 }
+    }
+
+    /// Eight codes, the first four in the 16 bytes from the first on, the others in those before the last's end.
+    const fn shuffle<const BITS: u32>() -> Shuffle<8, 32> {
+        Shuffle::new(BITS, [0, BITS as i32 - 16])
+    }
+}
+
+/// The 16 codes of a half as words of 32 bits.
+///
+/// # Safety
+/// 64 bytes can be written, the machine has AVX2.
+#[inline(always)]
+unsafe fn store_16_as_32(codes: __m128i, to: *mut u8) {
+    // SAFETY: by contract.
+    unsafe {
+        _mm256_storeu_si256(to.cast(), _mm256_cvtepu8_epi32(codes));
+        let upper = _mm256_cvtepu8_epi32(_mm_srli_si128::<8>(codes));
+        _mm256_storeu_si256(to.wrapping_add(32).cast(), upper);
+    }
+}
+
+impl Lanes for Bytes {
+    whole_registers!(u8, i8, _mm256_set1_epi8, _mm256_sll_epi16, _mm256_srl_epi16);
+    long_lanes!();
+
+    /// A lane's eight codes are of consecutive rows, so bit `v` of a byte of matches is that of vector `v`: the
+    /// masks are joined in their lanes. Taking the top bit of each byte instead takes two cycles a vector.
+    #[inline(always)]
+    unsafe fn between<const BITS: u32>(
+        group: Group<BITS>,
+        low: Self,
+        span: Self,
+        flip: u64,
+        words: &mut [u64; GROUP_WORDS],
+    ) {
+        // SAFETY: by contract; `words` are two vectors.
+        unsafe {
+            if BITS == 8 {
+                unroll!(w < GROUP_WORDS => {
+                    write_word(&mut words[w], !Self::outside_64(group, w * 2, low, span) ^ flip)
+                });
+                return;
+            }
+            for half in 0..2 {
+                let mut matches = _mm256_set1_epi64x(!flip as i64);
+                unroll!(v < 8 => {
+                    let outside = Self::outside(group, v * 2 + half, low, span);
+                    matches = _mm256_xor_si256(matches, _mm256_and_si256(outside, Self::splat(1 << v).0));
+                });
+                _mm256_storeu_si256(words[half * 4..].as_mut_ptr().cast(), matches);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
-        unsafe { !(half!(0) | half!(4) << 32) }
+        unsafe {
+            if BITS == 8 {
+                return to.copy_from_nonoverlapping(group.0, GROUP);
+            }
+            for half in 0..2 {
+                let rows = Self::by_rows(group, half);
+                for (i, rows) in rows.into_iter().enumerate() {
+                    let to = to.wrapping_add(half * 256 + i * 16);
+                    _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(rows));
+                    _mm_storeu_si128(to.wrapping_add(128).cast(), _mm256_extracti128_si256::<1>(rows));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            if BITS == 8 {
+                for i in 0..GROUP / 16 {
+                    let codes = _mm_loadu_si128(group.0.wrapping_add(i * 16).cast());
+                    store_16_as_32(codes, to.wrapping_add(i * 64));
+                }
+                return;
+            }
+            for half in 0..2 {
+                let rows = Self::by_rows(group, half);
+                for (i, rows) in rows.into_iter().enumerate() {
+                    let to = to.wrapping_add((half * 256 + i * 16) * 4);
+                    store_16_as_32(_mm256_castsi256_si128(rows), to);
+                    store_16_as_32(_mm256_extracti128_si256::<1>(rows), to.wrapping_add(128 * 4));
+                }
+            }
+        }
+    }
+}
+
+impl LongLanes for Bytes {
+    #[inline(always)]
+    unsafe fn join(low: Self, high: Self, count: u32) -> Self {
+        // SAFETY: by contract.
+        unsafe {
+            let low = low.right(count).and(Self::splat(0xff >> count));
+            low.or(high.left(8 - count).and(Self::splat(0xff << (8 - count))))
+        }
+    }
+}
+
+impl Lanes for Pairs {
+    whole_registers!(u16, i16, _mm256_set1_epi16, _mm256_sll_epi16, _mm256_srl_epi16);
+    long_lanes!();
+    between_by_words!(4);
+
+    #[inline(always)]
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { groups::unpack_long::<Self, BITS>(group, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            unroll!(v < 32 => {
+                let codes = group.codes::<Self>(v).0;
+                let lower = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(codes));
+                let upper = _mm256_cvtepu16_epi32(_mm256_extracti128_si256::<1>(codes));
+                _mm256_storeu_si256(to.wrapping_add(v * 64).cast(), lower);
+                _mm256_storeu_si256(to.wrapping_add(v * 64 + 32).cast(), upper);
+            });
+        }
+    }
+}
+
+impl LongLanes for Pairs {
+    #[inline(always)]
+    unsafe fn join(low: Self, high: Self, count: u32) -> Self {
+        // SAFETY: by contract.
+        unsafe { low.right(count).or(high.left(16 - count)) }
+    }
+}
+
+impl Lanes for Quads {
+    whole_registers!(u32, i32, _mm256_set1_epi32, _mm256_sll_epi32, _mm256_srl_epi32);
+    between_by_words!(8);
+
+    #[inline(always)]
+    unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {
+        let shuffle = const { &Self::shuffle::<BITS>() };
+        let from = group.0.wrapping_add(v * BITS as usize);
+        // SAFETY: by contract: eight codes take `BITS` bytes, at least 17.
+        unsafe {
+            if BITS == 32 {
+                return Self::load(from);
+            }
+            let lower = _mm256_castsi128_si256(_mm_loadu_si128(from.cast()));
+            let upper = _mm_loadu_si128(from.wrapping_add(BITS as usize - 16).cast());
+            let bytes = _mm256_inserti128_si256::<1>(lower, upper);
+            let high = _mm256_shuffle_epi8(bytes, _mm256_load_si256(shuffle.high.as_ptr().cast()));
+            let high = _mm256_sllv_epi32(high, _mm256_load_si256(shuffle.left.as_ptr().cast()));
+            if !shuffle.crosses {
+                return Self(high);
+            }
+            let low = _mm256_shuffle_epi8(bytes, _mm256_load_si256(shuffle.low.as_ptr().cast()));
+            let low = _mm256_srlv_epi32(low, _mm256_load_si256(shuffle.right.as_ptr().cast()));
+            Self(_mm256_or_si256(high, low))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            for half in 0..2 {
+                unroll!(v < 32 => {
+                    let v = half * 32 + v;
+                    Self::tops(group, v).right(32 - BITS).store(to.wrapping_add(v * 32));
+                });
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { Self::unpack(group, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn pack<const BITS: u32>(from: *const u8, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { groups::pack_in_a_row::<BITS>(from, to) }
     }
 }

@@ -1,13 +1,13 @@
 //! Bit-packed codes on 512-bit vectors, a vector of the format in one register; codes in two words are
 //! joined by the funnel shifts of VBMI2.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, Test};
-use super::place::lane_bits;
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
+use super::place::{GROUP, lane_bits};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::sparse;
 use super::wide;
 use crate::compare::avx512::Lanes as _;
-use crate::compare::words::INSIDE;
+use crate::compare::words::{INSIDE, write_word};
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -22,49 +22,8 @@ instantiate!(
     Bytes,
     Pairs,
     Quads,
-    u64::inside::<INSIDE>,
-    deal_back
+    u64::inside::<INSIDE>
 );
-
-/// The bits of a vector of the format, bit `v` of each byte in word `v`: a matrix of 64 × 8 bits turned.
-///
-/// # Safety
-/// 64 bytes are there, the machine has the unit.
-#[inline(always)]
-unsafe fn deal_back(group: *const u8) -> [u64; GROUP_WORDS] {
-    /// Byte `j` of word `i` is byte `i` of word `j`.
-    const TURNED: [u8; 64] = {
-        let mut order = [0; 64];
-        let mut i = 0;
-        while i < 64 {
-            order[i] = (i % 8 * 8 + i / 8) as u8;
-            i += 1;
-        }
-        order
-    };
-    let mut words = [0; GROUP_WORDS];
-    // SAFETY: by contract; all loads and the store are of 64 bytes.
-    unsafe {
-        let mut turned = _mm512_loadu_si512(group.cast());
-        // Each word is a matrix of 8 × 8 bits, turned by swapping across its diagonal bits, then pairs of
-        // them, then fours.
-        macro_rules! swap {
-            ($distance:literal, $mask:literal) => {
-                let mask = _mm512_set1_epi64($mask);
-                let other = _mm512_srli_epi64::<$distance>(turned);
-                let differ = _mm512_ternarylogic_epi64::<0x28>(turned, other, mask);
-                let back = _mm512_slli_epi64::<$distance>(differ);
-                turned = _mm512_ternarylogic_epi64::<0x96>(turned, differ, back);
-            };
-        }
-        swap!(7, 0x00AA_00AA_00AA_00AA);
-        swap!(14, 0x0000_CCCC_0000_CCCC);
-        swap!(28, 0x0000_0000_F0F0_F0F0);
-        let turned = _mm512_permutexvar_epi8(_mm512_loadu_si512(TURNED.as_ptr().cast()), turned);
-        _mm512_storeu_si512(words.as_mut_ptr().cast(), turned);
-    }
-    words
-}
 
 /// 64 lanes of 8 bits.
 #[derive(Clone, Copy)]
@@ -127,37 +86,193 @@ macro_rules! shifts {
     };
 }
 
-/// Match bits of 64 lanes in vectors of `$lanes`.
-macro_rules! inside {
+/// Match words by 64 rows, in vectors of `$lanes`.
+macro_rules! between_by_words {
     ($lanes:literal, $minus:ident, $compare:ident, $($i:literal)*) => {
         #[inline(always)]
-        unsafe fn inside<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64 {
+        unsafe fn between<const BITS: u32>(
+            group: Group<BITS>,
+            low: Self,
+            span: Self,
+            flip: u64,
+            words: &mut [u64; GROUP_WORDS],
+        ) {
             // SAFETY: by contract.
             unsafe {
-                0 $(| u64::from($compare($minus(group.tops::<Self>(first + $i).0, low.0), span.0)) << ($i * $lanes))*
+                unroll!(w < GROUP_WORDS => {
+                    let first = w * 64 / $lanes;
+                    let inside = 0 $(| u64::from(
+                        $compare($minus(Self::tops(group, first + $i).0, low.0), span.0)
+                    ) << ($i * $lanes))*;
+                    write_word(&mut words[w], inside ^ flip)
+                });
             }
         }
     };
 }
 
-impl Lanes for Bytes {
-    whole_registers!(u8, i8, _mm512_set1_epi8);
+/// What lanes do alike that go on in the next vector of the format.
+macro_rules! long_lanes {
+    () => {
+        #[inline(always)]
+        unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {
+            // SAFETY: by contract.
+            unsafe { group.tops(v) }
+        }
+        #[inline(always)]
+        unsafe fn pack<const BITS: u32>(from: *const u8, to: *mut u8) {
+            // SAFETY: by contract.
+            unsafe { groups::pack_long::<Self, BITS>(from, to) }
+        }
+    };
+}
 
+impl Bytes {
+    /// Which lanes of vector `v` are inside.
     #[inline(always)]
-    unsafe fn store_as_32(self, to: *mut u8) {
-        // SAFETY: by contract.
+    unsafe fn inside<const BITS: u32>(group: Group<BITS>, v: usize, low: Self, span: Self) -> u64 {
+        // SAFETY: by contract of `Lanes::between`.
+        unsafe { _mm512_cmple_epu8_mask(_mm512_sub_epi8(Self::tops(group, v).0, low.0), span.0) }
+    }
+
+    /// The codes of the group's rows: 16 bytes of rows in each quarter, those of row 16 `i` on in the first, those
+    /// of rows 128, 256 and 384 + 16 `i` on in the others.
+    #[inline(always)]
+    unsafe fn by_rows<const BITS: u32>(group: Group<BITS>) -> [__m512i; 8] {
+        // SAFETY: by contract of `Lanes::unpack`.
         unsafe {
-            let quarter = |quarter: __m128i, i: usize| {
-                _mm512_storeu_si512(to.wrapping_add(i * 64).cast(), _mm512_cvtepu8_epi32(quarter));
-            };
-            quarter(_mm512_castsi512_si128(self.0), 0);
-            quarter(_mm512_extracti32x4_epi32::<1>(self.0), 1);
-            quarter(_mm512_extracti32x4_epi32::<2>(self.0), 2);
-            quarter(_mm512_extracti32x4_epi32::<3>(self.0), 3);
+            let mut codes = [_mm512_setzero_si512(); 8];
+            unroll!(v < 8 => codes[v] = group.codes::<Self>(v).0);
+            let [a, b, c, d, e, f, g, h] = codes;
+            let twos = [
+                (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d)),
+                (_mm512_unpacklo_epi8(e, f), _mm512_unpacklo_epi8(g, h)),
+                (_mm512_unpackhi_epi8(a, b), _mm512_unpackhi_epi8(c, d)),
+                (_mm512_unpackhi_epi8(e, f), _mm512_unpackhi_epi8(g, h)),
+            ];
+            let mut rows = [_mm512_setzero_si512(); 8];
+            for i in 0..2 {
+                let ((a, b), (c, d)) = (twos[2 * i], twos[2 * i + 1]);
+                let (low, high) = (_mm512_unpacklo_epi16(a, b), _mm512_unpacklo_epi16(c, d));
+                rows[4 * i] = _mm512_unpacklo_epi32(low, high);
+                rows[4 * i + 1] = _mm512_unpackhi_epi32(low, high);
+                let (low, high) = (_mm512_unpackhi_epi16(a, b), _mm512_unpackhi_epi16(c, d));
+                rows[4 * i + 2] = _mm512_unpacklo_epi32(low, high);
+                rows[4 * i + 3] = _mm512_unpackhi_epi32(low, high);
+            }
+            rows
         }
     }
-    shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
+}
 
+/// The quarters of a register.
+///
+/// # Safety
+/// The machine has AVX-512.
+#[inline(always)]
+unsafe fn quarters(register: __m512i) -> [__m128i; 4] {
+    // SAFETY: by contract.
+    unsafe {
+        [
+            _mm512_castsi512_si128(register),
+            _mm512_extracti32x4_epi32::<1>(register),
+            _mm512_extracti32x4_epi32::<2>(register),
+            _mm512_extracti32x4_epi32::<3>(register),
+        ]
+    }
+}
+
+/// Bytes a vector is loaded from.
+#[repr(align(64))]
+struct Aligned([u8; 64]);
+
+impl Quads {
+    /// Sixteen codes in the 64 bytes from the first on, or before the end of the last.
+    const fn shuffle<const BITS: u32>(is_last: bool) -> Shuffle<16, 64> {
+        Shuffle::new(BITS, [if is_last { 2 * BITS as i32 - 64 } else { 0 }])
+    }
+
+    /// Bytes before those of a shuffle, to be funnelled in. (There is no zero among the bytes of this machine's shuffle; what
+    /// comes in for [`Shuffle::NONE`] lies below the code.)
+    const fn before(high: [u8; 64]) -> [u8; 64] {
+        let mut before = high;
+        let mut i = 0;
+        while i < 64 {
+            before[i] = high[i].wrapping_sub(4) % 64;
+            i += 1;
+        }
+        before
+    }
+}
+
+impl Lanes for Bytes {
+    whole_registers!(u8, i8, _mm512_set1_epi8);
+    shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
+    long_lanes!();
+
+    /// A lane's eight codes are of consecutive rows, so bit `v` of a byte of matches is that of vector `v`: the
+    /// masks are joined in their lanes.
+    #[inline(always)]
+    unsafe fn between<const BITS: u32>(
+        group: Group<BITS>,
+        low: Self,
+        span: Self,
+        flip: u64,
+        words: &mut [u64; GROUP_WORDS],
+    ) {
+        // SAFETY: by contract; `words` are a vector.
+        unsafe {
+            if BITS == 8 {
+                unroll!(w < GROUP_WORDS => write_word(&mut words[w], Self::inside(group, w, low, span) ^ flip));
+                return;
+            }
+            let mut matches = _mm512_setzero_si512();
+            unroll!(v < 8 => {
+                let inside = Self::inside(group, v, low, span);
+                matches = _mm512_mask_add_epi8(matches, inside, matches, Self::splat(1 << v).0);
+            });
+            let matches = _mm512_xor_si512(matches, _mm512_set1_epi64(flip as i64));
+            _mm512_storeu_si512(words.as_mut_ptr().cast(), matches);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            if BITS == 8 {
+                return to.copy_from_nonoverlapping(group.0, GROUP);
+            }
+            for (i, rows) in Self::by_rows(group).into_iter().enumerate() {
+                for (quarter, rows) in quarters(rows).into_iter().enumerate() {
+                    _mm_storeu_si128(to.wrapping_add(quarter * 128 + i * 16).cast(), rows);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            if BITS == 8 {
+                for i in 0..GROUP / 16 {
+                    let codes = _mm_loadu_si128(group.0.wrapping_add(i * 16).cast());
+                    _mm512_storeu_si512(to.wrapping_add(i * 64).cast(), _mm512_cvtepu8_epi32(codes));
+                }
+                return;
+            }
+            for (i, rows) in Self::by_rows(group).into_iter().enumerate() {
+                for (quarter, rows) in quarters(rows).into_iter().enumerate() {
+                    let to = to.wrapping_add((quarter * 128 + i * 16) * 4);
+                    _mm512_storeu_si512(to.cast(), _mm512_cvtepu8_epi32(rows));
+                }
+            }
+        }
+    }
+}
+
+impl LongLanes for Bytes {
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.
@@ -168,46 +283,100 @@ impl Lanes for Bytes {
             Self(_mm512_ternarylogic_epi32::<0xca>(of_low.0, low.0, high.0))
         }
     }
-    inside!(64, _mm512_sub_epi8, _mm512_cmple_epu8_mask, 0);
 }
 
 impl Lanes for Pairs {
     whole_registers!(u16, i16, _mm512_set1_epi16);
+    shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
+    long_lanes!();
+    between_by_words!(32, _mm512_sub_epi16, _mm512_cmple_epu16_mask, 0 1);
 
     #[inline(always)]
-    unsafe fn store_as_32(self, to: *mut u8) {
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { groups::unpack_long::<Self, BITS>(group, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            let lower = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(self.0));
-            let upper = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(self.0));
-            _mm512_storeu_si512(to.cast(), lower);
-            _mm512_storeu_si512(to.wrapping_add(64).cast(), upper);
+            unroll!(v < 16 => {
+                let codes = group.codes::<Self>(v).0;
+                let lower = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(codes));
+                let upper = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(codes));
+                _mm512_storeu_si512(to.wrapping_add(v * 128).cast(), lower);
+                _mm512_storeu_si512(to.wrapping_add(v * 128 + 64).cast(), upper);
+            });
         }
     }
-    shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
+}
 
+impl LongLanes for Pairs {
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.
         Self(unsafe { _mm512_shrdv_epi16(low.0, high.0, _mm512_set1_epi16(count as i16)) })
     }
-    inside!(32, _mm512_sub_epi16, _mm512_cmple_epu16_mask, 0 1);
 }
 
 impl Lanes for Quads {
     whole_registers!(u32, i32, _mm512_set1_epi32);
-
-    #[inline(always)]
-    unsafe fn store_as_32(self, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe { self.store(to) }
-    }
     shifts!(_mm512_sll_epi32, _mm512_srl_epi32);
+    between_by_words!(16, _mm512_sub_epi32, _mm512_cmple_epu32_mask, 0 1 2 3);
 
     #[inline(always)]
-    unsafe fn join(low: Self, high: Self, count: u32) -> Self {
-        // SAFETY: by contract.
-        Self(unsafe { _mm512_shrdv_epi32(low.0, high.0, _mm512_set1_epi32(count as i32)) })
+    unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {
+        let is_last = v == GROUP / 16 - 1;
+        let shuffle = match is_last {
+            true => const { &Self::shuffle::<BITS>(true) },
+            false => const { &Self::shuffle::<BITS>(false) },
+        };
+        let from = group.0.wrapping_add(v * 2 * BITS as usize);
+        // SAFETY: by contract: sixteen codes take twice `BITS` bytes, at least 34, and 64 before the end of the last ones or
+        // behind the beginning of others are the group's.
+        unsafe {
+            if BITS == 32 {
+                return Self::load(from);
+            }
+            let from = if is_last {
+                from.wrapping_add(2 * BITS as usize).wrapping_sub(64)
+            } else {
+                from
+            };
+            let bytes = _mm512_loadu_si512(from.cast());
+            let left = _mm512_load_si512(shuffle.left.as_ptr().cast());
+            let order = _mm512_load_si512(shuffle.high.as_ptr().cast());
+            let high = _mm512_permutexvar_epi8(order, bytes);
+            if !shuffle.crosses {
+                return Self(_mm512_sllv_epi32(high, left));
+            }
+            let before = match is_last {
+                true => const { &Aligned(Self::before(Self::shuffle::<BITS>(true).high)) },
+                false => const { &Aligned(Self::before(Self::shuffle::<BITS>(false).high)) },
+            };
+            let low = _mm512_permutexvar_epi8(_mm512_load_si512(before.0.as_ptr().cast()), bytes);
+            Self(_mm512_shldv_epi32(high, low, left))
+        }
     }
-    inside!(16, _mm512_sub_epi32, _mm512_cmple_epu32_mask, 0 1 2 3);
+
+    #[inline(always)]
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe {
+            unroll!(v < 32 => Self::tops(group, v).right(32 - BITS).store(to.wrapping_add(v * 64)));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { Self::unpack(group, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn pack<const BITS: u32>(from: *const u8, to: *mut u8) {
+        // SAFETY: by contract.
+        unsafe { groups::pack_in_a_row::<BITS>(from, to) }
+    }
 }

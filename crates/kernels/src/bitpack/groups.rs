@@ -11,7 +11,6 @@
 
 use super::place::{GROUP, VECTOR};
 use crate::CodeWord;
-use crate::compare::words::write_word;
 use crate::packed::top;
 use crate::prefetch::prefetch_read;
 
@@ -58,7 +57,7 @@ pub(super) struct Kernels {
 /// A vector of unsigned lanes of 8, 16 or 32 bits.
 ///
 /// # Safety
-/// All methods: the machine has the instruction set, and `BYTES` bytes at an address are there.
+/// All methods: the machine has the instruction set, and `BYTES` bytes at an address are there, or the group.
 pub(super) trait Lanes: Copy {
     /// A lane.
     type Word: CodeWord;
@@ -71,8 +70,6 @@ pub(super) trait Lanes: Copy {
     unsafe fn load(from: *const u8) -> Self;
     /// Writes it.
     unsafe fn store(self, to: *mut u8);
-    /// Writes its lanes as words of 32 bits.
-    unsafe fn store_as_32(self, to: *mut u8);
     /// The low bits of a word in every lane.
     unsafe fn splat(word: u64) -> Self;
     /// Bits of both.
@@ -83,11 +80,31 @@ pub(super) trait Lanes: Copy {
     unsafe fn left(self, count: u32) -> Self;
     /// Lanes shifted right; above there may come in a neighbour's bits.
     unsafe fn right(self, count: u32) -> Self;
+    /// The codes of vector `v` of a group at the tops of their lanes, anything below them.
+    unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self;
+    /// The match words of a group: codes at most `span` above `low`, all at the lanes' tops; `flip` inverts.
+    unsafe fn between<const BITS: u32>(
+        group: Group<BITS>,
+        low: Self,
+        span: Self,
+        flip: u64,
+        words: &mut [u64; GROUP_WORDS],
+    );
+    /// Writes the codes of a group, row by row, as lane words.
+    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8);
+    /// Writes the codes of a group, row by row, as words of 32 bits.
+    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8);
+    /// Packs a group from 512 lane words, none wider than the codes, which stand in the order of its lanes.
+    unsafe fn pack<const BITS: u32>(from: *const u8, to: *mut u8);
+}
+
+/// Lanes of 8 or 16 bits, each of which goes on in the next vector of the format.
+///
+/// # Safety
+/// As [`Lanes`].
+pub(super) trait LongLanes: Lanes {
     /// The low half of lanes `high:low` shifted right by `count`, which is neither 0 nor a whole lane.
     unsafe fn join(low: Self, high: Self, count: u32) -> Self;
-    /// Bit `i`: lane `i` of the vectors from number `first` on, 64 lanes in all, is at most `span` above
-    /// `low`, all at the lanes' tops.
-    unsafe fn inside<const BITS: u32>(group: Group<BITS>, first: usize, low: Self, span: Self) -> u64;
 }
 
 /// A group of codes of `BITS` bits at an address.
@@ -105,12 +122,12 @@ impl<const BITS: u32> Group<BITS> {
         (self.0.wrapping_add(byte), bit % V::BITS)
     }
 
-    /// The codes of vector `v` at the tops of their lanes, anything below them.
+    /// See [`Lanes::tops`].
     ///
     /// # Safety
     /// The group is there, `v` within it, and the machine has the lanes.
     #[inline(always)]
-    pub unsafe fn tops<V: Lanes>(self, v: usize) -> V {
+    pub unsafe fn tops<V: LongLanes>(self, v: usize) -> V {
         let (at, shift) = self.place::<V>(v);
         let end = shift + BITS;
         // SAFETY: by contract; a code that ends in the next word has one in the group.
@@ -128,7 +145,7 @@ impl<const BITS: u32> Group<BITS> {
     /// # Safety
     /// As [`Group::tops`].
     #[inline(always)]
-    pub unsafe fn codes<V: Lanes>(self, v: usize) -> V {
+    pub unsafe fn codes<V: LongLanes>(self, v: usize) -> V {
         let (at, shift) = self.place::<V>(v);
         // SAFETY: as in `tops`.
         unsafe {
@@ -139,6 +156,62 @@ impl<const BITS: u32> Group<BITS> {
             };
             codes.and(V::splat(top(BITS)))
         }
+    }
+}
+
+/// How codes that stand one behind the other are brought to the tops of lanes of 32 bits: `LANES` codes, the bytes
+/// of which `BYTES` shuffled bytes are.
+#[repr(align(64))]
+pub(super) struct Shuffle<const LANES: usize, const BYTES: usize> {
+    /// The last four bytes of a code.
+    pub high: [u8; BYTES],
+    /// The byte before them, as the lowest of the lane, where it has bits of the code; [`Shuffle::NONE`] elsewhere.
+    pub low: [u8; BYTES],
+    /// Bits of the last byte that are not the code's.
+    pub left: [u32; LANES],
+    /// Bits of the byte before the last four that are not the code's.
+    pub right: [u32; LANES],
+    /// Whether a code has more than four bytes.
+    pub crosses: bool,
+}
+
+impl<const LANES: usize, const BYTES: usize> Shuffle<LANES, BYTES> {
+    /// Yields zero, where shuffles can.
+    pub const NONE: u8 = 0x80;
+
+    /// Of `LANES` consecutive codes of `bits` bits; `starts` are the bytes at which loads begin, counted from the first
+    /// code's first, of as many bytes as make up all together, and shuffled each for itself.
+    pub const fn new<const LOADS: usize>(bits: u32, starts: [i32; LOADS]) -> Self {
+        let mut shuffle = Shuffle {
+            high: [Self::NONE; BYTES],
+            low: [Self::NONE; BYTES],
+            left: [0; LANES],
+            right: [0; LANES],
+            crosses: false,
+        };
+        let mut lane = 0;
+        while lane < LANES {
+            let start = starts[lane / (LANES / LOADS)];
+            let end = (lane as u32 + 1) * bits;
+            let last = (end as i32 - 1) / 8 - start;
+            let left = (8 - end % 8) % 8;
+            let mut byte = 0;
+            while byte < 4 {
+                let from = last - 3 + byte;
+                if from >= 0 {
+                    shuffle.high[lane * 4 + byte as usize] = from as u8;
+                }
+                byte += 1;
+            }
+            if left + bits > 32 {
+                shuffle.low[lane * 4] = (last - 4) as u8;
+                shuffle.crosses = true;
+            }
+            shuffle.left[lane] = left;
+            shuffle.right[lane] = 8 - left;
+            lane += 1;
+        }
+        shuffle
     }
 }
 
@@ -157,6 +230,7 @@ macro_rules! unroll {
         })*
     };
 }
+pub(super) use unroll;
 
 /// See [`Kernels::between`].
 ///
@@ -178,26 +252,17 @@ pub(super) unsafe fn between<V: Lanes, const BITS: u32>(
             if i < test.foreseen {
                 ask_ahead(group.0, BITS);
             }
-            let vectors = 8 * V::BITS as usize / V::BYTES;
-            unroll!(w < GROUP_WORDS => {
-                write_word(&mut words[w], V::inside(group, w * vectors, low, span) ^ test.flip)
-            });
+            V::between(group, low, span, test.flip, words);
         }
     }
 }
 
-/// See [`Kernels::between`], of codes of one bit: a group's bits are its match bits or their complement, dealt
-/// to the bytes of a vector. `deal_back` yields the words.
+/// See [`Kernels::between`], of codes of one bit: they are match bits already, or their complement.
 ///
 /// # Safety
 /// See [`Kernels`].
 #[inline(always)]
-pub(super) unsafe fn between_bits(
-    from: *const u8,
-    test: Test,
-    out: &mut [[u64; GROUP_WORDS]],
-    deal_back: impl Fn(*const u8) -> [u64; GROUP_WORDS],
-) {
+pub(super) unsafe fn between_bits(from: *const u8, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
     // What is tested for is a single code: ranges of both or neither are known without a test.
     let flip = if test.low == 1 { test.flip } else { !test.flip };
     for (i, words) in out.iter_mut().enumerate() {
@@ -205,17 +270,18 @@ pub(super) unsafe fn between_bits(
         if i < test.foreseen {
             ask_ahead(group, 1);
         }
-        *words = deal_back(group).map(|word| word ^ flip);
+        // SAFETY: by contract.
+        let codes = unsafe { group.cast::<[u64; GROUP_WORDS]>().read_unaligned() };
+        *words = codes.map(|word| u64::from_le(word) ^ flip);
     }
 }
 
-/// See [`Kernels::unpack`].
+/// Writes the 512 codes of lanes that go on in the next vector of the format, vector by vector.
 ///
 /// # Safety
 /// See [`Kernels`].
 #[inline(always)]
-pub(super) unsafe fn unpack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8) {
-    let group = Group::<BITS>(from);
+pub(super) unsafe fn unpack_long<V: LongLanes, const BITS: u32>(group: Group<BITS>, to: *mut u8) {
     let parts = VECTOR / V::BYTES;
     // SAFETY: by contract.
     unsafe {
@@ -228,32 +294,12 @@ pub(super) unsafe fn unpack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut
     }
 }
 
-/// See [`Kernels::unpack_to_32`].
+/// See [`Lanes::pack`]: lanes that go on in the next vector of the format.
 ///
 /// # Safety
 /// See [`Kernels`].
 #[inline(always)]
-pub(super) unsafe fn unpack_to_32<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8) {
-    let group = Group::<BITS>(from);
-    let parts = VECTOR / V::BYTES;
-    let bytes = V::BYTES * 32 / V::BITS as usize;
-    // SAFETY: by contract.
-    unsafe {
-        unroll!(v < V::BITS as usize => {
-            for part in 0..parts {
-                let v = v * parts + part;
-                group.codes::<V>(v).store_as_32(to.wrapping_add(v * bytes));
-            }
-        });
-    }
-}
-
-/// See [`Kernels::pack`].
-///
-/// # Safety
-/// See [`Kernels`].
-#[inline(always)]
-pub(super) unsafe fn pack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8) {
+pub(super) unsafe fn pack_long<V: LongLanes, const BITS: u32>(from: *const u8, to: *mut u8) {
     for part in 0..VECTOR / V::BYTES {
         let (from, to) = (
             from.wrapping_add(part * V::BYTES),
@@ -279,5 +325,30 @@ pub(super) unsafe fn pack<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u
                 }
             });
         }
+    }
+}
+
+/// See [`Lanes::pack`]: codes of 17 to 31 bits, one behind the other, or whole words.
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn pack_in_a_row<const BITS: u32>(from: *const u8, to: *mut u8) {
+    for some in 0..GROUP / 32 {
+        let from = from.cast::<u32>().wrapping_add(some * 32);
+        let to = to.wrapping_add(some * 4 * BITS as usize).cast::<u32>();
+        unroll!(i < 32 => {
+            let bit = i as u32 * BITS;
+            let (word, end) = (bit as usize / 32, bit % 32 + BITS);
+            // SAFETY: by contract: the last of the 32 codes ends with a word.
+            unsafe {
+                let code = u64::from(from.wrapping_add(i).read_unaligned()) << (bit % 32);
+                let before = if bit % 32 == 0 { 0 } else { to.wrapping_add(word).read_unaligned() };
+                to.wrapping_add(word).write_unaligned((u32::from_le(before) | code as u32).to_le());
+                if end > 32 {
+                    to.wrapping_add(word + 1).write_unaligned(((code >> 32) as u32).to_le());
+                }
+            }
+        });
     }
 }

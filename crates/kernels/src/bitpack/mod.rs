@@ -1,23 +1,29 @@
-//! Bit-packed codes, interleaved so that vectors need no shuffle (ByteSlice, section 2.1, on the order
-//! of Lemire and Boytsov's SIMD-BP128 and of FastLanes).
+//! Bit-packed codes, in an order that suits vectors (ByteSlice, section 2.1).
 //!
-//! Packing code after code, as the ByteSlice paper's bit-packed rival does, makes a scan shuffle bytes
-//! into lanes before it can shift and compare. Here the codes of a group of 512 rows are dealt to the
-//! lanes of a 512-bit vector instead, row by row, and each lane is a bit string of its own:
+//! A group of 512 rows of codes of k bits is exactly k vectors of 64 bytes, whatever k: no bit is lost. How the codes lie in
+//! it is chosen by what limits them; the bytes are the same on every instruction set, and 256-bit units read a vector as two
+//! halves.
 //!
 //! ```text
-//! bits of a code   lanes of a vector   codes a lane        vector v of a group holds, after a shift,
-//!         1 to 8   64 of  8 bits       8                   rows v·64 .. v·64 + 64
-//!        9 to 16   32 of 16 bits       16                  rows v·32 .. v·32 + 32
-//!       17 to 32   16 of 32 bits       32                  rows v·16 .. v·16 + 16
-//!       33 to 64    8 of 64 bits       64                  rows v·8  .. v·8  + 8
+//! bits of a code   order in a group                                            decided by
+//!         1 to 7   64 lanes of 8 bits, eight consecutive rows in each          tests: bit v of a byte of matches is that of code v
+//!        9 to 15   dealt to 32 lanes of 16 bits, row by row                    tests: one shift and no shuffle
+//!       17 to 31   one behind the other                                        positions: one load fetches any code
+//!       33 to 63   dealt to 8 lanes of 64 bits, row by row                     tests: one shift and no shuffle
+//!  8, 16, 32, 64   words of the machine                                        both
 //! ```
 //!
-//! Whatever the lane, a group of codes of k bits is exactly k vectors of 64 bytes: no bit is lost. Code
-//! number v of every lane begins at bit v·k of its string, so the same shift, known at compile time,
-//! brings 64, 32, 16 or 8 consecutive rows to where they can be compared, and the compare's mask is in
-//! the order of the rows. A code lies in one word of its lane or in two that are 64 bytes apart. The
-//! bytes are the same on every instruction set; 256-bit units read a vector as two halves.
+//! Lanes (after Lemire and Boytsov's SIMD-BP128 and FastLanes) are bit strings of their own, with a word in each of the k
+//! vectors: code number v of every lane begins at bit v·k, so one shift, known at compile time, brings as many codes to where
+//! they can be compared as there are lanes. Where the codes of a row of lanes are those of consecutive rows, the compare's mask
+//! is the answer; taking the mask of 32 bytes out of a vector takes two cycles on the machines we know, though, twice as long as
+//! testing narrow codes, so those are dealt the other way around, and the masks of eight vectors are joined in their
+//! lanes.
+//!
+//! A code that crosses from one word of its lane to the next lies in two lines of the cache. Wide codes do so more often than
+//! not, and fetching them at positions out of cache took twice as long as fetching words. So they are packed code after code,
+//! as those of the ByteSlice paper's bit-packed rival: a load of 8 bytes has all of any code, and a scan shuffles bytes into
+//! lanes before it shifts and compares, which costs a third more in cache and nothing out of it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -38,7 +44,7 @@ use crate::isa::dispatch;
 use crate::packed::{cut_tail, match_all_or_none, set_test};
 use crate::prefetch::prefetch_read;
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
-use place::{GROUP, group_bytes, lane_bits, place};
+use place::{GROUP, group_bytes, in_a_row, lane_bits, place};
 use std::ops::Range;
 
 /// Bytes of `rows` codes of `bits` bits: whole groups of 512 rows.
@@ -93,6 +99,11 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     check(codes);
     codes.check_words::<C>();
     let isa = counters::enter(Kernel::BitPacked, isa);
+    if let Selection::Positions(&[row]) = selection {
+        // On the way through the unit's functions to one code more time is spent than on the code.
+        out[0] = C::from_u64(get(codes, row.into()));
+        return 1;
+    }
     dispatch!(
         isa,
         unpack(codes, selection, out),
@@ -110,11 +121,14 @@ pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
 
 fn prefetch_one_by_one(codes: Packed<'_>, positions: &[u16]) {
     for &position in positions {
+        if in_a_row(codes.bits) {
+            let byte = usize::from(position) * codes.bits as usize / 8;
+            prefetch_read(codes.bytes.as_ptr().wrapping_add(byte));
+            continue;
+        }
         let place = place(lane_bits(codes.bits), codes.bits, u32::from(position));
-        let group = usize::from(position) / GROUP * group_bytes(codes.bits);
-        let group = codes.bytes.as_ptr().wrapping_add(group);
-        prefetch_read(group.wrapping_add(place.low as usize));
-        prefetch_read(group.wrapping_add(place.high as usize));
+        prefetch_read(codes.bytes.as_ptr().wrapping_add(place.low as usize));
+        prefetch_read(codes.bytes.as_ptr().wrapping_add(place.high as usize));
     }
 }
 
@@ -123,11 +137,12 @@ fn prefetch_one_by_one(codes: Packed<'_>, positions: &[u16]) {
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     assert!(row < codes.rows, "row beyond the codes");
     assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
-    let end = (row / GROUP + 1) * group_bytes(codes.bits);
-    assert!(end <= codes.bytes.len(), "bytes of bit-packed codes");
-    let group = codes.bytes.as_ptr().wrapping_add(end - group_bytes(codes.bits));
+    assert!(
+        codes.bytes.len() >= (row / GROUP + 1) * group_bytes(codes.bits),
+        "bytes of bit-packed codes"
+    );
     // SAFETY: the row's group is there.
-    unsafe { scalar::get_of_group(group, codes.bits, row) }
+    unsafe { scalar::get(codes, row) }
 }
 
 #[inline]

@@ -2,7 +2,7 @@
 
 /// Rows of a group, which begins on a whole byte whatever the width.
 pub(super) const GROUP: usize = 512;
-/// Bytes of a vector of the format, on every instruction set.
+/// Bytes of a vector of the format, on every instruction set, and of a line of the cache.
 pub(super) const VECTOR: usize = 64;
 
 /// Bits of the lanes that hold codes of `bits` bits: the narrowest of 8, 16, 32, 64.
@@ -25,26 +25,53 @@ pub(super) const fn group_bytes(bits: u32) -> usize {
 /// The lane word (or two) a code lies in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Byte of the group, of the word that holds the code's low bits.
+    /// Byte of the codes, of the word that holds the code's low bits.
     pub low: u32,
-    /// Byte of the group, of the word that holds its high bits, often the same.
+    /// Byte of the codes, of the word that holds its high bits, often the same.
     pub high: u32,
     /// Bits of the low word below the code.
     pub shift: u32,
 }
 
-/// Where the code of a row lies in its group; `lane` are the [`lane_bits`] of `bits`. (In 32 bits, of which
-/// vectors hold many.)
+/// Where the code of a row lies whose codes are dealt to lanes; `lane` are the [`lane_bits`] of `bits`. (In 32 bits,
+/// of which vectors hold many: 2^16 codes of 8 bytes are less than 2^20.)
 #[inline(always)]
 pub(super) const fn place(lane: u32, bits: u32, row: u32) -> Place {
-    let lanes = VECTOR as u32 * 8 / lane;
-    let row = row % GROUP as u32;
-    let first_bit = row / lanes * bits;
+    let vector = VECTOR as u32;
+    // The lane's first byte, and the code's number in the lane's string.
+    let (first, number) = match lane {
+        8 if bits < 8 => (
+            row / GROUP as u32 * group_bytes(bits) as u32 + row / 8 % vector,
+            row % 8,
+        ),
+        // A group is a whole number of words of each lane: the lane's string goes on in the next.
+        _ => (row % (vector * 8 / lane) * (lane / 8), row / (vector * 8 / lane)),
+    };
+    let first_bit = number * bits;
     let last_bit = first_bit + bits - 1;
-    let first = row % lanes * (lane / 8);
     Place {
-        low: first + first_bit / lane * VECTOR as u32,
-        high: first + last_bit / lane * VECTOR as u32,
+        low: first + first_bit / lane * vector,
+        high: first + last_bit / lane * vector,
         shift: first_bit % lane,
     }
+}
+
+/// Bytes of the window a code is cut out of that stands behind the code before it.
+pub(super) const WINDOW: usize = 8;
+
+/// Whether codes of `bits` bits stand one behind the other, and are found by [`window`].
+#[inline(always)]
+pub(super) const fn in_a_row(bits: u32) -> bool {
+    bits > 16 && bits < 32
+}
+
+/// Byte of the window that holds the code of a row, and the bits of the window below the code; the codes take
+/// `bytes` bytes, which no window leaves.
+#[inline(always)]
+pub(super) const fn window(bits: u32, row: u32, bytes: u32) -> (u32, u32) {
+    let first_bit = row * bits;
+    let byte = first_bit / 8;
+    let last = bytes - WINDOW as u32;
+    let byte = if byte < last { byte } else { last };
+    (byte, first_bit - byte * 8)
 }

@@ -360,7 +360,7 @@ pub(super) unsafe fn pack<U: Unit>(codes: &[u64], bits: u32, out: &mut [u8]) {
     }
 }
 
-/// Narrows each group to lane words, then packs it.
+/// Narrows each group to lane words, in the order of the lanes, then packs it.
 ///
 /// # Safety
 /// As [`pack`].
@@ -369,18 +369,25 @@ unsafe fn pack_lanes<U: Unit, L: CodeWord>(codes: &[u64], bits: u32, out: &mut [
     let pack = U::kernels(bits).pack;
     let mut buffer = [L::default(); GROUP];
     for (group, out) in codes.chunks(GROUP).zip(out.chunks_exact_mut(group_bytes(bits))) {
-        for (word, &code) in buffer.iter_mut().zip(group) {
-            *word = L::from_u64(code & top(bits));
+        if size_of::<L>() == 1 && bits < 8 {
+            // Eight rows to a lane.
+            buffer.fill(L::default());
+            for (row, &code) in group.iter().enumerate() {
+                buffer[row % 8 * (GROUP / 8) + row / 8] = L::from_u64(code & top(bits));
+            }
+        } else {
+            for (word, &code) in buffer.iter_mut().zip(group) {
+                *word = L::from_u64(code & top(bits));
+            }
+            buffer[group.len()..].fill(L::default());
         }
-        buffer[group.len()..].fill(L::default());
         // SAFETY: by contract.
         unsafe { pack(buffer.as_ptr().cast(), bits, out.as_mut_ptr()) };
     }
 }
 
 /// Instantiates a unit: its table of functions by width, and the loops. `$features` are those of its
-/// `Lanes`, which for 8, 16 and 32 bits are `$bytes`, `$pairs` and `$quads`; `$words` tests 64 words, and
-/// `$deal_back` yields the match words of a group of single bits.
+/// `Lanes`, which for 8, 16 and 32 bits are `$bytes`, `$pairs` and `$quads`; `$words` tests 64 words.
 macro_rules! instantiate {
     (
         $unit:ident,
@@ -389,8 +396,7 @@ macro_rules! instantiate {
         $bytes:ty,
         $pairs:ty,
         $quads:ty,
-        $words:expr,
-        $deal_back:expr
+        $words:expr
     ) => {
         // SAFETY: the functions of this module are reached on machines with the unit only.
         unsafe impl rows::Unit for $unit {
@@ -424,25 +430,25 @@ macro_rules! instantiate {
         #[target_feature(enable = $features)]
         unsafe fn between_bits(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
             // SAFETY: by contract.
-            unsafe { groups::between_bits(from, test, out, |group| $deal_back(group)) }
+            unsafe { groups::between_bits(from, test, out) }
         }
 
         #[target_feature(enable = $features)]
         unsafe fn unpack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
             // SAFETY: by contract.
-            unsafe { groups::unpack::<V, BITS>(from, to) }
+            unsafe { V::unpack(Group::<BITS>(from), to) }
         }
 
         #[target_feature(enable = $features)]
         unsafe fn unpack_group_to_32<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
             // SAFETY: by contract.
-            unsafe { groups::unpack_to_32::<V, BITS>(from, to) }
+            unsafe { V::unpack_to_32(Group::<BITS>(from), to) }
         }
 
         #[target_feature(enable = $features)]
         unsafe fn pack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
             // SAFETY: by contract.
-            unsafe { groups::pack::<V, BITS>(from, to) }
+            unsafe { V::pack::<BITS>(from, to) }
         }
 
         #[target_feature(enable = $features)]

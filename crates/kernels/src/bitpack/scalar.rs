@@ -1,6 +1,6 @@
 //! The oracle of bit-packed codes: one code at a time, found by [`place`].
 
-use super::place::{GROUP, Place, group_bytes, lane_bits, place};
+use super::place::{Place, in_a_row, lane_bits, place, window};
 use crate::packed::top;
 use crate::selection::write_rows;
 use crate::{CodeWord, Combine, Packed, RangeOp, Selection};
@@ -12,30 +12,25 @@ use std::ops::Range;
 /// The bytes are those of the codes, and the row is one of them.
 #[inline(always)]
 pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
-    let group = row / GROUP * group_bytes(codes.bits);
-    // SAFETY: by contract.
-    unsafe { get_of_group(codes.bytes.as_ptr().wrapping_add(group), codes.bits, row) }
-}
-
-/// The code of `bits` bits of a row whose group begins at an address.
-///
-/// # Safety
-/// The group is there.
-#[inline(always)]
-pub unsafe fn get_of_group(group: *const u8, bits: u32, row: usize) -> u64 {
+    let (from, bits) = (codes.bytes.as_ptr(), codes.bits);
+    if in_a_row(bits) {
+        let (byte, shift) = window(bits, row as u32, codes.bytes.len() as u32);
+        // SAFETY: no window leaves the bytes.
+        let window = unsafe { from.add(byte as usize).cast::<u64>().read_unaligned() };
+        return u64::from_le(window) >> shift & top(bits);
+    }
     // A body for each lane, so that the arithmetic of places is by constants.
     macro_rules! code {
         ($lane:ty) => {{
-            // SAFETY: by contract, all words asked for lie in the row's group.
-            let word = |byte: u32| unsafe {
-                <$lane>::from_le(group.add(byte as usize).cast::<$lane>().read_unaligned())
-            };
+            // SAFETY: by contract, all words asked for are there.
+            let word =
+                |byte: usize| unsafe { <$lane>::from_le(from.add(byte).cast::<$lane>().read_unaligned()) };
             // Codes as wide as their lanes stand row by row.
             if bits == <$lane>::BITS {
-                return word((row % GROUP) as u32 * (<$lane>::BITS / 8)).into();
+                return word(row * size_of::<$lane>()).into();
             }
-            let place = place(<$lane>::BITS, bits, row as u32);
-            join::<$lane>(word(place.low).into(), word(place.high).into(), place.shift)
+            let Place { low, high, shift } = place(<$lane>::BITS, bits, row as u32);
+            join::<$lane>(word(low as usize).into(), word(high as usize).into(), shift)
         }};
     }
     let code = match lane_bits(bits) {
@@ -60,17 +55,23 @@ pub(super) const fn join<L>(low: u64, high: u64, shift: u32) -> u64 {
 /// See [`super::pack`].
 pub fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
     out.fill(0);
+    if in_a_row(bits) {
+        for (row, &code) in codes.iter().enumerate() {
+            let bit = row * bits as usize;
+            let bytes = ((code & top(bits)) << (bit % 8)).to_le_bytes();
+            merge(&mut out[bit / 8..], &bytes);
+        }
+        return;
+    }
     let lane_bytes = lane_bits(bits) as usize / 8;
-    for (group, out) in codes.chunks(GROUP).zip(out.chunks_mut(group_bytes(bits))) {
-        for (row, &code) in group.iter().enumerate() {
-            let Place { low, high, shift } = place(lane_bits(bits), bits, row as u32);
-            let (low, high) = (low as usize, high as usize);
-            let code = (u128::from(code & top(bits)) << shift).to_le_bytes();
-            let (low_word, high_word) = code.split_at(lane_bytes);
-            merge(&mut out[low..][..lane_bytes], low_word);
-            if high != low {
-                merge(&mut out[high..][..lane_bytes], high_word);
-            }
+    for (row, &code) in codes.iter().enumerate() {
+        let Place { low, high, shift } = place(lane_bits(bits), bits, row as u32);
+        let (low, high) = (low as usize, high as usize);
+        let code = (u128::from(code & top(bits)) << shift).to_le_bytes();
+        let (low_word, high_word) = code.split_at(lane_bytes);
+        merge(&mut out[low..][..lane_bytes], low_word);
+        if high != low {
+            merge(&mut out[high..][..lane_bytes], high_word);
         }
     }
 }

@@ -4,13 +4,19 @@
 //! loads, but the arithmetic is vector work: so the places of some positions are computed first, by a loop
 //! the compiler makes vectors of, and wait in the first-level cache. In the loop that reads the codes no
 //! load depends on another row's, so the cache misses of many rows overlap.
+//!
+//! How many do is decided by how many codes fit the window in which a core looks for work, some 256 instructions: a
+//! loop that loads a code and cuts it out has 25 of them there, one that does nothing but load has 60. So codes that
+//! stand in one window of 8 bytes are all loaded first, and cut out by vectors then; out of cache that is a third faster.
+//! Of codes with two words the loads alone are too many for it to pay.
 
-use super::place::{GROUP, group_bytes, place};
+use super::place::{in_a_row, place, window};
 use super::rows::{Buffer, RING};
 use super::scalar;
 use crate::packed::top;
 use crate::prefetch::prefetch_read;
 use crate::{CodeWord, Packed};
+use std::mem::MaybeUninit;
 
 /// Positions whose places are computed together: so many that little is waited for between one lot's loads and the next
 /// lot's.
@@ -39,16 +45,16 @@ impl Places {
         }
     }
 
-    /// Those of rows `skip + position` from the beginning of a group on; `positions` are [`SOME`] at most.
+    /// Those of rows `first + position`; `positions` are [`SOME`] at most.
     #[inline(always)]
-    fn find<L>(&mut self, bits: u32, skip: u32, positions: &[u16]) {
+    fn find<L>(&mut self, bits: u32, first: u32, positions: &[u16]) {
         let places = (self.low.as_chunks_mut().0.iter_mut()).zip(self.high.as_chunks_mut().0);
         let (whole, rest) = positions.as_chunks::<AT_ONCE>();
         let mut last = [0; AT_ONCE];
         last[..rest.len()].copy_from_slice(rest);
         let rest = (!rest.is_empty()).then_some(&last);
         for (positions, (low, high)) in whole.iter().chain(rest).zip(places) {
-            find_some::<L>(bits, skip, positions, low, high);
+            find_some::<L>(bits, first, positions, low, high);
         }
     }
 }
@@ -57,18 +63,15 @@ impl Places {
 #[inline(always)]
 fn find_some<L>(
     bits: u32,
-    skip: u32,
+    first: u32,
     positions: &[u16; AT_ONCE],
     low: &mut [u32; AT_ONCE],
     high: &mut [u32; AT_ONCE],
 ) {
     let lane = size_of::<L>() as u32 * 8;
     for i in 0..AT_ONCE {
-        let row = skip + u32::from(positions[i]);
-        let place = place(lane, bits, row);
-        // 2^16 codes of 8 bytes and a group are less than 2^20 bytes.
-        let group = row / GROUP as u32 * group_bytes(bits) as u32;
-        (low[i], high[i]) = ((group + place.low) << 6 | place.shift, group + place.high);
+        let place = place(lane, bits, first + u32::from(positions[i]));
+        (low[i], high[i]) = (place.low << 6 | place.shift, place.high);
     }
 }
 
@@ -83,17 +86,74 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     positions: &[u16],
     out: &mut [C],
 ) {
-    let from = codes.bytes[first / GROUP * group_bytes(codes.bits)..].as_ptr();
-    let skip = (first % GROUP) as u32;
     if positions.len() < FEW {
         // SAFETY: by contract.
         return unsafe { one_by_one(codes, first, positions, out) };
     }
+    if in_a_row(codes.bits) {
+        // SAFETY: by contract.
+        return unsafe { extract_in_a_row(codes, first as u32, positions, out) };
+    }
+    let from = codes.bytes.as_ptr();
     let mut places = Places::new();
     for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
-        places.find::<L>(codes.bits, skip, positions);
+        places.find::<L>(codes.bits, first as u32, positions);
         // SAFETY: by contract.
         unsafe { fetch::<L, C>(from, codes.bits, &places, out) };
+    }
+}
+
+/// [`extract`] of codes that stand one behind the other.
+///
+/// # Safety
+/// As [`extract`].
+#[inline(always)]
+unsafe fn extract_in_a_row<C: CodeWord>(codes: Packed<'_>, first: u32, positions: &[u16], out: &mut [C]) {
+    let mut windows = Windows {
+        bytes: [MaybeUninit::uninit(); SOME],
+        shifts: [MaybeUninit::uninit(); SOME],
+        words: [MaybeUninit::uninit(); SOME],
+    };
+    let mask = top(codes.bits);
+    for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
+        let places = windows.bytes.iter_mut().zip(&mut windows.shifts);
+        for (&position, (byte, shift)) in positions.iter().zip(places) {
+            let place = window(codes.bits, first + u32::from(position), codes.bytes.len() as u32);
+            (byte.write(place.0), shift.write(place.1));
+        }
+        // SAFETY: by contract, no window leaves the bytes; as many words and shifts were written as positions.
+        unsafe {
+            load_windows(codes.bytes.as_ptr(), &mut windows, positions.len());
+            for (out, (word, shift)) in out.iter_mut().zip(windows.words.iter().zip(&windows.shifts)) {
+                let word = u64::from_le(word.assume_init());
+                *out = C::from_u64(word >> (shift.assume_init() % 64) & mask);
+            }
+        }
+    }
+}
+
+/// The windows of some codes; nothing in them at first.
+#[repr(align(64))]
+struct Windows {
+    bytes: [MaybeUninit<u32>; SOME],
+    /// Bits below the codes.
+    shifts: [MaybeUninit<u32>; SOME],
+    words: [MaybeUninit<u64>; SOME],
+}
+
+/// Loads as many windows. Not inlined, as [`fetch`].
+///
+/// # Safety
+/// As many places were written, and the windows are there.
+#[inline(never)]
+unsafe fn load_windows(from: *const u8, windows: &mut Windows, count: usize) {
+    for (byte, word) in windows.bytes.iter().zip(&mut windows.words).take(count) {
+        // SAFETY: by contract.
+        word.write(unsafe {
+            from.add(byte.assume_init() as usize)
+                .cast::<u64>()
+                .read_unaligned()
+        });
     }
 }
 
@@ -118,6 +178,10 @@ pub(super) fn prefetch<L>(codes: Packed<'_>, positions: &[u16]) {
     if codes.bits as usize == 8 * size_of::<L>() {
         let words = from.cast::<L>();
         return (positions.iter()).for_each(|&p| prefetch_read(words.wrapping_add(usize::from(p))));
+    }
+    if in_a_row(codes.bits) {
+        let byte = |&position: &u16| usize::from(position) * codes.bits as usize / 8;
+        return (positions.iter()).for_each(|p| prefetch_read(from.wrapping_add(byte(p))));
     }
     let mut places = Places::new();
     for positions in positions.chunks(SOME) {

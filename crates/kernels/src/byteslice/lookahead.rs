@@ -1,10 +1,15 @@
-//! Which lower slices a scan asks for ahead of time.
+//! Which lower slices a scan asks for ahead of time, and which it reads without looking whether it must.
 //!
 //! Early stopping leaves out most vectors of the lower slices, which no prefetcher of the machine foresees:
 //! out of cache every vector that is needed after all waits for memory, and a few of them take longer than
 //! reading the whole slice would. So a scan counts how many vectors of some rows needed a slice, and while
 //! they are not rare, asks for all of its lines well ahead: they then cost bandwidth only, as if
 //! all slices were read. Slices that are needed rarely are left alone and save their bandwidth.
+//!
+//! A slice that a fifth of the vectors needs is the worst case for a branch, in cache or out of it: foretold wrong once in five
+//! times, it takes longer than comparing the slice's bytes every time. So where enough vectors need a slice, it is
+//! read of all rows for a while, and then counted again, still without a branch. That is where we depart from
+//! algorithm 1: on uniform codes the second slice is read as a whole, and stopping begins behind it.
 
 use super::slices::{MOST, Slices};
 use crate::prefetch::prefetch_read;
@@ -15,12 +20,26 @@ pub(super) const WORDS: usize = 16;
 /// while a line is on its way.
 const AHEAD_ROWS: usize = 2048;
 
-/// Vectors that needed each slice, lately, and the slices asked for.
+/// Times [`WORDS`] match words for which slices are read unasked after they were counted.
+const UNASKED: u32 = 31;
+
+/// Vectors of [`WORDS`] words that must need a slice for reading it unasked to pay: a comparison takes three cycles, a branch
+/// foretold wrong some eighteen.
+const WORTH: u64 = 2;
+
+/// Slices that may be read unasked: the third is hardly ever needed.
+pub(super) const SURE: usize = 2;
+
+/// Vectors that needed each slice, lately, and what follows for the slices.
 pub(super) struct Lookahead {
     /// Slice `j`'s number in byte `j`.
-    reads: u64,
+    needed: u64,
     /// Slices below this one are asked for, but for the first, which is read from end to end.
     wanted: usize,
+    /// Whether the second slice is read unasked.
+    is_sure: bool,
+    /// Times for which it is, and is not counted.
+    uncounted: u32,
 }
 
 impl Lookahead {
@@ -29,23 +48,39 @@ impl Lookahead {
     #[inline(always)]
     pub fn new(count: usize) -> Lookahead {
         Lookahead {
-            reads: 0,
+            needed: 0,
             wanted: count.min(2),
+            is_sure: true,
+            uncounted: 0,
         }
     }
 
-    /// Notes that a vector needed slice `j`.
+    /// Whether the first [`SURE`] slices are read unasked, and nothing is counted.
     #[inline(always)]
-    pub fn count(&mut self, j: usize) {
-        self.reads += 1 << (8 * j);
+    pub fn is_sure(&self) -> bool {
+        self.uncounted > 0
+    }
+
+    /// Whether a vector reads slice `j`, given whether it needs it.
+    #[inline(always)]
+    pub fn reads(&mut self, j: usize, is_needed: bool) -> bool {
+        self.needed += u64::from(is_needed) << (8 * j);
+        // No branch on what is not foreseen.
+        is_needed | (self.is_sure & (j < SURE))
     }
 
     /// Decides by what was counted since it did last.
     #[inline(always)]
     pub fn decide(&mut self) {
+        if self.uncounted > 0 {
+            self.uncounted -= 1;
+            return;
+        }
         // One of the words that were tested is more than break-even, which is at about one in sixteen.
-        self.wanted = MOST - self.reads.leading_zeros() as usize / 8;
-        self.reads = 0;
+        self.wanted = MOST - self.needed.leading_zeros() as usize / 8;
+        self.is_sure = self.needed >> 8 & 0xff >= WORTH;
+        self.uncounted = if self.is_sure { UNASKED } else { 0 };
+        self.needed = 0;
     }
 
     /// Asks for the lines of the 64 rows some way behind `row`, whose lanes take `lane` bytes.

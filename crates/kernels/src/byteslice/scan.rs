@@ -351,22 +351,34 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
     let flip = op.flip();
     let mut ahead = Lookahead::new(bounds.count);
     // `open` yields the rows whose old bit a test can change: the others are as good as decided.
+    macro_rules! test {
+        ($stops:expr, $row:expr, $word:expr, $open:expr, $combine:expr) => {
+            let open = $open(*$word);
+            if open != 0 {
+                let (from, stride) = (codes.at($row * L::BYTES), codes.stride);
+                // SAFETY: slices are readable in whole vectors; the rest by contract.
+                let state = unsafe { matches::<L, T, $stops>(from, stride, bounds, open, &mut ahead) };
+                *$word = $combine(*$word, finish($row, open, state) ^ flip);
+            }
+        };
+    }
     macro_rules! run {
         ($open:expr, $combine:expr) => {
             for (i, words) in out.chunks_mut(lookahead::WORDS).enumerate() {
-                for (j, word) in words.iter_mut().enumerate() {
-                    let row = start + (i * lookahead::WORDS + j) * 64;
-                    if STOPS {
+                let rows = (start + i * lookahead::WORDS * 64..).step_by(64);
+                if !STOPS {
+                    for (row, word) in rows.zip(words) {
+                        test!(NEVER, row, word, $open, $combine);
+                    }
+                } else if ahead.is_sure() {
+                    for (row, word) in rows.zip(words) {
+                        test!(BEHIND_TWO, row, word, $open, $combine);
+                    }
+                } else {
+                    for (row, word) in rows.zip(words) {
                         ahead.ask(&codes, row, L::BYTES);
+                        test!(ANYWHERE, row, word, $open, $combine);
                     }
-                    let open = $open(*word);
-                    if open == 0 {
-                        continue;
-                    }
-                    let (from, stride) = (codes.at(row * L::BYTES), codes.stride);
-                    // SAFETY: slices are readable in whole vectors; the rest by contract.
-                    let state = unsafe { matches::<L, T, STOPS>(from, stride, bounds, open, &mut ahead) };
-                    *word = $combine(*word, finish(row, open, state) ^ flip);
                 }
                 ahead.decide();
             }
@@ -379,13 +391,20 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
     }
 }
 
+/// Where [`matches`] stops: nowhere.
+const NEVER: u8 = 0;
+/// Where nothing is undecided any more, but not before the first [`lookahead::SURE`] slices.
+const BEHIND_TWO: u8 = 1;
+/// Where the look-ahead says, which counts.
+const ANYWHERE: u8 = 2;
+
 /// What is known of the 64 rows whose first lane is at `from`, as soon as no row of `open` is undecided;
 /// `None` if none of them is inside.
 ///
 /// # Safety
 /// The machine has the instruction set of `L`; 64 lanes are readable in each slice, `stride` bytes apart.
 #[inline(always)]
-unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: bool>(
+unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: u8>(
     from: *const u8,
     stride: usize,
     bounds: &Bounds,
@@ -394,17 +413,18 @@ unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: bool>(
 ) -> Option<T::State> {
     // SAFETY: by contract.
     unsafe {
-        let mut slice = |j: usize| {
-            if STOPS && j > 0 {
-                ahead.count(j);
-            }
-            L::load(from.add(j * stride))
+        let slice = |j: usize| L::load(from.add(j * stride));
+        // Whether slice `j` is not read, given the rows that it may decide.
+        let mut stops = |j: usize, undecided: L::Mask| match STOPS {
+            NEVER => false,
+            BEHIND_TWO => j >= lookahead::SURE && L::bits(undecided) & open == 0,
+            _ => !ahead.reads(j, L::bits(undecided) & open != 0),
         };
         let mut state = if T::PREFIXED {
             let first = L::splat(&bounds.low, 0);
             let mut equal = slice(0).inside(first, first);
             for j in 1..=bounds.prefix {
-                if STOPS && L::bits(equal) & open == 0 {
+                if stops(j, equal) {
                     return None;
                 }
                 if j < bounds.prefix {
@@ -416,7 +436,7 @@ unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: bool>(
             T::first(slice(0), bounds, 0)
         };
         for j in bounds.prefix + 1..bounds.count {
-            if STOPS && L::bits(T::undecided(state)) & open == 0 {
+            if stops(j, T::undecided(state)) {
                 break;
             }
             state = T::next(state, slice(j), bounds, j);
