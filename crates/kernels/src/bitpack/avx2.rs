@@ -1,9 +1,8 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, lane_bits};
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Tables, Test, unroll};
+use super::place::GROUP;
 use super::rows::{self, by_lane, instantiate, kernels};
-use super::sparse;
 use super::wide;
 use crate::compare::avx2::Lanes as _;
 use crate::compare::words::{INSIDE, write_word};
@@ -324,6 +323,20 @@ impl LongLanes for Bytes {
             let low = low.right(count).and(Self::splat(0xff >> count));
             low.or(high.left(8 - count).and(Self::splat(0xff << (8 - count))))
         }
+    }
+}
+
+impl Tables for Bytes {
+    #[inline(always)]
+    unsafe fn table(bytes: &[u8; 16]) -> Self {
+        // SAFETY: by contract.
+        Self(unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) })
+    }
+
+    #[inline(always)]
+    unsafe fn look_up(self, table: Self) -> Self {
+        // SAFETY: by contract.
+        Self(unsafe { _mm256_shuffle_epi8(table.0, self.0) })
     }
 }
 

@@ -1,10 +1,9 @@
 //! Bit-packed codes on 512-bit vectors, a vector of the format in one register; codes in two words are
 //! joined by the funnel shifts of VBMI2.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, lane_bits};
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Tables, Test, unroll};
+use super::place::GROUP;
 use super::rows::{self, by_lane, instantiate, kernels};
-use super::sparse;
 use super::wide;
 use crate::compare::avx512::Lanes as _;
 use crate::compare::words::{INSIDE, write_word};
@@ -282,6 +281,20 @@ impl LongLanes for Bytes {
             let (low, high) = (low.right(count), high.left(8 - count));
             Self(_mm512_ternarylogic_epi32::<0xca>(of_low.0, low.0, high.0))
         }
+    }
+}
+
+impl Tables for Bytes {
+    #[inline(always)]
+    unsafe fn table(bytes: &[u8; 16]) -> Self {
+        // SAFETY: by contract.
+        Self(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) })
+    }
+
+    #[inline(always)]
+    unsafe fn look_up(self, table: Self) -> Self {
+        // SAFETY: by contract.
+        Self(unsafe { _mm512_shuffle_epi8(table.0, self.0) })
     }
 }
 

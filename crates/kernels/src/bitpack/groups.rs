@@ -107,6 +107,17 @@ pub(super) trait LongLanes: Lanes {
     unsafe fn join(low: Self, high: Self, count: u32) -> Self;
 }
 
+/// Lanes of 8 bits that are looked up in tables.
+///
+/// # Safety
+/// As [`Lanes`].
+pub(super) trait Tables: LongLanes {
+    /// A table of 16 bytes.
+    unsafe fn table(bytes: &[u8; 16]) -> Self;
+    /// What the table has for each lane, which is less than 16.
+    unsafe fn look_up(self, table: Self) -> Self;
+}
+
 /// A group of codes of `BITS` bits at an address.
 #[derive(Clone, Copy)]
 pub(super) struct Group<const BITS: u32>(pub *const u8);
@@ -276,6 +287,53 @@ pub(super) unsafe fn between_bits(from: *const u8, test: Test, out: &mut [[u64; 
     }
 }
 
+/// See [`Kernels::between`], of codes of 2 or 4 bits: the match bits of a half byte of codes are looked up in a table, which
+/// has them where they belong in the byte of eight rows.
+///
+/// # Safety
+/// See [`Kernels`].
+#[inline(always)]
+pub(super) unsafe fn between_by_table<V: Tables, const BITS: u32>(
+    from: *const u8,
+    test: Test,
+    out: &mut [[u64; GROUP_WORDS]],
+) {
+    let mut table = [0u8; 16];
+    for (half, bits) in table.iter_mut().enumerate() {
+        for i in 0..4 / BITS {
+            let code = half as u64 >> (i * BITS) & top(BITS);
+            let inside = code.wrapping_sub(test.low) & top(BITS) <= test.span;
+            *bits |= u8::from(inside != (test.flip != 0)) << i;
+        }
+    }
+    // SAFETY: by contract; a group's match words are 64 bytes.
+    unsafe {
+        let mut tables = [V::splat(0); 8];
+        for (i, shifted) in tables.iter_mut().enumerate().take(2 * BITS as usize) {
+            *shifted = V::table(&table.map(|bits| bits << (i as u32 * 4 / BITS)));
+        }
+        let low_half = V::splat(0x0f);
+        for (i, words) in out.iter_mut().enumerate() {
+            let group = from.wrapping_add(i * BITS as usize * VECTOR);
+            if i < test.foreseen {
+                ask_ahead(group, BITS);
+            }
+            let to = words.as_mut_ptr().cast::<u8>();
+            for part in 0..VECTOR / V::BYTES {
+                let at = part * V::BYTES;
+                let mut matches = V::splat(0);
+                for (w, [of_lower, of_upper]) in tables.as_chunks().0.iter().enumerate().take(BITS as usize) {
+                    let codes = V::load(group.wrapping_add(w * VECTOR + at));
+                    let lower = codes.and(low_half).look_up(*of_lower);
+                    let upper = codes.right(4).and(low_half).look_up(*of_upper);
+                    matches = matches.or(lower.or(upper));
+                }
+                matches.store(to.wrapping_add(at));
+            }
+        }
+    }
+}
+
 /// Writes the 512 codes of lanes that go on in the next vector of the format, vector by vector.
 ///
 /// # Safety
@@ -343,7 +401,7 @@ pub(super) unsafe fn pack_in_a_row<const BITS: u32>(from: *const u8, to: *mut u8
             // SAFETY: by contract: the last of the 32 codes ends with a word.
             unsafe {
                 let code = u64::from(from.wrapping_add(i).read_unaligned()) << (bit % 32);
-                let before = if bit % 32 == 0 { 0 } else { to.wrapping_add(word).read_unaligned() };
+                let before = if bit.is_multiple_of(32) { 0 } else { to.wrapping_add(word).read_unaligned() };
                 to.wrapping_add(word).write_unaligned((u32::from_le(before) | code as u32).to_le());
                 if end > 32 {
                     to.wrapping_add(word + 1).write_unaligned(((code >> 32) as u32).to_le());

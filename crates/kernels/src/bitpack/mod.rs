@@ -42,7 +42,7 @@ mod wide;
 
 use crate::isa::dispatch;
 use crate::packed::{cut_tail, match_all_or_none, set_test};
-use crate::prefetch::prefetch_read;
+use crate::prefetch::{first_asked, prefetch_read};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use place::{GROUP, group_bytes, in_a_row, lane_bits, place};
 use std::ops::Range;
@@ -112,23 +112,23 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     )
 }
 
-/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Asks for the cache lines of the first codes at positions, for [`unpack`] to find them in cache a while later.
 /// Positions beyond the codes are harmless.
 pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
-    assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
-    dispatch!(Isa::detect(), prefetch(codes, positions), otherwise prefetch_one_by_one(codes, positions));
-}
-
-fn prefetch_one_by_one(codes: Packed<'_>, positions: &[u16]) {
-    for &position in positions {
-        if in_a_row(codes.bits) {
-            let byte = usize::from(position) * codes.bits as usize / 8;
-            prefetch_read(codes.bytes.as_ptr().wrapping_add(byte));
+    let Packed { bytes, bits, .. } = codes;
+    assert!((1..=64).contains(&bits), "codes of 1 to 64 bits");
+    for &position in first_asked(positions) {
+        if in_a_row(bits) {
+            prefetch_read(
+                bytes
+                    .as_ptr()
+                    .wrapping_add(usize::from(position) * bits as usize / 8),
+            );
             continue;
         }
-        let place = place(lane_bits(codes.bits), codes.bits, u32::from(position));
-        prefetch_read(codes.bytes.as_ptr().wrapping_add(place.low as usize));
-        prefetch_read(codes.bytes.as_ptr().wrapping_add(place.high as usize));
+        let place = place(lane_bits(bits), bits, position.into());
+        prefetch_read(bytes.as_ptr().wrapping_add(place.low as usize));
+        prefetch_read(bytes.as_ptr().wrapping_add(place.high as usize));
     }
 }
 

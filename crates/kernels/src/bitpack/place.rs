@@ -56,22 +56,24 @@ pub(super) const fn place(lane: u32, bits: u32, row: u32) -> Place {
     }
 }
 
-/// Bytes of the window a code is cut out of that stands behind the code before it.
-pub(super) const WINDOW: usize = 8;
-
 /// Whether codes of `bits` bits stand one behind the other, and are found by [`window`].
 #[inline(always)]
 pub(super) const fn in_a_row(bits: u32) -> bool {
     bits > 16 && bits < 32
 }
 
-/// Byte of the window that holds the code of a row, and the bits of the window below the code; the codes take
-/// `bytes` bytes, which no window leaves.
+/// Byte of a window of `size` bytes that holds the code of a row, and the bits of the window below the code; the codes take
+/// `bytes` bytes, which no window leaves. 4 bytes hold codes of up to 25 bits wherever they begin, 8 bytes all. Those begin
+/// at multiples of 4, so that few of them lie in two lines of the cache.
 #[inline(always)]
-pub(super) const fn window(bits: u32, row: u32, bytes: u32) -> (u32, u32) {
+pub(super) const fn window(size: u32, bits: u32, row: u32, bytes: u32) -> (u32, u32) {
     let first_bit = row * bits;
-    let byte = first_bit / 8;
-    let last = bytes - WINDOW as u32;
+    let byte = if size == 4 {
+        first_bit / 8
+    } else {
+        first_bit / 32 * 4
+    };
+    let last = bytes - size;
     let byte = if byte < last { byte } else { last };
     (byte, first_bit - byte * 8)
 }

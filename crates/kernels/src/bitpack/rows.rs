@@ -410,10 +410,13 @@ macro_rules! instantiate {
 
         /// The functions by width, from 1 on; the last serves all widths beyond 32.
         static KERNELS: [Kernels; 33] = kernels!(
-            $bytes: 1;
-            $bytes: 2 3 4 5 6 7 8;
-            $pairs: 9 10 11 12 13 14 15 16;
-            $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
+            bits $bytes: 1;
+            table $bytes: 2;
+            lanes $bytes: 3;
+            table $bytes: 4;
+            lanes $bytes: 5 6 7 8;
+            lanes $pairs: 9 10 11 12 13 14 15 16;
+            lanes $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
         );
 
         #[target_feature(enable = $features)]
@@ -431,6 +434,17 @@ macro_rules! instantiate {
         unsafe fn between_bits(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
             // SAFETY: by contract.
             unsafe { groups::between_bits(from, test, out) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn between_by_table<const BITS: u32>(
+            from: *const u8,
+            _: u32,
+            test: Test,
+            out: &mut [[u64; GROUP_WORDS]],
+        ) {
+            // SAFETY: by contract.
+            unsafe { groups::between_by_table::<$bytes, BITS>(from, test, out) }
         }
 
         #[target_feature(enable = $features)]
@@ -545,17 +559,6 @@ macro_rules! instantiate {
             unsafe { by_lane!(codes.bits, $unit, C, at_positions, codes, positions, out) }
         }
 
-        /// See [`super::prefetch`].
-        #[target_feature(enable = $features)]
-        pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
-            match lane_bits(codes.bits) {
-                8 => sparse::prefetch::<u8>(codes, positions),
-                16 => sparse::prefetch::<u16>(codes, positions),
-                32 => sparse::prefetch::<u32>(codes, positions),
-                _ => sparse::prefetch::<u64>(codes, positions),
-            }
-        }
-
         /// See [`super::pack`].
         ///
         /// # Safety
@@ -569,18 +572,12 @@ macro_rules! instantiate {
 }
 pub(super) use instantiate;
 
-/// The table of functions by width.
+/// The table of functions by width; widths are tested as `bits`, by a `table` or in `lanes`.
 macro_rules! kernels {
-    ($bytes:ty: 1; $($lanes:ty: $($bits:literal)*;)*) => {
+    ($($tested:ident $lanes:ty: $($bits:literal)*;)*) => {
         [
-            Kernels {
-                between: between_bits,
-                unpack: unpack_group::<$bytes, 1>,
-                unpack_to_32: unpack_group_to_32::<$bytes, 1>,
-                pack: pack_group::<$bytes, 1>,
-            },
             $($(Kernels {
-                between: between_groups::<$lanes, $bits>,
+                between: kernels!(@$tested $lanes, $bits),
                 unpack: unpack_group::<$lanes, $bits>,
                 unpack_to_32: unpack_group_to_32::<$lanes, $bits>,
                 pack: pack_group::<$lanes, $bits>,
@@ -593,5 +590,8 @@ macro_rules! kernels {
             },
         ]
     };
+    (@bits $lanes:ty, $bits:literal) => { between_bits };
+    (@table $lanes:ty, $bits:literal) => { between_by_table::<$bits> };
+    (@lanes $lanes:ty, $bits:literal) => { between_groups::<$lanes, $bits> };
 }
 pub(super) use kernels;

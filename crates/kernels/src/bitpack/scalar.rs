@@ -14,7 +14,7 @@ use std::ops::Range;
 pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
     let (from, bits) = (codes.bytes.as_ptr(), codes.bits);
     if in_a_row(bits) {
-        let (byte, shift) = window(bits, row as u32, codes.bytes.len() as u32);
+        let (byte, shift) = window(8, bits, row as u32, codes.bytes.len() as u32);
         // SAFETY: no window leaves the bytes.
         let window = unsafe { from.add(byte as usize).cast::<u64>().read_unaligned() };
         return u64::from_le(window) >> shift & top(bits);
@@ -22,9 +22,11 @@ pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
     // A body for each lane, so that the arithmetic of places is by constants.
     macro_rules! code {
         ($lane:ty) => {{
-            // SAFETY: by contract, all words asked for are there.
-            let word =
-                |byte: usize| unsafe { <$lane>::from_le(from.add(byte).cast::<$lane>().read_unaligned()) };
+            let word = |byte: usize| {
+                let at = from.wrapping_add(byte).cast::<$lane>();
+                // SAFETY: by contract, all words asked for are there.
+                <$lane>::from_le(unsafe { at.read_unaligned() })
+            };
             // Codes as wide as their lanes stand row by row.
             if bits == <$lane>::BITS {
                 return word(row * size_of::<$lane>()).into();

@@ -14,7 +14,6 @@ use super::place::{in_a_row, place, window};
 use super::rows::{Buffer, RING};
 use super::scalar;
 use crate::packed::top;
-use crate::prefetch::prefetch_read;
 use crate::{CodeWord, Packed};
 use std::mem::MaybeUninit;
 
@@ -92,7 +91,12 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     }
     if in_a_row(codes.bits) {
         // SAFETY: by contract.
-        return unsafe { extract_in_a_row(codes, first as u32, positions, out) };
+        return unsafe {
+            match codes.bits {
+                ..=25 => extract_in_a_row::<u32, C>(codes, first as u32, positions, out),
+                _ => extract_in_a_row::<u64, C>(codes, first as u32, positions, out),
+            }
+        };
     }
     let from = codes.bytes.as_ptr();
     let mut places = Places::new();
@@ -103,30 +107,41 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     }
 }
 
-/// [`extract`] of codes that stand one behind the other.
+/// [`extract`] of codes that stand one behind the other, by windows of `W`.
 ///
 /// # Safety
-/// As [`extract`].
+/// As [`extract`]; `W` holds any of the codes wherever it begins.
 #[inline(always)]
-unsafe fn extract_in_a_row<C: CodeWord>(codes: Packed<'_>, first: u32, positions: &[u16], out: &mut [C]) {
-    let mut windows = Windows {
+unsafe fn extract_in_a_row<W: CodeWord, C: CodeWord>(
+    codes: Packed<'_>,
+    first: u32,
+    positions: &[u16],
+    out: &mut [C],
+) {
+    let mut windows = Windows::<W> {
         bytes: [MaybeUninit::uninit(); SOME],
         shifts: [MaybeUninit::uninit(); SOME],
         words: [MaybeUninit::uninit(); SOME],
     };
+    let (size, bytes) = (size_of::<W>() as u32, codes.bytes.len() as u32);
     let mask = top(codes.bits);
     for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
         let places = windows.bytes.iter_mut().zip(&mut windows.shifts);
         for (&position, (byte, shift)) in positions.iter().zip(places) {
-            let place = window(codes.bits, first + u32::from(position), codes.bytes.len() as u32);
-            (byte.write(place.0), shift.write(place.1));
+            let place = window(size, codes.bits, first + u32::from(position), bytes);
+            byte.write(place.0);
+            shift.write(place.1);
         }
         // SAFETY: by contract, no window leaves the bytes; as many words and shifts were written as positions.
         unsafe {
             load_windows(codes.bytes.as_ptr(), &mut windows, positions.len());
             for (out, (word, shift)) in out.iter_mut().zip(windows.words.iter().zip(&windows.shifts)) {
-                let word = u64::from_le(word.assume_init());
-                *out = C::from_u64(word >> (shift.assume_init() % 64) & mask);
+                let (word, shift) = (word.assume_init().to_u64(), shift.assume_init());
+                // In words as wide as the window, of which vectors hold the most.
+                *out = C::from_u64(match size {
+                    4 => u64::from(word as u32 >> (shift % 32) & mask as u32),
+                    _ => word >> (shift % 64) & mask,
+                });
             }
         }
     }
@@ -134,11 +149,11 @@ unsafe fn extract_in_a_row<C: CodeWord>(codes: Packed<'_>, first: u32, positions
 
 /// The windows of some codes; nothing in them at first.
 #[repr(align(64))]
-struct Windows {
+struct Windows<W> {
     bytes: [MaybeUninit<u32>; SOME],
     /// Bits below the codes.
     shifts: [MaybeUninit<u32>; SOME],
-    words: [MaybeUninit<u64>; SOME],
+    words: [MaybeUninit<W>; SOME],
 }
 
 /// Loads as many windows. Not inlined, as [`fetch`].
@@ -146,14 +161,10 @@ struct Windows {
 /// # Safety
 /// As many places were written, and the windows are there.
 #[inline(never)]
-unsafe fn load_windows(from: *const u8, windows: &mut Windows, count: usize) {
+unsafe fn load_windows<W: CodeWord>(from: *const u8, windows: &mut Windows<W>, count: usize) {
     for (byte, word) in windows.bytes.iter().zip(&mut windows.words).take(count) {
         // SAFETY: by contract.
-        word.write(unsafe {
-            from.add(byte.assume_init() as usize)
-                .cast::<u64>()
-                .read_unaligned()
-        });
+        word.write(unsafe { from.add(byte.assume_init() as usize).cast::<W>().read_unaligned() });
     }
 }
 
@@ -167,29 +178,6 @@ pub(super) unsafe fn words<L: CodeWord, C: CodeWord>(codes: Packed<'_>, position
     for (out, &position) in out.iter_mut().zip(positions) {
         // SAFETY: by contract.
         *out = C::from_u64(unsafe { from.add(position as usize).read_unaligned() }.to_u64());
-    }
-}
-
-/// Asks for the lines of codes, in lanes of `L`, of rows `position`. A code in one word has its line asked for twice, which
-/// costs less than to foresee it.
-#[inline(always)]
-pub(super) fn prefetch<L>(codes: Packed<'_>, positions: &[u16]) {
-    let from = codes.bytes.as_ptr();
-    if codes.bits as usize == 8 * size_of::<L>() {
-        let words = from.cast::<L>();
-        return (positions.iter()).for_each(|&p| prefetch_read(words.wrapping_add(usize::from(p))));
-    }
-    if in_a_row(codes.bits) {
-        let byte = |&position: &u16| usize::from(position) * codes.bits as usize / 8;
-        return (positions.iter()).for_each(|p| prefetch_read(from.wrapping_add(byte(p))));
-    }
-    let mut places = Places::new();
-    for positions in positions.chunks(SOME) {
-        places.find::<L>(codes.bits, 0, positions);
-        for (&low, &high) in places.low.iter().zip(&places.high).take(positions.len()) {
-            prefetch_read(from.wrapping_add(low as usize >> 6));
-            prefetch_read(from.wrapping_add(high as usize));
-        }
     }
 }
 

@@ -36,7 +36,7 @@ mod widen;
 
 use crate::isa::dispatch;
 use crate::packed::{CodeRange, match_all_or_none, set_test};
-use crate::prefetch::prefetch_read;
+use crate::prefetch::{first_asked, prefetch_read};
 use crate::{
     CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, compare, counters, unpack as byte_packed,
 };
@@ -129,11 +129,11 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     dispatch!(isa, unpack(slices, selection, out), otherwise scalar::unpack(slices, selection, out))
 }
 
-/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Asks for the cache lines of the first codes at positions, for [`unpack`] to find them in cache a while later.
 /// Positions beyond the codes are harmless.
 pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
     let slices = Slices::of(codes);
-    for &position in positions {
+    for &position in first_asked(positions) {
         for j in 0..slices.count {
             prefetch_read(slices.at(j * slices.stride + usize::from(position)));
         }

@@ -72,7 +72,7 @@ mod scalar;
 
 use crate::isa::dispatch;
 use crate::packed::{cut_tail, match_all_or_none, set_test};
-use crate::prefetch::prefetch_read;
+use crate::prefetch::{first_asked, prefetch_read};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use fields::Fields;
 use std::ops::Range;
@@ -136,11 +136,11 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     dispatch!(isa, unpack(codes, selection, out), otherwise scalar::unpack(codes, selection, out))
 }
 
-/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Asks for the cache lines of the first codes at positions, for [`unpack`] to find them in cache a while later.
 /// Positions beyond the codes are harmless.
 pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
     let fields = Fields::of(codes.bits);
-    for &position in positions {
+    for &position in first_asked(positions) {
         let (byte, _) = fields.place(usize::from(position));
         prefetch_read(codes.bytes.as_ptr().wrapping_add(byte));
     }

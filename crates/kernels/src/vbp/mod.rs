@@ -28,7 +28,7 @@ mod transpose;
 
 use crate::isa::dispatch;
 use crate::packed::{CodeRange, match_all_or_none, set_test};
-use crate::prefetch::prefetch_read;
+use crate::prefetch::{first_asked, prefetch_read};
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use planes::{PLANE_BYTES, Planes, SEGMENT_ROWS};
 use std::ops::Range;
@@ -89,11 +89,11 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     dispatch!(isa, unpack(planes, selection, out), otherwise scalar::unpack(planes, selection, out))
 }
 
-/// Asks for the cache lines of the codes at positions, for [`unpack`] to find them in cache a while later.
+/// Asks for the cache lines of the first codes at positions, for [`unpack`] to find them in cache a while later.
 /// Positions beyond the codes are harmless.
 pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
     let planes = Planes::of(codes);
-    for &position in positions {
+    for &position in first_asked(positions) {
         let row = usize::from(position);
         if row >= planes.rows {
             continue;
