@@ -1,7 +1,7 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Tables, Test, unroll};
-use super::place::GROUP;
+use super::place::eight_rows_a_lane;
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::wide;
 use crate::compare::avx2::Lanes as _;
@@ -152,7 +152,8 @@ impl Bytes {
         // SAFETY: by contract of `Lanes::unpack`.
         unsafe {
             let mut codes = [_mm256_setzero_si256(); 8];
-            unroll!(v < 8 => codes[v] = group.codes::<Self>(v * 2 + half).0);
+            let group = Group::<BITS>(group.0.wrapping_add(half * 32));
+            unroll!(v < 8 => codes[v] = group.codes::<Self>(v * 2).0);
             let [a, b, c, d, e, f, g, h] = codes;
             let twos = [
                 (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d)),
@@ -257,16 +258,17 @@ impl Lanes for Bytes {
     ) {
         // SAFETY: by contract; `words` are two vectors.
         unsafe {
-            if BITS == 8 {
+            if !eight_rows_a_lane(BITS) {
                 unroll!(w < GROUP_WORDS => {
                     write_word(&mut words[w], !Self::outside_64(group, w * 2, low, span) ^ flip)
                 });
                 return;
             }
             for half in 0..2 {
+                let group = Group::<BITS>(group.0.wrapping_add(half * 32));
                 let mut matches = _mm256_set1_epi64x(!flip as i64);
                 unroll!(v < 8 => {
-                    let outside = Self::outside(group, v * 2 + half, low, span);
+                    let outside = Self::outside(group, v * 2, low, span);
                     matches = _mm256_xor_si256(matches, _mm256_and_si256(outside, Self::splat(1 << v).0));
                 });
                 _mm256_storeu_si256(words[half * 4..].as_mut_ptr().cast(), matches);
@@ -278,8 +280,8 @@ impl Lanes for Bytes {
     unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            if BITS == 8 {
-                return to.copy_from_nonoverlapping(group.0, GROUP);
+            if !eight_rows_a_lane(BITS) {
+                return groups::unpack_long::<Self, BITS>(group, to);
             }
             for half in 0..2 {
                 let rows = Self::by_rows(group, half);
@@ -296,11 +298,12 @@ impl Lanes for Bytes {
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            if BITS == 8 {
-                for i in 0..GROUP / 16 {
-                    let codes = _mm_loadu_si128(group.0.wrapping_add(i * 16).cast());
-                    store_16_as_32(codes, to.wrapping_add(i * 64));
-                }
+            if !eight_rows_a_lane(BITS) {
+                unroll!(v < 16 => {
+                    let codes = group.codes::<Self>(v).0;
+                    store_16_as_32(_mm256_castsi256_si128(codes), to.wrapping_add(v * 128));
+                    store_16_as_32(_mm256_extracti128_si256::<1>(codes), to.wrapping_add(v * 128 + 64));
+                });
                 return;
             }
             for half in 0..2 {
@@ -406,10 +409,10 @@ impl Lanes for Quads {
         // SAFETY: by contract.
         unsafe {
             for half in 0..2 {
-                unroll!(v < 32 => {
-                    let v = half * 32 + v;
-                    Self::tops(group, v).right(32 - BITS).store(to.wrapping_add(v * 32));
-                });
+                // Offsets from here on are constants.
+                let group = Group::<BITS>(group.0.wrapping_add(half * 32 * BITS as usize));
+                let to = to.wrapping_add(half * 32 * 32);
+                unroll!(v < 32 => Self::tops(group, v).right(32 - BITS).store(to.wrapping_add(v * 32)));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! joined by the funnel shifts of VBMI2.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Tables, Test, unroll};
-use super::place::GROUP;
+use super::place::{GROUP, eight_rows_a_lane};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::wide;
 use crate::compare::avx512::Lanes as _;
@@ -221,7 +221,7 @@ impl Lanes for Bytes {
     ) {
         // SAFETY: by contract; `words` are a vector.
         unsafe {
-            if BITS == 8 {
+            if !eight_rows_a_lane(BITS) {
                 unroll!(w < GROUP_WORDS => write_word(&mut words[w], Self::inside(group, w, low, span) ^ flip));
                 return;
             }
@@ -239,8 +239,8 @@ impl Lanes for Bytes {
     unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            if BITS == 8 {
-                return to.copy_from_nonoverlapping(group.0, GROUP);
+            if !eight_rows_a_lane(BITS) {
+                return groups::unpack_long::<Self, BITS>(group, to);
             }
             for (i, rows) in Self::by_rows(group).into_iter().enumerate() {
                 for (quarter, rows) in quarters(rows).into_iter().enumerate() {
@@ -254,11 +254,13 @@ impl Lanes for Bytes {
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            if BITS == 8 {
-                for i in 0..GROUP / 16 {
-                    let codes = _mm_loadu_si128(group.0.wrapping_add(i * 16).cast());
-                    _mm512_storeu_si512(to.wrapping_add(i * 64).cast(), _mm512_cvtepu8_epi32(codes));
-                }
+            if !eight_rows_a_lane(BITS) {
+                unroll!(v < 8 => {
+                    for (quarter, codes) in quarters(group.codes::<Self>(v).0).into_iter().enumerate() {
+                        let to = to.wrapping_add((v * 4 + quarter) * 64);
+                        _mm512_storeu_si512(to.cast(), _mm512_cvtepu8_epi32(codes));
+                    }
+                });
                 return;
             }
             for (i, rows) in Self::by_rows(group).into_iter().enumerate() {

@@ -287,48 +287,45 @@ pub(super) unsafe fn between_bits(from: *const u8, test: Test, out: &mut [[u64; 
     }
 }
 
-/// See [`Kernels::between`], of codes of 2 or 4 bits: the match bits of a half byte of codes are looked up in a table, which
+/// See [`Kernels::between`], of codes of 2 bits: the match bits of half a byte, two codes, are looked up in a table, which
 /// has them where they belong in the byte of eight rows.
 ///
 /// # Safety
 /// See [`Kernels`].
 #[inline(always)]
-pub(super) unsafe fn between_by_table<V: Tables, const BITS: u32>(
+pub(super) unsafe fn between_by_table<V: Tables>(
     from: *const u8,
     test: Test,
     out: &mut [[u64; GROUP_WORDS]],
 ) {
-    let mut table = [0u8; 16];
-    for (half, bits) in table.iter_mut().enumerate() {
-        for i in 0..4 / BITS {
-            let code = half as u64 >> (i * BITS) & top(BITS);
-            let inside = code.wrapping_sub(test.low) & top(BITS) <= test.span;
-            *bits |= u8::from(inside != (test.flip != 0)) << i;
-        }
-    }
+    let matches = |code: u8| {
+        let inside = u64::from(code).wrapping_sub(test.low) & 3 <= test.span;
+        u8::from(inside != (test.flip != 0))
+    };
+    let table: [u8; 16] = std::array::from_fn(|half| {
+        let half = half as u8;
+        matches(half & 3) | matches(half >> 2) << 1
+    });
     // SAFETY: by contract; a group's match words are 64 bytes.
     unsafe {
-        let mut tables = [V::splat(0); 8];
-        for (i, shifted) in tables.iter_mut().enumerate().take(2 * BITS as usize) {
-            *shifted = V::table(&table.map(|bits| bits << (i as u32 * 4 / BITS)));
-        }
-        let low_half = V::splat(0x0f);
+        let first = V::table(&table);
+        let second = V::table(&table.map(|bits| bits << 2));
+        let third = V::table(&table.map(|bits| bits << 4));
+        let fourth = V::table(&table.map(|bits| bits << 6));
+        let half = V::splat(0x0f);
         for (i, words) in out.iter_mut().enumerate() {
-            let group = from.wrapping_add(i * BITS as usize * VECTOR);
+            let group = from.wrapping_add(i * 2 * VECTOR);
             if i < test.foreseen {
-                ask_ahead(group, BITS);
+                ask_ahead(group, 2);
             }
-            let to = words.as_mut_ptr().cast::<u8>();
             for part in 0..VECTOR / V::BYTES {
                 let at = part * V::BYTES;
-                let mut matches = V::splat(0);
-                for (w, [of_lower, of_upper]) in tables.as_chunks().0.iter().enumerate().take(BITS as usize) {
-                    let codes = V::load(group.wrapping_add(w * VECTOR + at));
-                    let lower = codes.and(low_half).look_up(*of_lower);
-                    let upper = codes.right(4).and(low_half).look_up(*of_upper);
-                    matches = matches.or(lower.or(upper));
-                }
-                matches.store(to.wrapping_add(at));
+                let low = V::load(group.wrapping_add(at));
+                let high = V::load(group.wrapping_add(VECTOR + at));
+                let low = (low.and(half).look_up(first)).or(low.right(4).and(half).look_up(second));
+                let high = (high.and(half).look_up(third)).or(high.right(4).and(half).look_up(fourth));
+                low.or(high)
+                    .store(words.as_mut_ptr().cast::<u8>().wrapping_add(at));
             }
         }
     }

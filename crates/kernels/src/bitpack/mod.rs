@@ -6,10 +6,11 @@
 //!
 //! ```text
 //! bits of a code   order in a group                                            decided by
-//!         1 to 7   64 lanes of 8 bits, eight consecutive rows in each          tests: bit v of a byte of matches is that of code v
-//!        9 to 15   dealt to 32 lanes of 16 bits, row by row                    tests: one shift and no shuffle
+//!         1 to 3   64 lanes of 8 bits, eight consecutive rows in each          tests: bit v of a byte of matches is that of code v
+//!         4 to 7   dealt to 64 lanes of 8 bits, row by row                     tests and unpacking: one shift and no shuffle
+//!        9 to 15   dealt to 32 lanes of 16 bits, row by row                    the same
 //!       17 to 31   one behind the other                                        positions: one load fetches any code
-//!       33 to 63   dealt to 8 lanes of 64 bits, row by row                     tests: one shift and no shuffle
+//!       33 to 63   dealt to 8 lanes of 64 bits, row by row                     tests and unpacking
 //!  8, 16, 32, 64   words of the machine                                        both
 //! ```
 //!
@@ -17,8 +18,8 @@
 //! vectors: code number v of every lane begins at bit v·k, so one shift, known at compile time, brings as many codes to where
 //! they can be compared as there are lanes. Where the codes of a row of lanes are those of consecutive rows, the compare's mask
 //! is the answer; taking the mask of 32 bytes out of a vector takes two cycles on the machines we know, though, twice as long as
-//! testing narrow codes, so those are dealt the other way around, and the masks of eight vectors are joined in their
-//! lanes.
+//! testing the narrowest codes, so those are dealt the other way around, and the masks of eight vectors are joined in their
+//! lanes, for some shuffles when they are unpacked.
 //!
 //! A code that crosses from one word of its lane to the next lies in two lines of the cache. Wide codes do so more often than
 //! not, and fetching them at positions out of cache took twice as long as fetching words. So they are packed code after code,

@@ -40,7 +40,7 @@ pub(super) const fn place(lane: u32, bits: u32, row: u32) -> Place {
     let vector = VECTOR as u32;
     // The lane's first byte, and the code's number in the lane's string.
     let (first, number) = match lane {
-        8 if bits < 8 => (
+        8 if eight_rows_a_lane(bits) => (
             row / GROUP as u32 * group_bytes(bits) as u32 + row / 8 % vector,
             row % 8,
         ),
@@ -54,6 +54,12 @@ pub(super) const fn place(lane: u32, bits: u32, row: u32) -> Place {
         high: first + last_bit / lane * vector,
         shift: first_bit % lane,
     }
+}
+
+/// Whether a lane holds codes of eight consecutive rows.
+#[inline(always)]
+pub(super) const fn eight_rows_a_lane(bits: u32) -> bool {
+    bits < 4
 }
 
 /// Whether codes of `bits` bits stand one behind the other, and are found by [`window`].

@@ -5,7 +5,7 @@
 //! extracted one by one: two independent loads and a shift.
 
 use super::groups::{AHEAD, GROUP_WORDS, Kernels, Test};
-use super::place::{GROUP, group_bytes, lane_bits};
+use super::place::{GROUP, eight_rows_a_lane, group_bytes, lane_bits};
 use super::sparse;
 use crate::packed::top;
 use crate::selection::masked_word;
@@ -369,17 +369,17 @@ unsafe fn pack_lanes<U: Unit, L: CodeWord>(codes: &[u64], bits: u32, out: &mut [
     let pack = U::kernels(bits).pack;
     let mut buffer = [L::default(); GROUP];
     for (group, out) in codes.chunks(GROUP).zip(out.chunks_exact_mut(group_bytes(bits))) {
-        if size_of::<L>() == 1 && bits < 8 {
-            // Eight rows to a lane.
-            buffer.fill(L::default());
-            for (row, &code) in group.iter().enumerate() {
-                buffer[row % 8 * (GROUP / 8) + row / 8] = L::from_u64(code & top(bits));
+        for (word, &code) in buffer.iter_mut().zip(group) {
+            *word = L::from_u64(code & top(bits));
+        }
+        buffer[group.len()..].fill(L::default());
+        if eight_rows_a_lane(bits) {
+            let rows = buffer;
+            for (lane, rows) in rows.as_chunks::<8>().0.iter().enumerate() {
+                for (number, &word) in rows.iter().enumerate() {
+                    buffer[number * (GROUP / 8) + lane] = word;
+                }
             }
-        } else {
-            for (word, &code) in buffer.iter_mut().zip(group) {
-                *word = L::from_u64(code & top(bits));
-            }
-            buffer[group.len()..].fill(L::default());
         }
         // SAFETY: by contract.
         unsafe { pack(buffer.as_ptr().cast(), bits, out.as_mut_ptr()) };
@@ -412,9 +412,7 @@ macro_rules! instantiate {
         static KERNELS: [Kernels; 33] = kernels!(
             bits $bytes: 1;
             table $bytes: 2;
-            lanes $bytes: 3;
-            table $bytes: 4;
-            lanes $bytes: 5 6 7 8;
+            lanes $bytes: 3 4 5 6 7 8;
             lanes $pairs: 9 10 11 12 13 14 15 16;
             lanes $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
         );
@@ -437,14 +435,9 @@ macro_rules! instantiate {
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn between_by_table<const BITS: u32>(
-            from: *const u8,
-            _: u32,
-            test: Test,
-            out: &mut [[u64; GROUP_WORDS]],
-        ) {
+        unsafe fn between_by_table(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
             // SAFETY: by contract.
-            unsafe { groups::between_by_table::<$bytes, BITS>(from, test, out) }
+            unsafe { groups::between_by_table::<$bytes>(from, test, out) }
         }
 
         #[target_feature(enable = $features)]
@@ -591,7 +584,7 @@ macro_rules! kernels {
         ]
     };
     (@bits $lanes:ty, $bits:literal) => { between_bits };
-    (@table $lanes:ty, $bits:literal) => { between_by_table::<$bits> };
+    (@table $lanes:ty, $bits:literal) => { between_by_table };
     (@lanes $lanes:ty, $bits:literal) => { between_groups::<$lanes, $bits> };
 }
 pub(super) use kernels;
