@@ -33,12 +33,11 @@ impl Bytes {
     }
 
     /// Shorter lists are fetched at their positions: reading everything would take longer. Codes of up to
-    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked; codes of
-    /// whole words are fetched without much ado.
+    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked; wider ones are
+    /// fetched without much ado.
     fn short_list(&self) -> usize {
         match self.bits {
             ..=16 => ROWS / 16,
-            17..=31 => ROWS / 8,
             _ => ROWS / 4,
         }
     }
