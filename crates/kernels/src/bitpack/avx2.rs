@@ -1,8 +1,9 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Tables, Test, unroll};
-use super::place::eight_rows_a_lane;
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
+use super::place::{GROUP, eight_rows_a_lane};
 use super::rows::{self, by_lane, instantiate, kernels};
+use super::tables::{self, Tables};
 use super::wide;
 use crate::compare::avx2::Lanes as _;
 use crate::compare::words::{INSIDE, write_word};
@@ -222,9 +223,54 @@ impl Quads {
         unsafe { half!(0) | half!(4) << 32 }
     }
 
-    /// Eight codes, the first four in the 16 bytes from the first on, the others in those before the last's end.
-    const fn shuffle<const BITS: u32>() -> Shuffle<8, 32> {
-        Shuffle::new(BITS, [0, BITS as i32 - 16])
+    /// Bytes, counted from those of eight codes, at which the 16 begin that are loaded for the first four, and those for the
+    /// others.
+    ///
+    /// Where four codes end with a byte, the one load of 32 bytes around there is enough. Else it takes two, of which those
+    /// are moved that lie in two lines of the cache and need not.
+    #[inline(always)]
+    const fn starts<const BITS: u32>(v: usize) -> [i32; 2] {
+        let bits = BITS as i32;
+        let at = v as i32 * bits;
+        let (first, last) = (v == 0, v == GROUP / 8 - 1);
+        if bits % 2 == 0 && !first && !last {
+            return [bits / 2 - 16, bits / 2];
+        }
+        const fn in_two_lines(at: i32) -> bool {
+            at.rem_euclid(64) > 48
+        }
+        let (lower, moved_lower) = (0, bits / 2 - 15);
+        let (upper, moved_upper) = (bits - 16, bits / 2);
+        [
+            if !first && in_two_lines(at + lower) && !in_two_lines(at + moved_lower) {
+                moved_lower
+            } else {
+                lower
+            },
+            if !last && in_two_lines(at + upper) && !in_two_lines(at + moved_upper) {
+                moved_upper
+            } else {
+                upper
+            },
+        ]
+    }
+
+    /// How the codes of [`Quads::starts`] are shuffled.
+    #[inline(always)]
+    fn shuffle<const BITS: u32>([lower, upper]: [i32; 2]) -> &'static Shuffle<8, 32> {
+        const fn of(bits: u32, lower: i32, upper: i32) -> Shuffle<8, 32> {
+            Shuffle::new(bits, [lower, upper])
+        }
+        let bits = const { BITS as i32 };
+        if upper - lower == 16 {
+            return const { &of(BITS, BITS as i32 / 2 - 16, BITS as i32 / 2) };
+        }
+        match (lower == 0, upper == bits - 16) {
+            (true, true) => const { &of(BITS, 0, BITS as i32 - 16) },
+            (true, false) => const { &of(BITS, 0, BITS as i32 / 2) },
+            (false, true) => const { &of(BITS, BITS as i32 / 2 - 15, BITS as i32 - 16) },
+            (false, false) => const { &of(BITS, BITS as i32 / 2 - 15, BITS as i32 / 2) },
+        }
     }
 }
 
@@ -245,36 +291,7 @@ unsafe fn store_16_as_32(codes: __m128i, to: *mut u8) {
 impl Lanes for Bytes {
     whole_registers!(u8, i8, _mm256_set1_epi8, _mm256_sll_epi16, _mm256_srl_epi16);
     long_lanes!();
-
-    /// A lane's eight codes are of consecutive rows, so bit `v` of a byte of matches is that of vector `v`: the
-    /// masks are joined in their lanes. Taking the top bit of each byte instead takes two cycles a vector.
-    #[inline(always)]
-    unsafe fn between<const BITS: u32>(
-        group: Group<BITS>,
-        low: Self,
-        span: Self,
-        flip: u64,
-        words: &mut [u64; GROUP_WORDS],
-    ) {
-        // SAFETY: by contract; `words` are two vectors.
-        unsafe {
-            if !eight_rows_a_lane(BITS) {
-                unroll!(w < GROUP_WORDS => {
-                    write_word(&mut words[w], !Self::outside_64(group, w * 2, low, span) ^ flip)
-                });
-                return;
-            }
-            for half in 0..2 {
-                let group = Group::<BITS>(group.0.wrapping_add(half * 32));
-                let mut matches = _mm256_set1_epi64x(!flip as i64);
-                unroll!(v < 8 => {
-                    let outside = Self::outside(group, v * 2, low, span);
-                    matches = _mm256_xor_si256(matches, _mm256_and_si256(outside, Self::splat(1 << v).0));
-                });
-                _mm256_storeu_si256(words[half * 4..].as_mut_ptr().cast(), matches);
-            }
-        }
-    }
+    between_by_words!(2);
 
     #[inline(always)]
     unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
@@ -383,16 +400,22 @@ impl Lanes for Quads {
 
     #[inline(always)]
     unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {
-        let shuffle = const { &Self::shuffle::<BITS>() };
+        let starts = Self::starts::<BITS>(v);
+        let shuffle = Self::shuffle::<BITS>(starts);
         let from = group.0.wrapping_add(v * BITS as usize);
-        // SAFETY: by contract: eight codes take `BITS` bytes, at least 17.
+        let [lower, upper] = starts.map(|start| from.wrapping_offset(start as isize));
+        // SAFETY: by contract: eight codes take `BITS` bytes, at least 17, and others' are before and behind them.
         unsafe {
             if BITS == 32 {
                 return Self::load(from);
             }
-            let lower = _mm256_castsi128_si256(_mm_loadu_si128(from.cast()));
-            let upper = _mm_loadu_si128(from.wrapping_add(BITS as usize - 16).cast());
-            let bytes = _mm256_inserti128_si256::<1>(lower, upper);
+            let bytes = match starts[1] - starts[0] == 16 {
+                true => _mm256_loadu_si256(lower.cast()),
+                false => {
+                    let lower = _mm256_castsi128_si256(_mm_loadu_si128(lower.cast()));
+                    _mm256_inserti128_si256::<1>(lower, _mm_loadu_si128(upper.cast()))
+                }
+            };
             let high = _mm256_shuffle_epi8(bytes, _mm256_load_si256(shuffle.high.as_ptr().cast()));
             let high = _mm256_sllv_epi32(high, _mm256_load_si256(shuffle.left.as_ptr().cast()));
             if !shuffle.crosses {
@@ -408,12 +431,12 @@ impl Lanes for Quads {
     unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            for half in 0..2 {
-                // Offsets from here on are constants.
-                let group = Group::<BITS>(group.0.wrapping_add(half * 32 * BITS as usize));
-                let to = to.wrapping_add(half * 32 * 32);
-                unroll!(v < 32 => Self::tops(group, v).right(32 - BITS).store(to.wrapping_add(v * 32)));
-            }
+            unroll!(half < 2 => {
+                unroll!(v < 32 => {
+                    let v = half * 32 + v;
+                    Self::tops(group, v).right(32 - BITS).store(to.wrapping_add(v * 32));
+                });
+            });
         }
     }
 

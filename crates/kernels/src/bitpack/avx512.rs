@@ -1,9 +1,10 @@
 //! Bit-packed codes on 512-bit vectors, a vector of the format in one register; codes in two words are
 //! joined by the funnel shifts of VBMI2.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Tables, Test, unroll};
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
 use super::place::{GROUP, eight_rows_a_lane};
 use super::rows::{self, by_lane, instantiate, kernels};
+use super::tables::{self, Tables};
 use super::wide;
 use crate::compare::avx512::Lanes as _;
 use crate::compare::words::{INSIDE, write_word};
@@ -127,13 +128,6 @@ macro_rules! long_lanes {
 }
 
 impl Bytes {
-    /// Which lanes of vector `v` are inside.
-    #[inline(always)]
-    unsafe fn inside<const BITS: u32>(group: Group<BITS>, v: usize, low: Self, span: Self) -> u64 {
-        // SAFETY: by contract of `Lanes::between`.
-        unsafe { _mm512_cmple_epu8_mask(_mm512_sub_epi8(Self::tops(group, v).0, low.0), span.0) }
-    }
-
     /// The codes of the group's rows: 16 bytes of rows in each quarter, those of row 16 `i` on in the first, those
     /// of rows 128, 256 and 384 + 16 `i` on in the others.
     #[inline(always)]
@@ -208,32 +202,7 @@ impl Lanes for Bytes {
     whole_registers!(u8, i8, _mm512_set1_epi8);
     shifts!(_mm512_sll_epi16, _mm512_srl_epi16);
     long_lanes!();
-
-    /// A lane's eight codes are of consecutive rows, so bit `v` of a byte of matches is that of vector `v`: the
-    /// masks are joined in their lanes.
-    #[inline(always)]
-    unsafe fn between<const BITS: u32>(
-        group: Group<BITS>,
-        low: Self,
-        span: Self,
-        flip: u64,
-        words: &mut [u64; GROUP_WORDS],
-    ) {
-        // SAFETY: by contract; `words` are a vector.
-        unsafe {
-            if !eight_rows_a_lane(BITS) {
-                unroll!(w < GROUP_WORDS => write_word(&mut words[w], Self::inside(group, w, low, span) ^ flip));
-                return;
-            }
-            let mut matches = _mm512_setzero_si512();
-            unroll!(v < 8 => {
-                let inside = Self::inside(group, v, low, span);
-                matches = _mm512_mask_add_epi8(matches, inside, matches, Self::splat(1 << v).0);
-            });
-            let matches = _mm512_xor_si512(matches, _mm512_set1_epi64(flip as i64));
-            _mm512_storeu_si512(words.as_mut_ptr().cast(), matches);
-        }
-    }
+    between_by_words!(64, _mm512_sub_epi8, _mm512_cmple_epu8_mask, 0);
 
     #[inline(always)]
     unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {

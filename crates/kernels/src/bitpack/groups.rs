@@ -107,17 +107,6 @@ pub(super) trait LongLanes: Lanes {
     unsafe fn join(low: Self, high: Self, count: u32) -> Self;
 }
 
-/// Lanes of 8 bits that are looked up in tables.
-///
-/// # Safety
-/// As [`Lanes`].
-pub(super) trait Tables: LongLanes {
-    /// A table of 16 bytes.
-    unsafe fn table(bytes: &[u8; 16]) -> Self;
-    /// What the table has for each lane, which is less than 16.
-    unsafe fn look_up(self, table: Self) -> Self;
-}
-
 /// A group of codes of `BITS` bits at an address.
 #[derive(Clone, Copy)]
 pub(super) struct Group<const BITS: u32>(pub *const u8);
@@ -284,50 +273,6 @@ pub(super) unsafe fn between_bits(from: *const u8, test: Test, out: &mut [[u64; 
         // SAFETY: by contract.
         let codes = unsafe { group.cast::<[u64; GROUP_WORDS]>().read_unaligned() };
         *words = codes.map(|word| u64::from_le(word) ^ flip);
-    }
-}
-
-/// See [`Kernels::between`], of codes of 2 bits: the match bits of half a byte, two codes, are looked up in a table, which
-/// has them where they belong in the byte of eight rows.
-///
-/// # Safety
-/// See [`Kernels`].
-#[inline(always)]
-pub(super) unsafe fn between_by_table<V: Tables>(
-    from: *const u8,
-    test: Test,
-    out: &mut [[u64; GROUP_WORDS]],
-) {
-    let matches = |code: u8| {
-        let inside = u64::from(code).wrapping_sub(test.low) & 3 <= test.span;
-        u8::from(inside != (test.flip != 0))
-    };
-    let table: [u8; 16] = std::array::from_fn(|half| {
-        let half = half as u8;
-        matches(half & 3) | matches(half >> 2) << 1
-    });
-    // SAFETY: by contract; a group's match words are 64 bytes.
-    unsafe {
-        let first = V::table(&table);
-        let second = V::table(&table.map(|bits| bits << 2));
-        let third = V::table(&table.map(|bits| bits << 4));
-        let fourth = V::table(&table.map(|bits| bits << 6));
-        let half = V::splat(0x0f);
-        for (i, words) in out.iter_mut().enumerate() {
-            let group = from.wrapping_add(i * 2 * VECTOR);
-            if i < test.foreseen {
-                ask_ahead(group, 2);
-            }
-            for part in 0..VECTOR / V::BYTES {
-                let at = part * V::BYTES;
-                let low = V::load(group.wrapping_add(at));
-                let high = V::load(group.wrapping_add(VECTOR + at));
-                let low = (low.and(half).look_up(first)).or(low.right(4).and(half).look_up(second));
-                let high = (high.and(half).look_up(third)).or(high.right(4).and(half).look_up(fourth));
-                low.or(high)
-                    .store(words.as_mut_ptr().cast::<u8>().wrapping_add(at));
-            }
-        }
     }
 }
 

@@ -18,8 +18,8 @@
 //! vectors: code number v of every lane begins at bit v·k, so one shift, known at compile time, brings as many codes to where
 //! they can be compared as there are lanes. Where the codes of a row of lanes are those of consecutive rows, the compare's mask
 //! is the answer; taking the mask of 32 bytes out of a vector takes two cycles on the machines we know, though, twice as long as
-//! testing the narrowest codes, so those are dealt the other way around, and the masks of eight vectors are joined in their
-//! lanes, for some shuffles when they are unpacked.
+//! testing the narrowest codes, so those are dealt the other way around: a byte of the answer is made in the lane its codes lie
+//! in, by tables, for some shuffles when they are unpacked.
 //!
 //! A code that crosses from one word of its lane to the next lies in two lines of the cache. Wide codes do so more often than
 //! not, and fetching them at positions out of cache took twice as long as fetching words. So they are packed code after code,
@@ -38,6 +38,8 @@ mod rows;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sparse;
+#[cfg(target_arch = "x86_64")]
+mod tables;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 

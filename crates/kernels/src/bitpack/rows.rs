@@ -303,6 +303,14 @@ fn write_positions(words: &[u64], len: u32, out: &mut Buffer<u16, { BATCH + AT_O
     }
 }
 
+/// From the first to the last of the groups that have positions.
+#[inline(always)]
+fn groups(positions: &[u16]) -> Range<usize> {
+    let least = positions.iter().fold(u16::MAX, |least, &p| least.min(p));
+    let greatest = positions.iter().fold(0, |greatest, &p| greatest.max(p));
+    least as usize / GROUP..greatest as usize / GROUP + 1
+}
+
 /// The codes at ascending positions: where groups have many of them they are unpacked.
 ///
 /// # Safety
@@ -321,9 +329,7 @@ pub(super) unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
     let mut ring = Buffer::<L, RING>::new();
     let mut unpacked = 0..0;
     for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
-        let least = positions.iter().fold(u16::MAX, |least, &p| least.min(p));
-        let greatest = positions.iter().fold(0, |greatest, &p| greatest.max(p));
-        let groups = least as usize / GROUP..greatest as usize / GROUP + 1;
+        let groups = groups(positions);
         let few = positions.len() < dense::<L>() * groups.len();
         // SAFETY: by contract; the ring holds all groups of the positions when they are taken from it.
         unsafe {
@@ -411,8 +417,9 @@ macro_rules! instantiate {
         /// The functions by width, from 1 on; the last serves all widths beyond 32.
         static KERNELS: [Kernels; 33] = kernels!(
             bits $bytes: 1;
-            table $bytes: 2;
-            lanes $bytes: 3 4 5 6 7 8;
+            table_of_2 $bytes: 2;
+            table_of_3 $bytes: 3;
+            lanes $bytes: 4 5 6 7 8;
             lanes $pairs: 9 10 11 12 13 14 15 16;
             lanes $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
         );
@@ -435,9 +442,15 @@ macro_rules! instantiate {
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn between_by_table(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
+        unsafe fn between_2(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
             // SAFETY: by contract.
-            unsafe { groups::between_by_table::<$bytes>(from, test, out) }
+            unsafe { tables::between_2::<$bytes>(from, test, out) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn between_3(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
+            // SAFETY: by contract.
+            unsafe { tables::between_3::<$bytes>(from, test, out) }
         }
 
         #[target_feature(enable = $features)]
@@ -565,7 +578,7 @@ macro_rules! instantiate {
 }
 pub(super) use instantiate;
 
-/// The table of functions by width; widths are tested as `bits`, by a `table` or in `lanes`.
+/// The table of functions by width; widths are tested as `bits`, by tables or in `lanes`.
 macro_rules! kernels {
     ($($tested:ident $lanes:ty: $($bits:literal)*;)*) => {
         [
@@ -584,7 +597,8 @@ macro_rules! kernels {
         ]
     };
     (@bits $lanes:ty, $bits:literal) => { between_bits };
-    (@table $lanes:ty, $bits:literal) => { between_by_table };
+    (@table_of_2 $lanes:ty, $bits:literal) => { between_2 };
+    (@table_of_3 $lanes:ty, $bits:literal) => { between_3 };
     (@lanes $lanes:ty, $bits:literal) => { between_groups::<$lanes, $bits> };
 }
 pub(super) use kernels;

@@ -19,29 +19,56 @@ pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
         let window = unsafe { from.add(byte as usize).cast::<u64>().read_unaligned() };
         return u64::from_le(window) >> shift & top(bits);
     }
-    // A body for each lane, so that the arithmetic of places is by constants.
-    macro_rules! code {
-        ($lane:ty) => {{
-            let word = |byte: usize| {
-                let at = from.wrapping_add(byte).cast::<$lane>();
-                // SAFETY: by contract, all words asked for are there.
-                <$lane>::from_le(unsafe { at.read_unaligned() })
-            };
-            // Codes as wide as their lanes stand row by row.
-            if bits == <$lane>::BITS {
-                return word(row * size_of::<$lane>()).into();
-            }
-            let Place { low, high, shift } = place(<$lane>::BITS, bits, row as u32);
-            join::<$lane>(word(low as usize).into(), word(high as usize).into(), shift)
-        }};
+    if bits <= 16 {
+        // SAFETY: by contract.
+        return unsafe { NARROW[bits as usize - 1](from, row as u32) };
     }
-    let code = match lane_bits(bits) {
-        8 => code!(u8),
-        16 => code!(u16),
-        32 => code!(u32),
-        _ => code!(u64),
+    // SAFETY: by contract, all words asked for are there.
+    let word = |byte: usize| unsafe { from.add(byte).cast::<u64>().read_unaligned() };
+    match bits {
+        // SAFETY: as above.
+        32 => u32::from_le(unsafe { from.cast::<u32>().add(row).read_unaligned() }).into(),
+        64 => u64::from_le(word(row * 8)),
+        _ => {
+            let Place { low, high, shift } = place(64, bits, row as u32);
+            let (low, high) = (
+                u64::from_le(word(low as usize)),
+                u64::from_le(word(high as usize)),
+            );
+            join::<u64>(low, high, shift) & top(bits)
+        }
+    }
+}
+
+/// [`get`] of each width up to 16 bits: where a code lies takes more time to compute than to read unless its width is a
+/// constant.
+static NARROW: [unsafe fn(*const u8, u32) -> u64; 16] = {
+    macro_rules! functions {
+        ($lane:ident: $($bits:literal)*; $pairs:ident: $($wide:literal)*) => {
+            [$(narrow::<$lane, $bits>,)* $(narrow::<$pairs, $wide>,)*]
+        };
+    }
+    functions!(u8: 1 2 3 4 5 6 7 8; u16: 9 10 11 12 13 14 15 16)
+};
+
+/// The code of a row, of `BITS` bits in lanes of `L`.
+///
+/// # Safety
+/// As [`get`].
+unsafe fn narrow<L: CodeWord, const BITS: u32>(from: *const u8, row: u32) -> u64 {
+    let lane = size_of::<L>() as u32 * 8;
+    // SAFETY: by contract, all words asked for are there.
+    let word = |byte: u32| unsafe { from.add(byte as usize).cast::<L>().read_unaligned() }.to_u64();
+    // Codes as wide as their lanes stand row by row.
+    if BITS == lane {
+        return word(row * (lane / 8));
+    }
+    let Place { low, high, shift } = place(lane, BITS, row);
+    let code = match lane.is_multiple_of(BITS) {
+        true => word(low) >> shift,
+        false => join::<L>(word(low), word(high), shift),
     };
-    code & top(bits)
+    code & top(BITS)
 }
 
 /// The low bits of lanes `high:low >> shift`. Where the code lies in one word, `high` is the same as `low`

@@ -6,9 +6,10 @@
 //! load depends on another row's, so the cache misses of many rows overlap.
 //!
 //! How many do is decided by how many codes fit the window in which a core looks for work, some 256 instructions: a
-//! loop that loads a code and cuts it out has 25 of them there, one that does nothing but load has 60. So codes that
-//! stand in one window of 8 bytes are all loaded first, and cut out by vectors then; out of cache that is a third faster.
-//! Of codes with two words the loads alone are too many for it to pay.
+//! loop that loads a code and cuts it out has 25 of them there, one that does nothing but load has 60, and one that does all
+//! else by vectors as many. So codes that stand in one window of 4 bytes are fetched by the last, those that take 8 bytes are
+//! all loaded first, and cut out by vectors then; out of cache that is a third faster. Of codes with two words the loads
+//! alone are too many for it to pay.
 
 use super::place::{in_a_row, place, window};
 use super::rows::{Buffer, RING};
@@ -93,8 +94,8 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
         // SAFETY: by contract.
         return unsafe {
             match codes.bits {
-                ..=25 => extract_in_a_row::<u32, C>(codes, first as u32, positions, out),
-                _ => extract_in_a_row::<u64, C>(codes, first as u32, positions, out),
+                ..=25 => extract_by_4_bytes(codes, first as u32, positions, out),
+                _ => extract_by_8_bytes(codes, first as u32, positions, out),
             }
         };
     }
@@ -107,28 +108,42 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     }
 }
 
-/// [`extract`] of codes that stand one behind the other, by windows of `W`.
+/// [`extract`] of codes of 17 to 25 bits, by windows of 4 bytes. Not inlined: the compiler makes vectors of all of it but the
+/// loads, so that a code takes so few instructions that the core's window holds as many as below; where AVX-512 is allowed
+/// it makes gathers of those, too.
 ///
 /// # Safety
-/// As [`extract`]; `W` holds any of the codes wherever it begins.
+/// As [`extract`]; the machine has AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+unsafe fn extract_by_4_bytes<C: CodeWord>(codes: Packed<'_>, first: u32, positions: &[u16], out: &mut [C]) {
+    let (from, bytes) = (codes.bytes.as_ptr(), codes.bytes.len() as u32);
+    let mask = top(codes.bits) as u32;
+    for (out, &position) in out.iter_mut().zip(positions) {
+        let (byte, shift) = window(4, codes.bits, first + u32::from(position), bytes);
+        // SAFETY: by contract, no window leaves the bytes.
+        let word = u32::from_le(unsafe { from.add(byte as usize).cast::<u32>().read_unaligned() });
+        *out = C::from_u64((word >> (shift % 32) & mask).into());
+    }
+}
+
+/// [`extract`] of codes of 26 to 31 bits, by windows of 8 bytes.
+///
+/// # Safety
+/// As [`extract`].
 #[inline(always)]
-unsafe fn extract_in_a_row<W: CodeWord, C: CodeWord>(
-    codes: Packed<'_>,
-    first: u32,
-    positions: &[u16],
-    out: &mut [C],
-) {
-    let mut windows = Windows::<W> {
+unsafe fn extract_by_8_bytes<C: CodeWord>(codes: Packed<'_>, first: u32, positions: &[u16], out: &mut [C]) {
+    let mut windows = Windows {
         bytes: [MaybeUninit::uninit(); SOME],
         shifts: [MaybeUninit::uninit(); SOME],
         words: [MaybeUninit::uninit(); SOME],
     };
-    let (size, bytes) = (size_of::<W>() as u32, codes.bytes.len() as u32);
+    let bytes = codes.bytes.len() as u32;
     let mask = top(codes.bits);
     for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
         let places = windows.bytes.iter_mut().zip(&mut windows.shifts);
         for (&position, (byte, shift)) in positions.iter().zip(places) {
-            let place = window(size, codes.bits, first + u32::from(position), bytes);
+            let place = window(8, codes.bits, first + u32::from(position), bytes);
             byte.write(place.0);
             shift.write(place.1);
         }
@@ -136,12 +151,7 @@ unsafe fn extract_in_a_row<W: CodeWord, C: CodeWord>(
         unsafe {
             load_windows(codes.bytes.as_ptr(), &mut windows, positions.len());
             for (out, (word, shift)) in out.iter_mut().zip(windows.words.iter().zip(&windows.shifts)) {
-                let (word, shift) = (word.assume_init().to_u64(), shift.assume_init());
-                // In words as wide as the window, of which vectors hold the most.
-                *out = C::from_u64(match size {
-                    4 => u64::from(word as u32 >> (shift % 32) & mask as u32),
-                    _ => word >> (shift % 64) & mask,
-                });
+                *out = C::from_u64(word.assume_init() >> (shift.assume_init() % 64) & mask);
             }
         }
     }
@@ -149,11 +159,11 @@ unsafe fn extract_in_a_row<W: CodeWord, C: CodeWord>(
 
 /// The windows of some codes; nothing in them at first.
 #[repr(align(64))]
-struct Windows<W> {
+struct Windows {
     bytes: [MaybeUninit<u32>; SOME],
     /// Bits below the codes.
     shifts: [MaybeUninit<u32>; SOME],
-    words: [MaybeUninit<W>; SOME],
+    words: [MaybeUninit<u64>; SOME],
 }
 
 /// Loads as many windows. Not inlined, as [`fetch`].
@@ -161,10 +171,15 @@ struct Windows<W> {
 /// # Safety
 /// As many places were written, and the windows are there.
 #[inline(never)]
-unsafe fn load_windows<W: CodeWord>(from: *const u8, windows: &mut Windows<W>, count: usize) {
+unsafe fn load_windows(from: *const u8, windows: &mut Windows, count: usize) {
     for (byte, word) in windows.bytes.iter().zip(&mut windows.words).take(count) {
         // SAFETY: by contract.
-        word.write(unsafe { from.add(byte.assume_init() as usize).cast::<W>().read_unaligned() });
+        let window = unsafe {
+            from.add(byte.assume_init() as usize)
+                .cast::<u64>()
+                .read_unaligned()
+        };
+        word.write(u64::from_le(window));
     }
 }
 

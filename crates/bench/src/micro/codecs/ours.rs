@@ -9,7 +9,7 @@ pub(super) fn codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
         Box::new(BitPacked(Bytes::new(Layout::BitPacked, values))),
         Box::new(ByteSlice(Bytes::new(Layout::ByteSlice, values))),
         byte_packed(values),
-        Box::new(Unencoded(values.to_vec())),
+        Box::new(Unencoded(values.iter().copied().chain([0]).collect())),
     ]
 }
 
@@ -17,6 +17,7 @@ pub(super) fn codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
 struct Bytes {
     bytes: AlignedBytes,
     bits: u32,
+    short_list: usize,
 }
 
 impl Bytes {
@@ -29,15 +30,21 @@ impl Bytes {
             Layout::ByteSlice => byteslice::pack(&codes, bits, out),
             _ => bitpack::pack(&codes, bits, out),
         }
-        Bytes { bytes, bits }
+        let short_list = Bytes::short_list(layout, bits);
+        Bytes {
+            bytes,
+            bits,
+            short_list,
+        }
     }
 
     /// Shorter lists are fetched at their positions: reading everything would take longer. Codes of up to
-    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked; wider ones are
-    /// fetched without much ado.
-    fn short_list(&self) -> usize {
-        match self.bits {
-            ..=16 => ROWS / 16,
+    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked; whole words are picked
+    /// where they are.
+    fn short_list(layout: Layout, bits: u32) -> usize {
+        match (layout, bits) {
+            (_, ..=16) => ROWS / 16,
+            (Layout::BitPacked, 32) => usize::MAX,
             _ => ROWS / 4,
         }
     }
@@ -83,22 +90,23 @@ macro_rules! packed_codec {
             fn fetch_list(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
                 let codes = self.0.codes();
                 let (isa, all) = (Isa::detect(), Selection::all(0..ROWS as u32));
-                if positions.len() < self.0.short_list() {
+                if positions.len() < self.0.short_list {
                     $kernels::unpack(isa, codes, Selection::Positions(positions), out);
                     return;
                 }
                 match self.0.bits {
                     ..=8 => {
                         $kernels::unpack(isa, codes, all, &mut scratch.bytes);
-                        pick(&scratch.bytes[..ROWS], positions, out);
+                        pick(&scratch.bytes, positions, out);
                     }
                     9..=16 => {
                         $kernels::unpack(isa, codes, all, &mut scratch.shorts);
-                        pick(&scratch.shorts[..ROWS], positions, out);
+                        pick(&scratch.shorts, positions, out);
                     }
                     _ => {
-                        $kernels::unpack(isa, codes, all, &mut scratch.words);
-                        pick(&scratch.words[..ROWS], positions, out);
+                        let words = scratch.words.words();
+                        $kernels::unpack(isa, codes, all, words);
+                        pick(words, positions, out);
                     }
                 }
             }
@@ -111,13 +119,20 @@ packed_codec!(ByteSlice, byteslice, "byteslice");
 
 fn byte_packed(values: &[u32]) -> Box<dyn Codec> {
     match values.iter().copied().max().unwrap_or_default() {
-        0..=0xff => Box::new(BytePacked(values.iter().map(|&value| value as u8).collect())),
-        0x100..=0xffff => Box::new(BytePacked(values.iter().map(|&value| value as u16).collect())),
-        _ => Box::new(BytePacked(values.to_vec())),
+        0..=0xff => Box::new(BytePacked::new(values, |value| value as u8)),
+        0x100..=0xffff => Box::new(BytePacked::new(values, |value| value as u16)),
+        _ => Box::new(BytePacked::new(values, |value| value)),
     }
 }
 
+/// Codes, and one more at the end for [`pick`].
 struct BytePacked<T>(Vec<T>);
+
+impl<T> BytePacked<T> {
+    fn new(values: &[u32], code: impl Fn(u32) -> T) -> BytePacked<T> {
+        BytePacked(values.iter().copied().chain([0]).map(code).collect())
+    }
+}
 
 impl<T: Copy + Into<u32>> Codec for BytePacked<T> {
     fn name(&self) -> &'static str {
@@ -125,11 +140,11 @@ impl<T: Copy + Into<u32>> Codec for BytePacked<T> {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.0[..])
+        size_of_val(&self.0[..ROWS])
     }
 
     fn decode(&self, out: &mut [u32]) {
-        for (out, &code) in out.iter_mut().zip(&self.0) {
+        for (out, &code) in out.iter_mut().zip(&self.0[..ROWS]) {
             *out = code.into();
         }
     }
@@ -139,7 +154,7 @@ impl<T: Copy + Into<u32>> Codec for BytePacked<T> {
     }
 }
 
-/// Values as they are: what encoding is measured by.
+/// Values as they are: what encoding is measured by. And one more at the end for [`pick`].
 struct Unencoded(Vec<u32>);
 
 impl Codec for Unencoded {
@@ -148,11 +163,11 @@ impl Codec for Unencoded {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.0[..])
+        size_of_val(&self.0[..ROWS])
     }
 
     fn decode(&self, out: &mut [u32]) {
-        out[..ROWS].copy_from_slice(&self.0);
+        out[..ROWS].copy_from_slice(&self.0[..ROWS]);
     }
 
     fn fetch(&self, positions: &[u16], _scratch: &mut Scratch, out: &mut [u32]) {
