@@ -18,16 +18,28 @@ pub(super) trait Tables: LongLanes {
     unsafe fn look_up(self, table: Self) -> Self;
 }
 
-/// Bit `code`: codes of `bits` bits, at most 3, that are this one match.
+/// Bit `code`: codes of `bits` bits, at most 3, that are this one match. (A window of codes is tested in so little time that
+/// making its tables must be short work.)
 #[inline(always)]
-fn matching(test: Test, bits: u32) -> u32 {
-    let flip = (test.flip & 1) as u32;
-    (0..1_u32 << bits)
-        .map(|code| {
-            let inside = u64::from(code).wrapping_sub(test.low) & ((1 << bits) - 1) <= test.span;
-            (u32::from(inside) ^ flip) << code
-        })
-        .sum()
+fn matching(test: Test, bits: u32) -> u64 {
+    let codes = 1 << bits;
+    let run = (2 << test.span) - 1;
+    let inside = run << test.low | run >> (codes - test.low);
+    (inside ^ test.flip) & ((1 << codes) - 1)
+}
+
+/// Byte `i` of eight is bit `i`.
+#[inline(always)]
+const fn bytes(bits: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let of_byte = bits * EACH & 0x8040_2010_0804_0201;
+    (of_byte + 0x7f * EACH) >> 7 & EACH
+}
+
+/// Sixteen bytes.
+#[inline(always)]
+const fn table(first: u64, second: u64) -> [u8; 16] {
+    (first as u128 | (second as u128) << 64).to_le_bytes()
 }
 
 /// See [`Kernels::between`](super::groups::Kernels::between), of codes of 2 bits.
@@ -37,10 +49,11 @@ fn matching(test: Test, bits: u32) -> u32 {
 #[inline(always)]
 pub(super) unsafe fn between_2<V: Tables>(from: *const u8, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
     let matching = matching(test, 2);
-    let table: [u8; 16] = std::array::from_fn(|half| {
-        let (code, next) = (half & 3, half >> 2);
-        (matching >> code & 1 | (matching >> next & 1) << 1) as u8
-    });
+    // In the table's order one code goes on in each byte, the other, in bit 1, in each fourth.
+    let one = bytes(matching | matching << 4);
+    let (first_two, last_two) = (matching & 3, matching >> 2);
+    let other = |two: u64| bytes((two & 1) * 0x0f | (two >> 1) * 0xf0) << 1;
+    let table = table(one | other(first_two), one | other(last_two));
     // SAFETY: by contract; a group's match words are 64 bytes.
     unsafe {
         let first = V::table(&table);
@@ -84,8 +97,8 @@ const fn turned(left: u32) -> [u8; 16] {
 /// See [`Kernels`](super::groups::Kernels).
 #[inline(always)]
 pub(super) unsafe fn between_3<V: Tables>(from: *const u8, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
-    let matching = matching(test, 3);
-    let table: [u8; 16] = std::array::from_fn(|half| (matching >> (half & 7) & 1) as u8);
+    let matching = bytes(matching(test, 3));
+    let table = table(matching, matching);
     // SAFETY: by contract; a group's match words are 64 bytes. No closure has intrinsics: it would not have the features.
     unsafe {
         let first = V::table(&table);
@@ -121,6 +134,36 @@ pub(super) unsafe fn between_3<V: Tables>(from: *const u8, test: Test, out: &mut
                 let rows = rows.or(high.right(1).and(half).look_up(seventh));
                 let rows = rows.or(high.right(4).and(half).look_up(eighth));
                 rows.store(words.as_mut_ptr().cast::<u8>().wrapping_add(at));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matching_codes_are_those_in_the_range() {
+        for bits in 1..=3 {
+            let codes = 1u64 << bits;
+            for low in 0..codes {
+                for span in 0..codes {
+                    for flip in [0, !0] {
+                        let test = Test {
+                            low,
+                            span,
+                            flip,
+                            foreseen: 0,
+                        };
+                        let bytes = bytes(matching(test, bits)).to_le_bytes();
+                        for code in 0..8_u64 {
+                            let inside = code.wrapping_sub(low) % codes <= span;
+                            let matches = code < codes && inside != (flip != 0);
+                            assert_eq!(bytes[code as usize], matches.into(), "{test:?} {code}");
+                        }
+                    }
+                }
             }
         }
     }
