@@ -1,7 +1,7 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, eight_rows_a_lane};
+use super::place::{GROUP, eight_rows_a_lane, group_bytes};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::tables::{self, Tables};
 use super::wide;

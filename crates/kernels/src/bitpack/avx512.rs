@@ -2,7 +2,7 @@
 //! joined by the funnel shifts of VBMI2.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, eight_rows_a_lane};
+use super::place::{GROUP, eight_rows_a_lane, group_bytes};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::tables::{self, Tables};
 use super::wide;

@@ -41,15 +41,15 @@ pub(super) fn ask_ahead(group: *const u8, bits: u32) {
 }
 
 /// The functions of one width on one instruction set. All of them take the address of a group (of
-/// several, for `between`), the width, and are unsafe to call unless the machine has the instruction
-/// set and the addresses hold what they say.
+/// several, but for `pack`: entering a function with its constants to load takes a tenth of the time a group does), the
+/// width, and are unsafe to call unless the machine has the instruction set and the addresses hold what they say.
 pub(super) struct Kernels {
     /// Writes the match bits of as many groups as there are in the last argument.
     pub between: unsafe fn(*const u8, u32, Test, &mut [[u64; GROUP_WORDS]]),
-    /// Writes the group's 512 codes as lane words.
-    pub unpack: unsafe fn(*const u8, u32, *mut u8),
-    /// Writes the group's 512 codes, of up to 32 bits, as words of 32 bits.
-    pub unpack_to_32: unsafe fn(*const u8, u32, *mut u8),
+    /// Writes the codes of as many groups as the last argument says as lane words.
+    pub unpack: unsafe fn(*const u8, u32, *mut u8, usize),
+    /// Writes the codes of as many groups, of up to 32 bits, as words of 32 bits.
+    pub unpack_to_32: unsafe fn(*const u8, u32, *mut u8, usize),
     /// Writes a group (the last argument) from 512 lane words, none wider than the width.
     pub pack: unsafe fn(*const u8, u32, *mut u8),
 }

@@ -212,21 +212,25 @@ pub(super) unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
     let mut buffer = Buffer::<L, GROUP>::new();
     while len > 0 {
         let skip = row % GROUP;
-        let count = (GROUP - skip).min(len);
-        // SAFETY: by contract; a whole group is written in place by a function for words of that size.
-        unsafe {
-            if let Some(unpack) = in_place
-                && count == GROUP
-            {
-                unpack(group_of(codes, row), codes.bits, out.cast());
-            } else {
-                (kernels.unpack)(group_of(codes, row), codes.bits, buffer.from(0));
-                let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<C>>(), count);
-                for (out, code) in out.iter_mut().zip(buffer.rows(skip..GROUP)) {
-                    out.write(C::from_u64(code.to_u64()));
+        let whole = if skip == 0 { len / GROUP } else { 0 };
+        // SAFETY: by contract; whole groups are written in place by a function for words of that size.
+        let count = unsafe {
+            match in_place {
+                Some(unpack) if whole > 0 => {
+                    unpack(group_of(codes, row), codes.bits, out.cast(), whole);
+                    whole * GROUP
+                }
+                _ => {
+                    let count = (GROUP - skip).min(len);
+                    (kernels.unpack)(group_of(codes, row), codes.bits, buffer.from(0), 1);
+                    let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<C>>(), count);
+                    for (out, code) in out.iter_mut().zip(buffer.rows(skip..GROUP)) {
+                        out.write(C::from_u64(code.to_u64()));
+                    }
+                    count
                 }
             }
-        }
+        };
         (row, len, out) = (row + count, len - count, out.wrapping_add(count));
     }
 }
@@ -340,7 +344,7 @@ pub(super) unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
             for group in groups.clone() {
                 if !unpacked.contains(&group) {
                     let to = ring.from(group * GROUP % RING);
-                    unpack(group_of(codes, group * GROUP), codes.bits, to);
+                    unpack(group_of(codes, group * GROUP), codes.bits, to, 1);
                 }
             }
             unpacked = groups;
@@ -454,15 +458,31 @@ macro_rules! instantiate {
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn unpack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
-            // SAFETY: by contract.
-            unsafe { V::unpack(Group::<BITS>(from), to) }
+        unsafe fn unpack_groups<V: Lanes, const BITS: u32>(
+            from: *const u8,
+            _: u32,
+            to: *mut u8,
+            groups: usize,
+        ) {
+            for i in 0..groups {
+                let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
+                // SAFETY: by contract.
+                unsafe { V::unpack(group, to.wrapping_add(i * GROUP * size_of::<V::Word>())) }
+            }
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn unpack_group_to_32<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
-            // SAFETY: by contract.
-            unsafe { V::unpack_to_32(Group::<BITS>(from), to) }
+        unsafe fn unpack_groups_to_32<V: Lanes, const BITS: u32>(
+            from: *const u8,
+            _: u32,
+            to: *mut u8,
+            groups: usize,
+        ) {
+            for i in 0..groups {
+                let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
+                // SAFETY: by contract.
+                unsafe { V::unpack_to_32(group, to.wrapping_add(i * GROUP * size_of::<u32>())) }
+            }
         }
 
         #[target_feature(enable = $features)]
@@ -483,9 +503,9 @@ macro_rules! instantiate {
 
         #[target_feature(enable = $features)]
         #[inline(never)]
-        unsafe fn unpack_wide(from: *const u8, bits: u32, to: *mut u8) {
+        unsafe fn unpack_wide(from: *const u8, bits: u32, to: *mut u8, groups: usize) {
             // SAFETY: by contract.
-            unsafe { wide::unpack(from, bits, to) }
+            unsafe { wide::unpack(from, bits, to, groups) }
         }
 
         #[target_feature(enable = $features)]
@@ -584,8 +604,8 @@ macro_rules! kernels {
         [
             $($(Kernels {
                 between: kernels!(@$tested $lanes, $bits),
-                unpack: unpack_group::<$lanes, $bits>,
-                unpack_to_32: unpack_group_to_32::<$lanes, $bits>,
+                unpack: unpack_groups::<$lanes, $bits>,
+                unpack_to_32: unpack_groups_to_32::<$lanes, $bits>,
                 pack: pack_group::<$lanes, $bits>,
             },)*)*
             Kernels {

@@ -40,12 +40,13 @@ unsafe fn codes(from: *const u8, bits: u32, v: usize) -> Vector {
 /// # Safety
 /// See [`super::groups::Kernels`].
 #[inline(always)]
-pub(super) unsafe fn unpack(from: *const u8, bits: u32, to: *mut u8) {
-    for v in 0..GROUP / LANES {
-        // SAFETY: by contract.
-        unsafe {
-            let to = to.wrapping_add(v * VECTOR).cast::<Vector>();
-            to.write_unaligned(codes(from, bits, v));
+pub(super) unsafe fn unpack(from: *const u8, bits: u32, to: *mut u8, groups: usize) {
+    for i in 0..groups {
+        let from = from.wrapping_add(i * bits as usize * VECTOR);
+        let to = to.cast::<Vector>().wrapping_add(i * (GROUP / LANES));
+        for v in 0..GROUP / LANES {
+            // SAFETY: by contract.
+            unsafe { to.wrapping_add(v).write_unaligned(codes(from, bits, v)) };
         }
     }
 }
@@ -61,7 +62,7 @@ pub(super) unsafe fn between(
     bits: u32,
     test: Test,
     out: &mut [[u64; GROUP_WORDS]],
-    unpack: unsafe fn(*const u8, u32, *mut u8),
+    unpack: unsafe fn(*const u8, u32, *mut u8, usize),
     inside: impl Fn(&[u64; 64]) -> u64,
 ) {
     let mut buffer = [0; GROUP];
@@ -71,7 +72,7 @@ pub(super) unsafe fn between(
             ask_ahead(group, bits);
         }
         // SAFETY: by contract.
-        unsafe { unpack(group, bits, buffer.as_mut_ptr().cast()) };
+        unsafe { unpack(group, bits, buffer.as_mut_ptr().cast(), 1) };
         for (word, codes) in words.iter_mut().zip(buffer.as_chunks().0) {
             *word = inside(codes) ^ test.flip;
         }
