@@ -197,7 +197,7 @@ pub const EXPERIMENTS: [Experiment; 13] = [
         name: "calibrate",
         about: "the constants of the cost model on this machine, and how good the choices by them are",
         kind: Kind::Calibrate(calibrate::Plan {
-            fitted: &[1, 4, 8, 9, 12, 16, 17, 20, 24, 28, 32],
+            fitted: &[1, 4, 8, 9, 12, 16, 17, 20, 22, 24, 26, 28, 29, 32],
             checked: &[2, 3, 5, 6, 7, 10, 11, 13, 14, 15, 18, 19, 21, 23, 25, 27, 30, 31],
             percents: &[1, 10, 50],
         }),

@@ -38,15 +38,41 @@ const fn line(base: f64, per_bit: f64) -> Line {
     Line { base, per_bit }
 }
 
+/// A line for codes of up to 8 bits, one for up to 16, one for wider codes: kernels work on other lanes, and write other words,
+/// from one of these widths on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lines(pub [Line; 3]);
+
+impl Lines {
+    /// The same line for all widths.
+    pub const fn straight(line: Line) -> Lines {
+        Lines([line; 3])
+    }
+
+    /// Which of the lines is that of a width.
+    pub fn place(bits: u32) -> usize {
+        match bits {
+            ..=8 => 0,
+            9..=16 => 1,
+            _ => 2,
+        }
+    }
+
+    /// The cost at a width.
+    pub fn at(self, bits: u32) -> f64 {
+        self.0[Lines::place(bits)].at(bits)
+    }
+}
+
 /// What codes of a layout cost, in nanoseconds a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayoutCost {
     /// A range test.
-    pub test: Line,
+    pub test: Lines,
     /// Fetching every code as a machine word.
-    pub unpack: Line,
+    pub unpack: Lines,
     /// Fetching the codes at sparse positions.
-    pub access: Line,
+    pub access: Lines,
 }
 
 /// What is favoured: the price of each part of a candidate's cost.
@@ -90,7 +116,11 @@ pub struct Calibration {
 /// layouts as `frazil bench calibrate` fitted them, the rest from blocks of TPC-H's columns.
 impl Default for Calibration {
     fn default() -> Calibration {
-        let cost = |test, unpack, access| LayoutCost { test, unpack, access };
+        let cost = |test, unpack, access| LayoutCost {
+            test: Lines::straight(test),
+            unpack: Lines::straight(unpack),
+            access: Lines::straight(access),
+        };
         let weights = |scan, access, byte| Weights { scan, access, byte };
         Calibration {
             layouts: [

@@ -3,8 +3,8 @@
 //!
 //! Codes lie in the second-level cache and are worked on by windows of 4,096 rows, as in a scan. For each
 //! layout and width, three costs a value: a range test, unpacking all rows, and fetching those at
-//! positions. A line over the width is fitted to each by least squares of the relative error, for choices
-//! compare ratios. Then, on other widths, selectivities and distributions, each purpose's choice by the
+//! positions. Lines over the width, one for each size of lanes, are fitted to each by least squares of the relative error,
+//! for choices compare ratios. Then, on other widths, selectivities and distributions, each purpose's choice by the
 //! lines is held against the layout that the measured costs make best.
 
 use super::codes::{Random, uniform, zipf};
@@ -13,7 +13,7 @@ use super::scan_cases::layout_name;
 use super::trials::{self, PER_VALUE, Trial};
 use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
-use frazil_block::cost_model::{LayoutCost, Line};
+use frazil_block::cost_model::{LayoutCost, Line, Lines};
 use frazil_block::{Calibration, Layout, Purpose};
 use frazil_kernels::{Combine, Isa, RangeOp, Selection, packed};
 use frazil_types::Result;
@@ -219,17 +219,19 @@ fn access_trial<'a>(case: String, column: &'a Column, positions: &'a [Vec<u16>])
 }
 
 fn fit(points: &[(u32, Costs)]) -> LayoutCost {
-    let line = |read: fn(&Costs) -> f64| {
-        let points: Vec<(f64, f64)> = points
-            .iter()
-            .map(|(bits, costs)| (f64::from(*bits), read(costs)))
-            .collect();
-        fit_line(&points)
+    let lines = |read: fn(&Costs) -> f64| {
+        Lines(std::array::from_fn(|place| {
+            let points = points.iter().filter(|(bits, _)| Lines::place(*bits) == place);
+            let points: Vec<(f64, f64)> = points
+                .map(|(bits, costs)| (f64::from(*bits), read(costs)))
+                .collect();
+            fit_line(&points)
+        }))
     };
     LayoutCost {
-        test: line(|costs| costs.test),
-        unpack: line(|costs| costs.unpack),
-        access: line(|costs| costs.access),
+        test: lines(|costs| costs.test),
+        unpack: lines(|costs| costs.unpack),
+        access: lines(|costs| costs.access),
     }
 }
 
@@ -265,15 +267,17 @@ fn add_lines(report: &mut Report, name: &'static str, layout: Layout, cost: &Lay
         ("unpack", cost.unpack),
         ("access", cost.access),
     ];
-    for (what, line) in lines {
-        for (metric, value) in [("base", line.base), ("per_bit", line.per_bit)] {
-            report.add(Measurement {
-                experiment: name,
-                case: format!("line/{}/{what}", layout_name(layout)),
-                metric,
-                unit: "ns",
-                values: Values::Exact(value),
-            });
+    for (what, lines) in lines {
+        for (line, widths) in lines.0.iter().zip(["1_to_8", "9_to_16", "17_to_32"]) {
+            for (metric, value) in [("base", line.base), ("per_bit", line.per_bit)] {
+                report.add(Measurement {
+                    experiment: name,
+                    case: format!("line/{}/{what}/{widths}", layout_name(layout)),
+                    metric,
+                    unit: "ns",
+                    values: Values::Exact(value),
+                });
+            }
         }
     }
 }

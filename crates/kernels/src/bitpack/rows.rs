@@ -315,6 +315,38 @@ fn groups(positions: &[u16]) -> Range<usize> {
     least as usize / GROUP..greatest as usize / GROUP + 1
 }
 
+/// Whether a lot of positions is of so many codes in so few groups that unpacking those is faster than fetching them one by one.
+#[inline(always)]
+fn are_close<L>(positions: &[u16]) -> bool {
+    let groups = groups(positions).len();
+    groups <= RING / GROUP && positions.len() >= dense::<L>() * groups
+}
+
+/// Whether no lot of the positions is close.
+#[inline(always)]
+pub(super) fn are_sparse<U: Unit, L: CodeWord, C: CodeWord>(bits: u32, positions: &[u16]) -> bool {
+    bits as usize == 8 * size_of::<L>() || !positions.chunks(SOME).any(are_close::<L>)
+}
+
+/// The codes at positions that are sparse, or of whole words.
+///
+/// # Safety
+/// As [`all`]; `out` has exactly as many words as rows are selected.
+#[inline(always)]
+pub(super) unsafe fn at_sparse_positions<U: Unit, L: CodeWord, C: CodeWord>(
+    codes: Packed<'_>,
+    positions: &[u16],
+    out: &mut [C],
+) {
+    // SAFETY: by contract.
+    unsafe {
+        match codes.bits as usize == 8 * size_of::<L>() {
+            true => sparse::words::<L, C>(codes, positions, out),
+            false => sparse::extract::<L, C>(codes, 0, positions, out),
+        }
+    }
+}
+
 /// The codes at ascending positions: where groups have many of them they are unpacked.
 ///
 /// # Safety
@@ -325,22 +357,17 @@ pub(super) unsafe fn at_positions<U: Unit, L: CodeWord, C: CodeWord>(
     positions: &[u16],
     out: &mut [C],
 ) {
-    if codes.bits as usize == 8 * size_of::<L>() {
-        // SAFETY: by contract.
-        return unsafe { sparse::words::<L, C>(codes, positions, out) };
-    }
     let unpack = U::kernels(codes.bits).unpack;
     let mut ring = Buffer::<L, RING>::new();
     let mut unpacked = 0..0;
     for (positions, out) in positions.chunks(SOME).zip(out.chunks_mut(SOME)) {
-        let groups = groups(positions);
-        let few = positions.len() < dense::<L>() * groups.len();
         // SAFETY: by contract; the ring holds all groups of the positions when they are taken from it.
         unsafe {
-            if few || groups.len() > RING / GROUP {
+            if !are_close::<L>(positions) {
                 sparse::extract::<L, C>(codes, 0, positions, out);
                 continue;
             }
+            let groups = groups(positions);
             for group in groups.clone() {
                 if !unpacked.contains(&group) {
                     let to = ring.from(group * GROUP % RING);
@@ -551,7 +578,13 @@ macro_rules! instantiate {
                     Selection::Bits { words, start, len } => {
                         unpack_by_bits(codes, words, start as usize, len, out)
                     }
-                    Selection::Positions(positions) => unpack_at_positions(codes, positions, out),
+                    Selection::Positions(positions) => {
+                        if by_lane!(codes.bits, $unit, C, are_sparse, codes.bits, positions) {
+                            unpack_at_sparse_positions(codes, positions, out);
+                        } else {
+                            unpack_at_positions(codes, positions, out);
+                        }
+                    }
                 }
             }
             count
@@ -576,6 +609,27 @@ macro_rules! instantiate {
         ) {
             // SAFETY: by contract.
             unsafe { by_lane!(codes.bits, $unit, C, by_bits, codes, words, start, len, out) }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline(never)]
+        unsafe fn unpack_at_sparse_positions<C: CodeWord>(
+            codes: Packed<'_>,
+            positions: &[u16],
+            out: &mut [C],
+        ) {
+            // SAFETY: by contract.
+            unsafe {
+                by_lane!(
+                    codes.bits,
+                    $unit,
+                    C,
+                    at_sparse_positions,
+                    codes,
+                    positions,
+                    out
+                )
+            }
         }
 
         #[target_feature(enable = $features)]

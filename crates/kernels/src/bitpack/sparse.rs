@@ -31,17 +31,17 @@ const FEW: usize = 12;
 struct Places {
     /// Byte of the word that holds the low bits, times 64, and the shift: a shift by all of it is one by the
     /// shift, and one load is saved.
-    low: [u32; SOME],
+    low: [MaybeUninit<u32>; SOME],
     /// Byte of the word that holds the high bits.
-    high: [u32; SOME],
+    high: [MaybeUninit<u32>; SOME],
 }
 
 impl Places {
     #[inline(always)]
     fn new() -> Places {
         Places {
-            low: [0; SOME],
-            high: [0; SOME],
+            low: [MaybeUninit::uninit(); SOME],
+            high: [MaybeUninit::uninit(); SOME],
         }
     }
 
@@ -65,13 +65,14 @@ fn find_some<L>(
     bits: u32,
     first: u32,
     positions: &[u16; AT_ONCE],
-    low: &mut [u32; AT_ONCE],
-    high: &mut [u32; AT_ONCE],
+    low: &mut [MaybeUninit<u32>; AT_ONCE],
+    high: &mut [MaybeUninit<u32>; AT_ONCE],
 ) {
     let lane = size_of::<L>() as u32 * 8;
     for i in 0..AT_ONCE {
         let place = place(lane, bits, first + u32::from(positions[i]));
-        (low[i], high[i]) = (place.low << 6 | place.shift, place.high);
+        low[i].write(place.low << 6 | place.shift);
+        high[i].write(place.high);
     }
 }
 
@@ -212,7 +213,7 @@ unsafe fn one_by_one<C: CodeWord>(codes: Packed<'_>, first: usize, positions: &[
 /// callers, lest the loads become gathers.
 ///
 /// # Safety
-/// The words are there, the machine has BMI2.
+/// As many places were found, the words are there, and the machine has BMI2.
 #[target_feature(enable = "bmi1,bmi2")]
 #[inline(never)]
 unsafe fn fetch<L: CodeWord, C: CodeWord>(from: *const u8, bits: u32, places: &Places, out: &mut [C]) {
@@ -223,12 +224,16 @@ unsafe fn fetch<L: CodeWord, C: CodeWord>(from: *const u8, bits: u32, places: &P
     let places = places.low.iter().zip(&places.high);
     if lane.is_multiple_of(bits) {
         // No code lies in two words.
-        for (out, (&low, _)) in out.iter_mut().zip(places) {
+        for (out, (low, _)) in out.iter_mut().zip(places) {
+            // SAFETY: by contract.
+            let low = unsafe { low.assume_init() };
             *out = C::from_u64(word(low >> 6).wrapping_shr(low) & mask);
         }
         return;
     }
-    for (out, (&low, &high)) in out.iter_mut().zip(places) {
+    for (out, (low, high)) in out.iter_mut().zip(places) {
+        // SAFETY: by contract.
+        let (low, high) = unsafe { (low.assume_init(), high.assume_init()) };
         let (low_word, high_word) = (word(low >> 6), word(high));
         *out = C::from_u64(scalar::join::<L>(low_word, high_word, low % 64) & mask);
     }
