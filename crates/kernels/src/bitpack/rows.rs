@@ -324,6 +324,10 @@ fn are_close<L>(positions: &[u16]) -> bool {
 
 /// Whether no lot of the positions is close.
 #[inline(always)]
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "called by lane, as functions that fetch codes are"
+)]
 pub(super) fn are_sparse<U: Unit, L: CodeWord, C: CodeWord>(bits: u32, positions: &[u16]) -> bool {
     bits as usize == 8 * size_of::<L>() || !positions.chunks(SOME).any(are_close::<L>)
 }

@@ -32,7 +32,7 @@ fn matching(test: Test, bits: u32) -> u64 {
 #[inline(always)]
 const fn bytes(bits: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    let of_byte = bits * EACH & 0x8040_2010_0804_0201;
+    let of_byte = (bits * EACH) & 0x8040_2010_0804_0201;
     (of_byte + 0x7f * EACH) >> 7 & EACH
 }
 
@@ -52,7 +52,7 @@ pub(super) unsafe fn between_2<V: Tables>(from: *const u8, test: Test, out: &mut
     // In the table's order one code goes on in each byte, the other, in bit 1, in each fourth.
     let one = bytes(matching | matching << 4);
     let (first_two, last_two) = (matching & 3, matching >> 2);
-    let other = |two: u64| bytes((two & 1) * 0x0f | (two >> 1) * 0xf0) << 1;
+    let other = |two: u64| bytes(((two & 1) * 0x0f) | ((two >> 1) * 0xf0)) << 1;
     let table = table(one | other(first_two), one | other(last_two));
     // SAFETY: by contract; a group's match words are 64 bytes.
     unsafe {
