@@ -122,8 +122,10 @@ macro_rules! with_kernels {
 }
 
 impl Column {
-    /// `blocks` copies of a block of `codes`, which fit in `bits` bits, at most 32.
+    /// `blocks` copies of a block of `codes`, which fit in `bits` bits, at most 32, and are as wide as the
+    /// layout makes them.
     pub fn new(layout: Layout, bits: u32, codes: &[u64], blocks: usize) -> Column {
+        let bits = layout.code_bits(packed::top(bits));
         let store = match (layout, bits) {
             (Layout::BytePacked, ..=8) => Store::W8(Words::repeated(codes, blocks, |code| code as u8)),
             (Layout::BytePacked, 9..=16) => Store::W16(Words::repeated(codes, blocks, |code| code as u16)),
@@ -139,7 +141,7 @@ impl Column {
         }
     }
 
-    /// Bytes of a block, padding included.
+    /// Bytes of a block of codes that fit in `bits` bits, padding included.
     pub fn block_bytes(layout: Layout, bits: u32, rows: usize) -> usize {
         layout.bytes(rows, layout.code_bits(packed::top(bits)))
     }

@@ -260,7 +260,7 @@ impl Numbers<'_> {
             let left = (other * 4 / 5).checked_sub(codes)? / self.native_bytes();
             Some(left.min((1 << bits) - self.nullable() as usize))
         };
-        let widths = (1..=16).filter(|&bits| layout.code_bits((1 << bits) - 1) == bits);
+        let widths = (1..=16).filter(|&bits| layout.writes_width(bits));
         widths.filter_map(entries).max().unwrap_or(0)
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn plan(numbers: &Numbers, top: u64, column: &Column, insist: bool) -
         .collect();
     sample.sort_unstable();
     let enough = packed::bits_of(top.saturating_add(nullable + 1));
-    let widths = (1..=64).filter(|&bits| layout.has_width(bits));
+    let widths = (1..=64).filter(|&bits| layout.writes_width(bits));
     let last = widths.clone().find(|&bits| bits >= enough)?;
     let windows = widths.filter(|&bits| bits <= last).filter_map(|bits| {
         let span = covered(bits, nullable)?;

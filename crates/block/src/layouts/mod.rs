@@ -81,15 +81,25 @@ impl Layout {
     }
 
     /// Bits of a code when the largest is `largest`; 0 where there are no codes.
+    ///
+    /// Bit-packed codes that stand one behind the other, of 17 to 31 bits, are given an even number of
+    /// bits: four of them then end with a byte, and eight are spread to lanes by one load and one shuffle. An odd bit
+    /// saved, 3 to 6 % of the codes, costs a fifth of the speed of unpacking.
     pub fn code_bits(self, largest: u64) -> u32 {
-        match self {
-            Layout::None => 0,
-            Layout::BytePacked => 8 * byte_packed::width(largest) as u32,
-            _ => packed::bits_of(largest),
+        match (self, packed::bits_of(largest)) {
+            (Layout::None, _) => 0,
+            (Layout::BytePacked, _) => 8 * byte_packed::width(largest) as u32,
+            (Layout::BitPacked, bits @ 17..=31) => bits.next_multiple_of(2),
+            (_, bits) => bits,
         }
     }
 
-    /// Whether codes of so many bits are ever written.
+    /// Whether new columns have codes of so many bits.
+    pub(crate) fn writes_width(self, bits: u32) -> bool {
+        self.has_width(bits) && self.code_bits(packed::top(bits)) == bits
+    }
+
+    /// Whether codes of so many bits can be read.
     pub(crate) fn has_width(self, bits: u32) -> bool {
         match self {
             Layout::None => bits == 0,
@@ -134,6 +144,18 @@ impl fmt::Display for Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_that_stand_one_behind_the_other_have_an_even_width() {
+        for bits in 1..=64 {
+            let stored = Layout::BitPacked.code_bits(packed::top(bits));
+            let odd = (17..=31).contains(&bits) && bits % 2 == 1;
+            assert_eq!(stored, bits + u32::from(odd));
+            assert_eq!(Layout::BitPacked.writes_width(bits), !odd, "{bits}");
+            assert!(Layout::BitPacked.has_width(bits), "{bits}");
+            assert_eq!(Layout::ByteSlice.code_bits(packed::top(bits)), bits);
+        }
+    }
 
     #[test]
     fn ids_are_those_of_the_format_and_the_order_given_up_is_refused() {

@@ -1,6 +1,7 @@
 //! Golden files: every released version of the format stays readable. `tests/golden/v1.block` was
 //! written when version 1 was made, the others with version 2; `FRAZIL_WRITE_GOLDEN=1` writes those that
-//! are not there anew, which is right only while a version is unreleased.
+//! are not there anew, which is right only while a version is unreleased. `odd_width.block` has bit-packed codes of
+//! 17 bits, a width that is read and not written any more.
 
 use crate::support::{Column, build, columns, same};
 use frazil_block::{Block, BlockBytes, ColumnOptions, Encoding, Layout};
@@ -114,4 +115,17 @@ fn version_2_is_read_and_written_as_it_was() {
         check_values(&golden, &held.iter().map(|(c, ..)| c).collect::<Vec<_>>());
         check_bytes(&golden, &today);
     }
+}
+
+#[test]
+fn odd_widths_are_read() {
+    let drifting = |(c, ..): &(Column, Encoding, Option<Layout>)| c.name.starts_with("bigint drifting");
+    let held: Held = held_as(Encoding::Frames, Layout::BitPacked)
+        .into_iter()
+        .filter(drifting)
+        .collect();
+    let golden = open(&format!("{DIRECTORY}/odd_width.block")).expect("the golden file is there");
+    assert_eq!(golden.entry(0).code_bits, 17);
+    check_values(&golden, &held.iter().map(|(c, ..)| c).collect::<Vec<_>>());
+    assert_eq!(built(&held).entry(0).code_bits, 18);
 }

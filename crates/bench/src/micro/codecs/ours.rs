@@ -2,7 +2,7 @@
 
 use super::{Codec, ROWS, Scratch, pick};
 use frazil_block::{AlignedBytes, Layout};
-use frazil_kernels::{Isa, Packed, Selection, bitpack, byteslice, packed};
+use frazil_kernels::{Isa, Packed, Selection, bitpack, byteslice};
 
 pub(super) fn codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
     vec![
@@ -23,7 +23,7 @@ struct Bytes {
 impl Bytes {
     fn new(layout: Layout, values: &[u32]) -> Bytes {
         let codes: Vec<u64> = values.iter().map(|&value| value.into()).collect();
-        let bits = packed::bits_of(codes.iter().copied().max().unwrap_or_default());
+        let bits = layout.code_bits(codes.iter().copied().max().unwrap_or_default());
         let mut bytes = AlignedBytes::default();
         let out = bytes.extend_zeroed(layout.bytes(codes.len(), bits));
         match layout {
