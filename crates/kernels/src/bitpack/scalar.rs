@@ -1,6 +1,6 @@
 //! The oracle of bit-packed codes: one code at a time, found by [`place`].
 
-use super::place::{Place, in_a_row, lane_bits, place, window};
+use super::place::{GROUP, Place, group_bytes, in_a_row, lane_bits, place, window};
 use crate::packed::top;
 use crate::selection::write_rows;
 use crate::{CodeWord, Combine, Packed, RangeOp, Selection};
@@ -12,56 +12,42 @@ use std::ops::Range;
 /// The bytes are those of the codes, and the row is one of them.
 #[inline(always)]
 pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
-    let (from, bits) = (codes.bytes.as_ptr(), codes.bits);
-    if in_a_row(bits) {
-        let (byte, shift) = window(8, bits, row as u32, codes.bytes.len() as u32);
-        // SAFETY: no window leaves the bytes.
-        let window = unsafe { from.add(byte as usize).cast::<u64>().read_unaligned() };
-        return u64::from_le(window) >> shift & top(bits);
-    }
-    if bits <= 16 {
-        // SAFETY: by contract.
-        return unsafe { NARROW[bits as usize - 1](from, row as u32) };
-    }
-    // SAFETY: by contract, all words asked for are there.
-    let word = |byte: usize| unsafe { from.add(byte).cast::<u64>().read_unaligned() };
-    match bits {
-        // SAFETY: as above.
-        32 => u32::from_le(unsafe { from.cast::<u32>().add(row).read_unaligned() }).into(),
-        64 => u64::from_le(word(row * 8)),
-        _ => {
-            let Place { low, high, shift } = place(64, bits, row as u32);
-            let (low, high) = (
-                u64::from_le(word(low as usize)),
-                u64::from_le(word(high as usize)),
-            );
-            join::<u64>(low, high, shift) & top(bits)
-        }
-    }
+    // SAFETY: by contract.
+    unsafe { GET[codes.bits as usize - 1](codes.bytes.as_ptr(), row as u32) }
 }
 
-/// [`get`] of each width up to 16 bits: where a code lies takes more time to compute than to read unless its width is a
-/// constant.
-static NARROW: [unsafe fn(*const u8, u32) -> u64; 16] = {
+/// [`get`] of each width: where a code lies takes more time to compute than to read unless its width is a constant.
+static GET: [unsafe fn(*const u8, u32) -> u64; 64] = {
     macro_rules! functions {
-        ($lane:ident: $($bits:literal)*; $pairs:ident: $($wide:literal)*) => {
-            [$(narrow::<$lane, $bits>,)* $(narrow::<$pairs, $wide>,)*]
-        };
+        ($($lane:ident: $($bits:literal)*;)*) => { [$($(code::<$lane, $bits>,)*)*] };
     }
-    functions!(u8: 1 2 3 4 5 6 7 8; u16: 9 10 11 12 13 14 15 16)
+    functions!(
+        u8: 1 2 3 4 5 6 7 8;
+        u16: 9 10 11 12 13 14 15 16;
+        u32: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
+        u64: 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64;
+    )
 };
 
 /// The code of a row, of `BITS` bits in lanes of `L`.
 ///
 /// # Safety
-/// As [`get`].
-unsafe fn narrow<L: CodeWord, const BITS: u32>(from: *const u8, row: u32) -> u64 {
+/// The bytes from there on have the row's group.
+unsafe fn code<L: CodeWord, const BITS: u32>(from: *const u8, row: u32) -> u64 {
     let lane = size_of::<L>() as u32 * 8;
     // SAFETY: by contract, all words asked for are there.
     let word = |byte: u32| unsafe { from.add(byte as usize).cast::<L>().read_unaligned() }.to_u64();
     // Codes as wide as their lanes stand row by row.
     if BITS == lane {
         return word(row * (lane / 8));
+    }
+    if in_a_row(BITS) {
+        let group = group_bytes(BITS) as u32;
+        let (byte, shift) = window(8, BITS, row % GROUP as u32, group);
+        let byte = row / GROUP as u32 * group + byte;
+        // SAFETY: by contract, and no window leaves its group.
+        let window = unsafe { from.add(byte as usize).cast::<u64>().read_unaligned() };
+        return u64::from_le(window) >> shift & top(BITS);
     }
     let Place { low, high, shift } = place(lane, BITS, row);
     let code = match lane.is_multiple_of(BITS) {

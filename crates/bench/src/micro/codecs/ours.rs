@@ -39,12 +39,12 @@ impl Bytes {
     }
 
     /// Shorter lists are fetched at their positions: reading everything would take longer. Codes of up to
-    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked; whole words are picked
-    /// where they are.
+    /// 16 bits are unpacked to narrow words, of which more are in cache when they are picked. Whole words are unpacked
+    /// for nothing but the loop that picks, which has no positions to check.
     fn short_list(layout: Layout, bits: u32) -> usize {
         match (layout, bits) {
             (_, ..=16) => ROWS / 16,
-            (Layout::BitPacked, 32) => usize::MAX,
+            (Layout::BitPacked, 32) => ROWS,
             _ => ROWS / 4,
         }
     }
