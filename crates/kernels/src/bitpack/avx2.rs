@@ -1,7 +1,7 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
 use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, eight_rows_a_lane, group_bytes};
+use super::place::{GROUP, VECTOR, eight_rows_a_lane, group_bytes};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::tables::{self, Tables};
 use super::wide;
@@ -315,6 +315,17 @@ impl Lanes for Bytes {
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
+            if BITS == 4 {
+                // Two codes in a byte: widening it once does for both.
+                for at in (0..group_bytes(BITS)).step_by(8) {
+                    let both = _mm256_cvtepu8_epi32(_mm_loadl_epi64(group.0.wrapping_add(at).cast()));
+                    // Of 64 lanes each: the first codes of a vector, then the second.
+                    let to = to.wrapping_add((at / VECTOR * VECTOR + at) * 4);
+                    _mm256_storeu_si256(to.cast(), _mm256_and_si256(both, _mm256_set1_epi32(0xf)));
+                    _mm256_storeu_si256(to.wrapping_add(VECTOR * 4).cast(), _mm256_srli_epi32::<4>(both));
+                }
+                return;
+            }
             if !eight_rows_a_lane(BITS) {
                 unroll!(v < 16 => {
                     let codes = group.codes::<Self>(v).0;
