@@ -64,6 +64,11 @@ macro_rules! layouts {
                 }
 
                 #[test]
+                fn tests_stretches() {
+                    super::tests_stretches(&LAYOUT);
+                }
+
+                #[test]
                 fn tests_sets() {
                     super::tests_sets(&LAYOUT);
                 }
@@ -382,5 +387,47 @@ fn runs_where_it_is_told(layout: &Layout) {
         (layout.unpack16)(isa, column.packed(), Selection::all(0..1000), &mut [0; 1000]);
         (layout.in_set)(isa, column.packed(), 0..1000, &[1], Combine::Replace, &mut words);
         assert!(counters::calls(layout.kernel, isa) >= before + 3, "{isa}");
+    }
+}
+
+/// A whole block of stretches that differ: what a scan decides by the rows it has seen (ByteSlice: which slices it needs, by
+/// chance, always, never) must make no difference.
+fn tests_stretches(layout: &Layout) {
+    for bits in [12, 20, 40] {
+        let (mut random, top) = (Random(bits.into()), top(bits));
+        let bound = random.next() & top;
+        let codes = (0..1 << 16).map(|row: u64| match row / 3000 % 4 {
+            0 => random.next() & top,
+            1 => bound ^ random.next() & 3,
+            2 => bound ^ (top & !(top >> 1)),
+            _ => [bound, bound ^ (top & !(top >> 1))][usize::from(random.below(1500) > 0)],
+        });
+        let column = Column::new(layout, codes.collect(), bits);
+        for (low, high) in [
+            (0, bound),
+            (bound, top),
+            (bound, bound),
+            (bound & !0xff, bound),
+            (bound - 1, bound + 1),
+        ] {
+            check_words(
+                &column,
+                &mut random,
+                |code| low <= code && code <= high,
+                |isa, rows, combine, out| {
+                    (layout.between)(
+                        isa,
+                        column.packed(),
+                        rows,
+                        RangeOp::Inside,
+                        low,
+                        high,
+                        combine,
+                        out,
+                    )
+                },
+                || format!("{low:#x}..={high:#x}"),
+            );
+        }
     }
 }

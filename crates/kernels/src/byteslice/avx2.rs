@@ -105,6 +105,19 @@ impl Lanes for Pair {
             u64::from(lower) | u64::from(upper) << 32
         }
     }
+
+    #[inline(always)]
+    unsafe fn any(mask: Pair, of: u64) -> bool {
+        if of != !0 {
+            // SAFETY: by contract.
+            return unsafe { Pair::bits(mask) } & of != 0;
+        }
+        // SAFETY: by contract.
+        unsafe {
+            let either = _mm256_or_si256(mask.0, mask.1);
+            _mm256_testz_si256(either, either) == 0
+        }
+    }
 }
 
 /// 64 pairs of bytes, or as many of ones or zeros: 32 rows in each.

@@ -15,20 +15,34 @@ use super::slices::{MOST, Slices};
 use crate::prefetch::prefetch_read;
 
 /// Match words after which is decided anew.
-pub(super) const WORDS: usize = 16;
+const WORDS: usize = 16;
 /// Rows from those that are tested to those whose lines are asked for: what memory delivers of two slices
 /// while a line is on its way.
 const AHEAD_ROWS: usize = 2048;
 
-/// Times [`WORDS`] match words for which slices are read unasked after they were counted.
-const UNASKED: u32 = 31;
-
-/// Vectors of [`WORDS`] words that must need a slice for reading it unasked to pay: a comparison takes three cycles, a branch
-/// foretold wrong some eighteen.
-const WORTH: u64 = 2;
+/// Times [`WORDS`] match words for which slices are read unasked after many vectors needed one. A comparison takes three
+/// cycles, a branch foretold wrong some eighteen, so one vector in sixteen is break-even.
+const UNASKED: u32 = 63;
+/// The same after a single vector did, which says little.
+const UNASKED_IN_DOUBT: u32 = 3;
 
 /// Slices that may be read unasked: the third is hardly ever needed.
 pub(super) const SURE: usize = 2;
+
+/// Where a scan stops reading slices of 64 rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// Nowhere.
+    Never,
+    /// Nowhere: the slices are [`SURE`] all in all.
+    NeverOfSure,
+    /// Where nothing is undecided any more, but not before the first [`SURE`] slices.
+    BehindSure,
+    /// There, counting which slices were needed.
+    BehindSureCounting,
+    /// Where nothing is undecided any more, counting.
+    Anywhere,
+}
 
 /// Vectors that needed each slice, lately, and what follows for the slices.
 pub(super) struct Lookahead {
@@ -55,31 +69,48 @@ impl Lookahead {
         }
     }
 
-    /// Whether the first [`SURE`] slices are read unasked, and nothing is counted.
+    /// How the next [`WORDS`] words are made, from `count` slices.
     #[inline(always)]
-    pub fn is_sure(&self) -> bool {
-        self.uncounted > 0
+    pub fn stops(&self, count: usize) -> Stops {
+        match (self.uncounted, self.is_sure) {
+            _ if count < SURE => Stops::Never,
+            (1.., _) if count == SURE => Stops::NeverOfSure,
+            (1.., _) => Stops::BehindSure,
+            (0, true) => Stops::BehindSureCounting,
+            (0, false) => Stops::Anywhere,
+        }
     }
 
-    /// Whether a vector reads slice `j`, given whether it needs it.
+    /// Match words until is decided anew, of `left`.
     #[inline(always)]
-    pub fn reads(&mut self, j: usize, is_needed: bool) -> bool {
+    pub fn words(&self, left: usize) -> usize {
+        left.min(WORDS * self.uncounted.max(1) as usize)
+    }
+
+    /// Counts a vector that needs slice `j`, or does not.
+    #[inline(always)]
+    pub fn count(&mut self, j: usize, is_needed: bool) {
         self.needed += u64::from(is_needed) << (8 * j);
-        // No branch on what is not foreseen.
-        is_needed | (self.is_sure & (j < SURE))
     }
 
     /// Decides by what was counted since it did last.
     #[inline(always)]
     pub fn decide(&mut self) {
         if self.uncounted > 0 {
-            self.uncounted -= 1;
+            self.uncounted = 0;
             return;
         }
-        // One of the words that were tested is more than break-even, which is at about one in sixteen.
-        self.wanted = MOST - self.needed.leading_zeros() as usize / 8;
-        self.is_sure = self.needed >> 8 & 0xff >= WORTH;
-        self.uncounted = if self.is_sure { UNASKED } else { 0 };
+        // One of the words that were tested is more than break-even. A slice that was needed before is asked for once more.
+        let wanted = MOST - self.needed.leading_zeros() as usize / 8;
+        let before = if self.is_sure { self.wanted.min(SURE) } else { 0 };
+        self.wanted = wanted.max(before);
+        self.uncounted = match self.needed >> 8 & 0xff {
+            0 => 0,
+            1 if self.is_sure => UNASKED_IN_DOUBT,
+            1 => 0,
+            _ => UNASKED,
+        };
+        self.is_sure = self.uncounted > 0;
         self.needed = 0;
     }
 

@@ -13,7 +13,7 @@
 //! zeros left and the high bound only ones are not read at all.
 
 use super::bounds::Bounds;
-use super::lookahead::{self, Lookahead};
+use super::lookahead::{Lookahead, SURE, Stops};
 use super::slices::{MOST, Slices};
 use crate::packed::{CodeRange, cut_tail};
 use crate::vbp::planes::{PLANE_BYTES, Planes};
@@ -49,6 +49,23 @@ pub(super) trait Lanes: Copy {
     unsafe fn without(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Condensed to one bit a lane.
     unsafe fn bits(mask: Self::Mask) -> u64;
+    /// Whether one of the lanes whose bits are in `of` is true.
+    #[inline(always)]
+    unsafe fn any(mask: Self::Mask, of: u64) -> bool {
+        // SAFETY: by contract.
+        unsafe { Self::bits(mask) & of != 0 }
+    }
+}
+
+/// What the bounds have in a slice, in every lane.
+type Splats<L> = (L, L);
+
+/// # Safety
+/// The machine has the instruction set of `L`.
+#[inline(always)]
+unsafe fn splats<L: Lanes>(bounds: &Bounds, j: usize) -> Splats<L> {
+    // SAFETY: by contract.
+    unsafe { (L::splat(&bounds.low, j), L::splat(&bounds.high, j)) }
 }
 
 /// A form of range test, by the masks it keeps.
@@ -61,12 +78,12 @@ trait Test<L: Lanes> {
     /// Whether the bounds have bytes in common.
     const PREFIXED: bool = false;
 
-    /// After slice `j`, in which the bounds are the first time different.
-    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State;
+    /// After a slice, in which the bounds are the first time different.
+    unsafe fn first(bytes: L, bounds: Splats<L>) -> Self::State;
     /// Only of these rows.
     unsafe fn within(state: Self::State, rows: L::Mask) -> Self::State;
-    /// After slice `j`.
-    unsafe fn next(state: Self::State, bytes: L, bounds: &Bounds, j: usize) -> Self::State;
+    /// After another slice.
+    unsafe fn next(state: Self::State, bytes: L, bounds: Splats<L>) -> Self::State;
     /// Rows inside.
     fn inside(state: Self::State) -> L::Mask;
     /// Rows that a later slice may expel; they are inside.
@@ -79,12 +96,9 @@ impl<L: Lanes> Test<L> for Equal {
     type State = L::Mask;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> L::Mask {
+    unsafe fn first(bytes: L, (low, _): Splats<L>) -> L::Mask {
         // SAFETY: by contract.
-        unsafe {
-            let code = L::splat(&bounds.low, j);
-            bytes.inside(code, code)
-        }
+        unsafe { bytes.inside(low, low) }
     }
 
     #[inline(always)]
@@ -94,9 +108,9 @@ impl<L: Lanes> Test<L> for Equal {
     }
 
     #[inline(always)]
-    unsafe fn next(state: L::Mask, bytes: L, bounds: &Bounds, j: usize) -> L::Mask {
+    unsafe fn next(state: L::Mask, bytes: L, (low, _): Splats<L>) -> L::Mask {
         // SAFETY: by contract.
-        unsafe { bytes.equal(L::splat(&bounds.low, j), state) }
+        unsafe { bytes.equal(low, state) }
     }
 
     #[inline(always)]
@@ -119,11 +133,10 @@ impl<L: Lanes> Test<L> for AtMost {
     type State = OneSided<L::Mask>;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
+    unsafe fn first(bytes: L, (low, high): Splats<L>) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let high = L::splat(&bounds.high, j);
-            let inside = bytes.inside(L::splat(&bounds.low, j), high);
+            let inside = bytes.inside(low, high);
             (inside, bytes.equal(high, inside))
         }
     }
@@ -135,10 +148,9 @@ impl<L: Lanes> Test<L> for AtMost {
     }
 
     #[inline(always)]
-    unsafe fn next((inside, equal): Self::State, bytes: L, bounds: &Bounds, j: usize) -> Self::State {
+    unsafe fn next((inside, equal): Self::State, bytes: L, (_, high): Splats<L>) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let high = L::splat(&bounds.high, j);
             let expelled = high.less(bytes, equal);
             (L::without(inside, expelled), bytes.equal(high, equal))
         }
@@ -161,11 +173,10 @@ impl<L: Lanes> Test<L> for AtLeast {
     type State = OneSided<L::Mask>;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
+    unsafe fn first(bytes: L, (low, high): Splats<L>) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let low = L::splat(&bounds.low, j);
-            let inside = bytes.inside(low, L::splat(&bounds.high, j));
+            let inside = bytes.inside(low, high);
             (inside, bytes.equal(low, inside))
         }
     }
@@ -177,10 +188,9 @@ impl<L: Lanes> Test<L> for AtLeast {
     }
 
     #[inline(always)]
-    unsafe fn next((inside, equal): Self::State, bytes: L, bounds: &Bounds, j: usize) -> Self::State {
+    unsafe fn next((inside, equal): Self::State, bytes: L, (low, _): Splats<L>) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let low = L::splat(&bounds.low, j);
             let expelled = bytes.less(low, equal);
             (L::without(inside, expelled), bytes.equal(low, equal))
         }
@@ -206,10 +216,9 @@ impl<L: Lanes, const PREFIXED: bool> Test<L> for Between<PREFIXED> {
     const PREFIXED: bool = PREFIXED;
 
     #[inline(always)]
-    unsafe fn first(bytes: L, bounds: &Bounds, j: usize) -> Self::State {
+    unsafe fn first(bytes: L, (low, high): Splats<L>) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let (low, high) = (L::splat(&bounds.low, j), L::splat(&bounds.high, j));
             let inside = bytes.inside(low, high);
             (inside, bytes.equal(low, inside), bytes.equal(high, inside))
         }
@@ -222,15 +231,9 @@ impl<L: Lanes, const PREFIXED: bool> Test<L> for Between<PREFIXED> {
     }
 
     #[inline(always)]
-    unsafe fn next(
-        (inside, at_low, at_high): Self::State,
-        bytes: L,
-        bounds: &Bounds,
-        j: usize,
-    ) -> Self::State {
+    unsafe fn next((inside, at_low, at_high): Self::State, bytes: L, (low, high): Splats<L>) -> Self::State {
         // SAFETY: by contract.
         unsafe {
-            let (low, high) = (L::splat(&bounds.low, j), L::splat(&bounds.high, j));
             let expelled = L::or(bytes.less(low, at_low), high.less(bytes, at_high));
             (
                 L::without(inside, expelled),
@@ -350,6 +353,9 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
 ) {
     let flip = op.flip();
     let mut ahead = Lookahead::new(bounds.count);
+    // The compiler would not dare to take these out of the loops: it has seen too much by then.
+    // SAFETY: by contract.
+    let sure = unsafe { [splats::<L>(bounds, 0), splats::<L>(bounds, 1)] };
     // `open` yields the rows whose old bit a test can change: the others are as good as decided.
     macro_rules! test {
         ($stops:expr, $row:expr, $word:expr, $open:expr, $combine:expr) => {
@@ -357,32 +363,55 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
             if open != 0 {
                 let (from, stride) = (codes.at($row * L::BYTES), codes.stride);
                 // SAFETY: slices are readable in whole vectors; the rest by contract.
-                let state = unsafe { matches::<L, T, $stops>(from, stride, bounds, open, &mut ahead) };
+                let state = unsafe { matches::<L, T, $stops>(from, stride, bounds, sure, open, &mut ahead) };
                 *$word = $combine(*$word, finish($row, open, state) ^ flip);
             }
         };
     }
     macro_rules! run {
-        ($open:expr, $combine:expr) => {
-            for (i, words) in out.chunks_mut(lookahead::WORDS).enumerate() {
-                let rows = (start + i * lookahead::WORDS * 64..).step_by(64);
-                if !STOPS {
-                    for (row, word) in rows.zip(words) {
-                        test!(NEVER, row, word, $open, $combine);
+        ($open:expr, $combine:expr) => {{
+            let mut left = &mut out[..];
+            let mut start = start;
+            while !left.is_empty() {
+                let (stops, count) = match (STOPS, bounds.count) {
+                    (true, slices) => (ahead.stops(slices), ahead.words(left.len())),
+                    (false, SURE) => (Stops::NeverOfSure, left.len()),
+                    (false, _) => (Stops::Never, left.len()),
+                };
+                let (words, others) = left.split_at_mut(count);
+                let rows = (start..).step_by(64).zip(words);
+                match stops {
+                    Stops::Never => {
+                        for (row, word) in rows {
+                            test!(NEVER, row, word, $open, $combine);
+                        }
                     }
-                } else if ahead.is_sure() {
-                    for (row, word) in rows.zip(words) {
-                        test!(BEHIND_TWO, row, word, $open, $combine);
+                    Stops::NeverOfSure => {
+                        for (row, word) in rows {
+                            test!(NEVER_OF_SURE, row, word, $open, $combine);
+                        }
                     }
-                } else {
-                    for (row, word) in rows.zip(words) {
-                        ahead.ask(&codes, row, L::BYTES);
-                        test!(ANYWHERE, row, word, $open, $combine);
+                    Stops::BehindSure => {
+                        for (row, word) in rows {
+                            test!(BEHIND_SURE, row, word, $open, $combine);
+                        }
+                    }
+                    Stops::BehindSureCounting => {
+                        for (row, word) in rows {
+                            test!(BEHIND_SURE_COUNTING, row, word, $open, $combine);
+                        }
+                    }
+                    Stops::Anywhere => {
+                        for (row, word) in rows {
+                            ahead.ask(&codes, row, L::BYTES);
+                            test!(ANYWHERE, row, word, $open, $combine);
+                        }
                     }
                 }
                 ahead.decide();
+                (left, start) = (others, start + count * 64);
             }
-        };
+        }};
     }
     match combine {
         Combine::Replace => run!(|_| !0, |_, fresh| fresh),
@@ -391,12 +420,12 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
     }
 }
 
-/// Where [`matches`] stops: nowhere.
-const NEVER: u8 = 0;
-/// Where nothing is undecided any more, but not before the first [`lookahead::SURE`] slices.
-const BEHIND_TWO: u8 = 1;
-/// Where the look-ahead says, which counts.
-const ANYWHERE: u8 = 2;
+/// Where [`matches`] stops, known at compile time.
+const NEVER: u8 = Stops::Never as u8;
+const NEVER_OF_SURE: u8 = Stops::NeverOfSure as u8;
+const BEHIND_SURE: u8 = Stops::BehindSure as u8;
+const BEHIND_SURE_COUNTING: u8 = Stops::BehindSureCounting as u8;
+const ANYWHERE: u8 = Stops::Anywhere as u8;
 
 /// What is known of the 64 rows whose first lane is at `from`, as soon as no row of `open` is undecided;
 /// `None` if none of them is inside.
@@ -408,6 +437,7 @@ unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: u8>(
     from: *const u8,
     stride: usize,
     bounds: &Bounds,
+    sure: [Splats<L>; SURE],
     open: u64,
     ahead: &mut Lookahead,
 ) -> Option<T::State> {
@@ -416,12 +446,38 @@ unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: u8>(
         let slice = |j: usize| L::load(from.add(j * stride));
         // Whether slice `j` is not read, given the rows that it may decide.
         let mut stops = |j: usize, undecided: L::Mask| match STOPS {
-            NEVER => false,
-            BEHIND_TWO => j >= lookahead::SURE && L::bits(undecided) & open == 0,
-            _ => !ahead.reads(j, L::bits(undecided) & open != 0),
+            NEVER | NEVER_OF_SURE => false,
+            BEHIND_SURE => j >= SURE && !L::any(undecided, open),
+            _ => {
+                let is_needed = L::any(undecided, open);
+                ahead.count(j, is_needed);
+                !is_needed && (STOPS == ANYWHERE || j >= SURE)
+            }
         };
+        // Which slices are read anyway is known at compile time.
+        if T::PREFIXED && STOPS == NEVER_OF_SURE {
+            let (first, _) = sure[0];
+            let equal = slice(0).inside(first, first);
+            return Some(T::within(T::first(slice(1), sure[1]), equal));
+        }
+        if !T::PREFIXED && matches!(STOPS, NEVER_OF_SURE | BEHIND_SURE | BEHIND_SURE_COUNTING) {
+            let mut state = T::first(slice(0), sure[0]);
+            if STOPS == BEHIND_SURE_COUNTING {
+                stops(1, T::undecided(state));
+            }
+            state = T::next(state, slice(1), sure[1]);
+            if STOPS != NEVER_OF_SURE {
+                for j in SURE..bounds.count {
+                    if stops(j, T::undecided(state)) {
+                        break;
+                    }
+                    state = T::next(state, slice(j), splats(bounds, j));
+                }
+            }
+            return Some(state);
+        }
         let mut state = if T::PREFIXED {
-            let first = L::splat(&bounds.low, 0);
+            let (first, _) = sure[0];
             let mut equal = slice(0).inside(first, first);
             for j in 1..=bounds.prefix {
                 if stops(j, equal) {
@@ -431,15 +487,18 @@ unsafe fn matches<L: Lanes, T: Test<L>, const STOPS: u8>(
                     equal = slice(j).equal(L::splat(&bounds.low, j), equal);
                 }
             }
-            T::within(T::first(slice(bounds.prefix), bounds, bounds.prefix), equal)
+            T::within(
+                T::first(slice(bounds.prefix), splats(bounds, bounds.prefix)),
+                equal,
+            )
         } else {
-            T::first(slice(0), bounds, 0)
+            T::first(slice(0), sure[0])
         };
         for j in bounds.prefix + 1..bounds.count {
             if stops(j, T::undecided(state)) {
                 break;
             }
-            state = T::next(state, slice(j), bounds, j);
+            state = T::next(state, slice(j), splats(bounds, j));
         }
         Some(state)
     }
