@@ -39,9 +39,19 @@ impl Frazil {
         &self.connection
     }
 
-    /// The rows of a statement as text, cells separated by bars.
-    pub fn rows(&self, sql: &str) -> Result<Vec<String>> {
-        Ok(lines(&self.connection.execute(sql)?.outcome))
+    /// Columns of a statement's rows as text, by their names.
+    pub fn columns<const N: usize>(&self, sql: &str, names: [&str; N]) -> Result<Vec<[String; N]>> {
+        let Outcome::Rows(rows) = self.connection.execute(sql)?.outcome else {
+            return Err(Error::internal(format!("{sql} has no rows")));
+        };
+        let columns = &rows.schema().columns;
+        let mut places = [0; N];
+        for (place, name) in places.iter_mut().zip(names) {
+            let found = columns.iter().position(|c| c.name == name);
+            *place = found.ok_or_else(|| Error::internal(format!("{sql} has no column {name}")))?;
+        }
+        let cell = |row: &[Value], at: usize| row[at].display(columns[at].ty).to_string();
+        Ok(rows.iter().map(|row| places.map(|at| cell(&row, at))).collect())
     }
 }
 
