@@ -1,6 +1,6 @@
 //! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
-//! that ARCHITECTURE.md lists, `cargo xtask wheel` builds and installs the Python module into a
-//! virtual environment below `target`.
+//! that ARCHITECTURE.md lists, `cargo xtask inlined` that vector intrinsics have become instructions of the
+//! program, `cargo xtask wheel` builds and installs the Python module into a virtual environment below `target`.
 #![forbid(unsafe_code)]
 
 use std::env;
@@ -16,7 +16,8 @@ fn main() -> ExitCode {
         Some("wheel") => wheel(&root).map(|_| ()),
         Some("pytest") => wheel(&root).and_then(|python| pytest(&root, &python)),
         Some("tidy") => tidy(&root),
-        _ => Err("usage: cargo xtask test | lint | tidy | wheel | pytest".to_string()),
+        Some("inlined") => inlined(&root),
+        _ => Err("usage: cargo xtask test | lint | tidy | inlined | wheel | pytest".to_string()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -32,6 +33,7 @@ fn test(root: &Path) -> Result<(), String> {
     tidy(root)?;
     formatted(root)?;
     run(cargo(root).args(["test", "--release", "--workspace", "--locked"]))?;
+    inlined(root)?;
     let python = wheel(root)?;
     pytest(root, &python)
 }
@@ -55,6 +57,39 @@ fn formatted(root: &Path) -> Result<(), String> {
     }
     eprintln!("rustfmt is not installed: formatting was not checked");
     Ok(())
+}
+
+/// Vector intrinsics that dependencies call as functions.
+const CALLED_ELSEWHERE: [&str; 1] = ["_mm256_loadu_si256"];
+
+/// That our vector intrinsics are instructions. In a closure, or a function that lacks the instruction set, each is a call of
+/// a function, and a kernel 25 times as slow or worse, with nothing but benchmarks to tell.
+fn inlined(root: &Path) -> Result<(), String> {
+    let program = xtask::target_dir(root).join("release/frazil");
+    let Ok(listed) = Command::new("nm").arg("-C").arg(&program).output() else {
+        eprintln!("nm is not installed: whether vector intrinsics are inlined was not checked");
+        return Ok(());
+    };
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    if !listed.contains("frazil_kernels::") {
+        return Err(format!("nm finds no kernels in {}", program.display()));
+    }
+    let intrinsic = |line: &str| {
+        let (path, name) = line.rsplit_once("::")?;
+        (path.contains("core_arch::") && name.starts_with("_mm")).then(|| name.to_owned())
+    };
+    let called = listed.lines().filter_map(intrinsic);
+    let ours: Vec<String> = called
+        .filter(|name| !CALLED_ELSEWHERE.contains(&name.as_str()))
+        .collect();
+    if ours.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "called as functions, not inlined, in {}: {}; look for the closures that use them",
+        program.display(),
+        ours.join(", ")
+    ))
 }
 
 /// Formatting and clippy. Not part of `test`: clippy checks every dependency once more.
