@@ -68,8 +68,15 @@ pub(super) const fn in_a_row(bits: u32) -> bool {
     bits > 16 && bits < 32
 }
 
+/// Whether 4 bytes hold any code that stands behind others: up to 25 bits wherever it begins, 26 bits as they begin at
+/// multiples of two, 28 as they do at multiples of four.
+#[inline(always)]
+pub(super) const fn fits_4_bytes(bits: u32) -> bool {
+    bits <= 26 || bits == 28
+}
+
 /// Byte of a window of `size` bytes that holds the code of a row, and the bits of the window below the code; the codes take
-/// `bytes` bytes, which no window leaves. 4 bytes hold codes of up to 25 bits wherever they begin, 8 bytes all. Those begin
+/// `bytes` bytes, which no window leaves. 4 bytes hold the codes that [`fits_4_bytes`] says, 8 bytes all. Those begin
 /// at multiples of 4, so that few of them lie in two lines of the cache.
 #[inline(always)]
 pub(super) const fn window(size: u32, bits: u32, row: u32, bytes: u32) -> (u32, u32) {

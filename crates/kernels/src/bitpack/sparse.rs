@@ -11,7 +11,7 @@
 //! all loaded first, and cut out by vectors then; out of cache that is a third faster. Of codes with two words the loads
 //! alone are too many for it to pay.
 
-use super::place::{in_a_row, place, window};
+use super::place::{fits_4_bytes, in_a_row, place, window};
 use super::rows::{Buffer, RING};
 use super::scalar;
 use crate::packed::top;
@@ -94,9 +94,9 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     if in_a_row(codes.bits) {
         // SAFETY: by contract.
         return unsafe {
-            match codes.bits {
-                ..=25 => extract_by_4_bytes(codes, first as u32, positions, out),
-                _ => extract_by_8_bytes(codes, first as u32, positions, out),
+            match fits_4_bytes(codes.bits) {
+                true => extract_by_4_bytes(codes, first as u32, positions, out),
+                false => extract_by_8_bytes(codes, first as u32, positions, out),
             }
         };
     }
@@ -109,7 +109,7 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     }
 }
 
-/// [`extract`] of codes of 17 to 25 bits, by windows of 4 bytes. Not inlined: the compiler makes vectors of all of it but the
+/// [`extract`] of codes of 17 to 26 bits and of 28, by windows of 4 bytes. Not inlined: the compiler makes vectors of all of it but the
 /// loads, so that a code takes so few instructions that the core's window holds as many as below; where AVX-512 is allowed
 /// it makes gathers of those, too.
 ///
@@ -128,7 +128,7 @@ unsafe fn extract_by_4_bytes<C: CodeWord>(codes: Packed<'_>, first: u32, positio
     }
 }
 
-/// [`extract`] of codes of 26 to 31 bits, by windows of 8 bytes.
+/// [`extract`] of codes of 27, 29, 30 and 31 bits, by windows of 8 bytes.
 ///
 /// # Safety
 /// As [`extract`].
