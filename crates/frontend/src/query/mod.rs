@@ -60,6 +60,7 @@ pub(crate) struct Translator {
     hidden: Vec<HiddenParameter>,
     outer: Vec<Scope>,
     expected: Vec<LogicalType>,
+    row_width: Option<usize>,
 }
 
 /// Operators above this depth are refused: the passes recurse.
@@ -75,6 +76,7 @@ impl Translator {
             hidden: Vec::new(),
             outer: Vec::new(),
             expected: Vec::new(),
+            row_width: None,
         }
     }
 
@@ -82,6 +84,12 @@ impl Translator {
     /// it is inserted into.
     pub fn expect(&mut self, types: Vec<LogicalType>) {
         self.expected = types;
+    }
+
+    /// Says that the VALUES list to come is one row made of rows so wide, whose values keep their own types, for each of
+    /// them to be cast to a table's.
+    pub fn expect_rows_of(&mut self, width: usize) {
+        self.row_width = Some(width);
     }
 
     /// Keeps a common table expression's rows as a shared subplan; its columns are those of `relation`.

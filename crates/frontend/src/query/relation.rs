@@ -3,9 +3,11 @@
 use super::typing::constant_of;
 use super::{Relation, Translator};
 use crate::catalog_view::{Source, SourceKind};
+use arrow::datatypes::DataType;
 use datafusion_common::{DFSchema, NullEquality};
 use datafusion_expr::{
-    Distinct, Expr as DfExpr, JoinType, LogicalPlan, Projection, Sort, TableScan, Union, Values,
+    Distinct, Expr as DfExpr, ExprSchemable, JoinType, LogicalPlan, Projection, Sort, TableScan, Union,
+    Values,
 };
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator, SortKey};
 use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState, Value};
@@ -314,20 +316,27 @@ impl Translator {
     fn values(&mut self, v: &Values) -> Result<Relation> {
         let empty = DFSchema::empty();
         let expected = std::mem::take(&mut self.expected);
+        let apart = self.row_width.take();
+        let fields = v.schema.fields();
+        let width = apart.unwrap_or(fields.len());
+        let with_doubles: Vec<bool> = (0..width).map(|i| makes_decimals_of_doubles(v, i)).collect();
         let mut rows = Vec::with_capacity(v.values.len());
-        for row in &v.values {
-            let row = row.iter().map(|e| self.simple_expression(&empty, &[], e));
+        for row in v.values.iter().flat_map(|row| row.chunks(width)) {
+            let row = row.iter().zip(&with_doubles).map(|(e, with_doubles)| {
+                let e = if *with_doubles { without_cast(e) } else { e };
+                self.simple_expression(&empty, &[], e)
+            });
             rows.push(row.collect::<Result<Vec<_>>>()?);
         }
         let mut columns = Vec::new();
-        for (i, field) in v.schema.fields().iter().enumerate() {
+        for (i, field) in fields.iter().enumerate().take(width) {
             let parts: Vec<&Expr> = rows.iter().map(|r| &r[i]).collect();
             let ty = match expected.get(i) {
-                Some(ty) if parts.iter().all(|p| self.typing.is_untyped(p)) => *ty,
+                Some(ty) if apart.is_some() || parts.iter().all(|p| self.typing.is_untyped(p)) => *ty,
                 _ => self.typing.common_type(&parts, "VALUES")?,
             };
             let nullable = parts.iter().any(|p| p.nullable);
-            for row in &mut rows {
+            for row in rows.iter_mut().filter(|_| apart.is_none()) {
                 let e = std::mem::replace(&mut row[i], Expr::constant(Value::Null, ty));
                 row[i] = self.typing.cast(e, ty)?;
             }
@@ -443,6 +452,29 @@ fn row_count(e: &DfExpr) -> Result<Option<u64>> {
         DfExpr::Literal(v, _) if v.is_null() => Ok(None),
         DfExpr::Cast(c) => row_count(&c.expr),
         _ => Err(Error::unsupported("LIMIT or OFFSET that is no whole constant")),
+    }
+}
+
+/// Whether DataFusion has made a column of VALUES decimals, some of which are doubles that do not fit them: beside a
+/// double we make doubles of all. (Doubles and decimals that a query itself casts to such wide decimals look alike.)
+fn makes_decimals_of_doubles(v: &Values, column: usize) -> bool {
+    let Some(to @ DataType::Decimal128(30.., 15..)) = v.schema.fields().get(column).map(|f| f.data_type())
+    else {
+        return false;
+    };
+    let parts = || v.values.iter().filter_map(|row| row.get(column));
+    let types = || parts().map(|e| without_cast(e).get_type(&DFSchema::empty()));
+    let is_cast = |e: &DfExpr| matches!(e, DfExpr::Cast(c) if c.field.data_type() == to);
+    parts().any(is_cast)
+        && types().any(|ty| matches!(ty, Ok(DataType::Float64)))
+        && types().any(|ty| matches!(ty, Ok(DataType::Decimal128(..))))
+}
+
+/// What is cast, or the expression.
+fn without_cast(e: &DfExpr) -> &DfExpr {
+    match e {
+        DfExpr::Cast(c) => &c.expr,
+        _ => e,
     }
 }
 
