@@ -168,7 +168,11 @@ fn pax_rows(value: &Value) -> Result<u32> {
     if *value == Value::Null {
         return Ok(TableOptions::default().pax_rows);
     }
-    let rows = value.as_int().filter(|r| (1..=CHUNK_ROWS as i128).contains(r));
+    let given = match value {
+        Value::Text(text) => text.trim().parse().ok(),
+        _ => value.as_int(),
+    };
+    let rows = given.filter(|r: &i128| (1..=CHUNK_ROWS as i128).contains(r));
     rows.map(|r| r as u32).ok_or_else(|| {
         Error::new(
             SqlState::INVALID_PARAMETER,

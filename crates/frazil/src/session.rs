@@ -8,7 +8,7 @@ use crate::transaction::TransactionState;
 use frazil_exec::Progress;
 use frazil_frontend::ParsedStatement;
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::{Cancel, Result, Value};
+use frazil_types::{Cancel, Error, Result, Value};
 use std::sync::Arc;
 
 /// State of a connection.
@@ -96,16 +96,16 @@ impl Session {
             "frazil.freeze_after" => {
                 let cooling = match value {
                     Value::Null => Some(DEFAULT_COOLING),
-                    Value::Bool(false) => None,
-                    given => Some(settings::duration(name, given)?),
+                    given if settings::is_off(given) => None,
+                    given => Some(settings::duration(name, given).map_err(or_off)?),
                 };
                 self.database.freezer().set_cooling(cooling);
             }
             "frazil.refreeze_budget" => {
                 let bytes = match value {
                     Value::Null => DEFAULT_REFREEZE_BUDGET,
-                    Value::Bool(false) => 0,
-                    given => settings::bytes(name, given)? as u64,
+                    given if settings::is_off(given) => 0,
+                    given => settings::bytes(name, given).map_err(or_off)? as u64,
                 };
                 self.database.freezer().set_refreeze_budget(bytes);
             }
@@ -138,4 +138,8 @@ impl Session {
                 work(settings, t)
             })
     }
+}
+
+fn or_off(e: Error) -> Error {
+    e.with_hint("off turns it off")
 }

@@ -308,6 +308,15 @@ pub fn duration(name: &str, value: &Value) -> Result<Duration> {
         .ok_or_else(|| wrong(name, value, "a time such as 500, '500ms', '10s' or '2min'"))
 }
 
+/// Whether a setting that has amounts is to be off, in quotes or without.
+pub fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Bool(on) => !on,
+        Value::Text(text) => text.eq_ignore_ascii_case("off"),
+        _ => false,
+    }
+}
+
 /// Bytes: a number with a unit: B, kB, MB, GB, TB, or KiB and so on; each of 1024.
 pub fn bytes(name: &str, value: &Value) -> Result<usize> {
     let (amount, unit) = split_unit(&text(value));

@@ -170,6 +170,10 @@ fn settings(list: &[SqlOption]) -> Result<Vec<(String, Value)>> {
                 Value::Null
             }
             SqlExpr::Identifier(i) => Value::Text(select::fold(i)),
+            // A number with a sign: the option says what it takes.
+            signed @ SqlExpr::UnaryOp { expr, .. } if matches!(**expr, SqlExpr::Value(_)) => {
+                Value::Text(signed.to_string())
+            }
             other => {
                 return Err(
                     Error::unsupported(format!("the option value {other}")).with_hint("write it in quotes")
