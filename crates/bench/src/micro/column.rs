@@ -305,8 +305,10 @@ impl Chain {
     fn follow(&self, get: impl Fn(usize, usize) -> u64) -> u64 {
         let mut code = 1;
         for step in self.steps.clone() {
-            // The step's number keeps the chain out of short circles.
-            let next = (code ^ step << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20 & self.mask;
+            // The step's number keeps the chain out of short circles. All of its bits have to tell: of 14 that do,
+            // chains fall into circles of 2^14 steps, which are in cache.
+            let mixed = (code ^ step.wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let next = mixed >> 32 & self.mask;
             let (block, row) = ((next >> self.row_bits) as usize, next as usize & self.row_mask);
             code = get(block, row);
         }
@@ -329,6 +331,24 @@ fn packed_blocks(layout: Layout, bits: u32, codes: &[u64], blocks: usize) -> Ali
 mod tests {
     use super::*;
     use crate::micro::codes::uniform;
+
+    #[test]
+    fn chains_do_not_fall_into_circles() {
+        let codes = uniform(1 << 16, 1 << 16);
+        let chain = Chain {
+            steps: 0..1 << 17,
+            row_mask: (1 << 16) - 1,
+            row_bits: 16,
+            mask: (1 << 24) - 1,
+        };
+        let seen = std::cell::RefCell::new(std::collections::HashSet::new());
+        chain.follow(|block, row| {
+            seen.borrow_mut().insert((block, row));
+            codes[row]
+        });
+        // At random 2^17 of 2^24 places are nearly all different.
+        assert!(seen.into_inner().len() > 130_000);
+    }
 
     #[test]
     fn layouts_agree() {
