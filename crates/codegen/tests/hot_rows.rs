@@ -156,7 +156,7 @@ fn every_k_and_way_to_read_it_gives_the_rows_written() {
                 let gone: Vec<RowId> = (1300..2500).step_by(7).map(RowId).collect();
                 transaction.delete(id, &gone).unwrap();
             }
-            let gone = |i: usize| deletes && i >= 1300 && (i - 1300) % 7 == 0;
+            let gone = |i: usize| deletes && i >= 1300 && (i - 1300).is_multiple_of(7);
             let wanted = expected(2500, &gone);
             for pax_code in CODES {
                 for (policy, scan, unoptimized) in [
