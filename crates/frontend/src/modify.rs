@@ -94,12 +94,11 @@ pub(crate) fn insert(binder: &Binder, insert: &Insert) -> Result<Bound> {
     let relation = match &insert.source {
         Some(source) => {
             let mut source = with_defaults(source, &entry, &targets)?;
-            let mut width = None;
             if matches!(*source.body, SetExpr::Values(_)) {
                 let types = targets.iter().map(|&t| entry.schema.columns[t].ty);
                 translator.expect(types.collect());
-                width = as_one_row(&mut source);
             }
+            let width = as_one_row(&mut source);
             if let Some(width) = width {
                 translator.expect_rows_of(width);
             }
@@ -193,15 +192,25 @@ fn with_defaults(source: &Query, entry: &TableEntry, targets: &[usize]) -> Resul
 
 /// Puts the rows of VALUES into one, as DataFusion brings the values of a column to a type that it finds for them,
 /// which need not hold them all, before each is cast to the type of the table. Their width, or `None` where there is
-/// nothing to be done: one row, rows of different widths, or sorted ones.
+/// nothing to be done: one row, rows of different widths, sorted ones, or ones with common table expressions, which
+/// may be VALUES lists that are planned before.
 fn as_one_row(source: &mut Query) -> Option<usize> {
-    let is_plain = source.order_by.is_none() && source.limit_clause.is_none() && source.fetch.is_none();
+    let Query {
+        with: None,
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        ..
+    } = source
+    else {
+        return None;
+    };
     let SetExpr::Values(Values { rows, .. }) = &mut *source.body else {
         return None;
     };
     let width = rows.first()?.content.len();
     let is_even = rows.iter().all(|row| row.content.len() == width);
-    if !is_plain || !is_even || width == 0 || rows.len() == 1 {
+    if !is_even || width == 0 || rows.len() == 1 {
         return None;
     }
     let others: Vec<SqlExpr> = rows.drain(1..).flat_map(|row| row.content).collect();

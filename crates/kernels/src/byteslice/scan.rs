@@ -60,6 +60,8 @@ pub(super) trait Lanes: Copy {
 /// What the bounds have in a slice, in every lane.
 type Splats<L> = (L, L);
 
+/// Those of slice `j`.
+///
 /// # Safety
 /// The machine has the instruction set of `L`.
 #[inline(always)]
