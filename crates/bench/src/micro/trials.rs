@@ -85,6 +85,13 @@ fn count(counters: &mut Counters, trial: &mut Trial<'_>, cost: Cost) -> Counts {
 }
 
 impl Outcome {
+    /// With the runs of another outcome of the same case.
+    pub fn and(mut self, other: Outcome) -> Outcome {
+        self.runs.extend(other.runs);
+        self.events.extend(other.events);
+        self
+    }
+
     /// Mean nanoseconds a unit.
     pub fn mean_ns(&self) -> f64 {
         self.runs.iter().map(|cost| cost.ns).sum::<f64>() / self.runs.len() as f64

@@ -9,7 +9,7 @@
 //! of a bound with zeros there does not touch the code. So `code - low <= span`, modulo the code's width,
 //! is one shift, one subtraction and one comparison.
 
-use super::place::{GROUP, VECTOR};
+use super::place::{GROUP, VECTOR, group_bytes};
 use crate::CodeWord;
 use crate::packed::top;
 use crate::prefetch::prefetch_read;
@@ -92,6 +92,12 @@ pub(super) trait Lanes: Copy {
     );
     /// Writes the codes of a group, row by row, as lane words.
     unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8);
+    /// Writes the codes of as many groups as the last argument says, row by row, as lane words.
+    #[inline(always)]
+    unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+        // SAFETY: by contract.
+        unsafe { unpack_each::<Self, BITS>(from, to, groups) }
+    }
     /// Writes the codes of a group, row by row, as words of 32 bits.
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8);
     /// Packs a group from 512 lane words, none wider than the codes, which stand in the order of its lanes.
@@ -231,6 +237,19 @@ macro_rules! unroll {
     };
 }
 pub(super) use unroll;
+
+/// [`Lanes::unpack_groups`], group by group.
+///
+/// # Safety
+/// See [`Lanes`].
+#[inline(always)]
+pub(super) unsafe fn unpack_each<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+    for i in 0..groups {
+        let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
+        // SAFETY: by contract.
+        unsafe { V::unpack(group, to.wrapping_add(i * GROUP * size_of::<V::Word>())) }
+    }
+}
 
 /// See [`Kernels::between`].
 ///

@@ -495,11 +495,8 @@ macro_rules! instantiate {
             to: *mut u8,
             groups: usize,
         ) {
-            for i in 0..groups {
-                let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
-                // SAFETY: by contract.
-                unsafe { V::unpack(group, to.wrapping_add(i * GROUP * size_of::<V::Word>())) }
-            }
+            // SAFETY: by contract.
+            unsafe { V::unpack_groups::<BITS>(from, to, groups) }
         }
 
         #[target_feature(enable = $features)]

@@ -6,6 +6,10 @@
 //! vector with one. Sequential decoding writes all of them; a position list names values at random, in
 //! any order and again and again. A codec without single access decodes the blocks it needs, or, where
 //! the list is long, everything.
+//!
+//! A vector and its values take most of a second-level cache, whose sets their pages share as chance has it: that alone
+//! makes the same code up to a tenth slower or faster. So every codec has several [`Place`]s with the same room for what
+//! all of them write, and the runs of a case are spread over them.
 
 mod ours;
 mod peers;
@@ -15,6 +19,7 @@ use super::trials::{self, PER_VALUE, Trial};
 use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
 use frazil_types::{Error, Result};
+use std::cell::RefCell;
 
 /// Values of a vector: Hyrise's chunk.
 const ROWS: usize = 65_535;
@@ -24,6 +29,9 @@ const LISTS: [usize; 4] = [1, 1_000, 10_000, 1_000_000];
 
 /// The codec that the others are compared with.
 const OURS: &str = "bit_packed";
+
+/// Most places that runs are spread over.
+const PLACES: usize = 9;
 
 /// Five kinds of integers.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +86,61 @@ impl Scratch {
     }
 }
 
+/// The codecs at some addresses, and what all of them write to.
+struct Place {
+    codecs: Vec<Box<dyn Codec>>,
+    scratch: RefCell<Scratch>,
+    picked: RefCell<Vec<u32>>,
+}
+
+impl Place {
+    fn new(values: &[u32], longest: usize) -> Place {
+        Place {
+            codecs: all_codecs(values),
+            scratch: RefCell::new(Scratch::new()),
+            picked: RefCell::new(vec![0; longest]),
+        }
+    }
+
+    /// Everything that is measured, by codec.
+    fn trials<'a>(&'a self, label: &str, lists: &'a [Vec<u16>]) -> Vec<Trial<'a>> {
+        let mut trials = Vec::new();
+        for codec in &self.codecs {
+            let case = |what: &str| format!("{}/{label}/{what}", codec.name());
+            trials.push(self.decode_trial(case("decode"), codec.as_ref()));
+            for (list, len) in lists.iter().zip(LISTS) {
+                trials.push(self.fetch_trial(case(&format!("positions_{len}")), codec.as_ref(), list));
+            }
+        }
+        trials
+    }
+
+    fn decode_trial<'a>(&'a self, case: String, codec: &'a dyn Codec) -> Trial<'a> {
+        Trial {
+            case,
+            units: ROWS as f64,
+            work: Box::new(move || {
+                let out = &mut self.scratch.borrow_mut().words;
+                codec.decode(out.words());
+                std::hint::black_box(out.words());
+            }),
+        }
+    }
+
+    fn fetch_trial<'a>(&'a self, case: String, codec: &'a dyn Codec, positions: &'a [u16]) -> Trial<'a> {
+        Trial {
+            case,
+            units: positions.len() as f64,
+            work: Box::new(move || {
+                let mut out = self.picked.borrow_mut();
+                let out = &mut out[..positions.len()];
+                codec.fetch(positions, &mut self.scratch.borrow_mut(), out);
+                std::hint::black_box(out);
+            }),
+        }
+    }
+}
+
 /// Decodes everything and takes what is wanted.
 fn decode_and_pick(codec: &dyn Codec, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
     let words = scratch.words.words();
@@ -106,8 +169,10 @@ pub fn run(
     let lists = LISTS.map(|len| positions(len.min(longest.max(1))));
     for (distribution, label) in distributions {
         let values = distribution.values();
-        let codecs = all_codecs(&values);
-        for codec in &codecs {
+        let places = (0..args.runs.min(PLACES)).map(|_| Place::new(&values, lists[3].len()));
+        let places: Vec<Place> = places.collect();
+        let codecs = &places[0].codecs;
+        for codec in codecs {
             check(codec.as_ref(), &values)?;
             report.add(Measurement {
                 experiment: name,
@@ -117,19 +182,16 @@ pub fn run(
                 values: Values::Exact(codec.bytes() as f64 / (4 * ROWS) as f64),
             });
         }
-        let mut trials = Vec::new();
-        for codec in &codecs {
-            let case = |what: &str| format!("{}/{label}/{what}", codec.name());
-            trials.push(decode_trial(case("decode"), codec.as_ref()));
-            for (list, len) in lists.iter().zip(LISTS) {
-                trials.push(fetch_trial(
-                    case(&format!("positions_{len}")),
-                    codec.as_ref(),
-                    list,
-                ));
-            }
-        }
-        for outcome in trials::run(args.runs, trials) {
+        let outcomes = (places.iter().enumerate())
+            .map(|(i, place)| {
+                let runs = (args.runs + i) / places.len();
+                trials::run(runs, place.trials(label, &lists))
+            })
+            .reduce(|all, place| {
+                let both = all.into_iter().zip(place);
+                both.map(|(all, place)| all.and(place)).collect()
+            });
+        for outcome in outcomes.into_iter().flatten() {
             outcome.add_to(&mut report, name, PER_VALUE);
         }
         let lists = LISTS.map(|len| format!("positions_{len}"));
@@ -194,30 +256,6 @@ impl Room {
     fn words(&mut self) -> &mut [u32] {
         let start = self.0.as_ptr().align_offset(Room::ALIGNED);
         &mut self.0[start..][..ROWS + 1_024]
-    }
-}
-
-fn decode_trial(case: String, codec: &dyn Codec) -> Trial<'_> {
-    let mut out = Room::new();
-    Trial {
-        case,
-        units: ROWS as f64,
-        work: Box::new(move || {
-            codec.decode(out.words());
-            std::hint::black_box(out.words());
-        }),
-    }
-}
-
-fn fetch_trial<'a>(case: String, codec: &'a dyn Codec, positions: &'a [u16]) -> Trial<'a> {
-    let (mut scratch, mut out) = (Scratch::new(), vec![0; positions.len()]);
-    Trial {
-        case,
-        units: positions.len() as f64,
-        work: Box::new(move || {
-            codec.fetch(positions, &mut scratch, &mut out);
-            std::hint::black_box(&out);
-        }),
     }
 }
 
