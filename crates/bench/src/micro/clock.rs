@@ -60,12 +60,16 @@ fn run_chain(mut x: u64, plus: u64, xor: u64) -> u64 {
 /// fastest counts.
 pub fn time(units: f64, work: &mut dyn FnMut()) -> Cost {
     let before = cycles_per_ns();
-    let first = nanoseconds(1, work);
-    let mut fastest = first;
-    if first < MOST_NS {
-        let repetitions = (LEAST_NS / first).ceil().max(1.0) as usize;
-        let batch = |_| nanoseconds(repetitions, work) / repetitions as f64;
-        fastest = (0..BATCHES).map(batch).fold(first, f64::min);
+    let mut fastest = nanoseconds(1, work);
+    if fastest < MOST_NS {
+        // The first time takes longest; what repeats too seldom for that is no batch.
+        let mut batches = 0;
+        while batches < BATCHES {
+            let repetitions = (LEAST_NS / fastest).ceil().max(1.0) as usize;
+            let taken = nanoseconds(repetitions, work);
+            fastest = fastest.min(taken / repetitions as f64);
+            batches += usize::from(taken > LEAST_NS / 2.0);
+        }
     }
     let ns = fastest / units;
     Cost {
