@@ -1,12 +1,13 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, VECTOR, eight_rows_a_lane, group_bytes};
+use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, Windows, unroll};
+use super::place::{GROUP, VECTOR, eight_rows_a_lane, fits_4_bytes, group_bytes};
 use super::rows::{self, by_lane, instantiate, kernels};
 use super::tables::{self, Tables};
 use super::wide;
 use crate::compare::avx2::Lanes as _;
 use crate::compare::words::{INSIDE, write_word};
+use crate::packed::top;
 use crate::prefetch::prefetch_read;
 use crate::{CodeWord, Combine, Isa, Packed, RangeOp, Selection};
 use std::arch::x86_64::*;
@@ -38,6 +39,27 @@ instantiate!(
     Quads,
     u64::inside::<INSIDE>
 );
+
+/// The [`Shuffle`] or [`Windows`] of eight codes whose bytes are loaded from [`Quads::starts`] on.
+macro_rules! for_starts {
+    ($shuffle:ident, $width:ident, $starts:expr) => {{
+        const fn of<const BITS: u32>(lower: i32, upper: i32) -> $shuffle<8, 32> {
+            $shuffle::new(BITS, [lower, upper])
+        }
+        let bits = const { $width as i32 };
+        let [lower, upper] = $starts;
+        if upper - lower == 16 {
+            const { &of::<$width>($width as i32 / 2 - 16, $width as i32 / 2) }
+        } else {
+            match (lower == 0, upper == bits - 16) {
+                (true, true) => const { &of::<$width>(0, $width as i32 - 16) },
+                (true, false) => const { &of::<$width>(0, $width as i32 / 2) },
+                (false, true) => const { &of::<$width>($width as i32 / 2 - 15, $width as i32 - 16) },
+                (false, false) => const { &of::<$width>($width as i32 / 2 - 15, $width as i32 / 2) },
+            }
+        }
+    }};
+}
 
 /// 32 lanes of 8 bits.
 #[derive(Clone, Copy)]
@@ -270,7 +292,53 @@ impl Quads {
         ]
     }
 
-    /// Writes the codes of vector `v` of a group that is written from `to` on.
+    /// As [`Quads::starts`], for codes that are unpacked. Where vectors of all parts begin alike in their lines, two loads
+    /// of 16 bytes take the place of one that lies in two lines of the cache, if neither of them does.
+    #[inline(always)]
+    const fn starts_to_unpack<const BITS: u32>(v: usize) -> [i32; 2] {
+        let bits = BITS as i32;
+        let at = v as i32 * bits;
+        let around = Self::starts::<BITS>(v);
+        if around[1] - around[0] != 16 || !(PART * BITS as usize).is_multiple_of(VECTOR) {
+            return around;
+        }
+        const fn in_two_lines(at: i32, size: i32) -> bool {
+            at.rem_euclid(64) > 64 - size
+        }
+        let lower = if in_two_lines(at, 16) { bits / 2 - 15 } else { 0 };
+        let upper = if in_two_lines(at + bits - 16, 16) {
+            bits / 2
+        } else {
+            bits - 16
+        };
+        match in_two_lines(at + around[0], 32) {
+            true if !in_two_lines(at + lower, 16) && !in_two_lines(at + upper, 16) => [lower, upper],
+            _ => around,
+        }
+    }
+
+    /// The bytes from which a shuffle takes eight codes.
+    ///
+    /// # Safety
+    /// As [`Lanes::unpack`].
+    #[inline(always)]
+    unsafe fn bytes_of<const BITS: u32>(group: Group<BITS>, v: usize, starts: [i32; 2]) -> __m256i {
+        let from = group.0.wrapping_add(v * BITS as usize);
+        let [lower, upper] = starts.map(|start| from.wrapping_offset(start as isize));
+        // SAFETY: by contract: eight codes take `BITS` bytes, at least 17, and others' are before and behind them.
+        unsafe {
+            match starts[1] - starts[0] == 16 {
+                true => _mm256_loadu_si256(lower.cast()),
+                false => {
+                    let lower = _mm256_castsi128_si256(_mm_loadu_si128(lower.cast()));
+                    _mm256_inserti128_si256::<1>(lower, _mm_loadu_si128(upper.cast()))
+                }
+            }
+        }
+    }
+
+    /// Writes the codes of vector `v` of a group that is written from `to` on. Codes of which four bytes hold any are
+    /// shifted once and masked: shuffles and shifts are what this machine has two units for, masks have four.
     ///
     /// # Safety
     /// As [`Lanes::unpack`].
@@ -278,27 +346,22 @@ impl Quads {
     unsafe fn unpack_vector<const BITS: u32>(group: Group<BITS>, v: usize, to: *mut u8) {
         // SAFETY: by contract.
         unsafe {
-            Self::tops(group, v)
-                .right(32 - BITS)
-                .store(to.wrapping_add(v * 32))
-        }
-    }
-
-    /// How the codes of [`Quads::starts`] are shuffled.
-    #[inline(always)]
-    fn shuffle<const BITS: u32>([lower, upper]: [i32; 2]) -> &'static Shuffle<8, 32> {
-        const fn of(bits: u32, lower: i32, upper: i32) -> Shuffle<8, 32> {
-            Shuffle::new(bits, [lower, upper])
-        }
-        let bits = const { BITS as i32 };
-        if upper - lower == 16 {
-            return const { &of(BITS, BITS as i32 / 2 - 16, BITS as i32 / 2) };
-        }
-        match (lower == 0, upper == bits - 16) {
-            (true, true) => const { &of(BITS, 0, BITS as i32 - 16) },
-            (true, false) => const { &of(BITS, 0, BITS as i32 / 2) },
-            (false, true) => const { &of(BITS, BITS as i32 / 2 - 15, BITS as i32 - 16) },
-            (false, false) => const { &of(BITS, BITS as i32 / 2 - 15, BITS as i32 / 2) },
+            let codes = if fits_4_bytes(BITS) {
+                let starts = Self::starts_to_unpack::<BITS>(v);
+                let windows = for_starts!(Windows, BITS, starts);
+                let bytes = Self::bytes_of(group, v, starts);
+                let codes = _mm256_shuffle_epi8(bytes, _mm256_load_si256(windows.bytes.as_ptr().cast()));
+                match BITS.is_multiple_of(8) {
+                    true => Self(codes),
+                    false => {
+                        let right = _mm256_load_si256(windows.right.as_ptr().cast());
+                        Self(_mm256_srlv_epi32(codes, right)).and(Self::splat(top(BITS)))
+                    }
+                }
+            } else {
+                Self::tops(group, v).right(32 - BITS)
+            };
+            codes.store(to.wrapping_add(v * 32))
         }
     }
 }
@@ -441,21 +504,13 @@ impl Lanes for Quads {
     #[inline(always)]
     unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {
         let starts = Self::starts::<BITS>(v);
-        let shuffle = Self::shuffle::<BITS>(starts);
-        let from = group.0.wrapping_add(v * BITS as usize);
-        let [lower, upper] = starts.map(|start| from.wrapping_offset(start as isize));
-        // SAFETY: by contract: eight codes take `BITS` bytes, at least 17, and others' are before and behind them.
+        let shuffle = for_starts!(Shuffle, BITS, starts);
+        // SAFETY: by contract.
         unsafe {
             if BITS == 32 {
-                return Self::load(from);
+                return Self::load(group.0.wrapping_add(v * 32));
             }
-            let bytes = match starts[1] - starts[0] == 16 {
-                true => _mm256_loadu_si256(lower.cast()),
-                false => {
-                    let lower = _mm256_castsi128_si256(_mm_loadu_si128(lower.cast()));
-                    _mm256_inserti128_si256::<1>(lower, _mm_loadu_si128(upper.cast()))
-                }
-            };
+            let bytes = Self::bytes_of(group, v, starts);
             let high = _mm256_shuffle_epi8(bytes, _mm256_load_si256(shuffle.high.as_ptr().cast()));
             let high = _mm256_sllv_epi32(high, _mm256_load_si256(shuffle.left.as_ptr().cast()));
             if !shuffle.crosses {

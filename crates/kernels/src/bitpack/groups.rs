@@ -221,6 +221,39 @@ impl<const LANES: usize, const BYTES: usize> Shuffle<LANES, BYTES> {
     }
 }
 
+/// How codes that stand one behind the other, of which four bytes hold any, are brought to lanes of 32 bits.
+#[repr(align(64))]
+pub(super) struct Windows<const LANES: usize, const BYTES: usize> {
+    /// The bytes of a code, from the first on; [`Shuffle::NONE`] behind the last.
+    pub bytes: [u8; BYTES],
+    /// Bits of the first byte that are not the code's.
+    pub right: [u32; LANES],
+}
+
+impl<const LANES: usize, const BYTES: usize> Windows<LANES, BYTES> {
+    /// See [`Shuffle::new`].
+    pub const fn new<const LOADS: usize>(bits: u32, starts: [i32; LOADS]) -> Self {
+        let mut windows = Windows {
+            bytes: [Shuffle::<LANES, BYTES>::NONE; BYTES],
+            right: [0; LANES],
+        };
+        let mut lane = 0;
+        while lane < LANES {
+            let start = starts[lane / (LANES / LOADS)];
+            let (first_bit, end) = (lane as u32 * bits, (lane as u32 + 1) * bits);
+            let (first, last) = (first_bit / 8, (end - 1) / 8);
+            let mut byte = 0;
+            while byte < 4 && first + byte <= last {
+                windows.bytes[lane * 4 + byte as usize] = ((first + byte) as i32 - start) as u8;
+                byte += 1;
+            }
+            windows.right[lane] = first_bit % 8;
+            lane += 1;
+        }
+        windows
+    }
+}
+
 /// Expands `$body` for `$v` from 0 to 31, or as many as there are: no loop whose unrolling is a guess.
 macro_rules! unroll {
     ($v:ident < $count:expr => $body:expr) => {

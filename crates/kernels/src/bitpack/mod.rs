@@ -87,8 +87,7 @@ pub fn between(
         Ok(span) => dispatch!(
             isa,
             between(codes, rows, op, span, combine, out),
-            // SAFETY: the bytes and the rows were checked.
-            otherwise unsafe { scalar::between(codes, rows, op, span, combine, out) },
+            otherwise scalar::between(codes, rows, op, span, combine, out),
         ),
         Err(matches) => match_all_or_none(matches, count, combine, out),
     }
@@ -110,8 +109,7 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
     dispatch!(
         isa,
         unpack(codes, selection, out),
-        // SAFETY: the bytes were checked.
-        otherwise unsafe { scalar::unpack(codes, selection, out) },
+        otherwise scalar::unpack(codes, selection, out),
     )
 }
 
@@ -135,17 +133,11 @@ pub fn prefetch(codes: Packed<'_>, positions: &[u16]) {
     }
 }
 
-/// The code of one row.
-#[inline]
+/// The code of one row. Panics if there is no such row.
+#[inline(always)]
 pub fn get(codes: Packed<'_>, row: usize) -> u64 {
     assert!(row < codes.rows, "row beyond the codes");
-    assert!((1..=64).contains(&codes.bits), "codes of 1 to 64 bits");
-    assert!(
-        codes.bytes.len() >= (row / GROUP + 1) * group_bytes(codes.bits),
-        "bytes of bit-packed codes"
-    );
-    // SAFETY: the row's group is there.
-    unsafe { scalar::get(codes, row) }
+    scalar::get(codes, row)
 }
 
 #[inline]

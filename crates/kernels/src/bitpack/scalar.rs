@@ -6,18 +6,24 @@ use crate::selection::write_rows;
 use crate::{CodeWord, Combine, Packed, RangeOp, Selection};
 use std::ops::Range;
 
-/// The code of a row.
-///
-/// # Safety
-/// The bytes are those of the codes, and the row is one of them.
+/// The code of a row. Panics if the bytes do not have it. Codes that no word shares with a part of another are a load and
+/// little more: an indirect jump would take as long.
 #[inline(always)]
-pub unsafe fn get(codes: Packed<'_>, row: usize) -> u64 {
-    // SAFETY: by contract.
-    unsafe { GET[codes.bits as usize - 1](codes.bytes.as_ptr(), row as u32) }
+pub fn get(Packed { bytes, bits, .. }: Packed<'_>, row: usize) -> u64 {
+    let row = row as u32;
+    match bits {
+        4 => code::<u8, 4>(bytes, row),
+        8 => code::<u8, 8>(bytes, row),
+        16 => code::<u16, 16>(bytes, row),
+        32 => code::<u32, 32>(bytes, row),
+        _ => GET
+            .get((bits as usize).wrapping_sub(1))
+            .expect("codes of 1 to 64 bits")(bytes, row),
+    }
 }
 
-/// [`get`] of each width: where a code lies takes more time to compute than to read unless its width is a constant.
-static GET: [unsafe fn(*const u8, u32) -> u64; 64] = {
+/// [`code`] of each width: where a code lies takes more time to compute than to read unless its width is a constant.
+static GET: [fn(&[u8], u32) -> u64; 64] = {
     macro_rules! functions {
         ($($lane:ident: $($bits:literal)*;)*) => { [$($(code::<$lane, $bits>,)*)*] };
     }
@@ -30,31 +36,35 @@ static GET: [unsafe fn(*const u8, u32) -> u64; 64] = {
 };
 
 /// The code of a row, of `BITS` bits in lanes of `L`.
-///
-/// # Safety
-/// The bytes from there on have the row's group.
-unsafe fn code<L: CodeWord, const BITS: u32>(from: *const u8, row: u32) -> u64 {
+#[inline(always)]
+fn code<L: CodeWord, const BITS: u32>(bytes: &[u8], row: u32) -> u64 {
     let lane = size_of::<L>() as u32 * 8;
-    // SAFETY: by contract, all words asked for are there.
-    let word = |byte: u32| unsafe { from.add(byte as usize).cast::<L>().read_unaligned() }.to_u64();
     // Codes as wide as their lanes stand row by row.
     if BITS == lane {
-        return word(row * (lane / 8));
+        return word::<L>(bytes, row * (lane / 8));
     }
     if in_a_row(BITS) {
         let group = group_bytes(BITS) as u32;
         let (byte, shift) = window(8, BITS, row % GROUP as u32, group);
-        let byte = row / GROUP as u32 * group + byte;
-        // SAFETY: by contract, and no window leaves its group.
-        let window = unsafe { from.add(byte as usize).cast::<u64>().read_unaligned() };
-        return u64::from_le(window) >> shift & top(BITS);
+        return word::<u64>(bytes, row / GROUP as u32 * group + byte) >> shift & top(BITS);
     }
     let Place { low, high, shift } = place(lane, BITS, row);
     let code = match lane.is_multiple_of(BITS) {
-        true => word(low) >> shift,
-        false => join::<L>(word(low), word(high), shift),
+        true => word::<L>(bytes, low) >> shift,
+        false => join::<L>(word::<L>(bytes, low), word::<L>(bytes, high), shift),
     };
     code & top(BITS)
+}
+
+/// The word that begins at a byte, the least of its bytes first. Panics if it is not there: one comparison, where asking for
+/// the row's whole group takes a multiplication too.
+#[inline(always)]
+fn word<W: CodeWord>(bytes: &[u8], byte: u32) -> u64 {
+    let byte = byte as usize;
+    let word = bytes.get(byte..byte + size_of::<W>());
+    let mut all = [0; 8];
+    all[..size_of::<W>()].copy_from_slice(word.expect("bytes of bit-packed codes"));
+    u64::from_le_bytes(all)
 }
 
 /// The low bits of lanes `high:low >> shift`. Where the code lies in one word, `high` is the same as `low`
@@ -98,10 +108,7 @@ fn merge(out: &mut [u8], bytes: &[u8]) {
 }
 
 /// See [`super::between`]: inside are codes at most `span` above `low`.
-///
-/// # Safety
-/// The bytes are those of the codes, and the rows are some of them.
-pub unsafe fn between(
+pub fn between(
     codes: Packed<'_>,
     rows: Range<usize>,
     op: RangeOp,
@@ -112,8 +119,7 @@ pub unsafe fn between(
     for (word, first) in out.iter_mut().zip(rows.clone().step_by(64)) {
         let mut fresh = 0;
         for row in first..(first + 64).min(rows.end) {
-            // SAFETY: by contract.
-            let code = unsafe { get(codes, row) };
+            let code = get(codes, row);
             let inside = code.wrapping_sub(low) <= span;
             fresh |= u64::from(inside == (op == RangeOp::Inside)) << (row - first);
         }
@@ -122,12 +128,6 @@ pub unsafe fn between(
 }
 
 /// See [`super::unpack`].
-///
-/// # Safety
-/// The bytes are those of the codes.
-pub unsafe fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
-    write_rows(codes.rows, selection, out, |row| {
-        // SAFETY: by contract, and the selection is checked before any row is asked for.
-        C::from_u64(unsafe { get(codes, row) })
-    })
+pub fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
+    write_rows(codes.rows, selection, out, |row| C::from_u64(get(codes, row)))
 }

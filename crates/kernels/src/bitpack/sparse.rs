@@ -88,8 +88,7 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     out: &mut [C],
 ) {
     if positions.len() < FEW {
-        // SAFETY: by contract.
-        return unsafe { one_by_one(codes, first, positions, out) };
+        return one_by_one(codes, first, positions, out);
     }
     if in_a_row(codes.bits) {
         // SAFETY: by contract.
@@ -198,14 +197,10 @@ pub(super) unsafe fn words<L: CodeWord, C: CodeWord>(codes: Packed<'_>, position
 }
 
 /// A few codes of rows `first + position`.
-///
-/// # Safety
-/// The rows' bytes are there.
 #[inline(never)]
-unsafe fn one_by_one<C: CodeWord>(codes: Packed<'_>, first: usize, positions: &[u16], out: &mut [C]) {
+fn one_by_one<C: CodeWord>(codes: Packed<'_>, first: usize, positions: &[u16], out: &mut [C]) {
     for (out, &position) in out.iter_mut().zip(positions) {
-        // SAFETY: by contract.
-        *out = C::from_u64(unsafe { scalar::get(codes, first + position as usize) });
+        *out = C::from_u64(scalar::get(codes, first + position as usize));
     }
 }
 

@@ -78,9 +78,11 @@ macro_rules! packed_codec {
             }
 
             fn fetch(&self, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
-                match positions {
-                    [position] => out[0] = $kernels::get(self.0.codes(), *position as usize) as u32,
-                    _ => self.fetch_list(positions, scratch, out),
+                match (positions, out) {
+                    ([position], [value]) => {
+                        *value = $kernels::get(self.0.codes(), *position as usize) as u32;
+                    }
+                    (_, out) => self.fetch_list(positions, scratch, out),
                 }
             }
         }
