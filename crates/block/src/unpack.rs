@@ -99,6 +99,9 @@ impl Block {
     /// Unpacks a column of codes, whatever their layout.
     fn unpack_coded(&self, isa: Isa, column: usize, selection: Selection, out: &mut ColumnBuffer) {
         let entry = self.entry(column);
+        if entry.encoding == Encoding::Frames && self.unpack_packed_frames(isa, entry, selection, out) {
+            return;
+        }
         let mut scratch = std::mem::take(&mut out.codes);
         let codes = self.codes(entry);
         let (words, chosen) = codes.fetch(isa, selection, &mut scratch);

@@ -3,6 +3,7 @@
 //!
 //! A layout is a line in the list below.
 
+use frazil_kernels::bitpack::{FRAME, unpack_frames};
 use frazil_kernels::packed::top;
 use frazil_kernels::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use std::ops::Range;
@@ -35,7 +36,7 @@ macro_rules! layouts {
             mod $module {
                 use frazil_kernels::{$module as layout, Kernel};
 
-                const LAYOUT: super::Layout = super::Layout {
+                pub const LAYOUT: super::Layout = super::Layout {
                     kernel: Kernel::$kernel,
                     bytes: layout::bytes,
                     pack: layout::pack,
@@ -253,6 +254,29 @@ fn check_unpack_to<C: CodeWord>(unpack: Unpack<C>, isa: Isa, column: &Column, se
         column.codes.len(),
         size_of::<C>()
     );
+}
+
+#[test]
+fn bit_packed_frames_are_codes_and_references() {
+    let layout = &bitpack::LAYOUT;
+    for bits in 1..=16 {
+        for len in LENGTHS {
+            let mut random = Random(u64::from(bits) << 32 | len as u64);
+            let column = Column::new(layout, random.codes(len, bits), bits);
+            let references: Vec<u32> = (0..len.div_ceil(FRAME)).map(|_| random.next() as u32).collect();
+            let start = random.below(len);
+            let end = start + random.below(len - start + 1);
+            for rows in [0..len, start..end, start..len, len.min(512)..len, len..len] {
+                let value = |row: usize| references[row / FRAME].wrapping_add(column.codes[row] as u32);
+                let expected: Vec<u32> = rows.clone().map(value).collect();
+                for isa in Isa::available() {
+                    let mut out = vec![7; expected.len()];
+                    unpack_frames(isa, column.packed(), rows.clone(), &references, &mut out);
+                    assert!(out == expected, "{isa}, {bits} bits of {len} rows: {rows:?}");
+                }
+            }
+        }
+    }
 }
 
 /// The whole column and a part of it that begins at a whole word.

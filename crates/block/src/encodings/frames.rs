@@ -13,15 +13,19 @@ use crate::code_match::{match_range, match_ranges};
 use crate::code_range::CodeRange;
 use crate::column_buffer::ColumnBuffer;
 use crate::format::ColumnEntry;
+use crate::layouts::Layout;
 use crate::layouts::codes::{Codes, MatchScratch, aligned, dispatch_words};
 use crate::resolve::{dispatch_integer, widen};
 use crate::unpack::for_each_row;
 use frazil_kernels::plain::Codes as Words;
-use frazil_kernels::{CodeWord, Combine, Isa, Plain, Reference, Selection, packed, unpack as kernels};
+use frazil_kernels::{
+    CodeWord, Combine, Isa, Plain, Reference, Selection, bitpack, packed, unpack as kernels,
+};
+use frazil_types::NativeType;
 use std::ops::Range;
 
 /// Rows of a frame.
-pub const FRAME: usize = 128;
+pub const FRAME: usize = bitpack::FRAME;
 
 /// The frames of a column.
 pub(crate) struct Frames {
@@ -165,6 +169,28 @@ impl Block {
     #[inline]
     pub(crate) fn frame_reference<T: Plain>(&self, entry: &ColumnEntry, row: usize) -> T {
         self.slice::<T>(entry.sections.dictionary)[row / FRAME]
+    }
+
+    /// The values of all rows of a range, right from their codes, where a kernel makes one of the other; `false` where none does.
+    pub(crate) fn unpack_packed_frames(
+        &self,
+        isa: Isa,
+        entry: &ColumnEntry,
+        selection: Selection,
+        out: &mut ColumnBuffer,
+    ) -> bool {
+        let (Codes::Packed(Layout::BitPacked, codes), Selection::All { start, len }) =
+            (self.codes(entry), selection)
+        else {
+            return false;
+        };
+        if entry.nullable() || codes.bits > 16 || entry.native != NativeType::I32 {
+            return false;
+        }
+        let minima = self.slice::<i32>(entry.sections.dictionary);
+        let rows = start as usize..(start + len) as usize;
+        bitpack::unpack_frames(isa, codes, rows, minima, out.values_mut::<i32>());
+        true
     }
 
     /// The values of the selected rows, whose codes are `words` at `chosen`.

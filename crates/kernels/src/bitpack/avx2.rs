@@ -1,8 +1,12 @@
 //! Bit-packed codes on 256-bit vectors, each a half of a vector of the format.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, Windows, unroll};
-use super::place::{GROUP, VECTOR, eight_rows_a_lane, fits_4_bytes, group_bytes};
-use super::rows::{self, by_lane, instantiate, kernels};
+use super::FRAME;
+use super::groups::{
+    self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, UnpackFrames, Windows, unroll,
+};
+use super::instantiate::{frame_kernels, instantiate, kernels};
+use super::place::{FRAMES, GROUP, VECTOR, eight_rows_a_lane, fits_4_bytes, group_bytes};
+use super::rows::{self, by_lane};
 use super::tables::{self, Tables};
 use super::wide;
 use crate::compare::avx2::Lanes as _;
@@ -214,7 +218,78 @@ impl Bytes {
     }
 }
 
+impl Bytes {
+    /// Writes the codes of a group, row by row, as words of 32 bits.
+    ///
+    /// # Safety
+    /// As [`Lanes::unpack_to_32`].
+    #[inline(always)]
+    unsafe fn write_32<const BITS: u32>(group: Group<BITS>, to: *mut u8, base: impl Base) {
+        // SAFETY: by contract.
+        unsafe {
+            if BITS == 4 {
+                // Two codes in a byte: widening it once does for both.
+                unroll!(frame < FRAMES => {
+                    for lane in (0..VECTOR).step_by(8) {
+                        let from = group.0.wrapping_add(frame * VECTOR + lane);
+                        let both = _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast()));
+                        let first = base.plus(_mm256_and_si256(both, _mm256_set1_epi32(0xf)), frame);
+                        let second = base.plus(_mm256_srli_epi32::<4>(both), frame);
+                        let to = to.wrapping_add((frame * FRAME + lane) * 4);
+                        _mm256_storeu_si256(to.cast(), first);
+                        _mm256_storeu_si256(to.wrapping_add(VECTOR * 4).cast(), second);
+                    }
+                });
+                return;
+            }
+            if !eight_rows_a_lane(BITS) {
+                unroll!(v < 16 => {
+                    let codes = group.codes::<Self>(v).0;
+                    let (lower, upper) = (_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes));
+                    store_16_as_32(lower, to.wrapping_add(v * 128), base, v / 4);
+                    store_16_as_32(upper, to.wrapping_add(v * 128 + 64), base, v / 4);
+                });
+                return;
+            }
+            for half in 0..2 {
+                let rows = Self::by_rows(group, half);
+                for (i, rows) in rows.into_iter().enumerate() {
+                    let to = to.wrapping_add((half * 256 + i * 16) * 4);
+                    let (lower, upper) = (_mm256_castsi256_si128(rows), _mm256_extracti128_si256::<1>(rows));
+                    store_16_as_32(lower, to, base, half * 2);
+                    store_16_as_32(upper, to.wrapping_add(FRAME * 4), base, half * 2 + 1);
+                }
+            }
+        }
+    }
+}
+
 impl Pairs {
+    /// Writes the codes of a group, row by row, as words of 32 bits. A lane's neighbours are put between zeros within
+    /// 128 bits: crossing over takes a shuffle more, and two stores of 16 bytes no longer than one of 32.
+    ///
+    /// # Safety
+    /// As [`Lanes::unpack_to_32`].
+    #[inline(always)]
+    unsafe fn write_32<const BITS: u32>(group: Group<BITS>, to: *mut u8, base: impl Base) {
+        // SAFETY: by contract.
+        unsafe {
+            unroll!(v < 32 => {
+                let (codes, zero) = (group.codes::<Self>(v).0, _mm256_setzero_si256());
+                let fours = [
+                    base.plus(_mm256_unpacklo_epi16(codes, zero), v / 8),
+                    base.plus(_mm256_unpackhi_epi16(codes, zero), v / 8),
+                ];
+                let to = to.wrapping_add(v * 64);
+                for (i, fours) in fours.into_iter().enumerate() {
+                    let to = to.wrapping_add(i * 16);
+                    _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(fours));
+                    _mm_storeu_si128(to.wrapping_add(32).cast(), _mm256_extracti128_si256::<1>(fours));
+                }
+            });
+        }
+    }
+
     outside!(_mm256_sub_epi16, _mm256_cmpgt_epi16);
 
     /// Bit `i`: lane `i` of four vectors is outside.
@@ -366,16 +441,65 @@ impl Quads {
     }
 }
 
+/// What is added to the codes of a group as words of 32 bits.
+///
+/// # Safety
+/// The machine has AVX2.
+trait Base: Copy {
+    /// Words of rows of a frame of the group.
+    unsafe fn plus(self, words: __m256i, frame: usize) -> __m256i;
+}
+
+/// Nothing.
+#[derive(Clone, Copy)]
+struct Zero;
+
+impl Base for Zero {
+    #[inline(always)]
+    unsafe fn plus(self, words: __m256i, _: usize) -> __m256i {
+        words
+    }
+}
+
+/// The reference of each frame, in all lanes.
+#[derive(Clone, Copy)]
+struct References([__m256i; FRAMES]);
+
+impl References {
+    #[inline(always)]
+    unsafe fn of(references: &[u32; FRAMES]) -> References {
+        let [a, b, c, d] = *references;
+        // SAFETY: by contract.
+        References(unsafe {
+            [
+                Quads::splat(a.into()).0,
+                Quads::splat(b.into()).0,
+                Quads::splat(c.into()).0,
+                Quads::splat(d.into()).0,
+            ]
+        })
+    }
+}
+
+impl Base for References {
+    #[inline(always)]
+    unsafe fn plus(self, words: __m256i, frame: usize) -> __m256i {
+        // SAFETY: by contract.
+        unsafe { _mm256_add_epi32(words, self.0[frame]) }
+    }
+}
+
 /// The 16 codes of a half as words of 32 bits.
 ///
 /// # Safety
 /// 64 bytes can be written, the machine has AVX2.
 #[inline(always)]
-unsafe fn store_16_as_32(codes: __m128i, to: *mut u8) {
+unsafe fn store_16_as_32(codes: __m128i, to: *mut u8, base: impl Base, frame: usize) {
     // SAFETY: by contract.
     unsafe {
-        _mm256_storeu_si256(to.cast(), _mm256_cvtepu8_epi32(codes));
-        let upper = _mm256_cvtepu8_epi32(_mm_srli_si128::<8>(codes));
+        let lower = base.plus(_mm256_cvtepu8_epi32(codes), frame);
+        let upper = base.plus(_mm256_cvtepu8_epi32(_mm_srli_si128::<8>(codes)), frame);
+        _mm256_storeu_si256(to.cast(), lower);
         _mm256_storeu_si256(to.wrapping_add(32).cast(), upper);
     }
 }
@@ -406,39 +530,17 @@ impl Lanes for Bytes {
     #[inline(always)]
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
-        unsafe {
-            if BITS == 4 {
-                // Two codes in a byte: widening it once does for both.
-                for at in (0..group_bytes(BITS)).step_by(8) {
-                    let both = _mm256_cvtepu8_epi32(_mm_loadl_epi64(group.0.wrapping_add(at).cast()));
-                    // Of 64 lanes each: the first codes of a vector, then the second.
-                    let to = to.wrapping_add((at / VECTOR * VECTOR + at) * 4);
-                    _mm256_storeu_si256(to.cast(), _mm256_and_si256(both, _mm256_set1_epi32(0xf)));
-                    _mm256_storeu_si256(to.wrapping_add(VECTOR * 4).cast(), _mm256_srli_epi32::<4>(both));
-                }
-                return;
-            }
-            if !eight_rows_a_lane(BITS) {
-                unroll!(v < 16 => {
-                    let codes = group.codes::<Self>(v).0;
-                    store_16_as_32(_mm256_castsi256_si128(codes), to.wrapping_add(v * 128));
-                    store_16_as_32(_mm256_extracti128_si256::<1>(codes), to.wrapping_add(v * 128 + 64));
-                });
-                return;
-            }
-            for half in 0..2 {
-                let rows = Self::by_rows(group, half);
-                for (i, rows) in rows.into_iter().enumerate() {
-                    let to = to.wrapping_add((half * 256 + i * 16) * 4);
-                    store_16_as_32(_mm256_castsi256_si128(rows), to);
-                    store_16_as_32(_mm256_extracti128_si256::<1>(rows), to.wrapping_add(128 * 4));
-                }
-            }
-        }
+        unsafe { Self::write_32(group, to, Zero) }
     }
 }
 
 impl LongLanes for Bytes {
+    #[inline(always)]
+    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]) {
+        // SAFETY: by contract.
+        unsafe { Self::write_32(group, to, References::of(references)) }
+    }
+
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.
@@ -477,19 +579,17 @@ impl Lanes for Pairs {
     #[inline(always)]
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
-        unsafe {
-            unroll!(v < 32 => {
-                let codes = group.codes::<Self>(v).0;
-                let lower = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(codes));
-                let upper = _mm256_cvtepu16_epi32(_mm256_extracti128_si256::<1>(codes));
-                _mm256_storeu_si256(to.wrapping_add(v * 64).cast(), lower);
-                _mm256_storeu_si256(to.wrapping_add(v * 64 + 32).cast(), upper);
-            });
-        }
+        unsafe { Self::write_32(group, to, Zero) }
     }
 }
 
 impl LongLanes for Pairs {
+    #[inline(always)]
+    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]) {
+        // SAFETY: by contract.
+        unsafe { Self::write_32(group, to, References::of(references)) }
+    }
+
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.

@@ -1,9 +1,13 @@
 //! Bit-packed codes on 512-bit vectors, a vector of the format in one register; codes in two words are
 //! joined by the funnel shifts of VBMI2.
 
-use super::groups::{self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, unroll};
-use super::place::{GROUP, eight_rows_a_lane, group_bytes};
-use super::rows::{self, by_lane, instantiate, kernels};
+use super::FRAME;
+use super::groups::{
+    self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, UnpackFrames, unroll,
+};
+use super::instantiate::{frame_kernels, instantiate, kernels};
+use super::place::{FRAMES, GROUP, eight_rows_a_lane, group_bytes};
+use super::rows::{self, by_lane};
 use super::tables::{self, Tables};
 use super::wide;
 use crate::compare::avx512::Lanes as _;
@@ -175,6 +179,102 @@ unsafe fn quarters(register: __m512i) -> [__m128i; 4] {
     }
 }
 
+/// What is added to the codes of a group as words of 32 bits.
+///
+/// # Safety
+/// The machine has AVX-512.
+trait Base: Copy {
+    /// Words of rows of a frame of the group.
+    unsafe fn plus(self, words: __m512i, frame: usize) -> __m512i;
+}
+
+/// Nothing.
+#[derive(Clone, Copy)]
+struct Zero;
+
+impl Base for Zero {
+    #[inline(always)]
+    unsafe fn plus(self, words: __m512i, _: usize) -> __m512i {
+        words
+    }
+}
+
+/// The reference of each frame, in all lanes.
+#[derive(Clone, Copy)]
+struct References([__m512i; FRAMES]);
+
+impl References {
+    #[inline(always)]
+    unsafe fn of(references: &[u32; FRAMES]) -> References {
+        let [a, b, c, d] = *references;
+        // SAFETY: by contract.
+        References(unsafe {
+            [
+                Quads::splat(a.into()).0,
+                Quads::splat(b.into()).0,
+                Quads::splat(c.into()).0,
+                Quads::splat(d.into()).0,
+            ]
+        })
+    }
+}
+
+impl Base for References {
+    #[inline(always)]
+    unsafe fn plus(self, words: __m512i, frame: usize) -> __m512i {
+        // SAFETY: by contract.
+        unsafe { _mm512_add_epi32(words, self.0[frame]) }
+    }
+}
+
+impl Bytes {
+    /// Writes the codes of a group, row by row, as words of 32 bits.
+    ///
+    /// # Safety
+    /// As [`Lanes::unpack_to_32`].
+    #[inline(always)]
+    unsafe fn write_32<const BITS: u32>(group: Group<BITS>, to: *mut u8, base: impl Base) {
+        // SAFETY: by contract.
+        unsafe {
+            if !eight_rows_a_lane(BITS) {
+                unroll!(v < 8 => {
+                    for (quarter, codes) in quarters(group.codes::<Self>(v).0).into_iter().enumerate() {
+                        let to = to.wrapping_add((v * 4 + quarter) * 64);
+                        _mm512_storeu_si512(to.cast(), base.plus(_mm512_cvtepu8_epi32(codes), v / 2));
+                    }
+                });
+                return;
+            }
+            for (i, rows) in Self::by_rows(group).into_iter().enumerate() {
+                for (quarter, rows) in quarters(rows).into_iter().enumerate() {
+                    let to = to.wrapping_add((quarter * FRAME + i * 16) * 4);
+                    _mm512_storeu_si512(to.cast(), base.plus(_mm512_cvtepu8_epi32(rows), quarter));
+                }
+            }
+        }
+    }
+}
+
+impl Pairs {
+    /// Writes the codes of a group, row by row, as words of 32 bits.
+    ///
+    /// # Safety
+    /// As [`Lanes::unpack_to_32`].
+    #[inline(always)]
+    unsafe fn write_32<const BITS: u32>(group: Group<BITS>, to: *mut u8, base: impl Base) {
+        // SAFETY: by contract.
+        unsafe {
+            unroll!(v < 16 => {
+                let codes = group.codes::<Self>(v).0;
+                let lower = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(codes));
+                let upper = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(codes));
+                _mm512_storeu_si512(to.wrapping_add(v * 128).cast(), base.plus(lower, v / 4));
+                _mm512_storeu_si512(to.wrapping_add(v * 128 + 64).cast(), base.plus(upper, v / 4));
+            });
+        }
+    }
+}
+
 /// Bytes a vector is loaded from.
 #[repr(align(64))]
 struct Aligned([u8; 64]);
@@ -222,27 +322,17 @@ impl Lanes for Bytes {
     #[inline(always)]
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
-        unsafe {
-            if !eight_rows_a_lane(BITS) {
-                unroll!(v < 8 => {
-                    for (quarter, codes) in quarters(group.codes::<Self>(v).0).into_iter().enumerate() {
-                        let to = to.wrapping_add((v * 4 + quarter) * 64);
-                        _mm512_storeu_si512(to.cast(), _mm512_cvtepu8_epi32(codes));
-                    }
-                });
-                return;
-            }
-            for (i, rows) in Self::by_rows(group).into_iter().enumerate() {
-                for (quarter, rows) in quarters(rows).into_iter().enumerate() {
-                    let to = to.wrapping_add((quarter * 128 + i * 16) * 4);
-                    _mm512_storeu_si512(to.cast(), _mm512_cvtepu8_epi32(rows));
-                }
-            }
-        }
+        unsafe { Self::write_32(group, to, Zero) }
     }
 }
 
 impl LongLanes for Bytes {
+    #[inline(always)]
+    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]) {
+        // SAFETY: by contract.
+        unsafe { Self::write_32(group, to, References::of(references)) }
+    }
+
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.
@@ -284,19 +374,17 @@ impl Lanes for Pairs {
     #[inline(always)]
     unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
         // SAFETY: by contract.
-        unsafe {
-            unroll!(v < 16 => {
-                let codes = group.codes::<Self>(v).0;
-                let lower = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(codes));
-                let upper = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(codes));
-                _mm512_storeu_si512(to.wrapping_add(v * 128).cast(), lower);
-                _mm512_storeu_si512(to.wrapping_add(v * 128 + 64).cast(), upper);
-            });
-        }
+        unsafe { Self::write_32(group, to, Zero) }
     }
 }
 
 impl LongLanes for Pairs {
+    #[inline(always)]
+    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]) {
+        // SAFETY: by contract.
+        unsafe { Self::write_32(group, to, References::of(references)) }
+    }
+
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
         // SAFETY: by contract.

@@ -9,7 +9,7 @@
 //! of a bound with zeros there does not touch the code. So `code - low <= span`, modulo the code's width,
 //! is one shift, one subtraction and one comparison.
 
-use super::place::{GROUP, VECTOR, group_bytes};
+use super::place::{FRAMES, GROUP, VECTOR, group_bytes};
 use crate::CodeWord;
 use crate::packed::top;
 use crate::prefetch::prefetch_read;
@@ -53,6 +53,10 @@ pub(super) struct Kernels {
     /// Writes a group (the last argument) from 512 lane words, none wider than the width.
     pub pack: unsafe fn(*const u8, u32, *mut u8),
 }
+
+/// Writes codes of up to 16 bits of as many groups as words of 32 bits, each added to its frame's reference: of [`FRAMES`]
+/// references a group.
+pub(super) type UnpackFrames = unsafe fn(*const u8, *mut u8, &[[u32; FRAMES]]);
 
 /// A vector of unsigned lanes of 8, 16 or 32 bits.
 ///
@@ -109,6 +113,8 @@ pub(super) trait Lanes: Copy {
 /// # Safety
 /// As [`Lanes`].
 pub(super) trait LongLanes: Lanes {
+    /// Writes the codes of a group, row by row, as words of 32 bits, each added to its frame's reference.
+    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]);
     /// The low half of lanes `high:low` shifted right by `count`, which is neither 0 nor a whole lane.
     unsafe fn join(low: Self, high: Self, count: u32) -> Self;
 }

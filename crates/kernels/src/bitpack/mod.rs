@@ -32,6 +32,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod groups;
+#[cfg(target_arch = "x86_64")]
+mod instantiate;
 mod place;
 #[cfg(target_arch = "x86_64")]
 mod rows;
@@ -46,9 +48,13 @@ mod wide;
 use crate::isa::dispatch;
 use crate::packed::{cut_tail, match_all_or_none, set_test};
 use crate::prefetch::{first_asked, prefetch_read};
+use crate::unpack::Reference;
 use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
 use place::{GROUP, group_bytes, in_a_row, lane_bits, place};
 use std::ops::Range;
+
+/// Rows of a frame of reference (Integer Compression, section 2), of which groups have whole ones.
+pub const FRAME: usize = 128;
 
 /// Bytes of `rows` codes of `bits` bits: whole groups of 512 rows.
 pub fn bytes(rows: usize, bits: u32) -> usize {
@@ -110,6 +116,45 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
         isa,
         unpack(codes, selection, out),
         otherwise scalar::unpack(codes, selection, out),
+    )
+}
+
+/// Writes codes of up to 16 bits as values of 32 bits, each added to the reference of its row's frame, modulo 2^32.
+/// `references` has one for each [`FRAME`] rows from row 0 on, `out` room for each of `rows`.
+///
+/// Codes are widened while they are in registers: unpacking them to words of their own and adding references to these takes
+/// up to a half longer.
+pub fn unpack_frames<T: Reference>(
+    isa: Isa,
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    references: &[T],
+    out: &mut [T],
+) {
+    check(codes);
+    assert!(codes.bits <= 16, "codes of up to 16 bits");
+    assert!(
+        rows.start <= rows.end && rows.end <= codes.rows,
+        "rows beyond the codes"
+    );
+    assert!(
+        references.len() >= rows.end.div_ceil(FRAME),
+        "a reference for each frame"
+    );
+    assert_eq!(out.len(), rows.len(), "room for each row");
+    assert_eq!(size_of::<T>(), size_of::<u32>(), "values of 32 bits");
+    // SAFETY: plain values of 32 bits, of which every pattern of bits is one; they are as aligned as words are.
+    let (references, out) = unsafe {
+        (
+            std::slice::from_raw_parts(references.as_ptr().cast::<u32>(), references.len()),
+            std::slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u32>(), out.len()),
+        )
+    };
+    let isa = counters::enter(Kernel::BitPacked, isa);
+    dispatch!(
+        isa,
+        unpack_frames(codes, rows, references, out),
+        otherwise scalar::unpack_frames(codes, rows, references, out),
     )
 }
 

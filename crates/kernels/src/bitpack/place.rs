@@ -2,6 +2,8 @@
 
 /// Rows of a group, which begins on a whole byte whatever the width.
 pub(super) const GROUP: usize = 512;
+/// Frames of a group.
+pub(super) const FRAMES: usize = GROUP / super::FRAME;
 /// Bytes of a vector of the format, on every instruction set, and of a line of the cache.
 pub(super) const VECTOR: usize = 64;
 

@@ -4,8 +4,8 @@
 //! few hundredths to tenths of a cycle a code, and taking them from there. Rows that stand apart are
 //! extracted one by one: two independent loads and a shift.
 
-use super::groups::{AHEAD, GROUP_WORDS, Kernels, Test};
-use super::place::{GROUP, eight_rows_a_lane, group_bytes, lane_bits};
+use super::groups::{AHEAD, GROUP_WORDS, Kernels, Test, UnpackFrames};
+use super::place::{FRAMES, GROUP, eight_rows_a_lane, group_bytes, lane_bits};
 use super::sparse;
 use crate::packed::top;
 use crate::selection::masked_word;
@@ -43,6 +43,9 @@ pub(super) unsafe trait Unit {
 
     /// Its functions for a width.
     fn kernels(bits: u32) -> &'static Kernels;
+
+    /// Its function for frames of codes of up to 16 bits.
+    fn unpack_frames(bits: u32) -> UnpackFrames;
 }
 
 /// Address of the group of `row`.
@@ -232,6 +235,48 @@ pub(super) unsafe fn all<U: Unit, L: CodeWord, C: CodeWord>(
             }
         };
         (row, len, out) = (row + count, len - count, out.wrapping_add(count));
+    }
+}
+
+/// See [`super::unpack_frames`]: groups of which rows are missing are unpacked whole, and the rest of them is dropped.
+///
+/// # Safety
+/// The machine has the unit, the bytes are those of the codes, and the lengths were checked.
+#[inline(always)]
+pub(super) unsafe fn unpack_frames<U: Unit>(
+    codes: Packed<'_>,
+    rows: Range<usize>,
+    references: &[u32],
+    mut out: &mut [u32],
+) {
+    let unpack = U::unpack_frames(codes.bits);
+    let mut row = rows.start;
+    while row < rows.end {
+        let skip = row % GROUP;
+        let (groups, _) = references[row / GROUP * FRAMES..].as_chunks::<FRAMES>();
+        let whole = if skip == 0 {
+            (out.len() / GROUP).min(groups.len())
+        } else {
+            0
+        };
+        let count = if whole > 0 {
+            // SAFETY: by contract; there is room for the words of whole groups.
+            unsafe { unpack(group_of(codes, row), out.as_mut_ptr().cast(), &groups[..whole]) };
+            whole * GROUP
+        } else {
+            let mut of_group = [0; FRAMES];
+            for (reference, &of_frame) in of_group.iter_mut().zip(&references[row / GROUP * FRAMES..]) {
+                *reference = of_frame;
+            }
+            let count = (GROUP - skip).min(out.len());
+            let mut words = [0u32; GROUP];
+            // SAFETY: by contract; there is room for the words of a group.
+            unsafe { unpack(group_of(codes, row), words.as_mut_ptr().cast(), &[of_group]) };
+            out[..count].copy_from_slice(&words[skip..][..count]);
+            count
+        };
+        row += count;
+        out = &mut std::mem::take(&mut out)[count..];
     }
 }
 
@@ -426,254 +471,3 @@ unsafe fn pack_lanes<U: Unit, L: CodeWord>(codes: &[u64], bits: u32, out: &mut [
         unsafe { pack(buffer.as_ptr().cast(), bits, out.as_mut_ptr()) };
     }
 }
-
-/// Instantiates a unit: its table of functions by width, and the loops. `$features` are those of its
-/// `Lanes`, which for 8, 16 and 32 bits are `$bytes`, `$pairs` and `$quads`; `$words` tests 64 words.
-macro_rules! instantiate {
-    (
-        $unit:ident,
-        $isa:expr,
-        $features:literal,
-        $bytes:ty,
-        $pairs:ty,
-        $quads:ty,
-        $words:expr
-    ) => {
-        // SAFETY: the functions of this module are reached on machines with the unit only.
-        unsafe impl rows::Unit for $unit {
-            const ISA: Isa = $isa;
-
-            #[inline(always)]
-            fn kernels(bits: u32) -> &'static Kernels {
-                &KERNELS[bits.min(33) as usize - 1]
-            }
-        }
-
-        /// The functions by width, from 1 on; the last serves all widths beyond 32.
-        static KERNELS: [Kernels; 33] = kernels!(
-            bits $bytes: 1;
-            table_of_2 $bytes: 2;
-            table_of_3 $bytes: 3;
-            lanes $bytes: 4 5 6 7 8;
-            lanes $pairs: 9 10 11 12 13 14 15 16;
-            lanes $quads: 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32;
-        );
-
-        #[target_feature(enable = $features)]
-        unsafe fn between_groups<V: Lanes, const BITS: u32>(
-            from: *const u8,
-            _: u32,
-            test: Test,
-            out: &mut [[u64; GROUP_WORDS]],
-        ) {
-            // SAFETY: by contract.
-            unsafe { groups::between::<V, BITS>(from, test, out) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn between_bits(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
-            // SAFETY: by contract.
-            unsafe { groups::between_bits(from, test, out) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn between_2(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
-            // SAFETY: by contract.
-            unsafe { tables::between_2::<$bytes>(from, test, out) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn between_3(from: *const u8, _: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
-            // SAFETY: by contract.
-            unsafe { tables::between_3::<$bytes>(from, test, out) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn unpack_groups<V: Lanes, const BITS: u32>(
-            from: *const u8,
-            _: u32,
-            to: *mut u8,
-            groups: usize,
-        ) {
-            // SAFETY: by contract.
-            unsafe { V::unpack_groups::<BITS>(from, to, groups) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn unpack_groups_to_32<V: Lanes, const BITS: u32>(
-            from: *const u8,
-            _: u32,
-            to: *mut u8,
-            groups: usize,
-        ) {
-            for i in 0..groups {
-                let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
-                // SAFETY: by contract.
-                unsafe { V::unpack_to_32(group, to.wrapping_add(i * GROUP * size_of::<u32>())) }
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn pack_group<V: Lanes, const BITS: u32>(from: *const u8, _: u32, to: *mut u8) {
-            // SAFETY: by contract.
-            unsafe { V::pack::<BITS>(from, to) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn between_wide(from: *const u8, bits: u32, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
-            // SAFETY: by contract.
-            unsafe {
-                wide::between(from, bits, test, out, unpack_wide, |codes| {
-                    $words(codes, test.low, test.span)
-                })
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        #[inline(never)]
-        unsafe fn unpack_wide(from: *const u8, bits: u32, to: *mut u8, groups: usize) {
-            // SAFETY: by contract.
-            unsafe { wide::unpack(from, bits, to, groups) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn pack_wide(from: *const u8, bits: u32, to: *mut u8) {
-            // SAFETY: by contract.
-            unsafe { wide::pack(from, bits, to) }
-        }
-
-        /// See [`super::between`]. The rows were checked.
-        ///
-        /// # Safety
-        /// The bytes are those of the rows.
-        #[target_feature(enable = $features)]
-        pub unsafe fn between(
-            codes: Packed<'_>,
-            rows: Range<usize>,
-            op: RangeOp,
-            span: (u64, u64),
-            combine: Combine,
-            out: &mut [u64],
-        ) {
-            // SAFETY: by contract.
-            unsafe { rows::between::<$unit>(codes, rows, op, span, combine, out) }
-        }
-
-        /// See [`super::unpack`]. Each form of selection has a function of its own: those with large
-        /// buffers begin by probing the stack.
-        ///
-        /// # Safety
-        /// The bytes are those of the rows; `C` holds the codes.
-        #[target_feature(enable = $features)]
-        pub unsafe fn unpack<C: CodeWord>(
-            codes: Packed<'_>,
-            selection: Selection<'_>,
-            out: &mut [C],
-        ) -> usize {
-            let count = selection.check(codes.rows, out.len());
-            let out = &mut out[..count];
-            // SAFETY: by contract, and the selection was checked.
-            unsafe {
-                match selection {
-                    Selection::All { start, .. } => unpack_all(codes, start as usize, out),
-                    Selection::Bits { words, start, len } => {
-                        unpack_by_bits(codes, words, start as usize, len, out)
-                    }
-                    Selection::Positions(positions) => {
-                        if by_lane!(codes.bits, $unit, C, are_sparse, codes.bits, positions) {
-                            unpack_at_sparse_positions(codes, positions, out);
-                        } else {
-                            unpack_at_positions(codes, positions, out);
-                        }
-                    }
-                }
-            }
-            count
-        }
-
-        #[target_feature(enable = $features)]
-        #[inline(never)]
-        unsafe fn unpack_all<C: CodeWord>(codes: Packed<'_>, start: usize, out: &mut [C]) {
-            let (to, len) = (out.as_mut_ptr(), out.len());
-            // SAFETY: by contract.
-            unsafe { by_lane!(codes.bits, $unit, C, all, codes, start, to, len) }
-        }
-
-        #[target_feature(enable = $features)]
-        #[inline(never)]
-        unsafe fn unpack_by_bits<C: CodeWord>(
-            codes: Packed<'_>,
-            words: &[u64],
-            start: usize,
-            len: u32,
-            out: &mut [C],
-        ) {
-            // SAFETY: by contract.
-            unsafe { by_lane!(codes.bits, $unit, C, by_bits, codes, words, start, len, out) }
-        }
-
-        #[target_feature(enable = $features)]
-        #[inline(never)]
-        unsafe fn unpack_at_sparse_positions<C: CodeWord>(
-            codes: Packed<'_>,
-            positions: &[u16],
-            out: &mut [C],
-        ) {
-            // SAFETY: by contract.
-            unsafe {
-                by_lane!(
-                    codes.bits,
-                    $unit,
-                    C,
-                    at_sparse_positions,
-                    codes,
-                    positions,
-                    out
-                )
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        #[inline(never)]
-        unsafe fn unpack_at_positions<C: CodeWord>(codes: Packed<'_>, positions: &[u16], out: &mut [C]) {
-            // SAFETY: by contract.
-            unsafe { by_lane!(codes.bits, $unit, C, at_positions, codes, positions, out) }
-        }
-
-        /// See [`super::pack`].
-        ///
-        /// # Safety
-        /// `out` has the bytes of the codes.
-        #[target_feature(enable = $features)]
-        pub unsafe fn pack(codes: &[u64], bits: u32, out: &mut [u8]) {
-            // SAFETY: by contract.
-            unsafe { rows::pack::<$unit>(codes, bits, out) }
-        }
-    };
-}
-pub(super) use instantiate;
-
-/// The table of functions by width; widths are tested as `bits`, by tables or in `lanes`.
-macro_rules! kernels {
-    ($($tested:ident $lanes:ty: $($bits:literal)*;)*) => {
-        [
-            $($(Kernels {
-                between: kernels!(@$tested $lanes, $bits),
-                unpack: unpack_groups::<$lanes, $bits>,
-                unpack_to_32: unpack_groups_to_32::<$lanes, $bits>,
-                pack: pack_group::<$lanes, $bits>,
-            },)*)*
-            Kernels {
-                between: between_wide,
-                unpack: unpack_wide,
-                unpack_to_32: unpack_wide,
-                pack: pack_wide,
-            },
-        ]
-    };
-    (@bits $lanes:ty, $bits:literal) => { between_bits };
-    (@table_of_2 $lanes:ty, $bits:literal) => { between_2 };
-    (@table_of_3 $lanes:ty, $bits:literal) => { between_3 };
-    (@lanes $lanes:ty, $bits:literal) => { between_groups::<$lanes, $bits> };
-}
-pub(super) use kernels;

@@ -1,5 +1,6 @@
 //! The oracle of bit-packed codes: one code at a time, found by [`place`].
 
+use super::FRAME;
 use super::place::{GROUP, Place, group_bytes, in_a_row, lane_bits, place, window};
 use crate::packed::top;
 use crate::selection::write_rows;
@@ -130,4 +131,11 @@ pub fn between(
 /// See [`super::unpack`].
 pub fn unpack<C: CodeWord>(codes: Packed<'_>, selection: Selection<'_>, out: &mut [C]) -> usize {
     write_rows(codes.rows, selection, out, |row| C::from_u64(get(codes, row)))
+}
+
+/// See [`super::unpack_frames`].
+pub fn unpack_frames(codes: Packed<'_>, rows: Range<usize>, references: &[u32], out: &mut [u32]) {
+    for (out, row) in out.iter_mut().zip(rows) {
+        *out = references[row / FRAME].wrapping_add(get(codes, row) as u32);
+    }
 }

@@ -15,7 +15,7 @@ mod selected;
 use crate::isa::dispatch;
 use crate::{CodeWord, Isa, Kernel, Plain, Selection, counters};
 
-/// A native type that frame of reference can yield.
+/// A type that frame of reference can yield: the native ones, and words of 32 bits, as codecs of integers do.
 pub trait Reference: Plain {
     /// `self + code`, modulo the type.
     fn plus(self, code: u64) -> Self;
@@ -34,7 +34,7 @@ macro_rules! reference {
     };
 }
 
-reference!(i16, i32, i64, i128);
+reference!(i16, i32, i64, i128, u32);
 
 /// Values `reference + code` of the selected rows, modulo the type.
 pub fn unpack<C: CodeWord, T: Reference>(
