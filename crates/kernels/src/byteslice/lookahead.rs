@@ -4,7 +4,9 @@
 //! out of cache every vector that is needed after all waits for memory, and a few of them take longer than
 //! reading the whole slice would. So a scan counts how many vectors of some rows needed a slice, and while
 //! they are not rare, asks for all of its lines well ahead: they then cost bandwidth only, as if
-//! all slices were read. Slices that are needed rarely are left alone and save their bandwidth.
+//! all slices were read. Slices that are needed rarely are left alone and save their bandwidth. Slices that are read from end to
+//! end are asked for alike where they are several: a machine's prefetchers may follow one stream as fast as memory
+//! is, and two at half of that (Zen 5).
 //!
 //! A slice that a fifth of the vectors needs is the worst case for a branch, in cache or out of it: foretold wrong once in five
 //! times, it takes longer than comparing the slice's bytes every time. So where enough vectors need a slice, it is
@@ -13,12 +15,13 @@
 
 use super::slices::{MOST, Slices};
 use crate::prefetch::prefetch_read;
+use std::ops::Range;
 
 /// Match words after which is decided anew.
 const WORDS: usize = 16;
 /// Rows from those that are tested to those whose lines are asked for: what memory delivers of two slices
 /// while a line is on its way.
-const AHEAD_ROWS: usize = 2048;
+const AHEAD_ROWS: usize = 4096;
 
 /// Times [`WORDS`] match words for which slices are read unasked after many vectors needed one. A comparison takes three
 /// cycles, a branch foretold wrong some eighteen, so one vector in sixteen is break-even.
@@ -114,17 +117,23 @@ impl Lookahead {
         self.needed = 0;
     }
 
-    /// Asks for the lines of the 64 rows some way behind `row`, whose lanes take `lane` bytes.
+    /// The slices after the first to ask for where a scan stops [anywhere](Stops::Anywhere).
     #[inline(always)]
-    pub fn ask(&self, codes: &Slices<'_>, row: usize, lane: usize) {
-        let at = (row + AHEAD_ROWS) * lane;
-        if at + 64 * lane > codes.stride {
-            return;
-        }
-        for j in 1..self.wanted {
-            for line in 0..lane {
-                prefetch_read(codes.at(j * codes.stride + at + line * 64));
-            }
+    pub fn wanted(&self) -> Range<usize> {
+        1..self.wanted
+    }
+}
+
+/// Asks for the lines, in some slices, of the 64 rows some way behind `row`, whose lanes take `lane` bytes.
+#[inline(always)]
+pub(super) fn ask(codes: &Slices<'_>, slices: Range<usize>, row: usize, lane: usize) {
+    let at = (row + AHEAD_ROWS) * lane;
+    if at + 64 * lane > codes.stride {
+        return;
+    }
+    for j in slices {
+        for line in 0..lane {
+            prefetch_read(codes.at(j * codes.stride + at + line * 64));
         }
     }
 }

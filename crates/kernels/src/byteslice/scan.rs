@@ -13,7 +13,7 @@
 //! zeros left and the high bound only ones are not read at all.
 
 use super::bounds::Bounds;
-use super::lookahead::{Lookahead, SURE, Stops};
+use super::lookahead::{Lookahead, SURE, Stops, ask};
 use super::slices::{MOST, Slices};
 use crate::packed::{CodeRange, cut_tail};
 use crate::vbp::planes::{PLANE_BYTES, Planes};
@@ -385,27 +385,31 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
                 match stops {
                     Stops::Never => {
                         for (row, word) in rows {
+                            ask(&codes, 0..bounds.count, row, L::BYTES);
                             test!(NEVER, row, word, $open, $combine);
                         }
                     }
                     Stops::NeverOfSure => {
                         for (row, word) in rows {
+                            ask(&codes, 0..SURE, row, L::BYTES);
                             test!(NEVER_OF_SURE, row, word, $open, $combine);
                         }
                     }
                     Stops::BehindSure => {
                         for (row, word) in rows {
+                            ask(&codes, 0..SURE, row, L::BYTES);
                             test!(BEHIND_SURE, row, word, $open, $combine);
                         }
                     }
                     Stops::BehindSureCounting => {
                         for (row, word) in rows {
+                            ask(&codes, 0..SURE, row, L::BYTES);
                             test!(BEHIND_SURE_COUNTING, row, word, $open, $combine);
                         }
                     }
                     Stops::Anywhere => {
                         for (row, word) in rows {
-                            ahead.ask(&codes, row, L::BYTES);
+                            ask(&codes, ahead.wanted(), row, L::BYTES);
                             test!(ANYWHERE, row, word, $open, $combine);
                         }
                     }
