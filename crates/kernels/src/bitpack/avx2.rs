@@ -5,7 +5,7 @@ use super::groups::{
     self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, UnpackFrames, Windows, unroll,
 };
 use super::instantiate::{frame_kernels, instantiate, kernels};
-use super::place::{FRAMES, GROUP, VECTOR, eight_rows_a_lane, fits_4_bytes, group_bytes};
+use super::place::{FRAMES, GROUP, VECTOR, eight_rows_a_lane, fits_4_bytes};
 use super::rows::{self, by_lane};
 use super::tables::{self, Tables};
 use super::wide;
@@ -222,7 +222,7 @@ impl Bytes {
     /// Writes the codes of a group, row by row, as words of 32 bits.
     ///
     /// # Safety
-    /// As [`Lanes::unpack_to_32`].
+    /// As [`Lanes::unpack_groups_to_32`], of one group.
     #[inline(always)]
     unsafe fn write_32<const BITS: u32>(group: Group<BITS>, to: *mut u8, base: impl Base) {
         // SAFETY: by contract.
@@ -269,7 +269,7 @@ impl Pairs {
     /// 128 bits: crossing over takes a shuffle more, and two stores of 16 bytes no longer than one of 32.
     ///
     /// # Safety
-    /// As [`Lanes::unpack_to_32`].
+    /// As [`Lanes::unpack_groups_to_32`], of one group.
     #[inline(always)]
     unsafe fn write_32<const BITS: u32>(group: Group<BITS>, to: *mut u8, base: impl Base) {
         // SAFETY: by contract.
@@ -510,35 +510,49 @@ impl Lanes for Bytes {
     between_by_words!(2);
 
     #[inline(always)]
-    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe {
-            if !eight_rows_a_lane(BITS) {
-                return groups::unpack_long::<Self, BITS>(group, to);
-            }
-            for half in 0..2 {
-                let rows = Self::by_rows(group, half);
-                for (i, rows) in rows.into_iter().enumerate() {
-                    let to = to.wrapping_add(half * 256 + i * 16);
-                    _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(rows));
-                    _mm_storeu_si128(to.wrapping_add(128).cast(), _mm256_extracti128_si256::<1>(rows));
+    unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+        for i in 0..groups {
+            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP));
+            // SAFETY: by contract.
+            unsafe {
+                if !eight_rows_a_lane(BITS) {
+                    groups::unpack_long::<Self, BITS>(group, to);
+                    continue;
+                }
+                for half in 0..2 {
+                    let rows = Self::by_rows(group, half);
+                    for (i, rows) in rows.into_iter().enumerate() {
+                        let to = to.wrapping_add(half * 256 + i * 16);
+                        _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(rows));
+                        _mm_storeu_si128(to.wrapping_add(128).cast(), _mm256_extracti128_si256::<1>(rows));
+                    }
                 }
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe { Self::write_32(group, to, Zero) }
+    unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+        for i in 0..groups {
+            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+            // SAFETY: by contract.
+            unsafe { Self::write_32(group, to, Zero) }
+        }
     }
 }
 
 impl LongLanes for Bytes {
     #[inline(always)]
-    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]) {
-        // SAFETY: by contract.
-        unsafe { Self::write_32(group, to, References::of(references)) }
+    unsafe fn unpack_groups_of_frames<const BITS: u32>(
+        from: *const u8,
+        to: *mut u8,
+        references: &[[u32; FRAMES]],
+    ) {
+        for (i, references) in references.iter().enumerate() {
+            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+            // SAFETY: by contract.
+            unsafe { Self::write_32(group, to, References::of(references)) }
+        }
     }
 
     #[inline(always)]
@@ -571,23 +585,35 @@ impl Lanes for Pairs {
     between_by_words!(4);
 
     #[inline(always)]
-    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe { groups::unpack_long::<Self, BITS>(group, to) }
+    unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+        for i in 0..groups {
+            // SAFETY: by contract.
+            unsafe { groups::unpack_long::<Self, BITS>(Group::nth(from, i), to.wrapping_add(i * GROUP * 2)) }
+        }
     }
 
     #[inline(always)]
-    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe { Self::write_32(group, to, Zero) }
+    unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+        for i in 0..groups {
+            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+            // SAFETY: by contract.
+            unsafe { Self::write_32(group, to, Zero) }
+        }
     }
 }
 
 impl LongLanes for Pairs {
     #[inline(always)]
-    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]) {
-        // SAFETY: by contract.
-        unsafe { Self::write_32(group, to, References::of(references)) }
+    unsafe fn unpack_groups_of_frames<const BITS: u32>(
+        from: *const u8,
+        to: *mut u8,
+        references: &[[u32; FRAMES]],
+    ) {
+        for (i, references) in references.iter().enumerate() {
+            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+            // SAFETY: by contract.
+            unsafe { Self::write_32(group, to, References::of(references)) }
+        }
     }
 
     #[inline(always)]
@@ -622,19 +648,6 @@ impl Lanes for Quads {
         }
     }
 
-    #[inline(always)]
-    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe {
-            unroll!(half < 2 => {
-                unroll!(v < 32 => {
-                    let v = half * 32 + v;
-                    Self::unpack_vector(group, v, to);
-                });
-            });
-        }
-    }
-
     /// Codes of an even width in one loop over the vectors of all groups, of which all but the very first and the last
     /// are loaded alike. Short code and asking for bytes ahead ([`UNPACKED_AHEAD`]) save 5 to 10 % where codes and words
     /// are in the second-level cache.
@@ -642,8 +655,17 @@ impl Lanes for Quads {
     unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
         // SAFETY: by contract; every vector of a part is one of the groups.
         unsafe {
-            if BITS % 2 == 1 || groups == 0 {
-                return groups::unpack_each::<Self, BITS>(from, to, groups);
+            if BITS % 2 == 1 {
+                for i in 0..groups {
+                    let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+                    unroll!(half < 2 => {
+                        unroll!(v < 32 => Self::unpack_vector(group, half * 32 + v, to));
+                    });
+                }
+                return;
+            }
+            if groups == 0 {
+                return;
             }
             let parts = groups * (GROUP / 8 / PART);
             ask_for_part::<BITS>(from);
@@ -654,16 +676,16 @@ impl Lanes for Quads {
                 ask_for_part::<BITS>(before.0.wrapping_add(PART * BITS as usize));
                 unroll!(v < PART => Self::unpack_vector(before, PART + v, to));
             }
-            let last = Group::<BITS>(from.wrapping_add((groups - 1) * group_bytes(BITS)));
+            let last = Group::<BITS>::nth(from, groups - 1);
             let to = to.wrapping_add((groups - 1) * GROUP * 4);
             unroll!(v < PART => Self::unpack_vector(last, GROUP / 8 - PART + v, to));
         }
     }
 
     #[inline(always)]
-    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8) {
+    unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
         // SAFETY: by contract.
-        unsafe { Self::unpack(group, to) }
+        unsafe { Self::unpack_groups::<BITS>(from, to, groups) }
     }
 
     #[inline(always)]

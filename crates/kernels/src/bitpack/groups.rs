@@ -94,16 +94,10 @@ pub(super) trait Lanes: Copy {
         flip: u64,
         words: &mut [u64; GROUP_WORDS],
     );
-    /// Writes the codes of a group, row by row, as lane words.
-    unsafe fn unpack<const BITS: u32>(group: Group<BITS>, to: *mut u8);
     /// Writes the codes of as many groups as the last argument says, row by row, as lane words.
-    #[inline(always)]
-    unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
-        // SAFETY: by contract.
-        unsafe { unpack_each::<Self, BITS>(from, to, groups) }
-    }
-    /// Writes the codes of a group, row by row, as words of 32 bits.
-    unsafe fn unpack_to_32<const BITS: u32>(group: Group<BITS>, to: *mut u8);
+    unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize);
+    /// Writes the codes of as many groups as the last argument says, row by row, as words of 32 bits.
+    unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize);
     /// Packs a group from 512 lane words, none wider than the codes, which stand in the order of its lanes.
     unsafe fn pack<const BITS: u32>(from: *const u8, to: *mut u8);
 }
@@ -113,8 +107,13 @@ pub(super) trait Lanes: Copy {
 /// # Safety
 /// As [`Lanes`].
 pub(super) trait LongLanes: Lanes {
-    /// Writes the codes of a group, row by row, as words of 32 bits, each added to its frame's reference.
-    unsafe fn unpack_frames<const BITS: u32>(group: Group<BITS>, to: *mut u8, references: &[u32; FRAMES]);
+    /// Writes the codes of as many groups as have references, row by row, as words of 32 bits, each added to its frame's
+    /// reference.
+    unsafe fn unpack_groups_of_frames<const BITS: u32>(
+        from: *const u8,
+        to: *mut u8,
+        references: &[[u32; FRAMES]],
+    );
     /// The low half of lanes `high:low` shifted right by `count`, which is neither 0 nor a whole lane.
     unsafe fn join(low: Self, high: Self, count: u32) -> Self;
 }
@@ -124,6 +123,12 @@ pub(super) trait LongLanes: Lanes {
 pub(super) struct Group<const BITS: u32>(pub *const u8);
 
 impl<const BITS: u32> Group<BITS> {
+    /// Group `i` of those from an address on.
+    #[inline(always)]
+    pub fn nth(from: *const u8, i: usize) -> Self {
+        Group(from.wrapping_add(i * group_bytes(BITS)))
+    }
+
     /// Address of the word that holds the low bits of the codes of vector `v`, a vector as wide as the
     /// registers, and where in its lanes they begin.
     #[inline(always)]
@@ -277,19 +282,6 @@ macro_rules! unroll {
 }
 pub(super) use unroll;
 
-/// [`Lanes::unpack_groups`], group by group.
-///
-/// # Safety
-/// See [`Lanes`].
-#[inline(always)]
-pub(super) unsafe fn unpack_each<V: Lanes, const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
-    for i in 0..groups {
-        let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
-        // SAFETY: by contract.
-        unsafe { V::unpack(group, to.wrapping_add(i * GROUP * size_of::<V::Word>())) }
-    }
-}
-
 /// See [`Kernels::between`].
 ///
 /// # Safety
@@ -337,7 +329,7 @@ pub(super) unsafe fn between_bits(from: *const u8, test: Test, out: &mut [[u64; 
 /// Writes the 512 codes of lanes that go on in the next vector of the format, vector by vector.
 ///
 /// # Safety
-/// See [`Kernels`].
+/// See [`Lanes`].
 #[inline(always)]
 pub(super) unsafe fn unpack_long<V: LongLanes, const BITS: u32>(group: Group<BITS>, to: *mut u8) {
     let parts = VECTOR / V::BYTES;

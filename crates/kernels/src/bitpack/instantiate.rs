@@ -49,17 +49,8 @@ macro_rules! instantiate {
             to: *mut u8,
             references: &[[u32; FRAMES]],
         ) {
-            for (i, references) in references.iter().enumerate() {
-                let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
-                // SAFETY: by contract.
-                unsafe {
-                    V::unpack_frames(
-                        group,
-                        to.wrapping_add(i * GROUP * size_of::<u32>()),
-                        references,
-                    )
-                }
-            }
+            // SAFETY: by contract.
+            unsafe { V::unpack_groups_of_frames::<BITS>(from, to, references) }
         }
 
         #[target_feature(enable = $features)]
@@ -109,11 +100,8 @@ macro_rules! instantiate {
             to: *mut u8,
             groups: usize,
         ) {
-            for i in 0..groups {
-                let group = Group::<BITS>(from.wrapping_add(i * group_bytes(BITS)));
-                // SAFETY: by contract.
-                unsafe { V::unpack_to_32(group, to.wrapping_add(i * GROUP * size_of::<u32>())) }
-            }
+            // SAFETY: by contract.
+            unsafe { V::unpack_groups_to_32::<BITS>(from, to, groups) }
         }
 
         #[target_feature(enable = $features)]
