@@ -3,7 +3,7 @@
 
 use super::FRAME;
 use super::groups::{
-    self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, UnpackFrames, unroll,
+    self, GROUP_WORDS, Group, Kernels, Lanes, LongLanes, Shuffle, Test, UnpackFrames, ask_ahead, unroll,
 };
 use super::instantiate::{frame_kernels, instantiate, kernels};
 use super::place::{FRAMES, GROUP, VECTOR, eight_rows_a_lane};
@@ -519,6 +519,38 @@ impl Lanes for Quads {
     whole_registers!(u32, i32, _mm512_set1_epi32);
     shifts!(_mm512_sll_epi32, _mm512_srl_epi32);
     between_by_words!(16, _mm512_sub_epi32, _mm512_cmple_epu32_mask, 0 1 2 3);
+
+    /// A loop over the words of all groups but the last, for the reason that [`Rolled`] gives.
+    #[inline(always)]
+    unsafe fn between_groups<const BITS: u32>(
+        from: *const u8,
+        low: Self,
+        span: Self,
+        test: Test,
+        out: &mut [[u64; GROUP_WORDS]],
+    ) {
+        let Some((last, others)) = out.split_last_mut() else {
+            return;
+        };
+        let count = others.len();
+        // SAFETY: by contract; other codes follow those of a word.
+        unsafe {
+            for (i, word) in others.as_flattened_mut().iter_mut().enumerate() {
+                let from = from.wrapping_add(i * 8 * BITS as usize);
+                if i < test.foreseen * GROUP_WORDS {
+                    ask_ahead(from, 8 * BITS as usize);
+                }
+                let mut bits = 0;
+                for v in 0..4 {
+                    let tops = Self::tops::<BITS>(Group(from.wrapping_add(v * 2 * BITS as usize)), 0);
+                    let inside = _mm512_cmple_epu32_mask(_mm512_sub_epi32(tops.0, low.0), span.0);
+                    bits |= u64::from(inside) << (v * 16);
+                }
+                write_word(word, bits ^ test.flip);
+            }
+            Self::between::<BITS>(Group::nth(from, count), low, span, test.flip, last);
+        }
+    }
 
     #[inline(always)]
     unsafe fn tops<const BITS: u32>(group: Group<BITS>, v: usize) -> Self {

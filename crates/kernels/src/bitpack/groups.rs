@@ -32,11 +32,11 @@ pub(super) struct Test {
 /// steps by a group and soon leaves its page.
 pub(super) const AHEAD: usize = 8192;
 
-/// Asks for the bytes that are [`AHEAD`] of a group.
+/// Asks for the bytes that are [`AHEAD`] of some codes.
 #[inline(always)]
-pub(super) fn ask_ahead(group: *const u8, bits: u32) {
-    for line in 0..bits as usize {
-        prefetch_read(group.wrapping_add(AHEAD + line * VECTOR));
+pub(super) fn ask_ahead(codes: *const u8, bytes: usize) {
+    for line in (0..bytes).step_by(VECTOR) {
+        prefetch_read(codes.wrapping_add(AHEAD + line));
     }
 }
 
@@ -94,6 +94,24 @@ pub(super) trait Lanes: Copy {
         flip: u64,
         words: &mut [u64; GROUP_WORDS],
     );
+    /// The match words of groups, of bounds as above.
+    #[inline(always)]
+    unsafe fn between_groups<const BITS: u32>(
+        from: *const u8,
+        low: Self,
+        span: Self,
+        test: Test,
+        out: &mut [[u64; GROUP_WORDS]],
+    ) {
+        for (i, words) in out.iter_mut().enumerate() {
+            let group = Group::<BITS>::nth(from, i);
+            if i < test.foreseen {
+                ask_ahead(group.0, group_bytes(BITS));
+            }
+            // SAFETY: by contract.
+            unsafe { Self::between(group, low, span, test.flip, words) }
+        }
+    }
     /// Writes the codes of as many groups as the last argument says, row by row, as lane words.
     unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize);
     /// Writes the codes of as many groups as the last argument says, row by row, as words of 32 bits.
@@ -297,13 +315,7 @@ pub(super) unsafe fn between<V: Lanes, const BITS: u32>(
     unsafe {
         let low = V::splat(test.low << below);
         let span = V::splat(test.span << below | !(!0 << below));
-        for (i, words) in out.iter_mut().enumerate() {
-            let group = Group::<BITS>(from.wrapping_add(i * BITS as usize * VECTOR));
-            if i < test.foreseen {
-                ask_ahead(group.0, BITS);
-            }
-            V::between(group, low, span, test.flip, words);
-        }
+        V::between_groups::<BITS>(from, low, span, test, out);
     }
 }
 
@@ -318,7 +330,7 @@ pub(super) unsafe fn between_bits(from: *const u8, test: Test, out: &mut [[u64; 
     for (i, words) in out.iter_mut().enumerate() {
         let group = from.wrapping_add(i * VECTOR);
         if i < test.foreseen {
-            ask_ahead(group, 1);
+            ask_ahead(group, group_bytes(1));
         }
         // SAFETY: by contract.
         let codes = unsafe { group.cast::<[u64; GROUP_WORDS]>().read_unaligned() };

@@ -5,7 +5,7 @@
 //! neighbour's bit, and yields their match bits where they belong in the byte of eight rows.
 
 use super::groups::{GROUP_WORDS, LongLanes, Test, ask_ahead};
-use super::place::VECTOR;
+use super::place::{VECTOR, group_bytes};
 
 /// Lanes of 8 bits that are looked up in tables.
 ///
@@ -64,7 +64,7 @@ pub(super) unsafe fn between_2<V: Tables>(from: *const u8, test: Test, out: &mut
         for (i, words) in out.iter_mut().enumerate() {
             let group = from.wrapping_add(i * 2 * VECTOR);
             if i < test.foreseen {
-                ask_ahead(group, 2);
+                ask_ahead(group, group_bytes(2));
             }
             for part in 0..VECTOR / V::BYTES {
                 let at = part * V::BYTES;
@@ -112,7 +112,7 @@ pub(super) unsafe fn between_3<V: Tables>(from: *const u8, test: Test, out: &mut
         for (i, words) in out.iter_mut().enumerate() {
             let group = from.wrapping_add(i * 3 * VECTOR);
             if i < test.foreseen {
-                ask_ahead(group, 3);
+                ask_ahead(group, group_bytes(3));
             }
             for part in 0..VECTOR / V::BYTES {
                 let at = part * V::BYTES;

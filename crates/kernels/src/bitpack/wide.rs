@@ -4,7 +4,7 @@
 //! caller. They are not unrolled by width: a lane holds one code or two, so there is little to gain.
 
 use super::groups::{GROUP_WORDS, Test, ask_ahead};
-use super::place::{GROUP, VECTOR};
+use super::place::{GROUP, VECTOR, group_bytes};
 use crate::packed::top;
 
 const LANES: usize = 8;
@@ -69,7 +69,7 @@ pub(super) unsafe fn between(
     for (i, words) in out.iter_mut().enumerate() {
         let group = from.wrapping_add(i * bits as usize * VECTOR);
         if i < test.foreseen {
-            ask_ahead(group, bits);
+            ask_ahead(group, group_bytes(bits));
         }
         // SAFETY: by contract.
         unsafe { unpack(group, bits, buffer.as_mut_ptr().cast(), 1) };
