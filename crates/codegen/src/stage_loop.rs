@@ -8,7 +8,7 @@ use crate::sql_value::SqlValue;
 use crate::stage_vector::{Slot, StageVector};
 use crate::translator::Translator;
 use crate::vector_calls::as_call;
-use cranelift_codegen::ir::{Block, InstBuilder};
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlot};
 use cranelift_frontend::Variable;
 use cranelift_module::FuncId;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator};
@@ -31,6 +31,8 @@ pub(crate) struct StageWork<'p> {
     pub heads: Option<Slot>,
     /// Key and row of the group found last.
     pub last_group: Option<(Variable, Variable)>,
+    /// Where the groups found lately are, if keys are strings.
+    pub recent_groups: Option<StackSlot>,
     /// States of an aggregation without groups, in registers.
     pub states: Option<StateCells>,
     /// How the source's rows lie.
@@ -54,6 +56,7 @@ impl<'p> StageWork<'p> {
             count: None,
             heads: None,
             last_group: None,
+            recent_groups: None,
             states: None,
             cells,
             here: None,

@@ -12,7 +12,7 @@ use crate::stage_vector::StageMemory;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self, Block, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types,
+    self, Block, BlockArg, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use frazil_plan::pipeline::PipelinePlan;
@@ -265,10 +265,19 @@ impl<'a, 'p> Translator<'a, 'p> {
 
     /// A place on the stack for 16 bytes; its address.
     pub fn stack_place(&mut self) -> ir::Value {
-        let slot = self
-            .b
-            .create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 4));
+        self.stack_array(16)
+    }
+
+    /// A place on the stack; its address.
+    pub fn stack_array(&mut self, bytes: usize) -> ir::Value {
+        let slot = self.stack_slot(bytes);
         self.b.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// A place on the stack.
+    pub fn stack_slot(&mut self, bytes: usize) -> StackSlot {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes as u32, 4);
+        self.b.create_sized_stack_slot(data)
     }
 
     /// A value put on the stack; its address.

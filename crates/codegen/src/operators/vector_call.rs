@@ -5,7 +5,7 @@ use crate::objects::ObjectSpec;
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::{FailurePoint, Translator};
 use crate::vector_calls::as_call;
-use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use cranelift_codegen::ir::{self, InstBuilder};
 use frazil_plan::ExprKind;
 use frazil_runtime::abi::VectorColumn;
 use frazil_runtime::functions::Function;
@@ -110,11 +110,5 @@ impl Translator<'_, '_> {
             to,
             at(offset_of!(VectorColumn, validity_mask)),
         );
-    }
-
-    fn stack_array(&mut self, bytes: usize) -> ir::Value {
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes as u32, 4);
-        let slot = self.b.create_sized_stack_slot(data);
-        self.b.ins().stack_addr(types::I64, slot, 0)
     }
 }
