@@ -14,15 +14,17 @@ use crate::column_buffer::ColumnBuffer;
 use crate::cost_model::Column;
 use crate::format::ColumnEntry;
 use crate::input::is_valid;
-use crate::layouts::codes::{MatchScratch, dispatch_words};
+use crate::layouts::codes::MatchScratch;
 use crate::resolve::{dispatch_integer, widen};
-use crate::unpack::{for_each_row, unpack_reference};
+use crate::unpack::unpack_reference;
 use frazil_kernels::plain::Codes as Words;
-use frazil_kernels::{CodeWord, Combine, Isa, Selection, packed};
+use frazil_kernels::{Combine, Isa, Selection, packed};
 use std::ops::Range;
 
 /// Values looked at to find the window.
 const SAMPLE: usize = 512;
+/// Values among which exceptions are looked for together.
+const LOT: usize = 32;
 /// Bytes of an exception's row.
 const ROW_BYTES: usize = 2;
 
@@ -248,20 +250,25 @@ impl Block {
             let reference = values[0].wrapping_sub(T::from(entry.nullable()));
             unpack_reference(isa, entry.native, widen(&reference), words, chosen, out);
             let out = out.values_mut::<T>();
-            let mut patch = |i: usize, exception: usize| out[i] = values[1 + exception];
             match selection {
                 Selection::Positions(positions) => {
-                    let marker = packed::top(entry.code_bits.into());
-                    let exceptions = self.exception_rows(entry);
-                    dispatch_words!(words, codes => for_each_row(chosen, |i, at| {
-                        if codes[at].to_u64() == marker
-                            && let Ok(exception) = exceptions.binary_search(&positions[i])
-                        {
-                            patch(i, exception);
+                    // What the marker is unpacked to, which no other code is. Most lots of values do not have it.
+                    let marker = reference.wrapping_add(packed::top(entry.code_bits.into()) as T);
+                    let mut exceptions = Exceptions::new(self.exception_rows(entry));
+                    for (out, positions) in out.chunks_mut(LOT).zip(positions.chunks(LOT)) {
+                        if !out.iter().fold(false, |has, value| has | (*value == marker)) {
+                            continue;
                         }
-                    }));
+                        for (value, &position) in out.iter_mut().zip(positions) {
+                            if *value == marker
+                                && let Some(exception) = exceptions.find(position)
+                            {
+                                *value = values[1 + exception];
+                            }
+                        }
+                    }
                 }
-                _ => self.for_each_exception(entry, selection, patch),
+                _ => self.for_each_exception(entry, selection, |i, exception| out[i] = values[1 + exception]),
             }
         }, _ => ());
     }
@@ -296,8 +303,63 @@ impl Block {
     }
 }
 
+/// Rows of exceptions that are looked for one after the other, most of them in ascending order.
+struct Exceptions<'a> {
+    rows: &'a [u16],
+    /// Where the last search ended: no row before is behind the one that it was for.
+    from: usize,
+}
+
+impl Exceptions<'_> {
+    fn new(rows: &[u16]) -> Exceptions<'_> {
+        Exceptions { rows, from: 0 }
+    }
+
+    /// The number of the exception of a row: steps that double, from the last one's on, until they are beyond it, then
+    /// bisection. Of rows that ascend it is never far.
+    fn find(&mut self, row: u16) -> Option<usize> {
+        if self.rows.get(self.from).is_none_or(|&at| at > row) {
+            self.from = 0;
+        }
+        let rest = &self.rows[self.from..];
+        let mut end = 1;
+        while rest.get(end).is_some_and(|&at| at <= row) {
+            end *= 2;
+        }
+        let end = end.min(rest.len());
+        let start = end / 2;
+        let found = rest[start..end].binary_search(&row);
+        let (Ok(at) | Err(at)) = found;
+        self.from += start + at;
+        found.is_ok().then_some(self.from)
+    }
+}
+
 /// The numbers of the exceptions among some rows.
 fn rows_within(exceptions: &[u16], rows: &Range<usize>) -> Range<usize> {
     let until = |row: usize| exceptions.partition_point(|&e| usize::from(e) < row);
     until(rows.start)..until(rows.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_are_found_wherever_the_last_one_was() {
+        for step in [1, 2, 7, 900] {
+            let rows: Vec<u16> = (3..2_000).step_by(step).collect();
+            let mut exceptions = Exceptions::new(&rows);
+            // Ascending, with gaps of all sizes, and then jumping about.
+            let ascending = (0..2_100).step_by(5).chain([0, 2_099, 3, 1_000, 1_003, 2_000, 3]);
+            for row in ascending {
+                assert_eq!(
+                    exceptions.find(row),
+                    rows.binary_search(&row).ok(),
+                    "{row} by {step}"
+                );
+            }
+        }
+        assert_eq!(Exceptions::new(&[]).find(3), None);
+    }
 }
