@@ -170,6 +170,33 @@ macro_rules! long_lanes {
             // SAFETY: by contract.
             unsafe { groups::pack_long::<Self, BITS>(from, to) }
         }
+
+        #[inline(always)]
+        unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
+            for i in 0..groups {
+                let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+                // SAFETY: by contract.
+                unsafe { Self::write_32(group, to, Zero) }
+            }
+        }
+    };
+}
+
+/// The same of frames.
+macro_rules! frames_by_group {
+    () => {
+        #[inline(always)]
+        unsafe fn unpack_groups_of_frames<const BITS: u32>(
+            from: *const u8,
+            to: *mut u8,
+            references: &[[u32; FRAMES]],
+        ) {
+            for (i, references) in references.iter().enumerate() {
+                let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
+                // SAFETY: by contract.
+                unsafe { Self::write_32(group, to, References::of(references)) }
+            }
+        }
     };
 }
 
@@ -530,30 +557,10 @@ impl Lanes for Bytes {
             }
         }
     }
-
-    #[inline(always)]
-    unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
-        for i in 0..groups {
-            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
-            // SAFETY: by contract.
-            unsafe { Self::write_32(group, to, Zero) }
-        }
-    }
 }
 
 impl LongLanes for Bytes {
-    #[inline(always)]
-    unsafe fn unpack_groups_of_frames<const BITS: u32>(
-        from: *const u8,
-        to: *mut u8,
-        references: &[[u32; FRAMES]],
-    ) {
-        for (i, references) in references.iter().enumerate() {
-            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
-            // SAFETY: by contract.
-            unsafe { Self::write_32(group, to, References::of(references)) }
-        }
-    }
+    frames_by_group!();
 
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {
@@ -591,30 +598,10 @@ impl Lanes for Pairs {
             unsafe { groups::unpack_long::<Self, BITS>(Group::nth(from, i), to.wrapping_add(i * GROUP * 2)) }
         }
     }
-
-    #[inline(always)]
-    unsafe fn unpack_groups_to_32<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
-        for i in 0..groups {
-            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
-            // SAFETY: by contract.
-            unsafe { Self::write_32(group, to, Zero) }
-        }
-    }
 }
 
 impl LongLanes for Pairs {
-    #[inline(always)]
-    unsafe fn unpack_groups_of_frames<const BITS: u32>(
-        from: *const u8,
-        to: *mut u8,
-        references: &[[u32; FRAMES]],
-    ) {
-        for (i, references) in references.iter().enumerate() {
-            let (group, to) = (Group::<BITS>::nth(from, i), to.wrapping_add(i * GROUP * 4));
-            // SAFETY: by contract.
-            unsafe { Self::write_32(group, to, References::of(references)) }
-        }
-    }
+    frames_by_group!();
 
     #[inline(always)]
     unsafe fn join(low: Self, high: Self, count: u32) -> Self {

@@ -296,12 +296,17 @@ unsafe fn write<V: Rolled, const BITS: u32>(
     }
     let last = groups * V::BITS as usize - 1;
     let mut bit = 0;
-    // SAFETY: by contract: of all vectors but the last, the word behind the one in which codes begin is theirs, too.
+    // SAFETY: by contract: of all vectors but the last, the word behind the one in which codes begin is theirs, too, where
+    // codes lie in two words: those are wider than half a lane, so that two vectors of them take more than a word.
     unsafe {
         for v in 0..last {
             let at = from.wrapping_add(bit / V::BITS as usize * VECTOR);
-            let codes = V::codes::<BITS>(V::load(at), V::load(at.wrapping_add(VECTOR)), bit);
-            form.write(codes, v, to);
+            let low = V::load(at);
+            let high = match V::BITS.is_multiple_of(BITS) {
+                true => low,
+                false => V::load(at.wrapping_add(VECTOR)),
+            };
+            form.write(V::codes::<BITS>(low, high, bit), v, to);
             to = to.wrapping_add(bytes_of(form, V::BITS));
             bit += BITS as usize;
         }

@@ -1,8 +1,9 @@
 //! Whole groups of bit-packed codes on vectors: one body for every width and instruction set.
 //!
-//! Each body is compiled once for each width up to 32 bits, fully unrolled: which words of a lane a code
-//! lies in and by how much it is shifted are then constants, and an unrolled group is straight code of
-//! loads, immediate shifts and compares.
+//! Each body is compiled once for each width up to 32 bits, most of them fully unrolled: which words of a lane a
+//! code lies in and by how much it is shifted are then constants, and an unrolled group is straight code of
+//! loads, immediate shifts and compares. What is bound by memory rather than by that, as unpacking is on 512-bit
+//! vectors, loops over the vectors of all groups, so that the machine's prefetchers see streams.
 //!
 //! A range test does not mask. Codes are shifted to the top of their lanes; what is left below them, bits
 //! of other codes, decides no comparison with a bound whose bits below are all ones, and a subtraction
