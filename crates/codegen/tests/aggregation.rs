@@ -3,7 +3,7 @@
 mod support;
 
 use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, Bounds, Expr, ExprKind, Operator};
-use frazil_types::{CompareOp, LogicalType, Value};
+use frazil_types::{CompareOp, LogicalType, Span, Value};
 use std::collections::BTreeMap;
 use support::{Maker, compare, int};
 
@@ -262,6 +262,7 @@ fn overflow_and_division_are_errors() {
             kind: ExprKind::Arithmetic(op, Box::new(m.column(c[0])), Box::new(r)),
             ty: LogicalType::Integer,
             nullable: false,
+            span: Span::NONE,
         };
         let root = Operator::Map {
             input: Box::new(input.clone()),

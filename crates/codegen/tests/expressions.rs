@@ -3,7 +3,7 @@
 mod support;
 
 use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, Operator, ScalarFunction, SortKey};
-use frazil_types::{CompareOp, Interval, LogicalType, Value};
+use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
 use support::{Maker, compare, int};
 
 const INT: LogicalType = LogicalType::Integer;
@@ -27,6 +27,7 @@ fn make(kind: ExprKind, ty: LogicalType) -> Expr {
         kind,
         ty,
         nullable: true,
+        span: Span::NONE,
     }
 }
 

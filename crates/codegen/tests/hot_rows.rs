@@ -10,7 +10,7 @@ use frazil_plan::pipeline_builder::build;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
 use frazil_storage::{RowId, ScanOptions, Store, TableSnapshot, Transaction};
 use frazil_types::{
-    CHUNK_ROWS, Cancel, ColumnDef, ColumnVector, CompareOp, LogicalType, RowBatch, Schema, Value,
+    CHUNK_ROWS, Cancel, ColumnDef, ColumnVector, CompareOp, LogicalType, RowBatch, Schema, Span, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,6 +119,7 @@ fn plan(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
                 kind: sum,
                 ty: LogicalType::SmallInt,
                 nullable: true,
+                span: Span::NONE,
             },
         )],
     };

@@ -4,7 +4,7 @@ mod support;
 
 use frazil_plan::vector_function::{VectorFunction, VectorFunctionRef};
 use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, Operator};
-use frazil_types::{ColumnVector, CompareOp, LogicalType, Result, Value};
+use frazil_types::{ColumnVector, CompareOp, LogicalType, Result, Span, Value};
 use std::sync::Arc;
 use support::{Maker, compare, int};
 
@@ -42,6 +42,7 @@ fn add(a: Expr, b: Expr, text: bool) -> Expr {
         kind: ExprKind::VectorFunction(f, vec![a, b]),
         ty: if text { LogicalType::Text } else { BIG },
         nullable: true,
+        span: Span::NONE,
     }
 }
 

@@ -21,7 +21,7 @@ use datafusion_functions::{regex, string, unicode};
 use frazil_plan::vector_function::{VectorFunction, VectorFunctionRef};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::date::{MICROS_PER_DAY, civil_from_days, days_from_civil};
-use frazil_types::{ColumnVector, Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{ColumnVector, Error, LogicalType, Result, Span, SqlState, Value};
 use std::sync::{Arc, LazyLock};
 
 static CONFIG: LazyLock<Arc<ConfigOptions>> = LazyLock::new(|| Arc::new(ConfigOptions::default()));
@@ -93,6 +93,7 @@ pub(crate) fn call(udf: &Arc<ScalarUDF>, arguments: Vec<Expr>, typing: &Typing) 
         kind: ExprKind::VectorFunction(VectorFunctionRef(Arc::new(function)), cast),
         ty,
         nullable: true,
+        span: Span::NONE,
     })
 }
 
@@ -222,6 +223,7 @@ pub(crate) fn date_trunc(unit: &str, value: Expr) -> Result<Expr> {
         kind: ExprKind::VectorFunction(VectorFunctionRef(Arc::new(DateTrunc(unit))), vec![value]),
         ty: LogicalType::Timestamp,
         nullable,
+        span: Span::NONE,
     })
 }
 

@@ -270,6 +270,7 @@ impl<'a> Estimator<'a> {
                 inputs[0] * selectivity::of_predicate(predicate, columns, self)
             }
             Operator::Join { .. } => self.join_rows(op, inputs[0], inputs[1], columns),
+            Operator::DependentJoin { .. } => inputs[0] * inputs[1],
             Operator::Aggregate { groups, .. } => self.groups(groups, inputs[0], columns),
             Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], *limit),
             Operator::UnionAll { .. } => inputs.iter().sum(),

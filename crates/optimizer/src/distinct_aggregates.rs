@@ -18,7 +18,7 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, Operator, Plan,
     SharedId, nullability,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, Value};
 
 /// Rewrites the DISTINCT aggregates of a plan.
 pub fn plan(plan: &mut Plan) -> Result<()> {
@@ -175,6 +175,7 @@ fn distinct_argument(call: &mut AggregateCall) -> Result<Expr> {
                 },
                 ty,
                 nullable: true,
+                span: Span::NONE,
             }
         }
     };
@@ -277,6 +278,7 @@ fn or_zero(e: Expr) -> Expr {
         },
         ty,
         nullable: true,
+        span: Span::NONE,
     }
 }
 
@@ -289,6 +291,7 @@ fn quotient(sum: Expr, count: Expr, ty: LogicalType) -> Expr {
         true => e,
         false => Expr {
             nullable: e.nullable,
+            span: e.span,
             kind: ExprKind::Cast(Box::new(e)),
             ty,
         },
@@ -306,6 +309,7 @@ fn quotient(sum: Expr, count: Expr, ty: LogicalType) -> Expr {
         kind: ExprKind::Arithmetic(ArithmeticOp::Div, Box::new(l), Box::new(r)),
         ty,
         nullable: true,
+        span: Span::NONE,
     };
     Expr {
         kind: ExprKind::Case {
@@ -314,6 +318,7 @@ fn quotient(sum: Expr, count: Expr, ty: LogicalType) -> Expr {
         },
         ty,
         nullable: true,
+        span: Span::NONE,
     }
 }
 

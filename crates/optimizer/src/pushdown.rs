@@ -7,7 +7,7 @@
 use crate::can_fail::may_fail;
 use crate::simplify::{self, any_of, is_bool};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
-use frazil_types::{CompareOp, LogicalType, Value};
+use frazil_types::{CompareOp, LogicalType, Span, Value};
 
 /// Pushes the filters of a plan down.
 pub fn plan(plan: &mut Plan) {
@@ -355,6 +355,7 @@ pub fn same_native(a: Expr, b: Expr) -> (Expr, Expr) {
         nullable: e.nullable,
         kind: ExprKind::Cast(Box::new(e)),
         ty,
+        span: Span::NONE,
     };
     match (a.ty, b.ty) {
         (LogicalType::Decimal { precision: p, .. }, LogicalType::Decimal { precision: q, .. })

@@ -382,6 +382,7 @@ mod tests {
                 kind: ExprKind::Column(frazil_plan::ColumnId(c)),
                 ty: LogicalType::Integer,
                 nullable: true,
+                span: frazil_types::Span::NONE,
             };
             let constant = Expr::constant(Value::Int(v), LogicalType::Integer);
             let kind = match form {

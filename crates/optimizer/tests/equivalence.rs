@@ -9,7 +9,7 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
     Plan, TableId, display, nullability, verify,
 };
-use frazil_types::{CompareOp, LogicalType, Value};
+use frazil_types::{CompareOp, LogicalType, Span, Value};
 use naive::{Tables, run};
 use proptest::prelude::*;
 
@@ -108,6 +108,7 @@ impl Generator {
                     kind,
                     ty: LogicalType::Integer,
                     nullable: true,
+                    span: Span::NONE,
                 };
                 Operator::Map {
                     input,

@@ -8,7 +8,7 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
     display, verify,
 };
-use frazil_types::{CompareOp, LogicalType, Value};
+use frazil_types::{CompareOp, LogicalType, Span, Value};
 use shop::{Shop, all_of, any_of, compare, filter, is_between, join, like};
 
 fn optimized(plan: Plan) -> Plan {
@@ -189,6 +189,7 @@ fn what_can_fail_stays_above_the_join_that_guards_it() {
         ),
         ty: LogicalType::Integer,
         nullable: false,
+        span: Span::NONE,
     };
     let root = filter(joined, compare(CompareOp::Gt, quotient, shop.int(1)));
     assert_plan(

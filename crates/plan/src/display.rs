@@ -171,6 +171,15 @@ impl Printer<'_> {
                     match_text(&keys, residual, *null_aware, names)
                 )
             }
+            Operator::DependentJoin {
+                condition,
+                keep_outer,
+                ..
+            } => {
+                let kind = if *keep_outer { "left" } else { "inner" };
+                let on = condition.as_ref().map(|c| format!(" on {}", names.expr(c)));
+                format!("Dependent join {kind}{}", on.unwrap_or_default())
+            }
             Operator::Aggregate {
                 groups, aggregates, ..
             } => format!("Aggregate{}", aggregation(groups, aggregates, names)),

@@ -3,7 +3,7 @@
 //! A column is printed by its label, followed by `#id` where the label does not tell it from another
 //! column of the plan.
 
-use crate::{ArithmeticOp, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction};
+use crate::{ArithmeticOp, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction, SubqueryKind};
 use frazil_types::{LogicalType, Value};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -66,6 +66,7 @@ pub struct ExprText<'a> {
 /// How strongly the outermost operator of an expression binds.
 fn strength(e: &Expr) -> u8 {
     match &e.kind {
+        ExprKind::Let { .. } => 0,
         ExprKind::Or(_) => 1,
         ExprKind::And(_) => 2,
         ExprKind::Not(_) => 3,
@@ -134,6 +135,20 @@ impl ExprText<'_> {
             ExprKind::Constant(value) => write_constant(f, value, self.expr.ty),
             ExprKind::Parameter(n) => write!(f, "${}", n + 1),
             ExprKind::ScalarSubquery(id) => write!(f, "subquery {}", id.0),
+            ExprKind::Subquery(subquery) => match &subquery.kind {
+                SubqueryKind::Scalar => write!(f, "(subquery {})", self.names.list(subquery.columns.clone())),
+                SubqueryKind::Exists => f.write_str("exists (subquery)"),
+                SubqueryKind::Any(condition) => write!(f, "any ({} in subquery)", self.part(condition, 0)),
+            },
+            ExprKind::Let { column, value, body } => {
+                let name = self.names.name(*column);
+                write!(
+                    f,
+                    "let {name} = {} in {}",
+                    self.part(value, 0),
+                    self.part(body, 0)
+                )
+            }
             ExprKind::Compare(op, l, r) => self.binary(f, l, op.symbol(), r),
             ExprKind::Distinct {
                 left,

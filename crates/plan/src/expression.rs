@@ -1,12 +1,13 @@
 //! Typed scalar expressions. Types are final: `frontend` makes every conversion an explicit cast, so
 //! both sides of a comparison and all branches of a CASE have one type (decimals: one scale).
 
+use crate::subquery::Subquery;
 use crate::vector_function::VectorFunctionRef;
 use crate::{ColumnId, SubqueryId};
-use frazil_types::{CompareOp, Interval, LogicalType, Value};
+use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
 
-/// An expression with its type.
-#[derive(Clone, Debug, PartialEq)]
+/// An expression with its type. Two expressions are equal that compute the same, wherever they were written.
+#[derive(Clone, Debug)]
 pub struct Expr {
     /// What it computes.
     pub kind: ExprKind,
@@ -14,6 +15,14 @@ pub struct Expr {
     pub ty: LogicalType,
     /// Whether it may be NULL.
     pub nullable: bool,
+    /// Where it stands in the statement's text. Errors point there.
+    pub span: Span,
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        self.ty == other.ty && self.nullable == other.nullable && self.kind == other.kind
+    }
 }
 
 /// What an expression computes.
@@ -28,6 +37,19 @@ pub enum ExprKind {
     Parameter(usize),
     /// The value of an uncorrelated scalar subquery, known before the pipeline opens. NULL if it has no row.
     ScalarSubquery(SubqueryId),
+    /// A subquery as it was bound, perhaps correlated. The optimizer's unnesting turns each into a join or a
+    /// [`ExprKind::ScalarSubquery`]: none is left in an optimized plan.
+    Subquery(Box<Subquery>),
+    /// `body`, in which `column` stands for the value of `value`: what is used several times is computed once.
+    /// The column is read nowhere else.
+    Let {
+        /// The column made.
+        column: ColumnId,
+        /// Its value.
+        value: Box<Expr>,
+        /// What is computed with it. Its type is the expression's.
+        body: Box<Expr>,
+    },
     /// A comparison; both sides have one type (strings: any string types but char(1)).
     Compare(CompareOp, Box<Expr>, Box<Expr>),
     /// IS [NOT] DISTINCT FROM: a comparison for which NULL equals NULL. `negated`: IS NOT DISTINCT FROM.
@@ -190,32 +212,35 @@ pub enum ScalarFunction {
 }
 
 impl Expr {
+    /// An expression that stands nowhere in the text.
+    pub fn new(kind: ExprKind, ty: LogicalType, nullable: bool) -> Expr {
+        Expr {
+            kind,
+            ty,
+            nullable,
+            span: Span::NONE,
+        }
+    }
+
+    /// The same expression, written at `span`.
+    pub fn at(self, span: Span) -> Expr {
+        Expr { span, ..self }
+    }
+
     /// A column as an expression.
     pub fn column(id: ColumnId, columns: &crate::Columns) -> Expr {
-        Expr {
-            kind: ExprKind::Column(id),
-            ty: columns[id].ty,
-            nullable: columns[id].nullable,
-        }
+        Expr::new(ExprKind::Column(id), columns[id].ty, columns[id].nullable)
     }
 
     /// A constant.
     pub fn constant(value: Value, ty: LogicalType) -> Expr {
         let nullable = value.is_null();
-        Expr {
-            kind: ExprKind::Constant(value),
-            ty,
-            nullable,
-        }
+        Expr::new(ExprKind::Constant(value), ty, nullable)
     }
 
     /// A boolean expression.
     pub fn boolean(kind: ExprKind, nullable: bool) -> Expr {
-        Expr {
-            kind,
-            ty: LogicalType::Boolean,
-            nullable,
-        }
+        Expr::new(kind, LogicalType::Boolean, nullable)
     }
 
     /// Conjunction of any number of predicates; `None` for none.
@@ -251,6 +276,8 @@ impl Expr {
             And(list) | Or(list) | Function(_, list) | VectorFunction(_, list) => list.iter().collect(),
             Not(e) | IsNull(e) | Negate(e) | Cast(e) | Extract(_, e) | AddInterval(e, _) => vec![e],
             Like { value, .. } | InList { value, .. } => vec![value],
+            Let { value, body, .. } => vec![value, body],
+            Subquery(subquery) => subquery.condition().into_iter().collect(),
             Case { branches, otherwise } => branches
                 .iter()
                 .flat_map(|(c, r)| [c, r])
@@ -272,6 +299,8 @@ impl Expr {
             And(list) | Or(list) | Function(_, list) | VectorFunction(_, list) => list.iter_mut().collect(),
             Not(e) | IsNull(e) | Negate(e) | Cast(e) | Extract(_, e) | AddInterval(e, _) => vec![e],
             Like { value, .. } | InList { value, .. } => vec![value],
+            Let { value, body, .. } => vec![value, body],
+            Subquery(subquery) => subquery.condition_mut().into_iter().collect(),
             Case { branches, otherwise } => branches
                 .iter_mut()
                 .flat_map(|(c, r)| [c, r])
@@ -288,16 +317,26 @@ impl Expr {
         }
     }
 
-    /// Columns it reads, each once, in order of first use.
+    /// Columns it reads of the rows it is computed for, each once, in order of first use: not those that a
+    /// [`ExprKind::Let`] makes, nor those that a subquery makes for itself.
     pub fn columns_read(&self) -> Vec<ColumnId> {
-        let mut ids = Vec::new();
-        self.walk(&mut |e| {
-            if let ExprKind::Column(id) = e.kind
-                && !ids.contains(&id)
-            {
-                ids.push(id);
+        let (mut ids, mut own) = (Vec::new(), Vec::new());
+        self.walk(&mut |e| match &e.kind {
+            ExprKind::Column(id) if !ids.contains(id) => ids.push(*id),
+            ExprKind::Let { column, .. } => own.push(*column),
+            ExprKind::Subquery(subquery) => {
+                own.extend(subquery.columns_made());
+                for id in subquery.outer_columns() {
+                    if !ids.contains(&id) {
+                        ids.push(id);
+                    }
+                }
             }
+            _ => {}
         });
+        if !own.is_empty() {
+            ids.retain(|id| !own.contains(id));
+        }
         ids
     }
 
@@ -324,7 +363,7 @@ impl Expr {
                 | ExprKind::Negate(_)
                 | ExprKind::Cast(_)
                 | ExprKind::AddInterval(..) => true,
-                ExprKind::VectorFunction(..) => true,
+                ExprKind::VectorFunction(..) | ExprKind::Subquery(_) => true,
                 ExprKind::Function(f, _) => !matches!(
                     f,
                     ScalarFunction::Length

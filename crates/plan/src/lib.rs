@@ -16,6 +16,7 @@ pub mod operator;
 pub mod pipeline;
 pub mod pipeline_builder;
 pub mod statistics;
+pub mod subquery;
 pub mod vector_function;
 pub mod verify;
 
@@ -27,3 +28,4 @@ pub use operator::{
     JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId, TableId,
 };
 pub use statistics::Statistics;
+pub use subquery::{Subquery, SubqueryKind};

@@ -4,7 +4,7 @@
 //! may be NULL above it, and so counts as nullable below it too. First those columns are marked, then
 //! every expression is recomputed bottom-up from its columns.
 
-use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
+use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, SubqueryKind};
 
 /// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
 /// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
@@ -84,6 +84,9 @@ impl Pass<'_> {
                 }
             }
             Operator::Join { .. } => self.join(op),
+            Operator::DependentJoin { condition, .. } => {
+                condition.iter_mut().for_each(|e| of_expression(e, self.columns));
+            }
             Operator::Aggregate { .. } => self.aggregate(op),
             Operator::UnionAll { inputs, columns } => {
                 for (i, id) in columns.iter().enumerate() {
@@ -160,6 +163,8 @@ pub fn of_expression(e: &mut Expr, columns: &Columns) {
         ExprKind::Column(id) => columns[*id].nullable,
         ExprKind::Constant(value) => value.is_null(),
         ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) | ExprKind::VectorFunction(..) => true,
+        ExprKind::Subquery(subquery) => !matches!(subquery.kind, SubqueryKind::Exists),
+        ExprKind::Let { body, .. } => body.nullable,
         ExprKind::Distinct { .. } | ExprKind::IsNull(_) => false,
         ExprKind::Case { branches, otherwise } => {
             branches.iter().any(|b| b.1.nullable) || otherwise.as_ref().is_none_or(|o| o.nullable)

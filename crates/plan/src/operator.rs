@@ -190,6 +190,18 @@ pub enum Operator {
         /// (unless the build side is empty). Only with ProbeAnti, BuildAnti and ProbeMark.
         null_aware: bool,
     },
+    /// Each row of `outer` with the rows of `inner` for it: LATERAL. `inner` reads columns of `outer`. Made by the
+    /// binder alone; unnesting turns it into a [`Operator::Join`].
+    DependentJoin {
+        /// The rows that `inner` depends on.
+        outer: Box<Operator>,
+        /// The rows for each of them.
+        inner: Box<Operator>,
+        /// A further condition on a pair; part of the match, not a filter after it.
+        condition: Option<Expr>,
+        /// LEFT JOIN LATERAL: a row of `outer` without a match comes once, the columns of `inner` NULL.
+        keep_outer: bool,
+    },
     /// Groups. Without groups: one row, also for no input.
     Aggregate {
         /// Input.
@@ -271,6 +283,7 @@ impl Operator {
             | Insert { input, .. }
             | Delete { input, .. } => vec![input],
             Join { build, probe, .. } => vec![build, probe],
+            DependentJoin { outer, inner, .. } => vec![outer, inner],
             UnionAll { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
         }
     }
@@ -288,6 +301,7 @@ impl Operator {
             | Insert { input, .. }
             | Delete { input, .. } => vec![input],
             Join { build, probe, .. } => vec![build, probe],
+            DependentJoin { outer, inner, .. } => vec![outer, inner],
             UnionAll { inputs, .. } => inputs.iter_mut().map(|(i, _)| i).collect(),
         }
     }
@@ -309,6 +323,7 @@ impl Operator {
             Values { rows, .. } => rows.iter().flatten().collect(),
             Filter { predicate, .. } => vec![predicate],
             Map { expressions, .. } => expressions.iter().map(|e| &e.1).collect(),
+            DependentJoin { condition, .. } => condition.iter().collect(),
             Join { keys, residual, .. } => keys.iter().flat_map(|k| [&k.0, &k.1]).chain(residual).collect(),
             Aggregate {
                 groups, aggregates, ..
@@ -343,6 +358,9 @@ impl Operator {
                 JoinKind::ProbeMark(mark) => probe.visible().into_iter().chain([*mark]).collect(),
                 _ => build.visible().into_iter().chain(probe.visible()).collect(),
             },
+            DependentJoin { outer, inner, .. } => {
+                outer.visible().into_iter().chain(inner.visible()).collect()
+            }
             Aggregate {
                 groups, aggregates, ..
             } => groups
@@ -352,5 +370,39 @@ impl Operator {
                 .collect(),
             Insert { .. } | Delete { .. } => vec![],
         }
+    }
+
+    /// Columns that it makes itself.
+    pub fn makes(&self) -> Vec<ColumnId> {
+        use Operator::*;
+        match self {
+            Scan { .. } | Values { .. } | Shared { .. } | UnionAll { .. } | Aggregate { .. } => {
+                self.visible()
+            }
+            Map { expressions, .. } => expressions.iter().map(|e| e.0).collect(),
+            Join {
+                kind: JoinKind::ProbeMark(mark),
+                ..
+            } => vec![*mark],
+            _ => vec![],
+        }
+    }
+
+    /// Columns that it reads itself, those of its inputs and those it only passes on not counted.
+    pub fn reads(&self) -> Vec<ColumnId> {
+        use Operator::*;
+        let mut read: Vec<ColumnId> = self
+            .expressions()
+            .into_iter()
+            .flat_map(Expr::columns_read)
+            .collect();
+        match self {
+            Sort { keys, .. } => read.extend(keys.iter().map(|k| k.column)),
+            UnionAll { inputs, .. } => read.extend(inputs.iter().flat_map(|i| &i.1)),
+            Insert { columns, .. } => read.extend(columns),
+            Delete { row_id, .. } => read.push(*row_id),
+            _ => {}
+        }
+        read
     }
 }

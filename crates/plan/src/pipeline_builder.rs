@@ -290,6 +290,7 @@ impl Builder<'_> {
                     .unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
                 one(Source::Buffer(buffer, kept))
             }
+            Operator::DependentJoin { .. } => unreachable!("a dependent join that was not unnested"),
             Operator::Insert { .. } | Operator::Delete { .. } => {
                 unreachable!("a writing operator below the root")
             }

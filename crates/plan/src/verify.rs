@@ -155,6 +155,7 @@ impl Check<'_> {
                 Ok(visible)
             }
             Operator::Join { .. } => self.join(op),
+            Operator::DependentJoin { .. } => Err(defect("a dependent join that was not unnested".into())),
             Operator::Aggregate {
                 input,
                 groups,
@@ -332,6 +333,10 @@ fn expression(e: &Expr, plan: &Plan) -> Result<()> {
     let wrong = |what: &str| Err(defect(format!("{what} in {:?}", e.kind)));
     let boolean = |e: &Expr| e.ty == LogicalType::Boolean;
     match &e.kind {
+        ExprKind::Subquery(_) => return wrong("a subquery that was not unnested"),
+        ExprKind::Let { column, value, body } if plan.columns[*column].ty != value.ty || body.ty != e.ty => {
+            return wrong("a let of another type");
+        }
         ExprKind::Column(id) if plan.columns[*id].ty != e.ty => return wrong("a column of another type"),
         ExprKind::Compare(_, l, r)
         | ExprKind::Distinct {

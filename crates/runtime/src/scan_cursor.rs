@@ -270,6 +270,7 @@ mod tests {
             kind: ExprKind::ScalarSubquery(SubqueryId(0)),
             ty: scale_0,
             nullable: true,
+            span: frazil_types::Span::NONE,
         };
         let cast = Expr {
             kind: ExprKind::Cast(Box::new(subquery)),
@@ -278,6 +279,7 @@ mod tests {
                 scale: 2,
             },
             nullable: true,
+            span: frazil_types::Span::NONE,
         };
         ScanRestriction {
             column: ColumnId(11),
@@ -340,6 +342,7 @@ mod tests {
             kind: ExprKind::Parameter(n),
             ty: LogicalType::Integer,
             nullable: true,
+            span: frazil_types::Span::NONE,
         };
         assert_eq!(values.value(&parameter(0)).unwrap(), Value::Int(3));
         assert!(values.value(&parameter(1)).is_err());

@@ -35,6 +35,7 @@ impl Translator<'_, '_> {
                 let index = self.unit.plan.parameters.len() + id.0;
                 self.parameter(index, e.ty)
             }
+            Subquery(_) | Let { .. } => Err(Error::internal(format!("{:?} in a pipeline", e.kind))),
             Compare(op, l, r) => self.comparison(*op, l, r),
             Distinct { left, right, negated } => self.distinct(left, right, *negated),
             And(parts) => self.conjunction(e, parts),

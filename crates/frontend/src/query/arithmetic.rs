@@ -3,7 +3,7 @@
 use super::convert::{check_range, convert};
 use super::typing::{Typing, constant_of, digits, no_operator, wider_number};
 use frazil_plan::{ArithmeticOp, Expr, ExprKind};
-use frazil_types::{Error, Interval, LogicalType, Result, SqlState, Value, date, decimal};
+use frazil_types::{Error, Interval, LogicalType, Result, Span, SqlState, Value, date, decimal};
 
 const WIDEST: u8 = 38;
 
@@ -176,6 +176,7 @@ impl Typing {
             kind: ExprKind::Negate(Box::new(e)),
             ty,
             nullable,
+            span: Span::NONE,
         })
     }
 }
@@ -244,6 +245,7 @@ fn add_interval(value: Expr, interval: Interval, ty: LogicalType) -> Expr {
         kind: ExprKind::AddInterval(Box::new(value), interval),
         ty,
         nullable,
+        span: Span::NONE,
     }
 }
 
@@ -259,6 +261,7 @@ fn fold_arithmetic(op: ArithmeticOp, l: Expr, r: Expr, ty: LogicalType) -> Expr 
         kind: ExprKind::Arithmetic(op, Box::new(l), Box::new(r)),
         ty,
         nullable,
+        span: Span::NONE,
     }
 }
 

@@ -8,7 +8,7 @@ use datafusion_common::{DFSchema, ScalarValue};
 use datafusion_expr::expr::{Between, BinaryExpr, Case, InList, Like};
 use datafusion_expr::{Expr as DfExpr, Operator as DfOperator};
 use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind, Operator, ScalarFunction};
-use frazil_types::{CompareOp, Error, Interval, LogicalType, Result, SqlState, Value};
+use frazil_types::{CompareOp, Error, Interval, LogicalType, Result, Span, SqlState, Value};
 
 /// Where an expression stands: the names it sees, and the rows it is computed over, to which its
 /// subqueries are joined. Without rows, subqueries that need a join are refused.
@@ -269,6 +269,7 @@ impl Translator {
             kind: ExprKind::Case { branches, otherwise },
             ty,
             nullable,
+            span: Span::NONE,
         })
     }
 
@@ -290,6 +291,7 @@ impl Translator {
             kind: ExprKind::Function(ScalarFunction::Substring, vec![text, number(1), number(n.into())]),
             ty: LogicalType::Text,
             nullable,
+            span: Span::NONE,
         };
         self.typing.cast(cut, ty)
     }
@@ -345,6 +347,7 @@ fn lower(text: Expr) -> Expr {
         kind: ExprKind::Function(ScalarFunction::Lower, vec![text]),
         ty: LogicalType::Text,
         nullable,
+        span: Span::NONE,
     }
 }
 
@@ -449,9 +452,19 @@ pub(super) fn not(e: Expr) -> Expr {
             right,
             negated: !negated,
         },
-        kind => ExprKind::Not(Box::new(Expr { kind, ty, nullable })),
+        kind => ExprKind::Not(Box::new(Expr {
+            kind,
+            ty,
+            nullable,
+            span: Span::NONE,
+        })),
     };
-    Expr { kind, ty, nullable }
+    Expr {
+        kind,
+        ty,
+        nullable,
+        span: Span::NONE,
+    }
 }
 
 fn gather(parts: Vec<Expr>, conjunction: bool) -> Vec<Expr> {

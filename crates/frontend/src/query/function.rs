@@ -7,7 +7,7 @@ use crate::functions::{self, Meaning};
 use crate::{HiddenParameter, vector_function};
 use datafusion_expr::expr::ScalarFunction as DfFunction;
 use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
-use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 
 const INTEGER: LogicalType = LogicalType::Integer;
 
@@ -278,6 +278,7 @@ impl Translator {
             kind: ExprKind::Extract(part, Box::new(value)),
             ty: LogicalType::BigInt,
             nullable,
+            span: Span::NONE,
         })
     }
 
@@ -293,6 +294,7 @@ impl Translator {
                 kind: ExprKind::Extract(DatePart::Epoch, Box::new(e)),
                 ty: LogicalType::BigInt,
                 nullable,
+                span: Span::NONE,
             };
             let day = Expr::constant(Value::Int(86_400), LogicalType::BigInt);
             self.typing.arithmetic(ArithmeticOp::Div, seconds, day)
@@ -343,5 +345,6 @@ fn call(function: ScalarFunction, arguments: Vec<Expr>, ty: LogicalType) -> Expr
         kind: ExprKind::Function(function, arguments),
         ty,
         nullable,
+        span: Span::NONE,
     }
 }

@@ -32,7 +32,7 @@ use datafusion_common::Column;
 use datafusion_common::DFSchema;
 use datafusion_expr::LogicalPlan;
 use frazil_plan::{ColumnId, Columns, Expr, Operator, Plan};
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use typing::Typing;
 
 /// Rows and the columns that stand for the fields of the DataFusion node they come from, in order.
@@ -134,6 +134,7 @@ impl Translator {
             kind: frazil_plan::ExprKind::Parameter(HIDDEN_BASE + index),
             ty: which.ty(),
             nullable: false,
+            span: Span::NONE,
         }
     }
 

@@ -22,7 +22,7 @@ use datafusion_expr::{Expr as DfExpr, Subquery};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, SubqueryId,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::HashSet;
 
 /// A subquery with its correlated predicates lifted out.
@@ -496,6 +496,7 @@ impl Translator {
                 kind: ExprKind::ScalarSubquery(id),
                 ty,
                 nullable: true,
+                span: Span::NONE,
             });
         }
         if regrouped {

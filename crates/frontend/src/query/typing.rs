@@ -7,7 +7,7 @@
 
 use super::convert::{self, convert};
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState, Value, decimal};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value, decimal};
 use std::cell::RefCell;
 
 /// Types of parameters as far as they are known, and the rules that may learn them.
@@ -108,6 +108,7 @@ impl Typing {
             kind: ExprKind::Parameter(index),
             ty: known[index].unwrap_or(LogicalType::Text),
             nullable: true,
+            span: Span::NONE,
         }
     }
 
@@ -149,6 +150,7 @@ impl Typing {
             kind: ExprKind::Cast(Box::new(e)),
             ty,
             nullable,
+            span: Span::NONE,
         })
     }
 
