@@ -1,9 +1,9 @@
 //! Arrow arrays → columns of a table's types, each value checked.
 
-use arrow::array::cast::AsArray;
-use arrow::array::types::*;
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
+use arrow_schema::{DataType, TimeUnit};
 use frazil_types::{
     ColumnVector, Error, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, decimal,
 };

@@ -2,7 +2,7 @@
 
 use crate::parquet_column::convert;
 use crate::{BatchReader, io_error};
-use arrow::array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Result, RowBatch, SqlState};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -101,11 +101,7 @@ fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {
     )
 }
 
-fn match_columns(
-    path: &Path,
-    schema: &arrow::datatypes::Schema,
-    columns: &[ColumnDef],
-) -> Result<Vec<usize>> {
+fn match_columns(path: &Path, schema: &arrow_schema::Schema, columns: &[ColumnDef]) -> Result<Vec<usize>> {
     let by_name: Option<Vec<usize>> = columns
         .iter()
         .map(|c| {

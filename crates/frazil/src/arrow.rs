@@ -1,9 +1,10 @@
 //! Results as Arrow record batches, for the Python module and whoever speaks Arrow.
 
 use crate::Rows;
-use arrow::array::*;
-use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
-use arrow::datatypes::{DataType, Field, IntervalMonthDayNano, IntervalUnit, Schema, SchemaRef, TimeUnit};
+use arrow_array::types::IntervalMonthDayNano;
+use arrow_array::*;
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use frazil_types::{ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch};
 use std::sync::Arc;
 
@@ -42,11 +43,11 @@ fn record_batch(schema: &SchemaRef, batch: &RowBatch) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(arrow_failed)
 }
 
-fn arrow_failed(error: arrow::error::ArrowError) -> Error {
+fn arrow_failed(error: arrow_schema::ArrowError) -> Error {
     Error::internal(format!("a result did not become Arrow: {error}"))
 }
 
-fn scalars<T: Native + arrow::datatypes::ArrowNativeType>(column: &ColumnVector) -> ScalarBuffer<T> {
+fn scalars<T: Native + arrow_buffer::ArrowNativeType>(column: &ColumnVector) -> ScalarBuffer<T> {
     ScalarBuffer::from(column.values::<T>().to_vec())
 }
 
@@ -171,7 +172,7 @@ mod tests {
         let (_, batches) = rows.to_arrow().expect("all types have an Arrow form");
         for (array, column) in batches[0].columns().iter().zip(&columns) {
             assert!(array.is_valid(0) && array.is_null(1));
-            let text = arrow::util::display::array_value_to_string(array, 0).expect("displayable");
+            let text = arrow_cast::display::array_value_to_string(array, 0).expect("displayable");
             assert_eq!(text, column.2);
         }
     }

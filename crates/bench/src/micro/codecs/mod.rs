@@ -1,6 +1,8 @@
 //! The experiment `codecs`: our layouts beside the field's integer codecs (Hyrise's study of integer
 //! compression, section 4.1, table 2), on its five distributions.
 //!
+//! The field's codecs are compiled in by the feature `codec-peers` alone: `cargo run --release --features codec-peers -- bench codecs`.
+//!
 //! A vector has 65,535 values. Each codec gets their differences from the least, so that all of them have
 //! a frame of reference, and holds them as its authors would: whole blocks with a width each, or the
 //! vector with one, or, as Frazil holds values that drift, a frame of reference for each 128 of them.
@@ -13,6 +15,7 @@
 //! room for what all codecs write, and means are those over many places.
 
 mod ours;
+#[cfg(feature = "codec-peers")]
 mod peers;
 
 use super::codes::Random;
@@ -166,6 +169,7 @@ impl Place {
 }
 
 /// Decodes everything and takes what is wanted.
+#[cfg(feature = "codec-peers")]
 fn decode_and_pick(codec: &dyn Codec, positions: &[u16], scratch: &mut Scratch, out: &mut [u32]) {
     let words = scratch.words.words();
     codec.decode(words);
@@ -270,9 +274,10 @@ pub fn run(
 }
 
 fn all_codecs(values: &[u32]) -> Vec<Box<dyn Codec>> {
-    let mut codecs = ours::codecs(values);
-    codecs.extend(peers::codecs(values));
-    codecs
+    let codecs = ours::codecs(values).into_iter();
+    #[cfg(feature = "codec-peers")]
+    let codecs = codecs.chain(peers::codecs(values));
+    codecs.collect()
 }
 
 impl Distribution {
