@@ -8,10 +8,10 @@
 use crate::arguments::BenchArgs;
 use crate::engine::Clients;
 use crate::experiments::{Configuration, QueryExperiment};
-use crate::micro::codes::Random;
 use crate::query_runner::{Engines, check_answers, engine_of, judge};
 use crate::report::{Measurement, Report, Values};
 use crate::statistics::Sample;
+use frazil_testkit::Random;
 use frazil_types::Result;
 
 /// Runs an experiment with clients: on each number of threads a query may use.

@@ -2,19 +2,9 @@
 //! what a naive reader, character by character, finds. `FRAZIL_MUTATIONS` sets their number (default 800).
 
 use frazil_files::{BatchReader, CsvOptions, CsvReader};
+use frazil_testkit::Random;
 use frazil_types::{ColumnDef, Error, LogicalType, Value};
 use std::path::PathBuf;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
-    }
-}
 
 struct TempFile(PathBuf);
 
@@ -75,18 +65,18 @@ const SPICE: &[&[u8]] = &[
 
 fn mutated(random: &mut Random) -> Vec<u8> {
     let mut bytes = SOUND.as_bytes().to_vec();
-    for _ in 0..1 + random.below(4) {
-        let at = random.below(bytes.len() + 1);
-        let to = bytes.len().min(at + random.below(4));
-        match random.below(5) {
+    for _ in 0..1 + random.index(4) {
+        let at = random.index(bytes.len() + 1);
+        let to = bytes.len().min(at + random.index(4));
+        match random.index(5) {
             0 => bytes.truncate(at),
             1 => {
                 let copy = bytes[at..to].to_vec();
-                let place = random.below(bytes.len() + 1);
+                let place = random.index(bytes.len() + 1);
                 bytes.splice(place..place, copy);
             }
             2 => drop(bytes.drain(at..to)),
-            _ => drop(bytes.splice(at..to, SPICE[random.below(SPICE.len())].iter().copied())),
+            _ => drop(bytes.splice(at..to, SPICE[random.index(SPICE.len())].iter().copied())),
         }
     }
     bytes
@@ -217,7 +207,7 @@ fn mutated_files_are_read_right_or_refused() {
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(0);
-    let mut random = Random(0x2545_f491_4f6c_dd1d_u64.wrapping_add(seed));
+    let mut random = Random::new(0x2545_f491_4f6c_dd1d_u64.wrapping_add(seed));
     let name = format!("frazil-csv-mutation-{}.csv", std::process::id());
     let file = TempFile(std::env::temp_dir().join(name));
     assert_eq!(read(&file, SOUND.as_bytes()).expect("sound").len(), 7);

@@ -86,7 +86,8 @@ impl Runner {
             isa: Some(self.settings.isa),
             pax_code: self.settings.pax_code(),
             optimize: self.settings.optimize,
-            ..CompileOptions::default()
+            // Where our assertions run, Cranelift checks what it is given.
+            verify: cfg!(debug_assertions),
         };
         let hot_layout = |id| {
             let table = bundle.tables.resolve(id).ok()?;

@@ -3,6 +3,7 @@
 mod support;
 
 use frazil_frontend::{PlanSettings, bind, parse};
+use frazil_testkit::Random;
 use support::Tables;
 
 const STATEMENTS: &[&str] = &[
@@ -18,18 +19,6 @@ const STATEMENTS: &[&str] = &[
     "select (select max(price) from u where id = a), a not in (select id from u), f < 'Ra', c || v from t",
 ];
 
-/// A small generator: xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n.max(1) as u64) as usize
-    }
-}
-
 fn words(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for c in text.chars() {
@@ -44,16 +33,16 @@ fn words(text: &str) -> Vec<String> {
 
 fn mutated(words: &[String], all: &[String], random: &mut Random) -> String {
     let mut out = words.to_vec();
-    for _ in 0..=random.below(3) {
-        let at = random.below(out.len());
-        match random.below(5) {
+    for _ in 0..=random.index(3) {
+        let at = random.index(out.len());
+        match random.index(5) {
             0 => {
                 out.remove(at);
             }
-            1 => out[at].clone_from(&all[random.below(all.len())]),
-            2 => out.insert(at, all[random.below(all.len())].clone()),
+            1 => out[at].clone_from(&all[random.index(all.len())]),
+            2 => out.insert(at, all[random.index(all.len())].clone()),
             3 => {
-                let other = random.below(out.len());
+                let other = random.index(out.len());
                 out.swap(at, other);
             }
             _ => out.truncate(at.max(1)),
@@ -75,10 +64,10 @@ fn mutated_texts_never_panic() {
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(4_000);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut bound = 0;
     for _ in 0..rounds {
-        let text = mutated(&corpus[random.below(corpus.len())], &all, &mut random);
+        let text = mutated(&corpus[random.index(corpus.len())], &all, &mut random);
         let outcome = std::panic::catch_unwind(|| {
             parse(&text).map(|parsed| {
                 let plans = parsed

@@ -6,36 +6,21 @@ use frazil_kernels::{
     CodeWord, Combine, Comparable, Isa, Kernel, Plain, RangeOp, Reference, Selection, compare, counters,
     positions, prefetch, unpack,
 };
+use frazil_testkit::Random;
 use frazil_types::StringRef;
 use proptest::prelude::*;
 
 const OPS: [RangeOp; 2] = [RangeOp::Inside, RangeOp::Outside];
 const COMBINES: [Combine; 3] = [Combine::Replace, Combine::And, Combine::Or];
 
-/// A small generator of random words: fast, and the same on every run of a seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+/// Bits set with a density from none to all.
+fn random_bits(random: &mut Random, len: usize) -> Vec<u64> {
+    let density = [0, 2, 20, 128, 250, 256][random.index(6)];
+    let mut words = vec![0u64; len.div_ceil(64)];
+    for i in 0..len {
+        words[i / 64] |= u64::from(random.index(256) < density) << (i % 64);
     }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    /// Bits set with a density from none to all.
-    fn bits(&mut self, len: usize) -> Vec<u64> {
-        let density = [0, 2, 20, 128, 250, 256][self.below(6)];
-        let mut words = vec![0u64; len.div_ceil(64)];
-        for i in 0..len {
-            words[i / 64] |= u64::from(self.below(256) < density) << (i % 64);
-        }
-        words
-    }
+    words
 }
 
 /// Types with random values that collide often and touch the extremes.
@@ -48,12 +33,12 @@ macro_rules! sample_integers {
         $(
             impl Sample for $type {
                 fn sample(random: &mut Random) -> $type {
-                    match random.below(8) {
+                    match random.index(8) {
                         0 => <$type>::MAX,
                         1 => <$type>::MIN,
                         2 => random.next() as $type,
                         3 => (random.next() as $type).wrapping_mul(random.next() as $type),
-                        _ => (random.below(12) as $type).wrapping_sub(3),
+                        _ => (random.index(12) as $type).wrapping_sub(3),
                     }
                 }
             }
@@ -75,9 +60,9 @@ impl Sample for f64 {
             1.0,
             -1.0,
         ];
-        match random.below(3) {
+        match random.index(3) {
             0 => f64::from_bits(random.next()),
-            _ => special[random.below(8)],
+            _ => special[random.index(8)],
         }
     }
 }
@@ -85,7 +70,7 @@ impl Sample for f64 {
 impl Sample for StringRef {
     fn sample(random: &mut Random) -> StringRef {
         let letters = [b'a', b'b', b'z'];
-        let text: Vec<u8> = (0..random.below(13)).map(|_| letters[random.below(3)]).collect();
+        let text: Vec<u8> = (0..random.index(13)).map(|_| letters[random.index(3)]).collect();
         StringRef::inline(&text)
     }
 }
@@ -104,14 +89,14 @@ fn bytes_of<T: Plain>(values: &[T]) -> Vec<String> {
 }
 
 fn check_between<T: Comparable + Sample>(seed: u64, len: usize) {
-    let mut random = Random(seed);
-    let skip = random.below(9);
+    let mut random = Random::new(seed);
+    let skip = random.index(9);
     let values = samples::<T>(&mut random, len + skip);
     let values = &values[skip..];
-    let old = random.bits(len);
+    let old = random_bits(&mut random, len);
     let (low, high) = (T::sample(&mut random), T::sample(&mut random));
     let mut kept = vec![];
-    positions::positions(Isa::Scalar, &random.bits(len), 0, &mut kept);
+    positions::positions(Isa::Scalar, &random_bits(&mut random, len), 0, &mut kept);
     for op in OPS {
         for combine in COMBINES {
             let mut expected = old.clone();
@@ -139,12 +124,12 @@ fn check_between<T: Comparable + Sample>(seed: u64, len: usize) {
 }
 
 fn check_in_set<C: CodeWord + Sample>(seed: u64, len: usize) {
-    let mut random = Random(seed);
-    let skip = random.below(9);
+    let mut random = Random::new(seed);
+    let skip = random.index(9);
     let codes = samples::<C>(&mut random, len + skip);
-    let old = random.bits(len);
-    let size = [0, 1, 64, 200, 256, 70_000][random.below(6)];
-    let set = random.bits(size);
+    let old = random_bits(&mut random, len);
+    let size = [0, 1, 64, 200, 256, 70_000][random.index(6)];
+    let set = random_bits(&mut random, size);
     for combine in COMBINES {
         let mut expected = old.clone();
         compare::in_set(Isa::Scalar, &codes[skip..], &set, combine, &mut expected);
@@ -157,9 +142,9 @@ fn check_in_set<C: CodeWord + Sample>(seed: u64, len: usize) {
 }
 
 fn check_positions(seed: u64, len: usize) {
-    let mut random = Random(seed);
-    let bits = random.bits(len);
-    let base = random.below(60_000) as u16;
+    let mut random = Random::new(seed);
+    let bits = random_bits(&mut random, len);
+    let base = random.index(60_000) as u16;
     let selected = Selection::Bits {
         words: &bits,
         start: u32::from(base),
@@ -178,11 +163,11 @@ fn check_positions(seed: u64, len: usize) {
 
 /// Calls `check` with each form of selection over a column of `len` rows.
 fn with_selections(random: &mut Random, len: usize, check: impl Fn(Selection<'_>)) {
-    let start = random.below(len + 1);
-    let rows = random.below(len - start + 1);
+    let start = random.index(len + 1);
+    let rows = random.index(len - start + 1);
     check(Selection::all(start as u32..(start + rows) as u32));
     check(Selection::all(0..len as u32));
-    let mut bits = random.bits(rows);
+    let mut bits = random_bits(random, rows);
     if let (Some(last), true) = (bits.last_mut(), !rows.is_multiple_of(64)) {
         // Bits beyond the length are ignored.
         *last |= !0 << (rows % 64);
@@ -193,7 +178,7 @@ fn with_selections(random: &mut Random, len: usize, check: impl Fn(Selection<'_>
         len: rows as u32,
     });
     let mut kept = vec![];
-    positions::positions(Isa::Scalar, &random.bits(len), 0, &mut kept);
+    positions::positions(Isa::Scalar, &random_bits(random, len), 0, &mut kept);
     check(Selection::Positions(&kept));
 }
 
@@ -217,8 +202,8 @@ fn same_everywhere<T: Plain>(selection: Selection<'_>, kernel: impl Fn(Isa, &mut
 }
 
 fn check_unpack<C: CodeWord + Sample, T: Reference + Sample>(seed: u64, len: usize) {
-    let mut random = Random(seed);
-    let skip = random.below(9);
+    let mut random = Random::new(seed);
+    let skip = random.index(9);
     let codes = samples::<C>(&mut random, len + skip);
     let codes = &codes[skip..];
     let reference = T::sample(&mut random);
@@ -235,7 +220,7 @@ fn check_codes<C: CodeWord + Sample>(seed: u64, len: usize) {
     check_unpack::<C, i64>(seed, len);
     check_unpack::<C, i128>(seed, len);
     check_in_set::<C>(seed, len);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let codes = samples::<C>(&mut random, len);
     let small: Vec<C> = codes.iter().map(|c| C::from_u64(c.to_u64() % 7)).collect();
     let words = samples::<i64>(&mut random, 7);
@@ -254,8 +239,8 @@ fn check_codes<C: CodeWord + Sample>(seed: u64, len: usize) {
 }
 
 fn check_copy<T: Sample>(seed: u64, len: usize) {
-    let mut random = Random(seed);
-    let skip = random.below(9);
+    let mut random = Random::new(seed);
+    let skip = random.index(9);
     let values = samples::<T>(&mut random, len + skip);
     with_selections(&mut random, len, |selection| {
         same_everywhere(selection, |isa, out| {
@@ -265,8 +250,8 @@ fn check_copy<T: Sample>(seed: u64, len: usize) {
 }
 
 fn check_expand(seed: u64, len: usize) {
-    let mut random = Random(seed);
-    let bits = random.bits(len);
+    let mut random = Random::new(seed);
+    let bits = random_bits(&mut random, len);
     with_selections(&mut random, len, |selection| {
         same_everywhere(selection, |isa, out| {
             unpack::expand_bits(isa, &bits, selection, out)
@@ -275,9 +260,9 @@ fn check_expand(seed: u64, len: usize) {
 }
 
 fn check_hash<T: HashKey + Sample>(seed: u64, len: usize) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let values = samples::<T>(&mut random, len);
-    let validity: Vec<u8> = (0..len).map(|_| u8::from(random.below(3) > 0)).collect();
+    let validity: Vec<u8> = (0..len).map(|_| u8::from(random.index(3) > 0)).collect();
     let old: Vec<u64> = (0..len).map(|_| random.next()).collect();
     for validity in [None, Some(&validity[..])] {
         let key = |i: usize, hash: u64| match validity {

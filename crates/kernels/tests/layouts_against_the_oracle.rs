@@ -6,6 +6,7 @@
 use frazil_kernels::bitpack::{FRAME, unpack_frames};
 use frazil_kernels::packed::top;
 use frazil_kernels::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters};
+use frazil_testkit::Random;
 use std::ops::Range;
 
 const OPS: [RangeOp; 2] = [RangeOp::Inside, RangeOp::Outside];
@@ -90,54 +91,38 @@ layouts! {
     vbp: Vbp;
 }
 
-/// A small generator of random words: fast, and the same on every run of a seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    /// Bits set with a density from none to all; whole words of either kind are frequent.
-    fn bits(&mut self, len: usize) -> Vec<u64> {
-        let density = [0, 2, 20, 128, 250, 256][self.below(6)];
-        let mut words = vec![0u64; len.div_ceil(64)];
-        for word in &mut words {
-            let density = [0, 256, density, density][self.below(4)];
-            for i in 0..64 {
-                *word |= u64::from(self.below(256) < density) << i;
-            }
+/// Bits set with a density from none to all; whole words of either kind are frequent.
+fn random_bits(random: &mut Random, len: usize) -> Vec<u64> {
+    let density = [0, 2, 20, 128, 250, 256][random.index(6)];
+    let mut words = vec![0u64; len.div_ceil(64)];
+    for word in &mut words {
+        let density = [0, 256, density, density][random.index(4)];
+        for i in 0..64 {
+            *word |= u64::from(random.index(256) < density) << i;
         }
-        words
     }
+    words
+}
 
-    /// Rows of `0..len`, ascending, each with the probability of one in `step`.
-    fn positions(&mut self, len: usize, step: usize) -> Vec<u16> {
-        (0..len as u16).filter(|_| self.below(step) == 0).collect()
-    }
+/// Rows of `0..len`, ascending, each with the probability of one in `step`.
+fn random_positions(random: &mut Random, len: usize, step: usize) -> Vec<u16> {
+    (0..len as u16).filter(|_| random.index(step) == 0).collect()
+}
 
-    /// Codes that are spread out, or close to each other, or at the ends.
-    fn codes(&mut self, len: usize, bits: u32) -> Vec<u64> {
-        let (centre, top) = (self.next() & top(bits), top(bits));
-        let spread = self.below(3);
-        (0..len)
-            .map(|_| match (spread, self.below(16)) {
-                (_, 0) => 0,
-                (_, 1) => top,
-                (_, 2) => centre,
-                (0, _) => self.next() & top,
-                (1, _) => centre.wrapping_add(self.next() % 7).wrapping_sub(3) & top,
-                _ => centre ^ (1 << (self.next() % u64::from(bits))),
-            })
-            .collect()
-    }
+/// Codes that are spread out, or close to each other, or at the ends.
+fn random_codes(random: &mut Random, len: usize, bits: u32) -> Vec<u64> {
+    let (centre, top) = (random.next() & top(bits), top(bits));
+    let spread = random.index(3);
+    (0..len)
+        .map(|_| match (spread, random.index(16)) {
+            (_, 0) => 0,
+            (_, 1) => top,
+            (_, 2) => centre,
+            (0, _) => random.next() & top,
+            (1, _) => centre.wrapping_add(random.next() % 7).wrapping_sub(3) & top,
+            _ => centre ^ (1 << (random.next() % u64::from(bits))),
+        })
+        .collect()
 }
 
 /// Codes and their bytes in a layout.
@@ -168,8 +153,8 @@ impl Column {
 fn columns(layout: &Layout, mut check: impl FnMut(&Column, &mut Random)) {
     for bits in 1..=64 {
         for len in LENGTHS {
-            let mut random = Random(u64::from(bits) << 32 | len as u64);
-            let codes = random.codes(len, bits);
+            let mut random = Random::new(u64::from(bits) << 32 | len as u64);
+            let codes = random_codes(&mut random, len, bits);
             check(&Column::new(layout, codes, bits), &mut random);
         }
     }
@@ -197,12 +182,12 @@ fn gives_back_every_code(layout: &Layout) {
 fn unpacks_selections(layout: &Layout) {
     columns(layout, |column, random| {
         let rows = column.codes.len();
-        let start = random.below(rows);
-        let len = random.below(rows - start + 1) as u32;
+        let start = random.index(rows);
+        let len = random.index(rows - start + 1) as u32;
         let start = start as u32;
-        let some = random.bits(len as usize);
+        let some = random_bits(random, len as usize);
         let words: &[u64] = &some;
-        let positions = [1, 3, 40, 500].map(|step| random.positions(rows, step));
+        let positions = [1, 3, 40, 500].map(|step| random_positions(random, rows, step));
         let selections = [
             Selection::all(start..start + len),
             Selection::Bits { words, start, len },
@@ -211,7 +196,7 @@ fn unpacks_selections(layout: &Layout) {
             Selection::Positions(&positions[2]),
             Selection::Positions(&positions[3]),
         ];
-        let mut dense = random.bits(rows);
+        let mut dense = random_bits(random, rows);
         dense.iter_mut().for_each(|word| *word |= random.next());
         let aligned = Selection::Bits {
             words: &dense,
@@ -261,11 +246,11 @@ fn bit_packed_frames_are_codes_and_references() {
     let layout = &bitpack::LAYOUT;
     for bits in 1..=16 {
         for len in LENGTHS {
-            let mut random = Random(u64::from(bits) << 32 | len as u64);
-            let column = Column::new(layout, random.codes(len, bits), bits);
+            let mut random = Random::new(u64::from(bits) << 32 | len as u64);
+            let column = Column::new(layout, random_codes(&mut random, len, bits), bits);
             let references: Vec<u32> = (0..len.div_ceil(FRAME)).map(|_| random.next() as u32).collect();
-            let start = random.below(len);
-            let end = start + random.below(len - start + 1);
+            let start = random.index(len);
+            let end = start + random.index(len - start + 1);
             for rows in [0..len, start..end, start..len, len.min(512)..len, len..len] {
                 let value = |row: usize| references[row / FRAME].wrapping_add(column.codes[row] as u32);
                 let expected: Vec<u32> = rows.clone().map(value).collect();
@@ -281,8 +266,8 @@ fn bit_packed_frames_are_codes_and_references() {
 
 /// The whole column and a part of it that begins at a whole word.
 fn ranges_of_rows(rows: usize, random: &mut Random) -> [Range<usize>; 2] {
-    let start = random.below(rows / 64 + 1) * 64;
-    let end = start + random.below(rows - start + 1);
+    let start = random.index(rows / 64 + 1) * 64;
+    let end = start + random.index(rows - start + 1);
     [0..rows, start..end]
 }
 
@@ -300,7 +285,7 @@ fn check_words(
             fresh[i / 64] |= u64::from(matches(code)) << (i % 64);
         }
         // Old bits are random beyond the rows as well.
-        let old = random.bits(fresh.len() * 64);
+        let old = random_bits(random, fresh.len() * 64);
         for combine in COMBINES {
             let mut expected: Vec<u64> = old
                 .iter()
@@ -330,7 +315,7 @@ fn tests_ranges(layout: &Layout) {
         let top = top(column.bits);
         let mut code = || match column.codes.len() {
             0 => random.next() & top,
-            rows => column.codes[random.below(rows)],
+            rows => column.codes[random.index(rows)],
         };
         let (a, b, c) = (code(), code(), code());
         let (low, high) = (a.min(b), a.max(b));
@@ -371,7 +356,7 @@ fn tests_sets(layout: &Layout) {
     columns(layout, |column, random| {
         // Sets are bitmaps by code: wide codes lie beyond them, or the set would not fit in memory.
         for words in [0, 1, 4, 100] {
-            let mut set = random.bits(words * 64);
+            let mut set = random_bits(random, words * 64);
             for code in column.codes.iter().step_by(3) {
                 if let Some(word) = set.get_mut((code / 64) as usize) {
                     *word ^= 1 << (code % 64);
@@ -418,13 +403,13 @@ fn runs_where_it_is_told(layout: &Layout) {
 /// chance, always, never) must make no difference.
 fn tests_stretches(layout: &Layout) {
     for bits in [12, 20, 40] {
-        let (mut random, top) = (Random(bits.into()), top(bits));
+        let (mut random, top) = (Random::new(bits.into()), top(bits));
         let bound = random.next() & top;
         let codes = (0..1 << 16).map(|row: u64| match row / 3000 % 4 {
             0 => random.next() & top,
             1 => bound ^ random.next() & 3,
             2 => bound ^ (top & !(top >> 1)),
-            _ => [bound, bound ^ (top & !(top >> 1))][usize::from(random.below(1500) > 0)],
+            _ => [bound, bound ^ (top & !(top >> 1))][usize::from(random.index(1500) > 0)],
         });
         let column = Column::new(layout, codes.collect(), bits);
         for (low, high) in [

@@ -26,7 +26,7 @@ fn keys(step: i64) -> (Arc<KeyFilter>, impl Fn(&Value) -> bool) {
 
 #[test]
 fn rows_without_a_partner_stay_in_the_scan() {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let schema = schema();
     for (k, half) in [(65_536, false), (65_536, true), (100, true)] {
         let (store, id) = store_with(schema.clone(), k);
@@ -81,7 +81,7 @@ fn rows_without_a_partner_stay_in_the_scan() {
 fn a_probe_that_drops_little_is_given_up() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut transaction = begin(&store);
     for _ in 0..10 {
         let rows = random.rows(&schema, 20_000);
@@ -118,7 +118,7 @@ fn a_key_that_is_no_integer_drops_nothing() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
     let mut transaction = begin(&store);
-    let rows = Random(7).rows(&schema, 1_001);
+    let rows = Random::new(7).rows(&schema, 1_001);
     transaction.append(id, &batch(&schema, &rows)).unwrap();
     transaction.commit();
     let table = store.snapshot().table(id).unwrap().clone();

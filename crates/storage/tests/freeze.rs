@@ -30,7 +30,7 @@ fn append(store: &Arc<Store>, id: TableId, rows: &[Vec<Value>]) {
 
 #[test]
 fn frozen_half_frozen_and_hot_answer_alike() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let schema = schema();
     for k in [65_536, 100] {
         let (store, id) = store_with(schema.clone(), k);
@@ -80,7 +80,7 @@ fn half_tail(half: &Arc<frazil_storage::TableSnapshot>) -> Vec<Vec<Value>> {
 
 #[test]
 fn sorting_orders_each_chunk_and_nulls_come_last() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let schema = schema();
     for column in 0..schema.columns.len() {
         let (store, id) = store_with(schema.clone(), 65_536);
@@ -100,7 +100,7 @@ fn sorting_orders_each_chunk_and_nulls_come_last() {
 fn sma_and_psma_are_seen_to_skip() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
-    let mut rows = Random(5).rows(&schema, 65_536);
+    let mut rows = Random::new(5).rows(&schema, 65_536);
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = Value::Int(i as i128 / 8);
     }
@@ -138,7 +138,7 @@ fn sma_and_psma_are_seen_to_skip() {
 fn freezing_in_the_background_keeps_readers_and_deletes_right() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
-    let mut rows = Random(9).rows(&schema, 150_000);
+    let mut rows = Random::new(9).rows(&schema, 150_000);
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = Value::Int(i as i128);
     }
@@ -152,7 +152,7 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
             }
             while store.freeze_step().unwrap() {}
         });
-        let mut random = Random(21);
+        let mut random = Random::new(21);
         for round in 0..40 {
             // A delete finds its rows and deletes them in one transaction, as the statement does.
             let mut transaction = store
@@ -182,12 +182,12 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
     let table = store.snapshot().table(id).unwrap().clone();
     assert_eq!(table.chunks().filter(|c| c.block().is_some()).count(), 2);
     rows.retain(|r| !deleted.contains(&r[0].as_int().unwrap()));
-    check_at_random(&mut Random(2), &table, &rows, 4);
+    check_at_random(&mut Random::new(2), &table, &rows, 4);
 }
 
 #[test]
 fn a_loader_adds_blocks_directly() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
     let rows = random.rows(&schema, 9_000);
@@ -211,7 +211,7 @@ fn a_loader_adds_blocks_directly() {
 
 #[test]
 fn thinned_blocks_are_rewritten_and_empty_ones_go() {
-    let mut random = Random(29);
+    let mut random = Random::new(29);
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
     let rows = random.rows(&schema, 3 * 65_536 + 10);
@@ -236,7 +236,7 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
 
 #[test]
 fn batches_of_any_size_load_in_order() {
-    let mut random = Random(17);
+    let mut random = Random::new(17);
     let schema = schema();
     for (sizes, blocks) in [
         (vec![65_536, 5], 1),

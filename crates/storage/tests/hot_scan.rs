@@ -11,7 +11,7 @@ use support::*;
 
 #[test]
 fn every_layout_window_and_isa_agrees_with_the_oracle() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for (k, rows, window, stage) in [
         (65_536, 70_000, 4096, 1024),
         (65_536, 300, 65_536, 64),
@@ -67,7 +67,7 @@ fn every_layout_window_and_isa_agrees_with_the_oracle() {
 #[test]
 fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
     let schema = schema();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let (store, id) = store_with(schema.clone(), 65_536);
     let rows = random.rows(&schema, 10);
     let mut transaction = begin(&store);
@@ -124,7 +124,7 @@ fn one_transaction_writes_at_a_time() {
 fn null_in_a_not_null_column_appends_nothing() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
-    let mut rows = Random(1).rows(&schema, 3);
+    let mut rows = Random::new(1).rows(&schema, 3);
     rows[2][0] = Value::Null;
     let mut transaction = begin(&store);
     let error = transaction.append(id, &batch(&schema, &rows)).unwrap_err();
@@ -137,7 +137,7 @@ fn null_in_a_not_null_column_appends_nothing() {
 fn readers_run_beside_the_writer() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
-    let rows = Random(5).rows(&schema, 100);
+    let rows = Random::new(5).rows(&schema, 100);
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..2)
             .map(|_| {

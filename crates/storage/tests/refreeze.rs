@@ -145,8 +145,8 @@ fn a_column_that_is_fetched_at_positions_is_held_for_that() {
     let numbers = |t: &Arc<frazil_storage::TableSnapshot>| t.chunks().map(|s| s.number).collect::<Vec<_>>();
     assert_eq!(numbers(&table), numbers(&now));
     let all = rows(0, 2 * ROWS);
-    check_at_random(&mut Random(3), &now, &all, 4);
-    check_at_random(&mut Random(4), &table, &all, 2);
+    check_at_random(&mut Random::new(3), &now, &all, 4);
+    check_at_random(&mut Random::new(4), &table, &all, 2);
     // It stays so as long as the use does.
     for i in 0..2_000 {
         read(&store, id, Some(i % 64));
@@ -217,7 +217,7 @@ fn what_no_longer_matches_the_options_is_built_anew_at_once() {
     assert_eq!(freeze(&store).unwrap().blocks, 0);
     assert_eq!(settle(&store), 0);
     let now = store.snapshot().table(id).unwrap().clone();
-    check_at_random(&mut Random(3), &now, &rows(0, 2 * 33_000), 2);
+    check_at_random(&mut Random::new(3), &now, &rows(0, 2 * 33_000), 2);
     // The first block has a double that is no decimal.
     set_options(&store, |o| {
         let asked = ColumnOptions {
@@ -264,7 +264,7 @@ fn readers_and_deletes_go_on_meanwhile() {
                 }
             }
         });
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for round in 0..40 {
             let wait = std::time::Duration::from_secs(20);
             let mut transaction = store.begin(wait, &Cancel::new()).unwrap();
@@ -300,7 +300,7 @@ fn readers_and_deletes_go_on_meanwhile() {
     let left: Vec<_> = (all.into_iter())
         .filter(|r| !deleted.contains(&r[0].as_int().unwrap()))
         .collect();
-    check_at_random(&mut Random(2), &table, &left, 4);
+    check_at_random(&mut Random::new(2), &table, &left, 4);
     let last = Layout::ALL[19 % 5];
     assert!(
         held(&store, id)

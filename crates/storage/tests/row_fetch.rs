@@ -9,7 +9,7 @@ use support::*;
 
 #[test]
 fn whole_rows_come_back_in_the_order_of_their_ids() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for k in [1, 2, 7, 64, 1000, 65_536] {
         let schema = schema();
         let (store, id) = store_with(schema.clone(), k);

@@ -7,7 +7,7 @@
 //! for choices compare ratios. Then, on other widths, selectivities and distributions, each purpose's choice by the
 //! lines is held against the layout that the measured costs make best.
 
-use super::codes::{Random, uniform, zipf};
+use super::codes::{uniform, zipf};
 use super::column::{Column, Fetched};
 use super::scan_cases::layout_name;
 use super::trials::{self, PER_VALUE, Trial};
@@ -16,6 +16,7 @@ use crate::report::{Measurement, Report, Values};
 use frazil_block::cost_model::{LayoutCost, Line, Lines};
 use frazil_block::{Calibration, Layout, Purpose};
 use frazil_kernels::{Combine, Isa, RangeOp, Selection, packed};
+use frazil_testkit::Random;
 use frazil_types::Result;
 
 /// Rows of a block and of a window.

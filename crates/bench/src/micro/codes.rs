@@ -1,40 +1,6 @@
 //! Codes to fill columns with: always the same for the same wish.
 
-/// Pseudo-random numbers (SplitMix64, Steele, Lea, Flood 2014): small, quick, without a pattern that a
-/// test or a branch predictor could learn.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// Numbers that follow from a seed.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
-    }
-
-    /// A number from 0 to 1, 1 excluded.
-    pub fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// The finalizer of SplitMix64.
-#[inline(always)]
-pub fn mix(x: u64) -> u64 {
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
+use frazil_testkit::Random;
 
 /// `rows` codes below `domain`, of which `share` satisfy a test: drawn by `inside`, the others uniformly
 /// among all that do not satisfy `contains`.

@@ -9,7 +9,7 @@
 //! - `unpack_at/percent_p`: the same, selected by their positions. Where the two meet is the density at which
 //!   a scan changes from the one to the other (Hyrise's integer compression, section 4.1.2).
 
-use super::codes::{Random, uniform};
+use super::codes::uniform;
 use super::column::{Column, Fetched};
 use super::scan_cases::layout_name;
 use super::trials::{self, Metrics, Trial};
@@ -17,6 +17,7 @@ use crate::arguments::BenchArgs;
 use crate::report::Report;
 use frazil_block::Layout;
 use frazil_kernels::{Isa, Selection};
+use frazil_testkit::Random;
 use frazil_types::Result;
 
 /// Rows of a block.

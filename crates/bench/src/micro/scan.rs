@@ -5,7 +5,7 @@
 //! after the other. Constants change from call to call, lest a branch predictor learns by heart which
 //! vectors stop early.
 
-use super::codes::{Random, codes_with_share, uniform, zipf};
+use super::codes::{codes_with_share, uniform, zipf};
 use super::column::Column;
 use super::scan_cases::{Form, Grid, Group, Member, Operator, Place, groups, layout_name};
 use super::trials::{self, Outcome, PER_VALUE, Trial};
@@ -15,6 +15,7 @@ use crate::statistics::Sample;
 use frazil_block::Layout;
 use frazil_kernels::byteslice::early_stop::between_counting;
 use frazil_kernels::{Combine, Isa, RangeOp, count, positions};
+use frazil_testkit::Random;
 use frazil_types::{Error, Result};
 
 /// Rows of a scan window.

@@ -197,7 +197,7 @@ pub fn check_block(column: &Column, built: &Block, random: &mut Random, expectat
 
 #[test]
 fn every_column_matches_and_unpacks_as_the_oracle_does() {
-    let mut random = Random(42);
+    let mut random = Random::new(42);
     for rows in [3000, 130, 1] {
         for column in columns(rows, rows as u64) {
             check_column(&column, &mut random);
@@ -208,7 +208,7 @@ fn every_column_matches_and_unpacks_as_the_oracle_does() {
 /// Every encoding that holds a column, on every layout.
 #[test]
 fn every_encoding_on_every_layout_matches_and_unpacks_as_the_oracle_does() {
-    let mut random = Random(44);
+    let mut random = Random::new(44);
     let mut held = BTreeSet::new();
     for rows in [650, 1] {
         for column in columns(rows, rows as u64 + 2) {
@@ -253,7 +253,7 @@ fn every_encoding_on_every_layout_matches_and_unpacks_as_the_oracle_does() {
 
 #[test]
 fn every_purpose_makes_sound_blocks() {
-    let mut random = Random(45);
+    let mut random = Random::new(45);
     for purpose in Purpose::ALL {
         for column in columns(1100, 9).iter().filter(|c| !c.name.contains("95")) {
             let asked = ColumnOptions {
@@ -298,7 +298,7 @@ fn what_cannot_be_held_is_refused_by_name() {
 
 #[test]
 fn full_blocks_match_and_unpack() {
-    let mut random = Random(43);
+    let mut random = Random::new(43);
     for column in columns(65_536, 5).iter().filter(|c| {
         [
             "integer 2 bytes, 10",
@@ -354,7 +354,7 @@ fn the_columns_cover_every_encoding() {
 
 #[test]
 fn conjunctions_match_as_the_oracle_does() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let all = columns(3000, 77);
     for _ in 0..150 {
         let (picked, block) = any_three(&all, &mut random);
@@ -406,7 +406,7 @@ fn any_three<'a>(all: &'a [Column], random: &mut Random) -> (Vec<&'a Column>, Bl
 
 #[test]
 fn disjunctions_match_as_the_oracle_does() {
-    let mut random = Random(8);
+    let mut random = Random::new(8);
     let all = columns(3000, 78);
     for round in 0..250u64 {
         let (picked, block) = any_three(&all, &mut random);

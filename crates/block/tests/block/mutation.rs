@@ -125,7 +125,7 @@ fn a_changed_byte_is_reported_or_without_effect() {
 }
 
 fn unharmed_or_reported(columns: &[Column], original: &[u8], mutations: usize) {
-    let mut random = Random(101);
+    let mut random = Random::new(101);
     let mut reported = 0;
     for _ in 0..mutations {
         let mut bytes = original.to_vec();
@@ -154,7 +154,7 @@ fn unharmed_or_reported(columns: &[Column], original: &[u8], mutations: usize) {
 #[test]
 fn hostile_bytes_with_fitting_checksums_do_no_harm() {
     for (columns, original) in [victim(70), victim(1100), pinned_victim(70), pinned_victim(1100)] {
-        let mut random = Random(202);
+        let mut random = Random::new(202);
         let (mut refused, mut survived) = (0, 0);
         for _ in 0..mutations() / 8 {
             let mut bytes = original.clone();

@@ -4,23 +4,7 @@ use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnInput, ColumnOptions
 use frazil_types::{ColumnVector, LogicalType, RestrictionKind, Value};
 use std::cmp::Ordering;
 
-/// A small generator of pseudo-random numbers (xorshift*), so that tests repeat.
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number below `n`.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
+pub use frazil_testkit::Random;
 
 /// A column by name.
 pub struct Column {
@@ -65,7 +49,7 @@ fn words(random: &mut Random) -> String {
 
 /// Every kind of column, with and without NULLs.
 pub fn columns(rows: usize, seed: u64) -> Vec<Column> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut out = Vec::new();
     let mut add = |name: &str, ty, value: &mut dyn FnMut(&mut Random, usize) -> Value| {
         for nulls in [0, 10, 95] {

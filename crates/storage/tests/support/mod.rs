@@ -37,18 +37,20 @@ pub fn schema() -> Arc<Schema> {
     Arc::new(Schema::new(columns))
 }
 
-/// A small deterministic generator.
-pub struct Random(pub u64);
+pub use frazil_testkit::Random;
 
-impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
+/// Random rows and restrictions of a schema.
+pub trait RandomRows {
+    /// A value of a column, NULL at times where the column allows it.
+    fn value(&mut self, column: &ColumnDef) -> Value;
+    /// `count` rows.
+    fn rows(&mut self, schema: &Schema, count: usize) -> Vec<Vec<Value>>;
+    /// A restriction of one of the columns.
+    fn restriction(&mut self, schema: &Schema) -> Restriction;
+}
 
-    pub fn value(&mut self, column: &ColumnDef) -> Value {
+impl RandomRows for Random {
+    fn value(&mut self, column: &ColumnDef) -> Value {
         if column.nullable && self.below(9) == 0 {
             return Value::Null;
         }
@@ -74,13 +76,13 @@ impl Random {
         }
     }
 
-    pub fn rows(&mut self, schema: &Schema, count: usize) -> Vec<Vec<Value>> {
+    fn rows(&mut self, schema: &Schema, count: usize) -> Vec<Vec<Value>> {
         (0..count)
             .map(|_| schema.columns.iter().map(|c| self.value(c)).collect())
             .collect()
     }
 
-    pub fn restriction(&mut self, schema: &Schema) -> Restriction {
+    fn restriction(&mut self, schema: &Schema) -> Restriction {
         use frazil_types::CompareOp::*;
         let column = self.below(schema.columns.len() as u64) as usize;
         let def = &schema.columns[column];

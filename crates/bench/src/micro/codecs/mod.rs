@@ -18,10 +18,10 @@ mod ours;
 #[cfg(feature = "codec-peers")]
 mod peers;
 
-use super::codes::Random;
 use super::trials::{self, PER_VALUE, Trial};
 use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
+use frazil_testkit::Random;
 use frazil_types::{Error, Result};
 use std::cell::RefCell;
 

@@ -1,0 +1,6 @@
+//! What tests and benchmarks of several crates share. No crate of the product depends on it.
+#![forbid(unsafe_code)]
+
+mod random;
+
+pub use random::Random;

@@ -1,0 +1,58 @@
+"""`python -m judge --statements 20000 --judge postgres`: runs generated statements on Frazil and a judge, and says what differs.
+
+Needs the module frazil, and duckdb or psycopg with a PostgreSQL whose socket's folder is JUDGE_PG (`cargo xtask judge` brings the module)."""
+
+import argparse
+import collections
+import sys
+import time
+
+from . import engines, metamorphic
+from .campaign import GOOD, Campaign, signature
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--statements", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--judge", choices=["duckdb", "postgres", "none"], default="duckdb", help="none: metamorphic checks")
+    parser.add_argument("--module", help="a folder with another build of the module frazil")
+    parser.add_argument("--minimize", action="store_true", help="make the first statement of each kind of difference small")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
+    parser.add_argument("--kinds", default="wrong,refused,accepted,code,died", help="differences to report")
+    parser.add_argument("--coverage", type=int, help="list what occurred less often than this over rows")
+    options = parser.parse_args()
+    if options.judge == "none":
+        sys.exit(min(100, metamorphic.run(options)))
+    if options.judge not in engines.judges_there():
+        sys.exit(f"{options.judge} is not installed")
+    campaign = Campaign(engines.data_folder(), options.judge, options.module)
+    kinds = collections.Counter()
+    start = time.monotonic()
+    for seed in range(options.seed, options.seed + options.statements):
+        statement, ours, verdict = campaign.run(seed)
+        if verdict.kind in options.kinds.split(","):
+            sign = signature(verdict)
+            kinds[sign] += 1
+            if kinds[sign] <= (20 if verdict.kind == "wrong" else 2):
+                print(campaign.report(seed, statement, ours, verdict, options.minimize), flush=True)
+        if time.monotonic() - start > options.seconds:
+            break
+    summary(campaign, kinds, time.monotonic() - start)
+    if options.coverage:
+        rows = {k: v for k, v in campaign.coverage.items() if k.startswith("rows: ")}
+        rare = sorted((v, k) for k, v in rows.items() if v < options.coverage)
+        print(f"{len(rows)} features, {len(rare)} of them less than {options.coverage} times over rows: {rare}")
+    campaign.close()
+    sys.exit(min(100, sum(n for kind, n in campaign.verdicts.items() if kind not in GOOD)))
+
+
+def summary(campaign, kinds, seconds):
+    print(f"{campaign.count} statements in {seconds:.0f} s; answered by both {campaign.answered / max(1, campaign.count):.1%}; "
+          + ", ".join(f"{kind} {n}" for kind, n in campaign.verdicts.most_common()))
+    for sign, n in kinds.most_common(40):
+        print(f"  {n:5} {sign}")
+
+
+if __name__ == "__main__":
+    main()

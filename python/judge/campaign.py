@@ -1,0 +1,147 @@
+"""A campaign: statements by seed, each judged, differences minimized, coverage counted."""
+
+import collections
+import random
+import re
+
+from . import answers, engines, grammar
+from .nodes import DUCKDB, POSTGRES, minimize
+
+# What a difference may be put down to: each is a line of docs/sql.md, "Where answers differ from PostgreSQL".
+RUN_TIME = re.compile(r"22...|21000")
+STAGES = ["relaxed", "relaxed", "fused", "staged"]
+SCANS = ["psma", "psma", "sma", "blocks", "sarg", "vectorized"]
+
+
+class Verdict:
+    """`kind`: same, error (both refuse), tolerated, unjudged, wrong, refused, accepted, code, died."""
+
+    def __init__(self, kind, text=""):
+        self.kind, self.text = kind, text
+
+
+GOOD = ("same", "error", "tolerated", "unjudged")
+
+
+def settings(r):
+    return {"frazil.stages": r.choice(STAGES), "frazil.scan": r.choice(SCANS), "threads": r.choice(["1", "2"]),
+            "frazil.window_rows": r.choice(["64", "4096", "65536"]), "frazil.early_probes": r.choice(["on", "on", "off"])}
+
+
+def answer(engine, statement, query):
+    """What an engine says to a statement: the error of the first part that fails, or the rows of the query."""
+    for part in statement.before:
+        got = engine.run(part.text(engine.dialect))
+        if got.error:
+            break
+    else:
+        got = engine.run(*with_parameters(query.text(engine.dialect), statement.parameters))
+    for part in statement.after:
+        engine.run(part.text(engine.dialect))
+    return got
+
+
+def with_parameters(sql, parameters):
+    """The text with its parameters numbered from 1, and their values: some of those drawn may be in no part that is left."""
+    used = sorted({int(n) for n in re.findall(r"\$(\d+)", sql)})
+    for new, old in enumerate(used, 1):
+        sql = sql.replace(f"${old} ", f"${new} ")
+    return sql, [parameters[n - 1] for n in used]
+
+
+def judged(ours, theirs, statement, dialect):
+    """How two answers compare."""
+    if ours.error == "died" or ours.error in ("XX000", "PanicException"):
+        return Verdict("died", ours.text)
+    if theirs.error and dialect == DUCKDB:
+        # Which error is DuckDB's own matter; its decimals, casts and parameters have limits of their own.
+        return Verdict("error" if ours.error else "unjudged", theirs.text)
+    if theirs.error in ("57014", "53200", "54000") or ours.error in ("57014", "53200"):
+        return Verdict("unjudged", f"{ours} / {theirs}")
+    if ours.error and theirs.error:
+        if ours.error == theirs.error:
+            return Verdict("error")
+        if RUN_TIME.fullmatch(ours.error) and RUN_TIME.fullmatch(theirs.error):
+            return Verdict("tolerated", "which of two run-time errors comes first")
+        return Verdict("code", f"{ours.error} {ours.text}, not {theirs.error} {theirs.text}")
+    if theirs.error:
+        if RUN_TIME.fullmatch(theirs.error):
+            return Verdict("tolerated", "a run-time error in what need not be evaluated") if skippable(theirs.error, statement) else Verdict("accepted", f"{theirs.error} {theirs.text}")
+        return Verdict("accepted", f"{theirs.error} {theirs.text}")
+    if ours.error:
+        if RUN_TIME.fullmatch(ours.error) and skippable(ours.error, statement):
+            return Verdict("tolerated", f"{ours.error}: a run-time error in what need not be evaluated")
+        return Verdict("refused", f"{ours.error} {ours.text}")
+    wrong = answers.difference(ours.rows, theirs.rows, statement.ordered, statement.query.is_loose())
+    return Verdict("wrong", wrong) if wrong else Verdict("same")
+
+
+def skippable(code, statement):
+    """Whether an engine may pass over the expression that fails: several conditions, or columns and rows nobody reads."""
+    text = statement.query.text()
+    return code != "21000" and any(word in text for word in (" and ", " or ", "case ", "coalesce", " where ", " on ", "limit", "having", "distinct", "exists", "in (select"))
+
+
+class Campaign:
+    """`hot` and `frozen`: Frazil with the same tables, in two states. `judge`: who decides."""
+
+    def __init__(self, folder, judge, path=None):
+        self.judge_name = judge
+        self.judge = engines.open_judge(judge, folder)
+        self.frazils = [engines.Frazil(folder, False, path), engines.Frazil(folder, True, path)]
+        self.verdicts = collections.Counter()
+        self.coverage = collections.Counter()
+        self.answered = 0
+        self.count = 0
+        self.reports = []
+
+    def close(self):
+        for engine in [self.judge, *self.frazils]:
+            engine.close()
+
+    def statement(self, seed):
+        return grammar.Generator(random.Random(f"statement {seed}"), self.judge_name).statement()
+
+    def run(self, seed):
+        """Judges the statement of a seed; gives its verdict."""
+        r = random.Random(f"settings {seed}")
+        statement = self.statement(seed)
+        ours = self.frazils[r.random() < 0.5]
+        ours.set(settings(r))
+        theirs = answer(self.judge, statement, statement.query)
+        mine = answer(ours, statement, statement.query)
+        verdict = judged(mine, theirs, statement, self.judge.dialect)
+        self.count += 1
+        self.verdicts[verdict.kind] += 1
+        if not theirs.error and not mine.error:
+            self.answered += 1
+            for feature in set(statement.features()):
+                self.coverage[feature] += 1
+            if mine.rows:
+                for feature in set(statement.features()):
+                    self.coverage["rows: " + feature] += 1
+        return statement, ours, verdict
+
+    def minimized(self, statement, ours, verdict):
+        """The statement made as small as it can be with a difference of the same kind."""
+        def fails(tree):
+            smaller = grammar.Statement(tree, statement.ordered if tree.sort == statement.query.sort else (), statement.before, statement.after, statement.parameters)
+            theirs = answer(self.judge, smaller, tree)
+            if theirs.error and verdict.kind != "accepted" and verdict.kind != "code":
+                return False
+            now = judged(answer(ours, smaller, tree), theirs, smaller, self.judge.dialect)
+            return now.kind == verdict.kind and signature(now) == signature(verdict)
+        return minimize(statement.query, fails, 250)
+
+    def report(self, seed, statement, ours, verdict, small):
+        query = self.minimized(statement, ours, verdict) if small else statement.query
+        before = "; ".join(part.text() for part in statement.before)
+        state = "frozen" if ours.frozen else "hot"
+        return f"seed {seed}, {state}, {verdict.kind}: {verdict.text[:300]}\n  {before}{'; ' if before else ''}{query.text()}" + (f"\n  parameters {statement.parameters}" if statement.parameters else "")
+
+
+def signature(verdict):
+    """What makes two differences the same: their kind, the code and the words of the message without names and numbers."""
+    if verdict.kind == "wrong":
+        return "wrong"
+    return verdict.kind + re.sub(r'"[^"]*"|\d+|s\d+\.\w+|\(.*\)', "", verdict.text)[:60]

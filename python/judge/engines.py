@@ -1,0 +1,186 @@
+"""The engines: each loads the same tables, runs statements, and gives rows or an error.
+
+Frazil runs in a process of its own, so that a crash is an answer like any other."""
+
+import importlib.util
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from . import tables
+from .nodes import DUCKDB, FRAZIL, POSTGRES
+
+SOCKET = os.environ.get("JUDGE_PG", "/tmp/judge-pg/socket")
+TIMEOUT = 20  # seconds a statement may take
+
+
+class Answer:
+    """Rows, or an error's code and text. `died`: the process ended."""
+
+    def __init__(self, rows=None, error=None, text=""):
+        self.rows, self.error, self.text = rows, error, text
+
+    def __repr__(self):
+        if self.error:
+            return f"ERROR {self.error} {self.text[:200]}"
+        return f"{len(self.rows)} rows {self.rows[:4]}"
+
+
+class Frazil:
+    """`frozen`: tables are frozen after loading. `path`: a folder that holds another build of the module."""
+
+    dialect = FRAZIL
+
+    def __init__(self, folder, frozen=False, path=None):
+        self.folder, self.frozen, self.path = folder, frozen, path
+        self.settings = {}
+        self.start()
+
+    def start(self):
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, [self.path, str(Path(__file__).parents[1])])), RUST_BACKTRACE="0")
+        self.child = subprocess.Popen([sys.executable, "-m", "judge.engines", str(self.folder), str(int(self.frozen))],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+
+    def run(self, sql, parameters=()):
+        try:
+            send(self.child.stdin, (sql, list(parameters)))
+            got = receive(self.child.stdout)
+        except (BrokenPipeError, EOFError):
+            status = self.child.wait()
+            self.start()
+            for name, value in self.settings.items():
+                self.run(f"set {name} = '{value}'")
+            return Answer(error="died", text=f"the process ended with status {status}")
+        return Answer(*got)
+
+    def set(self, settings):
+        for name, value in settings.items():
+            if self.settings.get(name) != value:
+                self.run(f"set {name} = '{value}'")
+        self.settings.update(settings)
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+
+
+def send(file, value):
+    data = pickle.dumps(value)
+    file.write(struct.pack("<I", len(data)) + data)
+    file.flush()
+
+
+def receive(file):
+    head = file.read(4)
+    if len(head) < 4:
+        raise EOFError
+    return pickle.loads(file.read(struct.unpack("<I", head)[0]))
+
+
+def frazil_child(folder, frozen):
+    """Serves statements from the standard input: what Frazil's process does."""
+    import frazil
+    con = frazil.connect(":memory:")
+    for table, (_, rows, _, _) in tables.TABLES.items():
+        con.execute(tables.ddl(table))
+        con.execute(f"copy {table} from '{folder}/{table}.csv' (format csv, header false, null '\\N')")
+        if frozen and rows:
+            con.execute(f"freeze table {table}")
+    con.execute(f"set statement_timeout = '{TIMEOUT}s'")
+    con.execute("set memory_limit = '2GB'")
+    while True:
+        try:
+            sql, parameters = receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            cursor = con.execute(sql, parameters) if parameters else con.execute(sql)
+            got = (cursor.fetchall() if cursor.description else [], None, "")
+        except Exception as error:
+            got = (None, getattr(error, "sqlstate", None) or type(error).__name__, str(error).split("\n")[0])
+        send(sys.stdout.buffer, got)
+
+
+class Postgres:
+    dialect = POSTGRES
+
+    def __init__(self, folder):
+        import psycopg
+        name = f"judge_{os.getpid()}"
+        admin = psycopg.connect(f"host={SOCKET} user=postgres dbname=postgres", autocommit=True)
+        admin.execute(f"drop database if exists {name} with (force)")
+        admin.execute(f"create database {name} template template0 locale 'C' encoding 'UTF8'")
+        self.admin, self.name = admin, name
+        self.con = psycopg.connect(f"host={SOCKET} user=postgres dbname={name}", autocommit=True)
+        self.con.cursor_factory = psycopg.RawCursor
+        self.con.execute("set timezone = 'UTC'")
+        for table in tables.TABLES:
+            self.con.execute(tables.ddl(table))
+            with self.con.cursor().copy(f"copy {table} from stdin (format csv, null '\\N')") as copy:
+                copy.write((folder / f"{table}.csv").read_text(encoding="utf-8"))
+        self.con.execute("analyze")
+        self.con.execute(f"set statement_timeout = '{TIMEOUT}s'")
+
+    def run(self, sql, parameters=()):
+        try:
+            cursor = self.con.execute(sql, list(parameters) or None)
+            return Answer(cursor.fetchall() if cursor.description else [])
+        except Exception as error:
+            return Answer(error=getattr(error, "sqlstate", None) or type(error).__name__, text=str(error).split("\n")[0])
+
+    def close(self):
+        self.con.close()
+        self.admin.execute(f"drop database if exists {self.name} with (force)")
+        self.admin.close()
+
+
+class DuckDB:
+    dialect = DUCKDB
+
+    def __init__(self, folder):
+        import duckdb
+        self.con = duckdb.connect()
+        self.con.execute("set default_null_order = 'nulls_last_on_asc_first_on_desc'")
+        self.con.execute("set threads = 1")
+        for table in tables.TABLES:
+            self.con.execute(tables.ddl(table))
+            self.con.execute(f"copy {table} from '{folder}/{table}.csv' (auto_detect false, header false, nullstr '\\N', quote '\"', escape '\"', delimiter ',')")
+
+    def run(self, sql, parameters=()):
+        try:
+            cursor = self.con.execute(sql, list(parameters)) if parameters else self.con.execute(sql)
+            return Answer(cursor.fetchall() if cursor.description else [])
+        except Exception as error:
+            return Answer(error=type(error).__name__, text=str(error).split("\n")[0])
+
+    def close(self):
+        self.con.close()
+
+
+def judges_there():
+    """The judges that this machine has."""
+    found = []
+    if importlib.util.find_spec("duckdb"):
+        found.append(DUCKDB)
+    if importlib.util.find_spec("psycopg") and Path(SOCKET).exists():
+        found.append(POSTGRES)
+    return found
+
+
+def open_judge(name, folder):
+    return {POSTGRES: Postgres, DUCKDB: DuckDB}[name](folder)
+
+
+def data_folder():
+    """A new folder with the tables as CSV files."""
+    folder = Path(tempfile.mkdtemp(prefix="judge"))
+    tables.write(folder)
+    return folder
+
+
+if __name__ == "__main__":
+    frazil_child(sys.argv[1], sys.argv[2] == "1")

@@ -1,0 +1,200 @@
+"""Every operator and function as data: result type, template, argument types, the judge that knows it.
+
+An argument type followed by `!` must be safe (small values); one in quotes is a literal chosen among words. Templates are
+PostgreSQL's; a dict gives another text for DuckDB. Types: see tables.SQL_TYPES, and iv for intervals."""
+
+NAMES = {"i2": "smallint", "i4": "integer", "i8": "bigint", "dec": "decimal(12,2)", "f8": "double precision"}
+NUMBERS = ["i2", "i4", "i8", "dec", "f8"]
+WHOLE = ["i2", "i4", "i8"]
+ORDERED = [*NUMBERS, "wide", "text", "char", "date", "ts", "bool"]
+BOTH, POSTGRES = "both", "postgres"
+
+
+def whole_division(form):
+    return {None: f"({{}} {form} {{}})", "duckdb": f"({{}} {'//' if form == '/' else form} {{}})"}
+
+
+def operators():
+    """(result, template, arguments, name, judges)"""
+    out = []
+    for kind in NUMBERS:
+        safe = kind + "!"
+        for sign in ("+", "-", "*"):
+            out.append((kind, f"({{}} {sign} {{}})", [safe, safe], sign, BOTH))
+        out.append((kind, "(- {})", [safe], "negation", BOTH))
+        out.append((kind, "(+ {})", [kind], "plus sign", BOTH))
+        out.append((kind, "abs({})", [safe], "abs", BOTH))
+    for kind in WHOLE:
+        for sign in ("/", "%"):
+            out.append((kind, whole_division(sign), [kind + "!", f"nonzero {kind}"], f"whole {sign}", BOTH))
+        out.append((kind, "mod({}, {})", [kind + "!", f"nonzero {kind}"], "mod", BOTH))
+    out += [
+        ("dec", "round({}, 1)", ["dec!"], "round to digits", BOTH),
+        ("dec", "round({})", ["dec!"], "round", BOTH),
+        ("dec", "floor({})", ["dec!"], "floor", BOTH),
+        ("dec", "ceil({})", ["dec!"], "ceil", BOTH),
+        ("dec", "mod({}, {})", ["dec!", "nonzero dec"], "mod", BOTH),
+        ("f8", "floor({})", ["f8!"], "floor", BOTH),
+        ("f8", "ceil({})", ["f8!"], "ceil", BOTH),
+        ("f8", "round({})", ["f8!"], "round", POSTGRES),
+        ("f8", "sqrt(abs({}))", ["f8!"], "sqrt", BOTH),
+        ("f8", "exp({})", ["small f8"], "exp", BOTH),
+        ("f8", "ln(1 + abs({}))", ["f8!"], "ln", BOTH),
+        ("f8", "power({}, cast(2 as double precision))", ["f8!"], "power", BOTH),
+        ("f8", "({} / {})", ["f8!", "nonzero f8"], "float /", BOTH),
+        ("i4", "length({})", ["text"], "length", BOTH),
+        ("i4", "length({})", ["char"], "length of char", BOTH),
+        ("i4", "char_length({})", ["text"], "char_length", BOTH),
+        ("i4", "octet_length({})", ["text"], "octet_length", POSTGRES),
+        ("i4", "bit_length({})", ["text"], "bit_length", BOTH),
+        ("i4", "ascii({})", ["text"], "ascii", BOTH),
+        ("i4", "strpos({}, {})", ["text", "text"], "strpos", BOTH),
+        ("i4", "position({} in {})", ["text", "text"], "position", BOTH),
+        ("i4", "({} - {})", ["date", "date"], "date - date", BOTH),
+        ("i4", "cast(extract({} from {}) as integer)", ["'year quarter month day dow doy week isodow'", "date!"], "extract", BOTH),
+        ("i4", "cast(extract({} from {}) as integer)", ["'year month day hour minute'", "ts"], "extract", BOTH),
+        ("i4", "cast(date_part({}, {}) as integer)", ["\"year month day\"", "ts"], "date_part", BOTH),
+        ("text", "({} || {})", ["text", "text"], "||", BOTH),
+        ("text", "({} || {})", ["text", "char"], "|| char", BOTH),
+        ("text", "({} || {})", ["text", "i4"], "|| number", BOTH),
+        ("text", "concat({}, {})", ["text", "i8"], "concat", BOTH),
+        ("text", "concat_ws({}, {}, {})", ["short text", "text", "text"], "concat_ws", BOTH),
+        ("text", "lower({})", ["ascii"], "lower", BOTH),
+        ("text", "upper({})", ["ascii"], "upper", BOTH),
+        ("text", "initcap({})", ["ascii"], "initcap", POSTGRES),
+        ("text", "substring({} from {})", ["text", "position"], "substring from", BOTH),
+        ("text", "substring({} from {} for {})", ["text", "position", "count"], "substring from for", BOTH),
+        ("text", "substring({}, {}, {})", ["text", "position", "count"], "substring", BOTH),
+        ("text", "trim({})", ["text"], "trim", BOTH),
+        ("text", "trim(both {} from {})", ["short text", "text"], "trim both", BOTH),
+        ("text", "trim(leading from {})", ["text"], "trim leading", POSTGRES),
+        ("text", "ltrim({})", ["text"], "ltrim", BOTH),
+        ("text", "rtrim({}, {})", ["text", "short text"], "rtrim", BOTH),
+        ("text", {None: "btrim({})", "duckdb": "trim({})"}, ["text"], "btrim", BOTH),
+        ("text", "replace({}, {}, {})", ["text", "short text", "text"], "replace", BOTH),
+        ("text", "left({}, {})", ["text", "offset"], "left", BOTH),
+        ("text", "right({}, {})", ["text", "offset"], "right", BOTH),
+        ("text", "lpad({}, {}, {})", ["text", "count", "short text"], "lpad", BOTH),
+        ("text", "rpad({}, {}, {})", ["text", "count", "short text"], "rpad", BOTH),
+        ("text", "lpad({}, {})", ["text", "offset"], "lpad", POSTGRES),
+        ("text", "repeat({}, {})", ["text", "count"], "repeat", BOTH),
+        ("text", "reverse({})", ["ascii"], "reverse", BOTH),
+        ("text", "split_part({}, {}, {})", ["text", "short text", "count"], "split_part", BOTH),
+        ("text", "translate({}, {}, {})", ["text", "short text", "short text"], "translate", BOTH),
+        ("text", "chr(65 + abs({}) % 50)", ["i4!"], "chr", BOTH),
+        ("text", "to_hex({})", ["i4"], "to_hex", POSTGRES),
+        ("text", "to_hex({})", ["i8"], "to_hex", POSTGRES),
+        ("text", "regexp_replace({}, {}, {})", ["text", "pattern", "short text"], "regexp_replace", BOTH),
+        ("text", "cast({} as text)", ["i8"], "cast to text", BOTH),
+        ("text", "cast({} as text)", ["date!"], "cast to text", BOTH),
+        ("text", "cast({} as text)", ["bool"], "cast to text", BOTH),
+        ("text", "cast({} as varchar(3))", ["text"], "cast to varchar", POSTGRES),
+        ("bool", "starts_with({}, {})", ["text", "short text"], "starts_with", BOTH),
+        ("bool", "({} like {})", ["text", "like"], "like", BOTH),
+        ("bool", "({} not like {})", ["text", "like"], "not like", BOTH),
+        ("bool", "({} ilike {})", ["ascii", "like"], "ilike", BOTH),
+        ("bool", "({} like {})", ["text", "text"], "like expression", POSTGRES),
+        ("bool", "({} ~ {})", ["text", "pattern"], "~", POSTGRES),
+        ("bool", "({} !~* {})", ["ascii", "pattern"], "!~*", POSTGRES),
+        ("bool", "({} similar to {})", ["text", "similar"], "similar to", POSTGRES),
+        ("bool", "(not {})", ["bool"], "not", BOTH),
+        ("bool", "({} and {})", ["bool", "bool"], "and", BOTH),
+        ("bool", "({} or {})", ["bool", "bool"], "or", BOTH),
+        ("bool", "({} is true)", ["bool"], "is true", BOTH),
+        ("bool", "({} is not false)", ["bool"], "is not false", BOTH),
+        ("bool", "({} is unknown)", ["bool"], "is unknown", POSTGRES),
+        ("bool", "(({}, {}) = ({}, {}))", ["i4", "text", "i4", "text"], "row =", POSTGRES),
+        ("bool", "(({}, {}) < ({}, {}))", ["i4", "date", "i4", "date"], "row <", POSTGRES),
+        ("date", "({} + {})", ["date!", "days"], "date + days", BOTH),
+        ("date", "({} - {})", ["date!", "days"], "date - days", BOTH),
+        ("date", "cast({} as date)", ["ts"], "cast to date", BOTH),
+        ("ts", "({} + {})", ["ts", "iv"], "timestamp + interval", BOTH),
+        ("ts", "({} - {})", ["ts", "iv"], "timestamp - interval", BOTH),
+        ("ts", "({} + {})", ["date!", "iv"], "date + interval", BOTH),
+        ("ts", "cast({} as timestamp)", ["date!"], "cast to timestamp", BOTH),
+        ("ts", "date_trunc({}, {})", ["\"year month week day hour\"", "ts"], "date_trunc", BOTH),
+        ("iv", "({} - {})", ["ts", "ts"], "timestamp - timestamp", POSTGRES),
+        ("iv", "({} + {})", ["iv", "iv"], "interval + interval", POSTGRES),
+        ("iv", "({} * {})", ["iv", "count"], "interval * number", POSTGRES),
+        ("iv", "(- {})", ["iv"], "interval negation", POSTGRES),
+    ]
+    for kind in ORDERED:
+        for sign in ("=", "<>", "<", "<=", ">", ">="):
+            out.append(("bool", f"({{}} {sign} {{}})", [kind, kind], sign, BOTH))
+        out.append(("bool", "({} between {} and {})", [kind, kind, kind], "between", BOTH))
+        out.append(("bool", "({} not between {} and {})", [kind, kind, kind], "not between", BOTH))
+        out.append(("bool", "({} between symmetric {} and {})", [kind, kind, kind], "between symmetric", POSTGRES))
+        out.append(("bool", "({} is null)", [kind], "is null", BOTH))
+        out.append(("bool", "({} is not null)", [kind], "is not null", BOTH))
+        out.append(("bool", "({} is distinct from {})", [kind, kind], "is distinct from", BOTH))
+        out.append(("bool", "({} is not distinct from {})", [kind, kind], "is not distinct from", BOTH))
+        out.append(("bool", "({} in ({}, {}, {}))", [kind, kind, kind, kind], "in list", BOTH))
+        out.append(("bool", "({} not in ({}, {}))", [kind, kind, kind], "not in list", BOTH))
+        if kind not in ("bool", "char"):
+            out.append((kind, "nullif({}, {})", [kind, kind], "nullif", BOTH))
+            out.append((kind, "greatest({}, {})", [kind, kind], "greatest", BOTH))
+            out.append((kind, "least({}, {}, {})", [kind, kind, kind], "least", BOTH))
+        if kind != "char":
+            out.append((kind, "coalesce({}, {})", [kind, kind], "coalesce", BOTH))
+            out.append((kind, "case when {} then {} else {} end", ["bool", kind, kind], "case when", BOTH))
+            out.append((kind, "case when {} then {} when {} then {} end", ["bool", kind, "bool", kind], "case without else", BOTH))
+            out.append((kind, "case {} when {} then {} else {} end", ["i4", "i4", kind, kind], "simple case", BOTH))
+    for left, right in (("i2", "i4"), ("i4", "i8"), ("i8", "dec"), ("i4", "f8"), ("dec", "f8"), ("i8", "wide"), ("date", "ts"), ("char", "char")):
+        for sign in ("=", "<", ">="):
+            out.append(("bool", f"({{}} {sign} {{}})", [left, right], f"{sign} of two types", BOTH))
+    for low, high in (("i2", "i4"), ("i4", "i8"), ("i4", "dec"), ("i8", "f8"), ("dec", "f8")):
+        out.append((high, f"cast({{}} as {NAMES[high]})", [low + "!"], f"cast to {high}", BOTH))
+        out.append((high, "({} + {})", [low + "!", high + "!"], "+ of two types", BOTH))
+    for low, high in (("i2", "i4"), ("i4", "i8"), ("i4", "dec"), ("i8", "f8"), ("i4", "f8")):
+        out.append((low, f"cast({{}} as {NAMES[low]})", [high + "!"], f"cast to {low}", BOTH))
+    return out
+
+
+
+# Literals by type; those that are not safe are in EDGE_LITERALS.
+LITERALS = {
+    "bool": ["true", "false"],
+    "i2": ["cast(1 as smallint)", "cast(-2 as smallint)", "smallint '3'"],
+    "i4": ["0", "1", "2", "-1", "7", "10"],
+    "i8": ["cast(1 as bigint)", "cast(-5 as bigint)", "bigint '10'"],
+    "dec": ["1.5", "0.25", "-2.75", "10.00", "cast(3 as decimal(9,2))"],
+    "wide": ["cast(1.5 as decimal(38,6))", "cast(0 as decimal(38,6))"],
+    "f8": ["cast(1.5 as double precision)", "cast(-0.25 as double precision)", "cast('2' as float8)"],
+    "text": ["''", "'a'", "'ab'", "'B'", "' x '", "'äöü'", "'it''s'", "cast('abc' as varchar(10))"],
+    "char": ["cast('a' as char(5))", "cast('ab' as char(5))"],
+    "date": ["date '2000-02-29'", "date '1999-12-31'", "cast('2026-03-01' as date)"],
+    "ts": ["timestamp '2000-02-29 12:34:56.5'", "timestamp '1999-12-31 00:00:00'"],
+    "iv": ["interval '1 day'", "interval '1 month'", "interval '2 hours'", "interval '1 year 2 months'", "interval '-3 days'", "interval '30' day"],
+}
+EDGE_LITERALS = {
+    "bool": ["cast(null as boolean)"],
+    "i2": ["cast(32767 as smallint)", "cast(-32768 as smallint)"],
+    "i4": ["2147483647", "(-2147483648)", "cast(null as integer)"],
+    "i8": ["9223372036854775807", "(-9223372036854775807 - 1)", "2147483648"],
+    "dec": ["9999999.99", "-0.01", "0.00"],
+    "wide": ["99999999999999999999999999999999.999999"],
+    "f8": ["cast('NaN' as double precision)", "cast('Infinity' as double precision)", "cast('-0' as double precision)", "cast(1e308 as double precision)"],
+    "text": ["'" + "y" * 40 + "'", "cast(null as text)", "'日本語'"],
+    "char": ["cast('' as char(5))"],
+    "date": ["date '0001-01-01'", "date '9999-12-31'", "cast(null as date)"],
+    "ts": ["timestamp '9999-12-31 23:59:59.999999'", "timestamp '0001-01-01 00:00:00'"],
+    "iv": ["interval '0 days'", "interval '90 minutes'"],
+}
+# Words for arguments that want a certain literal.
+WORDS = {
+    "short text": ["'a'", "'x'", "' '", "','", "'ab'", "'é'"],
+    "like": ["'a%'", "'%b%'", "'_b'", "'%'", "''", "'a\\%c'", "'%e'", "'a_c'"],
+    "pattern": ["'a'", "'^a'", "'b$'", "'[a-c]+'", "'x*'", "'(a|b)'"],
+    "similar": ["'a%'", "'(a|b)%'", "'_b'", "'[abc]+'"],
+    "position": ["1", "2", "3"], "count": ["1", "2", "5"], "offset": ["0", "1", "3", "-1", "-2"], "days": ["1", "31", "-7"],
+    "nonzero i2": ["cast(3 as smallint)", "cast(-2 as smallint)"], "nonzero i4": ["3", "-7", "nullif({i4}, 0)"],
+    "nonzero i8": ["cast(10 as bigint)", "cast(-3 as bigint)"], "nonzero dec": ["2.5", "-0.3"],
+    "nonzero f8": ["cast(2 as double precision)", "cast(0.5 as double precision)"],
+    "small f8": ["cast(1.5 as double precision)", "cast(-2 as double precision)"],
+    "ascii": ["'abC'", "'Hello wOrld'", "''", "cast({i4} as text)"],
+}
+AGGREGATES = [
+    ("i8", "count(*)", [], "count(*)"), ("i8", "count({})", ["any"], "count"), ("i8", "count(distinct {})", ["any"], "count distinct"),
+    ("i8", "sum({})", ["i4"], "sum"), ("i8", "sum(distinct {})", ["i2"], "sum distinct"), ("dec", "sum({})", ["i8!"], "sum"), ("dec", "sum({})", ["dec!"], "sum"),
+    ("f8", "sum({})", ["f8!"], "sum"), ("f8", "avg({})", ["i4"], "avg"), ("f8", "avg({})", ["dec"], "avg"), ("f8", "avg({})", ["f8!"], "avg"), ("f8", "avg(distinct {})", ["i8"], "avg distinct"),
+] + [(kind, call + "({})", [kind], call) for kind in ("i2", "i4", "i8", "dec", "wide", "f8", "text", "date", "ts") for call in ("min", "max")]

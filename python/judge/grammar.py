@@ -1,0 +1,533 @@
+"""Statements drawn from the whole dialect: typed expressions over columns in scope, clauses, subqueries at any depth.
+
+A generator is made for a judge: what DuckDB writes in another way has two texts, what it does not know is left out for it."""
+
+from . import functions, tables
+from .nodes import DUCKDB, Node, form, listed
+
+TYPES = ["bool", "i2", "i4", "i8", "dec", "wide", "f8", "text", "char", "date", "ts", "iv"]
+# Types that result columns, groups and set operations are drawn from.
+PLAIN = ["bool", "i2", "i4", "i8", "dec", "f8", "text", "date", "ts"]
+TYPE_WEIGHTS = [8, 6, 24, 12, 12, 8, 18, 8, 6]
+COMPARISONS = ["=", "<>", "<", "<=", ">", ">="]
+# At most so many rows of a product of tables.
+PRODUCT = 20_000
+
+
+class Column:
+    """Something that an expression may name: a type, how it is written, whether arithmetic on it is safe."""
+
+    def __init__(self, name, kind, safe, ref):
+        self.name, self.kind, self.safe, self.ref = name, kind, safe, ref
+
+
+class Source:
+    """What FROM holds so far: its tree, its columns, the columns that `*` and USING see, an estimate of its rows."""
+
+    def __init__(self, node, columns, rows, tables_in=()):
+        self.node, self.columns, self.rows, self.tables_in = node, columns, rows, list(tables_in)
+
+
+class Statement:
+    """What is run and judged: statements before and after (for INSERT and DELETE), the query, values of parameters, and
+    the columns by which the query's result is ordered, all of them or a prefix."""
+
+    def __init__(self, query, ordered=(), before=(), after=(), parameters=()):
+        self.query, self.ordered, self.before, self.after, self.parameters = query, ordered, before, after, parameters
+
+    def features(self):
+        return [feature for node in self.query.walk() for feature in node.features]
+
+
+class Generator:
+    """`judge`: the engine whose answers will be compared. `r`: random.Random."""
+
+    def __init__(self, r, judge):
+        self.r, self.judge = r, judge
+        self.aliases = 0
+        self.parameters = []
+        self.rules = RULES[judge]
+        self.scopes = []      # scopes of the queries around, outermost first
+        self.ctes = []        # (name, kinds)
+
+    # Small choices.
+
+    def chance(self, share):
+        return self.r.random() < share
+
+    def alias(self):
+        self.aliases += 1
+        return f"s{self.aliases}"
+
+    def kinds(self, count):
+        return self.r.choices(PLAIN, TYPE_WEIGHTS, k=count)
+
+    def knows_more(self):
+        """Whether the judge knows what PostgreSQL knows."""
+        return self.judge != DUCKDB
+
+    # Expressions.
+
+    def expr(self, kind, scope, depth, safe=False):
+        """An expression of a type over a scope (a list of columns)."""
+        if depth <= 0 or self.chance(0.3):
+            return self.leaf(kind, scope, safe)
+        if self.chance(0.06) and depth > 1:
+            made = self.scalar_subquery(kind, scope, depth - 1)
+            if made:
+                return made
+        if kind == "bool" and self.chance(0.12) and depth > 1:
+            return self.subquery_test(scope, depth - 1)
+        rules = self.rules.get(kind)
+        if not rules:
+            return self.leaf(kind, scope, safe)
+        _, template, arguments, name, _ = self.r.choice(rules)
+        parts = [self.argument(a, scope, depth - 1) for a in arguments]
+        return form(("expr", kind), template, *parts, features=[f"function {name}", f"function {name}({kind})"], type=kind)
+
+    def argument(self, wanted, scope, depth):
+        if wanted[0] in "'\"":
+            word = self.r.choice(wanted.strip("'\"").split())
+            return Node(("word", wanted), [f"'{word}'" if wanted[0] == '"' else word])
+        if wanted.endswith("!"):
+            return self.expr(wanted[:-1], scope, min(depth, 1), safe=True)
+        if wanted == "any":
+            return self.expr(self.kinds(1)[0], scope, depth)
+        if wanted in functions.WORDS:
+            word = self.r.choice(functions.WORDS[wanted])
+            if "{i4}" in word:
+                inner = self.leaf("i4", scope, True)
+                return form(("word", wanted), word.replace("{i4}", "{}"), inner)
+            return Node(("word", wanted), [word])
+        return self.expr(wanted, scope, depth)
+
+    def leaf(self, kind, scope, safe=False):
+        columns = [c for c in scope if c.kind == kind and (c.safe or not safe)]
+        outer = [c for s in self.scopes for c in s if c.kind == kind and (c.safe or not safe)] if self.chance(0.25) else []
+        if outer and self.chance(0.6):
+            column = self.r.choice(outer)
+            return Node(("expr", kind), [column.ref], ["correlated"], type=kind)
+        if columns and self.chance(0.8):
+            column = self.r.choice(columns)
+            ref = column.ref
+            node = ref if isinstance(ref, Node) else Node(("expr", kind), [ref], type=kind)
+            return Node(("expr", kind), [node] if isinstance(ref, Node) else [ref], [f"type {kind}"], type=kind)
+        return self.literal(kind, safe)
+
+    def literal(self, kind, safe=False):
+        if self.chance(0.05) and kind in PARAMETERS:
+            self.parameters.append(self.r.choice(PARAMETERS[kind]))
+            return Node(("expr", kind), [f"cast(${len(self.parameters)} as {CASTS[kind]})"], ["parameter"], type=kind)
+        edges = not safe and self.chance(0.15)
+        word = self.r.choice((functions.EDGE_LITERALS if edges else functions.LITERALS)[kind])
+        return Node(("expr", kind), [word], [f"literal {kind}"], type=kind)
+
+    # Subqueries in expressions.
+
+    def inside(self, scope, make):
+        """What `make` gives with `scope` as the scope around."""
+        self.scopes.append(scope)
+        made = make()
+        self.scopes.pop()
+        return made
+
+    def scalar_subquery(self, kind, scope, depth):
+        """One row for certain: an aggregate, or LIMIT 1 over a total order."""
+        if kind in ("char", "iv", "wide"):
+            return None
+
+        def make():
+            source = self.source(depth - 1, 1)
+            where = self.where(source, depth - 1)
+            if self.chance(0.25):
+                item = self.expr(kind, source.columns, depth - 1)
+                return form(("expr", kind), "(select {} as v from {}{} order by v limit 1)", item, source.node, where,
+                            features=["scalar subquery with limit"], type=kind)
+            calls = [a for a in functions.AGGREGATES if a[0] == kind and "avg" not in a[1] and not (kind == "f8" and "sum" in a[1])]
+            if not calls:
+                return None
+            return form(("expr", kind), "(select {} from {}{})", self.call(self.r.choice(calls), source.columns, depth - 1),
+                        source.node, where, features=["scalar subquery"], type=kind)
+        return self.inside(scope, make)
+
+    def subquery_test(self, scope, depth):
+        r = self.r
+
+        def make_exists():
+            source = self.source(depth - 1, 1)
+            where = self.where(source, depth - 1, always=True)
+            if self.chance(0.15):
+                return form(("expr", "bool"), "exists (select count(*) from {}{})", source.node, where, features=["exists aggregate"], type="bool")
+            return form(("expr", "bool"), "exists (select 1 from {}{})", source.node, where, features=["exists"], type="bool")
+
+        def make_in(operator):
+            kind = r.choice(["i4", "i8", "text", "date"])
+            source = self.source(depth - 1, 1)
+            item = self.expr(kind, source.columns, depth - 1)
+            where = self.where(source, depth - 1)
+            return kind, form(("query", kind), "select {} from {}{}", item, source.node, where), operator
+        if self.chance(0.4):
+            made = self.inside(scope, make_exists)
+            return form(("expr", "bool"), "(not {})", made, features=["not exists"], type="bool") if self.chance(0.3) else made
+        operator = r.choices(["in", "not in", "any", "all"], [45, 25, 15, 15])[0]
+        kind, query, operator = self.inside(scope, lambda: make_in(operator))
+        left = self.expr(kind, scope, 1)
+        if operator in ("any", "all"):
+            operator = f"{r.choice(COMPARISONS)} {operator}"
+        return form(("expr", "bool"), f"({{}} {operator} ({{}}))", left, query, features=[f"subquery {operator}"], type="bool")
+
+    # FROM.
+
+    def source(self, depth, most=3):
+        source = self.single(depth)
+        count = self.r.choices([1, 2, 3], [60, 30, 10])[0]
+        for _ in range(min(count, most) - 1):
+            source = self.joined(source, depth)
+            # JOIN binds closer than a comma: its condition would not see what stands before the comma.
+            if "comma" in source.node.features:
+                break
+        return source
+
+    def single(self, depth, small=False):
+        pick = self.r.random()
+        if pick < 0.12 and depth > 0:
+            return self.derived(depth - 1)
+        if pick < 0.16 and self.ctes:
+            return self.of_cte()
+        if pick < 0.19:
+            return self.values()
+        names = list(tables.TABLES)
+        weights = [30, 26, 14, 12, 6, 3, 4, 0 if small or self.scopes else 5]
+        return self.table(self.r.choices(names, weights)[0])
+
+    def table(self, name):
+        alias = self.alias()
+        columns = tables.TABLES[name][0]
+        found = [Column(c, tables.COLUMNS[c][0], tables.COLUMNS[c][1], f"{alias}.{c}") for c in columns]
+        word = self.r.choice(["", "as "])
+        node = Node(("source", name), [f"{name} {word}{alias}"], [f"table {name}"])
+        return Source(node, found, max(1, tables.TABLES[name][1]), [name])
+
+    def derived(self, depth):
+        """A subquery in FROM; at times LATERAL is not said, so that it sees nothing of what stands beside it."""
+        kinds = self.kinds(self.r.randint(1, 3))
+        scopes, self.scopes = self.scopes, list(self.scopes)
+        query, _ = self.query(kinds, depth, limit=True)
+        self.scopes = scopes
+        alias = self.alias()
+        names = [f"c{i}" for i in range(len(kinds))]
+        node = form(("source", "derived"), "({}) as " + f"{alias} ({', '.join(names)})", query, features=["subquery in from"])
+        return Source(node, [Column(n, k, False, f"{alias}.{n}") for n, k in zip(names, kinds)], 60)
+
+    def of_cte(self):
+        name, kinds = self.r.choice(self.ctes)
+        alias = self.alias()
+        node = Node(("source", name), [f"{name} {alias}"], ["common table expression read"])
+        return Source(node, [Column(f"c{i}", k, False, f"{alias}.c{i}") for i, k in enumerate(kinds)], 60)
+
+    def values(self):
+        kinds = self.kinds(self.r.randint(1, 3))
+        alias = self.alias()
+        rows = []
+        for _ in range(self.r.randint(1, 4)):
+            cells = [form(("cell", k), f"cast({{}} as {CASTS[k]})", self.literal(k)) for k in kinds]
+            rows.append(form(("row",), "({})", Node(("cells",), [p for at, c in enumerate(cells) for p in ((", ", c) if at else (c,))])))
+        names = [f"v{i}" for i in range(len(kinds))]
+        node = form(("source", "values"), "(values {}) as " + f"{alias} ({', '.join(names)})", listed("rows", rows), features=["values in from"])
+        return Source(node, [Column(n, k, False, f"{alias}.{n}") for n, k in zip(names, kinds)], 4)
+
+    def joined(self, left, depth):
+        right = self.single(depth, small=True)
+        if left.rows * right.rows > PRODUCT:
+            right = self.table("one") if left.rows > 1000 else self.table("pairs")
+        shared = self.shared(left, right)
+        pick = self.r.random()
+        kind = self.r.choices(["join", "left join", "right join", "full join"], [40, 30, 12, 18])[0]
+        if shared and pick < 0.3:
+            return self.using(left, right, shared, kind)
+        if pick < 0.38:
+            template, name = self.r.choice([("{} cross join {}", "cross join"), ("{}, {}", "comma")])
+            node = form(("source", "join"), template, left.node, right.node, features=[name])
+            return Source(node, left.columns + right.columns, left.rows * right.rows)
+        if not self.knows_more() and pick < 0.45:
+            word = self.r.choice(["semi join", "anti join"])
+            node = form(("source", "join"), f"{{}} {word} {{}} on {{}}", left.node, right.node, self.condition(left, right, depth), features=[word])
+            return Source(node, left.columns, left.rows)
+        if pick < 0.52 and depth > 0:
+            return self.lateral(left, depth)
+        condition = self.condition(left, right, depth, equality=kind == "full join")
+        word = kind if kind == "join" else self.r.choice([kind, kind.replace(" ", " outer ")])
+        node = form(("source", "join"), f"{{}} {word} {{}} on {{}}", left.node, right.node, condition, features=[kind])
+        return Source(node, left.columns + right.columns, min(left.rows * 8, left.rows * right.rows))
+
+    def shared(self, left, right):
+        """Columns of one name and type that occur once on each side."""
+        def once(source):
+            names = [c.name for c in source.columns]
+            return {c.name: c for c in source.columns if names.count(c.name) == 1}
+        a, b = once(left), once(right)
+        return [n for n in a if n in b and a[n].kind == b[n].kind and a[n].kind not in ("char", "f8")]
+
+    def using(self, left, right, shared, kind):
+        all_names = [c.name for c in left.columns] + [c.name for c in right.columns]
+        natural = self.chance(0.25) and len(left.columns) < 12 and all(all_names.count(n) == 1 or n in shared for n in all_names)
+        # NATURAL joins by every name that both have.
+        chosen = shared if natural else self.r.sample(shared, min(len(shared), self.r.choice([1, 1, 1, 2])))
+        a = {c.name: c for c in left.columns}
+        merged = [Column(n, a[n].kind, a[n].safe, n) for n in chosen]
+        rest = [c for c in left.columns + right.columns if c.name not in chosen]
+        # A qualified name still reaches one side.
+        qualified = [c for c in left.columns + right.columns if c.name in chosen and isinstance(c.ref, str) and "." in c.ref]
+        if natural:
+            node = form(("source", "join"), f"{{}} natural {kind} {{}}", left.node, right.node, features=["natural join", f"natural {kind}"])
+        else:
+            node = form(("source", "join"), f"{{}} {kind} {{}} using ({', '.join(chosen)})", left.node, right.node, features=["join using", f"{kind} using"])
+        columns = merged * 3 + rest + qualified
+        return Source(node, columns, min(left.rows * 8, left.rows * right.rows))
+
+    def lateral(self, left, depth):
+        kinds = self.kinds(1)
+
+        def make():
+            source = self.source(depth - 1, 1)
+            item = self.expr(kinds[0], source.columns, 1)
+            where = self.where(source, depth - 1, always=True)
+            limit = self.r.choice(["", " order by v limit 2", " order by v desc limit 1"])
+            return form(("query", kinds[0]), "select {} as v from {}{}" + limit, item, source.node, where)
+        scope = [c for c in left.columns if isinstance(c.ref, str)]
+        query = self.inside(scope, make)
+        alias = self.alias()
+        word = self.r.choice(["cross join lateral ({}) " + alias, "left join lateral ({}) " + alias + " on true"])
+        node = form(("source", "join"), "{} " + word, left.node, query, features=["lateral"])
+        return Source(node, left.columns + [Column("v", kinds[0], False, f"{alias}.v")], left.rows * 4)
+
+    def condition(self, left, right, depth, equality=False):
+        kinds = {c.kind for c in left.columns} & {c.kind for c in right.columns} - {"char"}
+        pairs = [k for k in ("i4", "i2", "i8", "date", "text", "dec") if k in kinds]
+        if pairs and (equality or self.chance(0.8)):
+            kind = self.r.choice(pairs)
+            a = self.r.choice([c for c in left.columns if c.kind == kind])
+            b = self.r.choice([c for c in right.columns if c.kind == kind])
+            test = Node(("expr", "bool"), [f"{self.ref(a)} = {self.ref(b)}"], ["equality join"], type="bool")
+            if equality or self.chance(0.6):
+                return test
+            return form(("expr", "bool"), "({} and {})", test, self.expr("bool", left.columns + right.columns, 1), type="bool")
+        if equality:
+            return Node(("expr", "bool"), ["true"], type="bool")
+        return self.expr("bool", left.columns + right.columns, min(depth, 2))
+
+    def ref(self, column):
+        return column.ref if isinstance(column.ref, str) else column.ref.text()
+
+    def where(self, source, depth, always=False):
+        if not always and self.chance(0.4):
+            return Node(("where",), [], optional=True)
+        test = self.expr("bool", source.columns, max(1, depth))
+        return form(("where",), " where {}", test, features=["where"], optional=True)
+
+    # Queries.
+
+    def call(self, aggregate, scope, depth, filtered=True):
+        kind, template, arguments, name = aggregate
+        parts = [self.argument(a, scope, min(depth, 1)) for a in arguments]
+        loose = "avg" in template or kind == "f8" and "sum" in template
+        node = form(("expr", kind), template, *parts, features=[f"aggregate {name}", f"aggregate {name}({kind})"], type=kind, loose=loose)
+        if filtered and self.chance(0.1):
+            test = self.expr("bool", scope, 1)
+            node = form(("expr", kind), "{} filter (where {})", node, test, features=["aggregate filter"], type=kind)
+        return node
+
+    def query(self, kinds, depth, limit=False, top=False):
+        """A query with columns of these types, and its order if it has one."""
+        pick = self.r.random()
+        if pick < 0.1 and depth > 0:
+            body = self.set_operation(kinds, depth)
+        elif pick < 0.16 and depth > 0 and not self.scopes:
+            return self.with_cte(kinds, depth, limit, top)
+        elif pick < 0.19 and top:
+            body = self.values_query(kinds)
+        elif pick < 0.45:
+            body = self.grouped(kinds, depth)
+        else:
+            body = self.plain(kinds, depth)
+        return self.ordered(body, len(kinds), limit, top)
+
+    def items(self, exprs):
+        named = [form(("named",), "{}" + f" as c{i}", e) for i, e in enumerate(exprs)]
+        return listed("items", named)
+
+    def plain(self, kinds, depth):
+        source = self.source(depth)
+        where = self.where(source, depth)
+        exprs = [self.expr(k, source.columns, depth) for k in kinds]
+        distinct = "distinct " if self.chance(0.12) else ""
+        features = ["select distinct"] if distinct else ["select"]
+        if self.chance(0.06) and all(isinstance(c.ref, str) for c in source.columns):
+            return self.distinct_on(source, where, exprs, kinds)
+        return form(("query", *kinds), f"select {distinct}{{}} from {{}}{{}}", self.items(exprs), source.node, where, features=features)
+
+    def distinct_on(self, source, where, exprs, kinds):
+        """The first row of each group by a total order of what is shown."""
+        by = ", ".join(f"{i + 1}" for i in range(len(exprs)))
+        return form(("query", *kinds), f"select distinct on ({{}}) {{}} from {{}}{{}} order by {{}}, {by}",
+                    exprs[0], self.items(exprs), source.node, where, exprs[0], features=["distinct on"])
+
+    def grouped(self, kinds, depth):
+        """GROUP BY columns, expressions, ordinals and duplicates; HAVING."""
+        source = self.source(depth)
+        where = self.where(source, depth)
+        scopes, self.scopes = self.scopes, []
+        keys = []
+        for kind in self.kinds(self.r.choices([0, 1, 2, 3], [20, 45, 25, 10])[0]):
+            columns = [c for c in source.columns if c.kind == kind and isinstance(c.ref, str)]
+            if columns and self.chance(0.7):
+                keys.append(Node(("expr", kind), [self.r.choice(columns).ref], ["group by column"], type=kind))
+            elif columns:
+                key = self.expr(kind, source.columns, 2)
+                # A constant is a position in GROUP BY, and a subquery is nobody's key.
+                if not any(f in key.text() for f in ("select", "$")) and any(self.ref(c) in key.text() for c in source.columns):
+                    key.features = list(key.features) + ["group by expression"]
+                    keys.append(key)
+        self.scopes = scopes
+        groups = [Column(None, k.type, False, k) for k in keys]
+        exprs = [self.over_groups(kind, groups, source, depth) for kind in kinds]
+        listing = [Node(("key",), [key]) for key in keys]
+        if keys and self.chance(0.15):
+            listing.append(Node(("key",), [self.r.choice(keys)], ["group by duplicate"]))
+        if self.chance(0.1) and keys:
+            # A position stands for an item that is one of the keys.
+            exprs[0] = keys[0]
+            if kinds[0] == keys[0].type:
+                listing[0] = Node(("key",), ["1"], ["group by position"])
+            else:
+                exprs[0] = self.over_groups(kinds[0], groups, source, depth)
+        by = form(("by",), " group by {}", listed("keys", listing), features=["group by"]) if keys else Node(("by",), [])
+        having = Node(("having",), [], optional=True)
+        if self.chance(0.2):
+            test = self.over_groups("bool", groups, source, depth)
+            having = form(("having",), " having {}", test, features=["having"], optional=True)
+        return form(("query", *kinds), "select {} from {}{}{}{}", self.items(exprs), source.node, where, by, having, features=["aggregation"])
+
+    def over_groups(self, kind, groups, source, depth):
+        """An expression of keys and aggregates."""
+        keys = [g for g in groups if g.kind == kind]
+        if keys and self.chance(0.5):
+            return self.r.choice(keys).ref
+        calls = [a for a in functions.AGGREGATES if a[0] == kind]
+        if calls and self.chance(0.85):
+            return self.call(self.r.choice(calls), source.columns, depth)
+        if kind == "bool":
+            left = self.r.choice([a for a in functions.AGGREGATES if a[0] in ("i4", "i8", "text") and "avg" not in a[1]])
+            node = self.call(left, source.columns, depth)
+            return form(("expr", "bool"), f"({{}} {self.r.choice(COMPARISONS)} {{}})", node, self.literal(left[0]), type="bool")
+        rules = [rule for rule in self.rules.get(kind, []) if all(a.rstrip("!") in TYPES for a in rule[2])]
+        if rules and groups and self.chance(0.6):
+            _, template, arguments, name, _ = self.r.choice(rules)
+            parts = []
+            for a in arguments:
+                keys = [g for g in groups if g.kind == a.rstrip("!")]
+                parts.append(self.r.choice(keys).ref if keys else self.literal(a.rstrip("!"), safe=True))
+            return form(("expr", kind), template, *parts, features=[f"function {name}"], type=kind)
+        return self.literal(kind)
+
+    def set_operation(self, kinds, depth):
+        words = ["union", "union all", "intersect", "except", "union all"]
+        if self.knows_more():
+            words += ["except all", "intersect all"]
+        word = self.r.choice(words)
+        sides = [self.plain(kinds, depth - 1) if self.chance(0.7) else self.grouped(kinds, depth - 1) for _ in range(2)]
+        sides = [form(("query", *kinds), "({})", s) if "distinct on" in s.features else s for s in sides]
+        node = form(("query", *kinds), f"{{}} {word} {{}}", *sides, features=[word])
+        if self.chance(0.15):
+            third = self.plain(kinds, depth - 1)
+            third = form(("query", *kinds), "({})", third)
+            node = form(("query", *kinds), f"({{}}) {self.r.choice(words)} {{}}", node, third, features=["nested set operation"])
+        return node
+
+    def with_cte(self, kinds, depth, limit, top):
+        inner = self.kinds(self.r.randint(1, 3))
+        query, _ = self.query(inner, depth - 1)
+        name = f"w{self.alias()}"
+        names = ", ".join(f"c{i}" for i in range(len(inner)))
+        self.ctes.append((name, inner))
+        body, order = self.query(kinds, depth - 1, limit, top)
+        self.ctes.pop()
+        return form(("query", *kinds), f"with {name} ({names}) as ({{}}) {{}}", query, body, features=["with"]), order
+
+    def values_query(self, kinds):
+        rows = []
+        for _ in range(self.r.randint(1, 4)):
+            cells = [form(("cell", k), f"cast({{}} as {CASTS[k]})", self.literal(k)) for k in kinds]
+            rows.append(form(("row",), "({})", Node(("cells",), [p for at, c in enumerate(cells) for p in ((", ", c) if at else (c,))])))
+        return form(("query", *kinds), "values {}", listed("rows", rows), features=["values"])
+
+    def ordered(self, body, width, limit, top):
+        """ORDER BY positions, and names at times, with LIMIT and OFFSET over a total order."""
+        if "distinct on" in body.features:
+            return body, ()
+        loose = body.is_loose()
+        limited = (limit or top) and not loose and self.chance(0.2)
+        if not limited and (not top or self.chance(0.5)):
+            return body, ()
+        columns = list(range(width))
+        self.r.shuffle(columns)
+        if not limited:
+            columns = columns[:self.r.randint(1, width)]
+        keys, features = [], ["order by"]
+        named = "values" not in body.features
+        for column in columns:
+            place = f"c{column}" if named and self.chance(0.4) else f"{column + 1}"
+            way = self.r.choice(["", " asc", " desc"])
+            nulls = self.r.choice(["", "", " nulls first", " nulls last"])
+            features += [f"order{way}{nulls}"]
+            keys.append(place + way + nulls)
+        tail = " order by " + ", ".join(keys)
+        if limited:
+            features.append("limit")
+            count = self.r.choice(["0", "1", "3", "10", "1 + 1", "null" if self.knows_more() else "5"])
+            tail += f" limit {count}" if self.chance(0.8) or not self.knows_more() else f" fetch first {count if count.isdigit() else 2} rows only"
+            if self.chance(0.3):
+                tail += f" offset {self.r.choice(['0', '1', '5'])}"
+                features.append("offset")
+        order = () if loose else tuple(columns)
+        node = form(body.sort, "{}{}", body, Node(("order",), [tail], features, optional=True))
+        return node, order
+
+    # Statements.
+
+    def statement(self):
+        kinds = self.kinds(self.r.choices([1, 2, 3, 4], [40, 30, 20, 10])[0])
+        if self.chance(0.04):
+            return self.change()
+        query, order = self.query(kinds, self.r.choices([1, 2, 3], [30, 50, 20])[0], top=True)
+        return Statement(query, order, parameters=self.parameters)
+
+    def change(self):
+        """INSERT or DELETE, then the rows of the table; undone after it."""
+        name = self.r.choice(["small", "other", "pairs", "edges"])
+        columns = tables.TABLES[name][0]
+        if self.chance(0.5):
+            source = self.table(name)
+            source.columns = [Column(c.name, c.kind, c.safe, c.name) for c in source.columns]
+            test = self.expr("bool", source.columns, 2)
+            change = form(("change",), f"delete from {name} where {{}}", test, features=["delete"])
+        else:
+            chosen = self.r.sample(columns, self.r.randint(1, len(columns)))
+            chosen += [c for c in tables.TABLES[name][3] if c not in chosen]
+            kinds = [tables.COLUMNS[c][0] for c in chosen]
+            source = self.table(self.r.choice(["small", "edges", "one"]))
+            exprs = [self.expr(k, source.columns, 1) for k in kinds]
+            cells = Node(("cells",), [p for at, c in enumerate(exprs) for p in ((", ", c) if at else (c,))])
+            change = form(("change",), f"insert into {name} ({', '.join(chosen)}) select {{}} from {{}}{{}}", cells, source.node,
+                          self.where(source, 1), features=["insert"])
+        query = Node(("query",), [f"select {', '.join(columns)} from {name}"])
+        return Statement(query, before=[Node(("text",), ["begin"]), change], after=[Node(("text",), ["rollback"])], parameters=())
+
+
+CASTS = {**tables.SQL_TYPES, "iv": "interval", "dec": "decimal(12,2)"}
+PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25]}
+RULES = {judge: {} for judge in ("postgres", DUCKDB)}
+for rule in functions.operators():
+    for judge in RULES:
+        if rule[4] == "both" or judge == "postgres":
+            RULES[judge].setdefault(rule[0], []).append(rule)
