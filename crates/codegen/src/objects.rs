@@ -36,6 +36,8 @@ pub enum ObjectSpec {
         arguments: Vec<(LogicalType, NativeType)>,
         /// Type of its result.
         result: LogicalType,
+        /// Whether a guard follows the arguments: a boolean that is true for the rows to be evaluated.
+        guarded: bool,
         /// The column made, which tells one call from another.
         made: ColumnId,
     },

@@ -1,9 +1,17 @@
 //! Functions that run as vector kernels: each call becomes an operator of its own behind a stage
 //! boundary, so that its arguments lie in a stage vector when the stage begins and its result is one more
 //! column of it.
+//!
+//! CASE, AND, OR and FILTER evaluate some of their parts only for some rows, and so must a call inside them,
+//! which may fail for the others. A call is hoisted together with a **guard**: a boolean column, computed from the
+//! conditions around the call, that is true for the rows to be evaluated. Arguments are computed and the
+//! function is called for those rows only; the result is NULL elsewhere, and nobody looks at it there.
+//! A condition that guards becomes a column itself, so that it is computed once.
 
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind};
+use frazil_plan::vector_function::VectorFunctionRef;
+use frazil_plan::{AggregateCall, ColumnId, Columns, Expr, ExprKind};
+use frazil_types::{LogicalType, Value};
 
 /// The plan with its vector functions taken out of expressions; `None` if there are none.
 pub(crate) fn hoist(plan: &PipelinePlan) -> Option<PipelinePlan> {
@@ -16,12 +24,10 @@ pub(crate) fn hoist(plan: &PipelinePlan) -> Option<PipelinePlan> {
     for table in &mut out.aggregates {
         let mut steps = Steps::default();
         for (_, e) in &mut table.groups {
-            steps.hoist(e, &mut columns);
+            steps.hoist(e, None, &mut columns);
         }
         for (_, call) in &mut table.aggregates {
-            for e in call.argument.iter_mut().chain(&mut call.filter) {
-                steps.hoist(e, &mut columns);
-            }
+            steps.hoist_aggregate(call, &mut columns);
         }
         aggregates.push(steps);
     }
@@ -41,32 +47,177 @@ struct Steps {
 
 impl Steps {
     /// Takes the vector functions out of an expression, innermost first.
-    fn hoist(&mut self, e: &mut Expr, columns: &mut Columns) {
+    ///
+    /// `guard` is a boolean column that is never NULL: the rows for which the expression is evaluated at all. No
+    /// guard: all rows.
+    fn hoist(&mut self, e: &mut Expr, guard: Option<ColumnId>, columns: &mut Columns) {
         if !calls(e) {
             return;
         }
-        for child in e.children_mut() {
-            self.hoist(child, columns);
+        match &mut e.kind {
+            ExprKind::Case { branches, otherwise } => {
+                self.hoist_case(branches, otherwise.as_deref_mut(), guard, columns);
+            }
+            ExprKind::And(parts) => self.hoist_parts(parts, false, guard, columns),
+            ExprKind::Or(parts) => self.hoist_parts(parts, true, guard, columns),
+            ExprKind::Let { .. } => self.hoist_let(e, guard, columns),
+            ExprKind::VectorFunction(..) => self.hoist_call(e, guard, columns),
+            _ => {
+                for child in e.children_mut() {
+                    self.hoist(child, guard, columns);
+                }
+            }
         }
-        let ExprKind::VectorFunction(_, arguments) = &mut e.kind else {
-            return;
-        };
-        let computed: Vec<(ColumnId, Expr)> = arguments
-            .iter_mut()
-            .filter(|a| !matches!(a.kind, ExprKind::Column(_)))
-            .map(|argument| {
-                let id = columns.add("argument", argument.ty, argument.nullable);
-                let e = std::mem::replace(argument, Expr::column(id, columns));
-                (id, e)
-            })
-            .collect();
-        if !computed.is_empty() {
-            self.operators.push(PipelineOperator::Map(computed));
+    }
+
+    fn hoist_call(&mut self, e: &mut Expr, guard: Option<ColumnId>, columns: &mut Columns) {
+        for argument in e.children_mut() {
+            self.hoist(argument, guard, columns);
+            if !matches!(argument.kind, ExprKind::Column(_)) {
+                self.compute(argument, guard, columns);
+            }
         }
         let id = columns.add("result", e.ty, true);
         let call = std::mem::replace(e, Expr::column(id, columns));
+        let call = guarded(call, guard, columns);
         self.boundaries.push(self.operators.len());
         self.operators.push(PipelineOperator::Map(vec![(id, call)]));
+    }
+
+    /// A branch is reached where its condition is true and no earlier one is.
+    fn hoist_case(
+        &mut self,
+        branches: &mut [(Expr, Expr)],
+        mut otherwise: Option<&mut Expr>,
+        mut guard: Option<ColumnId>,
+        columns: &mut Columns,
+    ) {
+        for at in 0..branches.len() {
+            let (earlier, later) = branches.split_at_mut(at + 1);
+            let (condition, result) = &mut earlier[at];
+            self.hoist(condition, guard, columns);
+            let go_on =
+                later.iter().any(|(c, r)| calls(c) || calls(r)) || otherwise.as_deref().is_some_and(calls);
+            if !go_on && !calls(result) {
+                return;
+            }
+            self.compute(condition, guard, columns);
+            if calls(result) {
+                let here = self.guard_where(condition.clone(), true, None, columns);
+                self.hoist(result, Some(here), columns);
+            }
+            if go_on {
+                guard = Some(self.guard_where(condition.clone(), false, guard, columns));
+            }
+        }
+        if let Some(e) = &mut otherwise {
+            self.hoist(e, guard, columns);
+        }
+    }
+
+    /// A part of AND (OR) is reached where no earlier part is false (true): `decides` is the truth that ends the search.
+    fn hoist_parts(
+        &mut self,
+        parts: &mut [Expr],
+        decides: bool,
+        mut guard: Option<ColumnId>,
+        columns: &mut Columns,
+    ) {
+        for at in 0..parts.len() {
+            let (earlier, later) = parts.split_at_mut(at + 1);
+            let part = &mut earlier[at];
+            self.hoist(part, guard, columns);
+            if !later.iter().any(calls) {
+                return;
+            }
+            self.compute(part, guard, columns);
+            let ended = match decides {
+                true => part.clone(),
+                false => Expr::boolean(ExprKind::Not(Box::new(part.clone())), part.nullable),
+            };
+            guard = Some(self.guard_where(ended, false, guard, columns));
+        }
+    }
+
+    /// The value becomes a column, under an id of its own: the body may stand in several places.
+    fn hoist_let(&mut self, e: &mut Expr, guard: Option<ColumnId>, columns: &mut Columns) {
+        let ExprKind::Let { column, value, body } = &mut e.kind else {
+            return;
+        };
+        self.hoist(value, guard, columns);
+        self.compute(value, guard, columns);
+        body.replace_columns(&|id| (id == *column).then(|| (**value).clone()));
+        self.hoist(body, guard, columns);
+        let body = std::mem::replace(&mut **body, Expr::constant(Value::Null, e.ty));
+        *e = body;
+    }
+
+    /// Replaces an expression by a column that holds its value where the guard is true, NULL elsewhere.
+    fn compute(&mut self, e: &mut Expr, guard: Option<ColumnId>, columns: &mut Columns) {
+        let id = columns.add("argument", e.ty, e.nullable || guard.is_some());
+        let value = std::mem::replace(e, Expr::column(id, columns));
+        let value = guarded(value, guard, columns);
+        self.operators.push(PipelineOperator::Map(vec![(id, value)]));
+    }
+
+    /// A new guard: the rows of `guard` where `condition` is true, or those where it is not (false or NULL).
+    fn guard_where(
+        &mut self,
+        condition: Expr,
+        wanted: bool,
+        guard: Option<ColumnId>,
+        columns: &mut Columns,
+    ) -> ColumnId {
+        let truth = |b: bool| Expr::constant(Value::Bool(b), LogicalType::Boolean);
+        let mut branches = vec![(condition, truth(wanted))];
+        let mut rest = truth(!wanted);
+        if let Some(guard) = guard {
+            branches.push((Expr::column(guard, columns), rest));
+            rest = truth(false);
+        }
+        let kind = ExprKind::Case {
+            branches,
+            otherwise: Some(Box::new(rest)),
+        };
+        let id = columns.add("guard", LogicalType::Boolean, false);
+        let guard = Expr::boolean(kind, false);
+        self.operators.push(PipelineOperator::Map(vec![(id, guard)]));
+        id
+    }
+
+    /// A filter's conjuncts in their order: those in front of a call are a filter of their own, so that the call sees
+    /// only rows that pass them.
+    fn hoist_filter(&mut self, predicate: Expr, columns: &mut Columns) {
+        let mut ready = Vec::new();
+        for mut conjunct in predicate.into_conjuncts() {
+            if calls(&conjunct) {
+                self.filter(std::mem::take(&mut ready));
+                self.hoist(&mut conjunct, None, columns);
+            }
+            ready.push(conjunct);
+        }
+        self.filter(ready);
+    }
+
+    fn filter(&mut self, conjuncts: Vec<Expr>) {
+        if let Some(predicate) = Expr::conjunction(conjuncts) {
+            self.operators.push(PipelineOperator::Filter(predicate));
+        }
+    }
+
+    /// FILTER guards the argument of its aggregate.
+    fn hoist_aggregate(&mut self, call: &mut AggregateCall, columns: &mut Columns) {
+        let mut guard = None;
+        if let Some(filter) = &mut call.filter {
+            self.hoist(filter, None, columns);
+            if call.argument.as_ref().is_some_and(calls) {
+                self.compute(filter, None, columns);
+                guard = Some(self.guard_where(filter.clone(), true, None, columns));
+            }
+        }
+        if let Some(argument) = &mut call.argument {
+            self.hoist(argument, guard, columns);
+        }
     }
 
     fn append(&mut self, other: &Steps) {
@@ -77,6 +228,17 @@ impl Steps {
     }
 }
 
+/// CASE WHEN guard THEN e END.
+fn guarded(e: Expr, guard: Option<ColumnId>, columns: &Columns) -> Expr {
+    let Some(guard) = guard else { return e };
+    let ty = e.ty;
+    let kind = ExprKind::Case {
+        branches: vec![(Expr::column(guard, columns), e)],
+        otherwise: None,
+    };
+    Expr::new(kind, ty, true)
+}
+
 fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns) {
     let mut steps = Steps::default();
     let operators = std::mem::take(&mut pipeline.operators);
@@ -84,14 +246,17 @@ fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns)
     for (at, operator) in operators.into_iter().enumerate() {
         let before = steps.operators.len();
         let rewritten = match operator {
-            PipelineOperator::Filter(mut e) => {
-                steps.hoist(&mut e, columns);
-                PipelineOperator::Filter(e)
+            PipelineOperator::Filter(e) if calls(&e) => {
+                steps.hoist_filter(e, columns);
+                if pipeline.boundaries.contains(&at) {
+                    steps.boundaries.push(before);
+                }
+                continue;
             }
             PipelineOperator::Map(list) if list.iter().any(|(_, e)| calls(e)) => {
                 // One by one, as later expressions may read earlier ones.
                 for (id, mut e) in list {
-                    steps.hoist(&mut e, columns);
+                    steps.hoist(&mut e, None, columns);
                     steps.operators.push(PipelineOperator::Map(vec![(id, e)]));
                 }
                 if pipeline.boundaries.contains(&at) {
@@ -106,7 +271,7 @@ fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns)
                 residual,
                 null_aware,
             } => {
-                keys.iter_mut().for_each(|k| steps.hoist(k, columns));
+                keys.iter_mut().for_each(|k| steps.hoist(k, None, columns));
                 PipelineOperator::Probe {
                     join,
                     kind,
@@ -124,7 +289,7 @@ fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns)
     }
     match &mut pipeline.sink {
         Sink::Aggregate(id) => steps.append(&aggregates[id.0]),
-        Sink::JoinBuild(_, keys) => keys.iter_mut().for_each(|k| steps.hoist(k, columns)),
+        Sink::JoinBuild(_, keys) => keys.iter_mut().for_each(|k| steps.hoist(k, None, columns)),
         _ => {}
     }
     if pipeline.boundaries.contains(&last) {
@@ -164,19 +329,46 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
         }
 }
 
-/// The call that an operator is, if it is one: the column made, its function and its arguments.
-pub(crate) fn as_call(operator: &PipelineOperator) -> Option<(ColumnId, &Expr, Vec<ColumnId>)> {
+/// The call of a vector function that an operator is.
+pub(crate) struct Call<'p> {
+    /// The column made.
+    pub made: ColumnId,
+    /// The function.
+    pub function: &'p VectorFunctionRef,
+    /// Type of its result.
+    pub ty: LogicalType,
+    /// Its arguments, then its guard if it has one.
+    pub inputs: Vec<ColumnId>,
+    /// Whether the last input is a guard: a boolean column that is true for the rows to be evaluated.
+    pub guarded: bool,
+}
+
+/// The call that an operator is, if it is one: `f(columns)`, or `CASE WHEN guard THEN f(columns) END`.
+pub(crate) fn as_call(operator: &PipelineOperator) -> Option<Call<'_>> {
     let PipelineOperator::Map(list) = operator else {
         return None;
     };
-    let [(id, e)] = &list[..] else { return None };
-    let ExprKind::VectorFunction(_, arguments) = &e.kind else {
+    let [(made, e)] = &list[..] else { return None };
+    let (e, guard) = match &e.kind {
+        ExprKind::Case {
+            branches,
+            otherwise: None,
+        } if branches.len() == 1 => (&branches[0].1, Some(&branches[0].0)),
+        _ => (e, None),
+    };
+    let ExprKind::VectorFunction(function, arguments) = &e.kind else {
         return None;
     };
     let column = |a: &Expr| match a.kind {
         ExprKind::Column(id) => Some(id),
         _ => None,
     };
-    let arguments = arguments.iter().map(column).collect::<Option<_>>()?;
-    Some((*id, e, arguments))
+    let inputs = arguments.iter().chain(guard).map(column);
+    Some(Call {
+        made: *made,
+        function,
+        ty: e.ty,
+        inputs: inputs.collect::<Option<_>>()?,
+        guarded: guard.is_some(),
+    })
 }

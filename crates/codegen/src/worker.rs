@@ -187,10 +187,12 @@ fn address(
             function,
             arguments,
             result,
+            guarded,
             ..
         } => {
             let call = VectorCall::new(function.clone(), arguments.clone(), *result);
-            calls.push(Box::new(call));
+            let call = call.under(&open.cancel, &open.budget);
+            calls.push(Box::new(if *guarded { call.guarded() } else { call }));
             match calls.last_mut() {
                 Some(call) => (&raw mut **call).cast(),
                 None => std::ptr::null_mut(),

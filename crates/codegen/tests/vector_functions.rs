@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_plan::vector_function::{VectorFunction, VectorFunctionRef};
+use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, Operator};
 use frazil_types::{ColumnVector, CompareOp, LogicalType, Result, Span, Value};
 use std::sync::Arc;
@@ -18,7 +18,13 @@ impl VectorFunction for Add {
         "add"
     }
 
-    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
+    fn evaluate(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        _: &CallContext<'_>,
+    ) -> Result<ColumnVector> {
         let values: Vec<Value> = (0..rows)
             .map(|r| match (arguments[0].value(r), arguments[1].value(r)) {
                 (Value::Int(a), Value::Int(b)) if self.text => Value::Text(sum_text(a, b)),

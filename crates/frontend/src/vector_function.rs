@@ -18,7 +18,7 @@ use datafusion_common::config::ConfigOptions;
 use datafusion_expr::type_coercion::functions::fields_with_udf;
 use datafusion_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF};
 use datafusion_functions::{regex, string, unicode};
-use frazil_plan::vector_function::{VectorFunction, VectorFunctionRef};
+use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::date::{MICROS_PER_DAY, civil_from_days, days_from_civil};
 use frazil_types::{ColumnVector, Error, LogicalType, Result, Span, SqlState, Value};
@@ -107,7 +107,13 @@ impl VectorFunction for DataFusionFunction {
         self.udf.name()
     }
 
-    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
+    fn evaluate(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        _: &CallContext<'_>,
+    ) -> Result<ColumnVector> {
         let args = arguments
             .iter()
             .map(|a| to_array(a).map(ColumnarValue::Array))
@@ -246,7 +252,13 @@ impl VectorFunction for DateTrunc {
         "date_trunc"
     }
 
-    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
+    fn evaluate(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        _: &CallContext<'_>,
+    ) -> Result<ColumnVector> {
         let value = |row: usize| match arguments[0].value(row) {
             Value::Int(micros) => Value::Int(truncate(micros as i64, self.0).into()),
             other => other,
@@ -259,6 +271,7 @@ impl VectorFunction for DateTrunc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::{Cancel, MemoryBudget};
 
     #[test]
     fn truncates_to_the_start_of_the_unit() {
@@ -284,7 +297,9 @@ mod tests {
             panic!("{e:?}");
         };
         let input = ColumnVector::from_values(LogicalType::Text, &[Value::Text("größe".into()), Value::Null]);
-        let output = f.0.evaluate(&[input], 2, e.ty).unwrap();
+        let (cancel, budget) = (Cancel::new(), MemoryBudget::unlimited());
+        let context = CallContext::new(&cancel, &budget);
+        let output = f.0.evaluate(&[input], 2, e.ty, &context).unwrap();
         assert_eq!(output.value(0), Value::Text("eßörg".into()));
         assert!(output.is_null(1));
     }

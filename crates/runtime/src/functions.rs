@@ -4,6 +4,10 @@
 //! results come last, a function that can fail returns a status, one that makes strings or whole
 //! errors takes the context first, NULL never arrives. A row pointer that comes back null means that
 //! the function failed and the context holds the error.
+//!
+//! **Nothing unwinds into generated code.** The functions behind the table are ordinary ones; the table's macro wraps
+//! each in the `extern "C"` entry that generated code calls, and that entry catches panics (see
+//! [`caught_panic`](crate::caught_panic)). So no function can be added without it.
 
 mod casts;
 mod dates;
@@ -17,26 +21,86 @@ pub use dates::date_part_code;
 pub use objects::ValueSet;
 pub use vectors::VectorCall;
 
-use crate::abi::{AbiType, PipelineContext, RuntimeFunction, VectorColumn};
+use crate::abi::{AbiType, PipelineContext, RuntimeFunction, STATUS_FAILED, VectorColumn};
+use crate::caught_panic::catching;
 use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::LikePattern;
 use frazil_types::StringRef;
 
 /// A Rust type that stands in the signature of a runtime function.
-trait Abi {
+trait Abi: Copy {
     const TYPE: AbiType;
+    /// What a function returns after a panic: a status that says so, else zero, false or null.
+    const AFTER_PANIC: Self;
+
+    /// Of a parameter that points at the place of a result: leaves something there that generated code may read
+    /// after a panic of a function that has no status to return.
+    ///
+    /// # Safety
+    /// A pointer to a result must be valid for a write.
+    unsafe fn settle(self) {}
+}
+
+/// What a pointer among the parameters points at.
+trait Pointee: Sized {
+    /// See [`Abi::settle`].
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn settle(_: *mut Self) {}
 }
 
 macro_rules! abi {
-    ($($type:ty => $abi:ident),*) => { $(impl Abi for $type { const TYPE: AbiType = AbiType::$abi; })* };
+    ($($type:ty => $abi:ident, $after:expr;)*) => { $(
+        impl Abi for $type {
+            const TYPE: AbiType = AbiType::$abi;
+            const AFTER_PANIC: $type = $after;
+        }
+    )* };
 }
-abi! { i32 => I32, u32 => I32, i64 => I64, u64 => I64, f64 => F64 }
+abi! {
+    i32 => I32, 0;
+    // The only unsigned 32-bit result is a status.
+    u32 => I32, STATUS_FAILED;
+    i64 => I64, 0;
+    u64 => I64, 0;
+    f64 => F64, 0.0;
+}
+
+macro_rules! pointees {
+    ($($type:ty),*) => { $(impl Pointee for $type {})* };
+}
+// Cells for numbers belong to functions with a status. Bytes, hashes and rows are arrays in the stage memory: they
+// keep what an earlier vector left there, and are zero before that.
+pointees! {
+    PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, DistinctSet, BufferWriter, VectorCall,
+    VectorColumn, u8, i32, i64, u64, f64, *const u8
+}
+impl Pointee for StringRef {
+    unsafe fn settle(at: *mut StringRef) {
+        // SAFETY: by contract.
+        unsafe { at.write_unaligned(StringRef::default()) }
+    }
+}
+impl Pointee for i128 {
+    unsafe fn settle(at: *mut i128) {
+        // SAFETY: by contract.
+        unsafe { at.write_unaligned(0) }
+    }
+}
 
 impl<T> Abi for *const T {
     const TYPE: AbiType = AbiType::I64;
+    const AFTER_PANIC: *const T = std::ptr::null();
 }
-impl<T> Abi for *mut T {
+impl<T: Pointee> Abi for *mut T {
     const TYPE: AbiType = AbiType::I64;
+    const AFTER_PANIC: *mut T = std::ptr::null_mut();
+
+    unsafe fn settle(self) {
+        // SAFETY: by contract.
+        unsafe { T::settle(self) }
+    }
 }
 
 macro_rules! result_type {
@@ -48,8 +112,76 @@ macro_rules! result_type {
     };
 }
 
+macro_rules! after_panic {
+    () => {
+        ()
+    };
+    ($type:ty) => {
+        <$type as Abi>::AFTER_PANIC
+    };
+}
+
+/// The address that generated code calls: an `extern "C"` function around a function of the table. Its first rules
+/// name the parameters.
+macro_rules! entry {
+    ($how:tt $variant:ident, $body:path, ($($n:ident: $t:ty,)*) ($first:ty $(, $more:ty)*) ($name:ident $($names:ident)*) $($result:ty)?) => {
+        entry!($how $variant, $body, ($($n: $t,)* $name: $first,) ($($more),*) ($($names)*) $($result)?)
+    };
+    // Catches what the body throws.
+    (catching $variant:ident, $body:path, ($($n:ident: $t:ty,)*) () ($($names:ident)*) $($result:ty)?) => {{
+        /// # Safety
+        /// As the function around which it is.
+        unsafe extern "C" fn entry($($n: $t),*) $(-> $result)? {
+            // The coercion checks the signature, and that the body may unwind.
+            let body: unsafe fn($($t),*) $(-> $result)? = $body;
+            let value = catching(stringify!($variant), || {
+                #[cfg(test)]
+                tests::injected(Function::$variant);
+                // SAFETY: by contract.
+                unsafe { body($($n),*) }
+            });
+            value.unwrap_or_else(|| {
+                $(
+                    // SAFETY: by contract.
+                    unsafe { Abi::settle($n) };
+                )*
+                after_panic!($($result)?)
+            })
+        }
+        entry as *const u8
+    }};
+    // No body that can panic: a panic would end the process here, not unwind through machine code.
+    (calm $variant:ident, $body:path, ($($n:ident: $t:ty,)*) () ($($names:ident)*) $($result:ty)?) => {{
+        /// # Safety
+        /// As the function around which it is.
+        unsafe extern "C" fn entry($($n: $t),*) $(-> $result)? {
+            let body: unsafe fn($($t),*) $(-> $result)? = $body;
+            // SAFETY: by contract.
+            unsafe { body($($n),*) }
+        }
+        entry as *const u8
+    }};
+}
+
+/// Calls one function by its address.
+#[cfg(test)]
+macro_rules! test_call {
+    (calm $($rest:tt)*) => {};
+    (catching $variant:ident, $place:ident, $check:ident, ($($type:ty),*) $($result:ty)?) => {{
+        let address = Function::$variant.describe().address;
+        // SAFETY: the table has the function's own signature; its body is not reached.
+        let returned = unsafe {
+            let entry: unsafe extern "C" fn($($type),*) $(-> $result)? = std::mem::transmute(address);
+            entry($(<$type as tests::Argument>::at($place)),*)
+        };
+        $check(Function::$variant, tests::Returned::bits(returned));
+    }};
+}
+
+/// Makes the table. A function is `catching` unless it is said to be `calm`: called in hot loops, without an
+/// allocation, an index, or arithmetic that could overflow.
 macro_rules! runtime_functions {
-    ($($(#[$doc:meta])* $variant:ident = $module:ident :: $function:ident ( $($type:ty),* ) $(-> $result:ty)?;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $how:tt $module:ident :: $function:ident ( $($type:ty),* ) $(-> $result:ty)?;)*) => {
         /// A function of the table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Function {
@@ -62,13 +194,20 @@ macro_rules! runtime_functions {
                 name: concat!("frazil_", stringify!($function)),
                 parameters: &[$(<$type as Abi>::TYPE),*],
                 result: result_type!($($result)?),
-                address: {
-                    // The cast checks the signature.
-                    let function: unsafe extern "C" fn($($type),*) $(-> $result)? = $module::$function;
-                    function as *const u8
-                },
+                address: entry!($how $variant, $module::$function, () ($($type),*) (a b c d e f g h) $($result)?),
             },
         )*];
+
+        #[cfg(test)]
+        mod entries {
+            use super::*;
+
+            /// Calls each function that may panic by its address, every pointer at `place`, every number zero;
+            /// says what it returned, bit by bit.
+            pub fn call_all(place: *mut u8, mut check: impl FnMut(Function, Option<u64>)) {
+                $(test_call!($how $variant, place, check, ($($type),*) $($result)?);)*
+            }
+        }
     };
 }
 
@@ -89,160 +228,244 @@ runtime_functions! {
     // Objects.
 
     /// `(context, pages) -> row`: a new row where the current page is full. Null on failure.
-    RowsGrow = objects::rows_grow(Context, *mut RowPages) -> *mut u8;
+    RowsGrow = catching objects::rows_grow(Context, *mut RowPages) -> *mut u8;
     /// `(context, sorter) -> row`: as `RowsGrow`, for a sorter; all rows taken before must be written.
-    SortGrow = objects::sort_grow(Context, *mut Sorter) -> *mut u8;
+    SortGrow = catching objects::sort_grow(Context, *mut Sorter) -> *mut u8;
     /// `(context, heap, string, out) -> status`: a string that lives as long as the heap.
-    StringKeep = objects::string_keep(Context, *mut StringHeap, Text, TextOut) -> u32;
+    StringKeep = catching objects::string_keep(Context, *mut StringHeap, Text, TextOut) -> u32;
     /// `(context, table, hash) -> row`: a new group, zeroed, with its header. Null on failure. May move the directory.
-    AggregateInsert = objects::aggregate_insert(Context, *mut AggregateTable, u64) -> *mut u8;
+    AggregateInsert = catching objects::aggregate_insert(Context, *mut AggregateTable, u64) -> *mut u8;
     /// `(context, table, slot) -> row`: a new group of an array. Null on failure.
-    AggregateInsertAt = objects::aggregate_insert_at(Context, *mut AggregateTable, u64) -> *mut u8;
+    AggregateInsertAt = catching objects::aggregate_insert_at(Context, *mut AggregateTable, u64) -> *mut u8;
     /// `(table, hashes, keys, rows, out)`: head of each row's chain, or null, with prefetching. Directly addressed
     /// tables look at `keys` (i64 each), hashed ones at `hashes`; whichever is known not to be needed may be null.
-    JoinHeads = objects::join_heads(*const JoinTable, *const u64, *const i64, u64, *mut *const u8);
+    JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, *const i64, u64, *mut *const u8);
     /// `(context, set, group row, value) -> 1` if the group has not seen the value, `0` if it has, `-1` on failure.
-    DistinctInsert = objects::distinct_insert(Context, *mut DistinctSet, *const u8, *const u8) -> i32;
+    DistinctInsert = catching objects::distinct_insert(Context, *mut DistinctSet, *const u8, *const u8) -> i32;
     /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough.
-    BufferAppend = objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;
+    BufferAppend = catching objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;
     /// `(set, value) -> bool`.
-    InIntegers = objects::in_integers(*const ValueSet, i64) -> i32;
+    InIntegers = catching objects::in_integers(*const ValueSet, i64) -> i32;
     /// `(set, value) -> bool`.
-    InDecimals = objects::in_decimals(*const ValueSet, Wide) -> i32;
+    InDecimals = catching objects::in_decimals(*const ValueSet, Wide) -> i32;
     /// `(set, value) -> bool`.
-    InDoubles = objects::in_doubles(*const ValueSet, f64) -> i32;
+    InDoubles = catching objects::in_doubles(*const ValueSet, f64) -> i32;
     /// `(set, value) -> bool`.
-    InStrings = objects::in_strings(*const ValueSet, Text) -> i32;
+    InStrings = catching objects::in_strings(*const ValueSet, Text) -> i32;
 
     // Whole vectors.
 
     /// `(native type, column, rows, hashes)`: folds a column into hashes that begin as 0; see `kernels::hash`.
-    HashColumn = vectors::hash_column(u32, *const VectorColumn, u64, *mut u64);
+    HashColumn = catching vectors::hash_column(u32, *const VectorColumn, u64, *mut u64);
     /// `(pattern, column, rows, out)`: a byte a row, 1 where the pattern matches, 0 for NULL.
-    LikeColumn = vectors::like_column(*const LikePattern, *const VectorColumn, u64, *mut u8);
+    LikeColumn = catching vectors::like_column(*const LikePattern, *const VectorColumn, u64, *mut u8);
     /// `(context, call, columns, rows, out) -> status`: a vector function; the result lives until the next call.
-    CallVectorFunction = vectors::call_vector_function(Context, *mut VectorCall, *const VectorColumn, u64, *mut VectorColumn) -> u32;
+    CallVectorFunction = catching vectors::call_vector_function(Context, *mut VectorCall, *const VectorColumn, u64, *mut VectorColumn) -> u32;
 
     // Strings.
 
     /// `(a, b) -> -1, 0 or 1`.
-    StringCompare = strings::string_compare(Text, Text) -> i32;
+    StringCompare = calm strings::string_compare(Text, Text) -> i32;
     /// `(a, b) -> bool`.
-    StringEqual = strings::string_equal(Text, Text) -> i32;
+    StringEqual = calm strings::string_equal(Text, Text) -> i32;
     /// `(hash so far, string) -> hash`.
-    StringHash = strings::string_hash(u64, Text) -> u64;
+    StringHash = catching strings::string_hash(u64, Text) -> u64;
     /// `(pattern, string) -> bool`.
-    Like = strings::like(*const LikePattern, Text) -> i32;
+    Like = catching strings::like(*const LikePattern, Text) -> i32;
     /// `(string) -> characters`.
-    StringLength = strings::string_length(Text) -> i64;
+    StringLength = catching strings::string_length(Text) -> i64;
     /// `(string, start from 1, length, out) -> status`: fails (22011) on a negative length; `i64::MAX` for no length.
-    Substring = strings::substring(Text, i64, i64, TextOut) -> u32;
+    Substring = catching strings::substring(Text, i64, i64, TextOut) -> u32;
     /// `(context, string, out) -> status`.
-    Lower = strings::lower(Context, Text, TextOut) -> u32;
+    Lower = catching strings::lower(Context, Text, TextOut) -> u32;
     /// `(context, string, out) -> status`.
-    Upper = strings::upper(Context, Text, TextOut) -> u32;
+    Upper = catching strings::upper(Context, Text, TextOut) -> u32;
     /// `(context, a, b, out) -> status`.
-    Concat = strings::concat(Context, Text, Text, TextOut) -> u32;
+    Concat = catching strings::concat(Context, Text, Text, TextOut) -> u32;
     /// `(string, characters, sides: 1 start, 2 end, 3 both, out)`.
-    Trim = strings::trim(Text, Text, u32, TextOut);
+    Trim = catching strings::trim(Text, Text, u32, TextOut);
     /// `(context, string, from, to, out) -> status`.
-    Replace = strings::replace(Context, Text, Text, Text, TextOut) -> u32;
+    Replace = catching strings::replace(Context, Text, Text, Text, TextOut) -> u32;
     /// `(string, part) -> position from 1 in characters, 0 if absent`.
-    Position = strings::position(Text, Text) -> i64;
+    Position = catching strings::position(Text, Text) -> i64;
     /// `(string, characters, out)`: the first so many characters.
-    Truncate = strings::truncate(Text, i64, TextOut);
+    Truncate = catching strings::truncate(Text, i64, TextOut);
 
     // Decimals: 128-bit unscaled integers.
 
     /// `(a, b, out) -> status`: fails (22003) beyond 38 digits.
-    DecimalMul = decimals::decimal_mul(Wide, Wide, WideOut) -> u32;
+    DecimalMul = catching decimals::decimal_mul(Wide, Wide, WideOut) -> u32;
     /// `(context, a, b, shift, out) -> status`: a × 10^shift / b, half away from zero. 22012, 22003.
-    DecimalDiv = decimals::decimal_div(Context, Wide, Wide, i32, WideOut) -> u32;
+    DecimalDiv = catching decimals::decimal_div(Context, Wide, Wide, i32, WideOut) -> u32;
     /// `(a, b, out) -> status`: fails (22012) for b = 0.
-    DecimalRem = decimals::decimal_rem(Wide, Wide, WideOut) -> u32;
+    DecimalRem = catching decimals::decimal_rem(Wide, Wide, WideOut) -> u32;
     /// `(a, from scale, to scale, precision, out) -> status`: rounds half away from zero; 22003 beyond the precision.
-    DecimalRescale = decimals::decimal_rescale(Wide, i32, i32, i32, WideOut) -> u32;
+    DecimalRescale = catching decimals::decimal_rescale(Wide, i32, i32, i32, WideOut) -> u32;
     /// `(a, precision) -> status`: fails (22003) beyond the precision.
-    DecimalCheck = decimals::decimal_check(Wide, i32) -> u32;
+    DecimalCheck = catching decimals::decimal_check(Wide, i32) -> u32;
     /// `(a, scale, out)`: the next whole number up, at scale 0.
-    DecimalCeil = decimals::decimal_ceil(Wide, i32, WideOut);
+    DecimalCeil = catching decimals::decimal_ceil(Wide, i32, WideOut);
     /// `(a, scale, out)`: the next whole number down, at scale 0.
-    DecimalFloor = decimals::decimal_floor(Wide, i32, WideOut);
+    DecimalFloor = catching decimals::decimal_floor(Wide, i32, WideOut);
     /// `(a, scale) -> double`: the nearest.
-    DecimalToDouble = decimals::decimal_to_double(Wide, i32) -> f64;
+    DecimalToDouble = catching decimals::decimal_to_double(Wide, i32) -> f64;
     /// `(v, precision, scale, out) -> status`: rounds half away from zero; 22003.
-    DoubleToDecimal = decimals::double_to_decimal(f64, i32, i32, WideOut) -> u32;
+    DoubleToDecimal = catching decimals::double_to_decimal(f64, i32, i32, WideOut) -> u32;
 
     // Doubles.
 
     /// `(v, min, max, out) -> status`: rounds half to even; fails (22003) outside the range.
-    DoubleToInteger = math::double_to_integer(f64, i64, i64, *mut i64) -> u32;
+    DoubleToInteger = catching math::double_to_integer(f64, i64, i64, *mut i64) -> u32;
     /// `(a, b) -> -1, 0 or 1`: NaN equals itself and is above all else.
-    DoubleCompare = math::double_compare(f64, f64) -> i32;
+    DoubleCompare = calm math::double_compare(f64, f64) -> i32;
     /// `(a, b) -> a % b`.
-    DoubleRem = math::double_rem(f64, f64) -> f64;
+    DoubleRem = calm math::double_rem(f64, f64) -> f64;
     /// `(v, digits) -> v` rounded half away from zero.
-    DoubleRound = math::double_round(f64, i32) -> f64;
+    DoubleRound = catching math::double_round(f64, i32) -> f64;
     /// `(context, v, out) -> status`: 2201F below zero.
-    Sqrt = math::sqrt(Context, f64, *mut f64) -> u32;
+    Sqrt = catching math::sqrt(Context, f64, *mut f64) -> u32;
     /// `(context, base, exponent, out) -> status`: 2201F, 22003.
-    Power = math::power(Context, f64, f64, *mut f64) -> u32;
+    Power = catching math::power(Context, f64, f64, *mut f64) -> u32;
     /// `(context, v, out) -> status`: 2201E for zero and below.
-    Ln = math::ln(Context, f64, *mut f64) -> u32;
+    Ln = catching math::ln(Context, f64, *mut f64) -> u32;
     /// `(context, v, out) -> status`: 22003.
-    Exp = math::exp(Context, f64, *mut f64) -> u32;
+    Exp = catching math::exp(Context, f64, *mut f64) -> u32;
 
     // Dates and timestamps.
 
     /// `(part, days) -> value`; parts as in `date_part_code`.
-    DatePart = dates::date_part(u32, i32) -> i64;
+    DatePart = catching dates::date_part(u32, i32) -> i64;
     /// `(part, microseconds) -> value`.
-    TimestampPart = dates::timestamp_part(u32, i64) -> i64;
+    TimestampPart = catching dates::timestamp_part(u32, i64) -> i64;
     /// `(days, months, interval days, interval microseconds, out) -> status`: fails (22008) outside the calendar.
-    DateAdd = dates::date_add(i32, i32, i32, i64, *mut i32) -> u32;
+    DateAdd = catching dates::date_add(i32, i32, i32, i64, *mut i32) -> u32;
     /// `(microseconds, months, interval days, interval microseconds, out) -> status`: as `DateAdd`.
-    TimestampAdd = dates::timestamp_add(i64, i32, i32, i64, *mut i64) -> u32;
+    TimestampAdd = catching dates::timestamp_add(i64, i32, i32, i64, *mut i64) -> u32;
 
     // Casts to text.
 
     /// `(context, v, out) -> status`.
-    BooleanToText = casts::boolean_to_text(Context, i32, TextOut) -> u32;
+    BooleanToText = catching casts::boolean_to_text(Context, i32, TextOut) -> u32;
     /// `(context, v, out) -> status`.
-    IntegerToText = casts::integer_to_text(Context, i64, TextOut) -> u32;
+    IntegerToText = catching casts::integer_to_text(Context, i64, TextOut) -> u32;
     /// `(context, v, scale, out) -> status`.
-    DecimalToText = casts::decimal_to_text(Context, Wide, i32, TextOut) -> u32;
+    DecimalToText = catching casts::decimal_to_text(Context, Wide, i32, TextOut) -> u32;
     /// `(context, v, out) -> status`.
-    DoubleToText = casts::double_to_text(Context, f64, TextOut) -> u32;
+    DoubleToText = catching casts::double_to_text(Context, f64, TextOut) -> u32;
     /// `(context, days, out) -> status`.
-    DateToText = casts::date_to_text(Context, i32, TextOut) -> u32;
+    DateToText = catching casts::date_to_text(Context, i32, TextOut) -> u32;
     /// `(context, microseconds, out) -> status`.
-    TimestampToText = casts::timestamp_to_text(Context, i64, TextOut) -> u32;
+    TimestampToText = catching casts::timestamp_to_text(Context, i64, TextOut) -> u32;
     /// `(context, interval, out) -> status`.
-    IntervalToText = casts::interval_to_text(Context, Wide, TextOut) -> u32;
+    IntervalToText = catching casts::interval_to_text(Context, Wide, TextOut) -> u32;
     /// `(code point, out)`: a char(1) as text; a blank is the empty text, as PostgreSQL has it.
-    CodePointToText = casts::code_point_to_text(i32, TextOut);
+    CodePointToText = catching casts::code_point_to_text(i32, TextOut);
 
     // Casts from text.
 
     /// `(context, string, out) -> status`: 22P02. One byte.
-    TextToBoolean = casts::text_to_boolean(Context, Text, *mut u8) -> u32;
+    TextToBoolean = catching casts::text_to_boolean(Context, Text, *mut u8) -> u32;
     /// `(context, string, bits of the type, out) -> status`: 22P02, 22003.
-    TextToInteger = casts::text_to_integer(Context, Text, i32, *mut i64) -> u32;
+    TextToInteger = catching casts::text_to_integer(Context, Text, i32, *mut i64) -> u32;
     /// `(context, string, precision, scale, out) -> status`: 22P02, 22003.
-    TextToDecimal = casts::text_to_decimal(Context, Text, i32, i32, WideOut) -> u32;
+    TextToDecimal = catching casts::text_to_decimal(Context, Text, i32, i32, WideOut) -> u32;
     /// `(context, string, out) -> status`: 22P02, 22003.
-    TextToDouble = casts::text_to_double(Context, Text, *mut f64) -> u32;
+    TextToDouble = catching casts::text_to_double(Context, Text, *mut f64) -> u32;
     /// `(context, string, out) -> status`: 22007, 22008.
-    TextToDate = casts::text_to_date(Context, Text, *mut i32) -> u32;
+    TextToDate = catching casts::text_to_date(Context, Text, *mut i32) -> u32;
     /// `(context, string, out) -> status`: 22007, 22008.
-    TextToTimestamp = casts::text_to_timestamp(Context, Text, *mut i64) -> u32;
+    TextToTimestamp = catching casts::text_to_timestamp(Context, Text, *mut i64) -> u32;
     /// `(string) -> code point` of its first character, a blank where it has none.
-    TextToCodePoint = casts::text_to_code_point(Text) -> i32;
+    TextToCodePoint = catching casts::text_to_code_point(Text) -> i32;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caught_panic;
+    use std::cell::Cell;
+
+    thread_local! {
+        static PANICKING: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Stands in front of every body that may panic.
+    pub fn injected(function: Function) {
+        if PANICKING.get() {
+            std::panic::resume_unwind(Box::new(format!("injected into {function:?}")));
+        }
+    }
+
+    /// An argument for a body that is not reached.
+    pub trait Argument {
+        fn at(place: *mut u8) -> Self;
+    }
+    /// A result as a number.
+    pub trait Returned {
+        fn bits(self) -> Option<u64>;
+    }
+    impl Returned for () {
+        fn bits(self) -> Option<u64> {
+            None
+        }
+    }
+    macro_rules! numbers {
+        ($($type:ty),*) => { $(
+            impl Argument for $type {
+                fn at(_: *mut u8) -> $type { 0 as $type }
+            }
+            impl Returned for $type {
+                fn bits(self) -> Option<u64> { Some(self as u64) }
+            }
+        )* };
+    }
+    numbers! { i32, u32, i64, u64, f64 }
+    impl<T> Argument for *const T {
+        fn at(place: *mut u8) -> *const T {
+            place.cast_const().cast()
+        }
+    }
+    impl<T> Argument for *mut T {
+        fn at(place: *mut u8) -> *mut T {
+            place.cast()
+        }
+    }
+    impl<T> Returned for *mut T {
+        fn bits(self) -> Option<u64> {
+            Some(self as u64)
+        }
+    }
+
+    #[test]
+    fn a_panic_in_any_function_is_noted_and_does_not_unwind() {
+        let mut place = [0xffu128; 4];
+        let mut called = 0;
+        PANICKING.set(true);
+        entries::call_all(place.as_mut_ptr().cast(), |function, returned| {
+            let status = function.describe().result == Some(AbiType::I32) && returned == Some(1);
+            assert!(status || returned.unwrap_or(0) == 0, "{function:?}: {returned:?}");
+            let error = caught_panic::take().expect("a note");
+            assert_eq!(error.state().0, "XX000");
+            let expected = format!("the runtime function {function:?} panicked: injected into {function:?}");
+            assert_eq!(error.message(), expected);
+            called += 1;
+        });
+        PANICKING.set(false);
+        assert_eq!(called, FUNCTIONS.len() - 4, "four functions are calm");
+        assert!(caught_panic::take().is_none());
+    }
+
+    #[test]
+    fn results_of_functions_without_a_status_can_be_read_after_a_panic() {
+        let mut string = StringRef { head: 99, tail: 1 };
+        let mut wide = 7i128;
+        // SAFETY: both are valid for a write.
+        unsafe {
+            Abi::settle(&raw mut string);
+            Abi::settle(&raw mut wide);
+        }
+        assert_eq!((string, wide), (StringRef::default(), 0));
+    }
 
     #[test]
     fn the_table_is_in_the_order_of_the_enum_and_names_are_unique() {

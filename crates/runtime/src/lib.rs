@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod aggregate_hash_table;
 pub mod buffer;
+pub mod caught_panic;
 pub mod distinct_set;
 pub mod dml;
 pub mod functions;

@@ -59,21 +59,34 @@ impl MemoryBudget {
         }
     }
 
+    /// `bytes` bytes at once. Error 53200 over the limit.
+    pub fn reserve(&self, bytes: usize) -> Result<Reservation> {
+        let mut reservation = self.reservation();
+        reservation.grow(bytes)?;
+        Ok(reservation)
+    }
+
     fn take(&self, bytes: usize) -> Result<()> {
         let limit = self.limit();
-        let before = self.0.used.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) > limit {
-            self.0.used.fetch_sub(bytes, Ordering::Relaxed);
-            return Err(Error::new(
+        let within = |used: usize| used.checked_add(bytes).filter(|&after| after <= limit);
+        // What is refused is never counted, so that it cannot make others fail meanwhile.
+        match self
+            .0
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, within)
+        {
+            Ok(before) => {
+                self.0.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(before) => Err(Error::new(
                 SqlState::OUT_OF_MEMORY,
                 format!(
                     "out of memory: {bytes} more bytes over the {before} in use exceed the budget of {limit}"
                 ),
             )
-            .with_hint("raise memory_limit, or have the query keep fewer rows"));
+            .with_hint("raise memory_limit, or have the query keep fewer rows")),
         }
-        self.0.peak.fetch_max(before + bytes, Ordering::Relaxed);
-        Ok(())
     }
 }
 
@@ -90,6 +103,13 @@ impl Reservation {
         self.budget.take(bytes)?;
         self.bytes += bytes;
         Ok(())
+    }
+
+    /// Gives back `bytes` of those held; all if it holds fewer.
+    pub fn shrink(&mut self, bytes: usize) {
+        let given = bytes.min(self.bytes);
+        self.budget.0.used.fetch_sub(given, Ordering::Relaxed);
+        self.bytes -= given;
     }
 
     /// Bytes held.

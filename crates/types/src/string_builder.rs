@@ -1,10 +1,27 @@
 //! Builds a column of strings that owns their bytes, without unsafe code on the caller's side.
 
-use crate::{ColumnVector, LogicalType, StringRef, string_ref::INLINE_BYTES};
+use crate::{
+    ColumnVector, Error, LogicalType, MemoryBudget, Reservation, Result, SqlState, StringRef,
+    string_ref::INLINE_BYTES,
+};
 use std::sync::Arc;
 
+/// Bytes of the first heap of a budgeted column; each further heap is twice as large, up to [`HEAP_BYTES`].
+const FIRST_HEAP_BYTES: usize = 1 << 12;
 /// Bytes of a heap, unless one string needs more.
 const HEAP_BYTES: usize = 1 << 18;
+
+/// Longest text value, in bytes. PostgreSQL has the same limit.
+pub const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// `Ok` for a text of at most [`MAX_TEXT_BYTES`] bytes, else error 54000.
+pub fn check_text_bytes(bytes: usize) -> Result<()> {
+    if bytes <= MAX_TEXT_BYTES {
+        return Ok(());
+    }
+    let message = format!("a string of {bytes} bytes is longer than the limit of {MAX_TEXT_BYTES}");
+    Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
+}
 
 /// Collects strings one by one; [`StringVectorBuilder::finish`] makes them a [`ColumnVector`].
 #[derive(Debug)]
@@ -15,6 +32,8 @@ pub struct StringVectorBuilder {
     // A heap is filled up to its capacity and never grows, so that its bytes never move.
     filling: Vec<u8>,
     full: Vec<Vec<u8>>,
+    // Covers the heaps of a budgeted column; the finished column holds it.
+    reservation: Option<Reservation>,
 }
 
 impl StringVectorBuilder {
@@ -26,6 +45,16 @@ impl StringVectorBuilder {
             nulls: Vec::new(),
             filling: Vec::new(),
             full: Vec::new(),
+            reservation: None,
+        }
+    }
+
+    /// As [`StringVectorBuilder::new`]; what [`StringVectorBuilder::try_push`] keeps is taken from `budget`
+    /// until the finished column is dropped.
+    pub fn budgeted(ty: LogicalType, capacity: usize, budget: &MemoryBudget) -> StringVectorBuilder {
+        StringVectorBuilder {
+            reservation: Some(budget.reservation()),
+            ..StringVectorBuilder::new(ty, capacity)
         }
     }
 
@@ -47,23 +76,82 @@ impl StringVectorBuilder {
             return;
         }
         if self.filling.len() + bytes.len() > self.filling.capacity() {
-            let next = Vec::with_capacity(HEAP_BYTES.max(bytes.len()));
-            let filled = std::mem::replace(&mut self.filling, next);
-            if !filled.is_empty() {
-                self.full.push(filled);
-            }
+            self.begin_heap(Vec::with_capacity(HEAP_BYTES.max(bytes.len())));
         }
         let start = self.filling.len();
         self.filling.extend_from_slice(bytes);
-        // SAFETY: the heap had room, so its bytes do not move; `finish` hands it to the column that
-        // holds the reference.
-        self.refs.push(unsafe { StringRef::new(&self.filling[start..]) });
+        self.push_from(start);
+    }
+
+    /// Appends a string. Errors: 54000 for more than [`MAX_TEXT_BYTES`] bytes, 53200 over the budget.
+    pub fn try_push(&mut self, text: &str) -> Result<()> {
+        self.try_push_pieces(text.len(), std::iter::once(text))
+    }
+
+    /// Appends the concatenation of `pieces`, without making it elsewhere first; `bytes` is the length of all
+    /// pieces together. Errors: as [`StringVectorBuilder::try_push`], and XX000 for another length.
+    pub fn try_push_pieces<'t>(&mut self, bytes: usize, pieces: impl Iterator<Item = &'t str>) -> Result<()> {
+        check_text_bytes(bytes)?;
+        if self.filling.capacity() - self.filling.len() < bytes {
+            self.grow(bytes)?;
+        }
+        let start = self.filling.len();
+        for piece in pieces {
+            if self.filling.len() - start + piece.len() > bytes {
+                break;
+            }
+            self.filling.extend_from_slice(piece.as_bytes());
+        }
+        if self.filling.len() - start != bytes {
+            self.filling.truncate(start);
+            return Err(Error::internal(format!(
+                "a string of {bytes} bytes was made of pieces of another length"
+            )));
+        }
+        if bytes <= INLINE_BYTES {
+            self.refs.push(StringRef::inline(&self.filling[start..]));
+            self.filling.truncate(start);
+        } else {
+            self.push_from(start);
+        }
+        Ok(())
     }
 
     /// Appends NULL.
     pub fn push_null(&mut self) {
         self.nulls.push(self.refs.len());
         self.refs.push(StringRef::default());
+    }
+
+    /// The string that the filling heap holds from `start` on.
+    fn push_from(&mut self, start: usize) {
+        // SAFETY: the heap had room, so its bytes do not move; `finish` hands it to the column that
+        // holds the reference.
+        self.refs.push(unsafe { StringRef::new(&self.filling[start..]) });
+    }
+
+    /// A heap with room for `bytes` bytes. 53200 over the budget, or if the system has none left.
+    #[cold]
+    fn grow(&mut self, bytes: usize) -> Result<()> {
+        let next = (self.filling.capacity() * 2).clamp(FIRST_HEAP_BYTES, HEAP_BYTES);
+        let size = next.max(bytes);
+        if let Some(reservation) = &mut self.reservation {
+            reservation.grow(size)?;
+        }
+        let mut heap = Vec::new();
+        heap.try_reserve_exact(size).map_err(|_| {
+            let message = format!("out of memory: the system refused {size} bytes");
+            Error::new(SqlState::OUT_OF_MEMORY, message)
+        })?;
+        self.begin_heap(heap);
+        Ok(())
+    }
+
+    fn begin_heap(&mut self, heap: Vec<u8>) {
+        let filled = std::mem::replace(&mut self.filling, heap);
+        if !filled.is_empty() {
+            self.full.push(filled);
+        }
     }
 
     /// The column.
@@ -76,7 +164,7 @@ impl StringVectorBuilder {
             self.full.push(self.filling);
         }
         if !self.full.is_empty() {
-            out.keep(Arc::new(self.full));
+            out.keep(Arc::new((self.full, self.reservation)));
         }
         out
     }
@@ -102,5 +190,37 @@ mod tests {
             assert_eq!(column.text(round), texts[round % texts.len()]);
         }
         assert!(column.is_null(5000) && !column.is_null(0));
+    }
+
+    #[test]
+    fn a_budgeted_column_holds_its_bytes_until_it_is_dropped() {
+        let budget = MemoryBudget::new(1 << 20);
+        let mut builder = StringVectorBuilder::budgeted(LogicalType::Text, 0, &budget);
+        for n in 0..100 {
+            let pieces = ["é", "-"].into_iter().cycle().take(2 * n);
+            builder.try_push_pieces(3 * n, pieces).unwrap();
+        }
+        let column = builder.finish();
+        assert!((0..100).all(|n| column.text(n) == "é-".repeat(n)));
+        assert!(budget.used() >= 100 * 99 / 2 * 3);
+        drop(column);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        let budget = MemoryBudget::new(1 << 20);
+        let mut builder = StringVectorBuilder::budgeted(LogicalType::Text, 0, &budget);
+        let long = "x".repeat(1 << 20);
+        builder.try_push("short").unwrap();
+        let refused = builder.try_push(&long).and_then(|()| builder.try_push(&long));
+        assert_eq!(refused.unwrap_err().state(), SqlState::OUT_OF_MEMORY);
+        let endless = builder.try_push_pieces(MAX_TEXT_BYTES + 1, std::iter::empty());
+        assert_eq!(endless.unwrap_err().state(), SqlState::PROGRAM_LIMIT_EXCEEDED);
+        let other = builder.try_push_pieces(20, ["ab"].into_iter());
+        assert_eq!(other.unwrap_err().state(), SqlState::INTERNAL_ERROR);
+        assert_eq!(builder.len(), 1);
+        drop(builder);
+        assert_eq!(budget.used(), 0);
     }
 }

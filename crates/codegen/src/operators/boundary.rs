@@ -19,7 +19,7 @@ impl Translator<'_, '_> {
     pub fn boundary(&mut self, at: usize, done: Block) -> Result<()> {
         let live = live_at(self.unit.plan, self.work.pipeline, at);
         let call = self.work.pipeline.operators.get(at).and_then(as_call);
-        let arguments = call.map(|c| c.2).unwrap_or_default();
+        let arguments = call.map(|c| c.inputs).unwrap_or_default();
         let mut contents = Vec::new();
         for anchor in anchors_of(&self.scope, &live)? {
             let mut value = self.anchor(anchor)?;

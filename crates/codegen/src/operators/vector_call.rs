@@ -6,7 +6,6 @@ use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::{FailurePoint, Translator};
 use crate::vector_calls::as_call;
 use cranelift_codegen::ir::{self, InstBuilder};
-use frazil_plan::ExprKind;
 use frazil_runtime::abi::VectorColumn;
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, Result};
@@ -30,25 +29,24 @@ impl Translator<'_, '_> {
         let Some(operator) = pipeline.operators.get(self.work.operators.start) else {
             return Ok(());
         };
-        let Some((made, e, arguments)) = as_call(operator) else {
-            return Ok(());
-        };
-        let ExprKind::VectorFunction(function, _) = &e.kind else {
+        let Some(called) = as_call(operator) else {
             return Ok(());
         };
         let plan = self.unit.plan;
-        let types = arguments
+        let arguments = called.inputs.len() - usize::from(called.guarded);
+        let types = called.inputs[..arguments]
             .iter()
             .map(|&a| (plan.columns[a].ty, plan.columns[a].native()));
         let call = self.object(ObjectSpec::VectorCall {
-            function: function.clone(),
+            function: called.function.clone(),
             arguments: types.collect(),
-            result: e.ty,
-            made,
+            result: called.ty,
+            guarded: called.guarded,
+            made: called.made,
         });
         let size = size_of::<VectorColumn>();
-        let columns = self.stack_array(size * arguments.len().max(1));
-        for (i, argument) in arguments.iter().enumerate() {
+        let columns = self.stack_array(size * called.inputs.len().max(1));
+        for (i, argument) in called.inputs.iter().enumerate() {
             let slot = vector.find(SlotContent::Column(*argument));
             let slot = slot.ok_or_else(|| Error::internal("an argument that no stage vector holds"))?;
             let words = self.slot_words(slot.values, slot.validity);
@@ -66,10 +64,10 @@ impl Translator<'_, '_> {
         };
         let place = Place::Vector {
             words,
-            storage: e.ty.native(),
-            native: plan.columns[made].native(),
+            storage: called.ty.native(),
+            native: plan.columns[called.made].native(),
         };
-        self.scope.place(made, place);
+        self.scope.place(called.made, place);
         Ok(())
     }
 

@@ -27,21 +27,21 @@ unsafe fn written(context: Context, out: TextOut, write: impl FnOnce(&mut String
 
 /// # Safety
 /// As [`written`].
-pub unsafe extern "C" fn boolean_to_text(context: Context, v: i32, out: TextOut) -> u32 {
+pub unsafe fn boolean_to_text(context: Context, v: i32, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe { put(context, if v != 0 { b"true" } else { b"false" }, out) }
 }
 
 /// # Safety
 /// As [`written`].
-pub unsafe extern "C" fn integer_to_text(context: Context, v: i64, out: TextOut) -> u32 {
+pub unsafe fn integer_to_text(context: Context, v: i64, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe { written(context, out, |f| fmt::Write::write_fmt(f, format_args!("{v}"))) }
 }
 
 /// # Safety
 /// As [`written`]; `v` must be valid for a read.
-pub unsafe extern "C" fn decimal_to_text(context: Context, v: *const i128, scale: i32, out: TextOut) -> u32 {
+pub unsafe fn decimal_to_text(context: Context, v: *const i128, scale: i32, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let v = v.read_unaligned();
@@ -51,28 +51,28 @@ pub unsafe extern "C" fn decimal_to_text(context: Context, v: *const i128, scale
 
 /// # Safety
 /// As [`written`].
-pub unsafe extern "C" fn double_to_text(context: Context, v: f64, out: TextOut) -> u32 {
+pub unsafe fn double_to_text(context: Context, v: f64, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe { written(context, out, |f| write_double(f, v)) }
 }
 
 /// # Safety
 /// As [`written`].
-pub unsafe extern "C" fn date_to_text(context: Context, days: i32, out: TextOut) -> u32 {
+pub unsafe fn date_to_text(context: Context, days: i32, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe { written(context, out, |f| date::write_date(f, days)) }
 }
 
 /// # Safety
 /// As [`written`].
-pub unsafe extern "C" fn timestamp_to_text(context: Context, micros: i64, out: TextOut) -> u32 {
+pub unsafe fn timestamp_to_text(context: Context, micros: i64, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe { written(context, out, |f| date::write_timestamp(f, micros)) }
 }
 
 /// # Safety
 /// As [`decimal_to_text`].
-pub unsafe extern "C" fn interval_to_text(context: Context, v: *const i128, out: TextOut) -> u32 {
+pub unsafe fn interval_to_text(context: Context, v: *const i128, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let interval = Interval::from_native(v.read_unaligned());
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn interval_to_text(context: Context, v: *const i128, out:
 
 /// # Safety
 /// `out` must be valid for a write.
-pub unsafe extern "C" fn code_point_to_text(code: i32, out: TextOut) {
+pub unsafe fn code_point_to_text(code: i32, out: TextOut) {
     let c = char::from_u32(code as u32).unwrap_or('\u{fffd}');
     let mut bytes = [0; 4];
     let text = if c == ' ' { "" } else { c.encode_utf8(&mut bytes) };
@@ -117,7 +117,7 @@ fn invalid(ty: &str, text: &str) -> Error {
 
 /// # Safety
 /// As [`parsed`].
-pub unsafe extern "C" fn text_to_boolean(context: Context, text: Text, out: *mut u8) -> u32 {
+pub unsafe fn text_to_boolean(context: Context, text: Text, out: *mut u8) -> u32 {
     // SAFETY: by contract.
     unsafe {
         parsed(context, text, out, |t| {
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn text_to_boolean(context: Context, text: Text, out: *mut
 
 /// # Safety
 /// As [`parsed`].
-pub unsafe extern "C" fn text_to_integer(context: Context, text: Text, bits: i32, out: *mut i64) -> u32 {
+pub unsafe fn text_to_integer(context: Context, text: Text, bits: i32, out: *mut i64) -> u32 {
     // SAFETY: by contract.
     unsafe { parsed(context, text, out, |t| parse_integer(t, bits)) }
 }
@@ -165,7 +165,7 @@ fn parse_integer(text: &str, bits: i32) -> Result<i64> {
 
 /// # Safety
 /// As [`parsed`].
-pub unsafe extern "C" fn text_to_decimal(
+pub unsafe fn text_to_decimal(
     context: Context,
     text: Text,
     precision: i32,
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn text_to_decimal(
 
 /// # Safety
 /// As [`parsed`].
-pub unsafe extern "C" fn text_to_double(context: Context, text: Text, out: *mut f64) -> u32 {
+pub unsafe fn text_to_double(context: Context, text: Text, out: *mut f64) -> u32 {
     // SAFETY: by contract.
     unsafe { parsed(context, text, out, parse_double) }
 }
@@ -199,21 +199,21 @@ fn parse_double(text: &str) -> Result<f64> {
 
 /// # Safety
 /// As [`parsed`].
-pub unsafe extern "C" fn text_to_date(context: Context, text: Text, out: *mut i32) -> u32 {
+pub unsafe fn text_to_date(context: Context, text: Text, out: *mut i32) -> u32 {
     // SAFETY: by contract.
     unsafe { parsed(context, text, out, date::parse_date) }
 }
 
 /// # Safety
 /// As [`parsed`].
-pub unsafe extern "C" fn text_to_timestamp(context: Context, text: Text, out: *mut i64) -> u32 {
+pub unsafe fn text_to_timestamp(context: Context, text: Text, out: *mut i64) -> u32 {
     // SAFETY: by contract.
     unsafe { parsed(context, text, out, date::parse_timestamp) }
 }
 
 /// # Safety
 /// The string must be alive.
-pub unsafe extern "C" fn text_to_code_point(text: Text) -> i32 {
+pub unsafe fn text_to_code_point(text: Text) -> i32 {
     // SAFETY: by contract.
     unsafe {
         let string = text.read_unaligned();
@@ -227,7 +227,7 @@ mod tests {
     use crate::functions::strings::tests::{context, made};
 
     fn read<T: Default>(
-        f: unsafe extern "C" fn(Context, Text, *mut T) -> u32,
+        f: unsafe fn(Context, Text, *mut T) -> u32,
         text: &'static str,
     ) -> Result<T, &'static str> {
         // SAFETY: as in `read_with`.

@@ -28,13 +28,13 @@ pub fn date_part_code(part: DatePart) -> u32 {
 
 /// # Safety
 /// `part` must be a [`date_part_code`].
-pub unsafe extern "C" fn date_part(part: u32, days: i32) -> i64 {
+pub unsafe fn date_part(part: u32, days: i32) -> i64 {
     of_date(PARTS[part as usize % PARTS.len()], days)
 }
 
 /// # Safety
 /// As [`date_part`].
-pub unsafe extern "C" fn timestamp_part(part: u32, micros: i64) -> i64 {
+pub unsafe fn timestamp_part(part: u32, micros: i64) -> i64 {
     let days = micros.div_euclid(MICROS_PER_DAY) as i32;
     let seconds = micros.rem_euclid(MICROS_PER_DAY) / 1_000_000;
     match PARTS[part as usize % PARTS.len()] {
@@ -90,14 +90,14 @@ unsafe fn put<T>(value: Result<T>, out: *mut T) -> u32 {
 
 /// # Safety
 /// `out` must be valid for a write.
-pub unsafe extern "C" fn date_add(date: i32, months: i32, days: i32, micros: i64, out: *mut i32) -> u32 {
+pub unsafe fn date_add(date: i32, months: i32, days: i32, micros: i64, out: *mut i32) -> u32 {
     // SAFETY: by contract.
     unsafe { put(add_interval_to_date(date, Interval { months, days, micros }), out) }
 }
 
 /// # Safety
 /// `out` must be valid for a write.
-pub unsafe extern "C" fn timestamp_add(time: i64, months: i32, days: i32, micros: i64, out: *mut i64) -> u32 {
+pub unsafe fn timestamp_add(time: i64, months: i32, days: i32, micros: i64, out: *mut i64) -> u32 {
     // SAFETY: by contract.
     unsafe {
         put(

@@ -28,7 +28,7 @@ unsafe fn put(value: Option<i128>, precision: i32, out: WideOut) -> u32 {
 
 /// # Safety
 /// `a` and `b` must be valid for reads, `out` for a write.
-pub unsafe extern "C" fn decimal_mul(a: Wide, b: Wide, out: WideOut) -> u32 {
+pub unsafe fn decimal_mul(a: Wide, b: Wide, out: WideOut) -> u32 {
     // SAFETY: by contract.
     unsafe { put(a.read_unaligned().checked_mul(b.read_unaligned()), 38, out) }
 }
@@ -74,13 +74,7 @@ fn scaled_quotient(a: i128, b: i128, shift: u32) -> Option<i128> {
 
 /// # Safety
 /// As [`decimal_mul`]; `context` must be the pipeline's.
-pub unsafe extern "C" fn decimal_div(
-    context: *mut PipelineContext,
-    a: Wide,
-    b: Wide,
-    shift: i32,
-    out: WideOut,
-) -> u32 {
+pub unsafe fn decimal_div(context: *mut PipelineContext, a: Wide, b: Wide, shift: i32, out: WideOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let (a, b) = (a.read_unaligned(), b.read_unaligned());
@@ -96,7 +90,7 @@ pub unsafe extern "C" fn decimal_div(
 
 /// # Safety
 /// As [`decimal_mul`].
-pub unsafe extern "C" fn decimal_rem(a: Wide, b: Wide, out: WideOut) -> u32 {
+pub unsafe fn decimal_rem(a: Wide, b: Wide, out: WideOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         match b.read_unaligned() {
@@ -109,14 +103,14 @@ pub unsafe extern "C" fn decimal_rem(a: Wide, b: Wide, out: WideOut) -> u32 {
 
 /// # Safety
 /// As [`decimal_mul`].
-pub unsafe extern "C" fn decimal_rescale(a: Wide, from: i32, to: i32, precision: i32, out: WideOut) -> u32 {
+pub unsafe fn decimal_rescale(a: Wide, from: i32, to: i32, precision: i32, out: WideOut) -> u32 {
     // SAFETY: by contract.
     unsafe { put(rescale(a.read_unaligned(), from as u8, to as u8), precision, out) }
 }
 
 /// # Safety
 /// As [`decimal_mul`].
-pub unsafe extern "C" fn decimal_check(a: Wide, precision: i32) -> u32 {
+pub unsafe fn decimal_check(a: Wide, precision: i32) -> u32 {
     let mut ignored = 0;
     // SAFETY: by contract.
     unsafe { put(Some(a.read_unaligned()), precision, &mut ignored) }
@@ -124,7 +118,7 @@ pub unsafe extern "C" fn decimal_check(a: Wide, precision: i32) -> u32 {
 
 /// # Safety
 /// As [`decimal_mul`].
-pub unsafe extern "C" fn decimal_floor(a: Wide, scale: i32, out: WideOut) {
+pub unsafe fn decimal_floor(a: Wide, scale: i32, out: WideOut) {
     let power = POWERS_OF_TEN[scale.clamp(0, 38) as usize];
     // SAFETY: by contract.
     unsafe { out.write_unaligned(a.read_unaligned().div_euclid(power)) }
@@ -132,7 +126,7 @@ pub unsafe extern "C" fn decimal_floor(a: Wide, scale: i32, out: WideOut) {
 
 /// # Safety
 /// As [`decimal_mul`].
-pub unsafe extern "C" fn decimal_ceil(a: Wide, scale: i32, out: WideOut) {
+pub unsafe fn decimal_ceil(a: Wide, scale: i32, out: WideOut) {
     let power = POWERS_OF_TEN[scale.clamp(0, 38) as usize];
     // SAFETY: by contract. Decimals are far from i128::MIN.
     unsafe { out.write_unaligned(-(a.read_unaligned().wrapping_neg()).div_euclid(power)) }
@@ -140,7 +134,7 @@ pub unsafe extern "C" fn decimal_ceil(a: Wide, scale: i32, out: WideOut) {
 
 /// # Safety
 /// As [`decimal_mul`].
-pub unsafe extern "C" fn decimal_to_double(a: Wide, scale: i32) -> f64 {
+pub unsafe fn decimal_to_double(a: Wide, scale: i32) -> f64 {
     // SAFETY: by contract.
     let value = unsafe { a.read_unaligned() };
     let scale = scale.clamp(0, 38) as usize;
@@ -155,7 +149,7 @@ pub unsafe extern "C" fn decimal_to_double(a: Wide, scale: i32) -> f64 {
 
 /// # Safety
 /// `out` must be valid for a write.
-pub unsafe extern "C" fn double_to_decimal(v: f64, precision: i32, scale: i32, out: WideOut) -> u32 {
+pub unsafe fn double_to_decimal(v: f64, precision: i32, scale: i32, out: WideOut) -> u32 {
     if !v.is_finite() {
         return STATUS_FAILED;
     }

@@ -6,7 +6,7 @@ use frazil_types::{Error, SqlState};
 
 /// # Safety
 /// `out` must be valid for a write.
-pub unsafe extern "C" fn double_to_integer(v: f64, min: i64, max: i64, out: *mut i64) -> u32 {
+pub unsafe fn double_to_integer(v: f64, min: i64, max: i64, out: *mut i64) -> u32 {
     let rounded = v.round_ties_even();
     // Bounds as doubles: max + 1 is exact for every integer type, as is min.
     if !(rounded >= min as f64 && rounded < max as f64 + if max == i64::MAX { 0.0 } else { 1.0 }) {
@@ -19,20 +19,20 @@ pub unsafe extern "C" fn double_to_integer(v: f64, min: i64, max: i64, out: *mut
 
 /// # Safety
 /// None needed; unsafe like all functions of the table.
-pub unsafe extern "C" fn double_compare(a: f64, b: f64) -> i32 {
+pub unsafe fn double_compare(a: f64, b: f64) -> i32 {
     // SAFETY: doubles refer to nothing.
     unsafe { a.order(b) as i32 }
 }
 
 /// # Safety
 /// None needed; unsafe like all functions of the table.
-pub unsafe extern "C" fn double_rem(a: f64, b: f64) -> f64 {
+pub unsafe fn double_rem(a: f64, b: f64) -> f64 {
     a % b
 }
 
 /// # Safety
 /// None needed; unsafe like all functions of the table.
-pub unsafe extern "C" fn double_round(v: f64, digits: i32) -> f64 {
+pub unsafe fn double_round(v: f64, digits: i32) -> f64 {
     if digits == 0 {
         return v.round();
     }
@@ -77,7 +77,7 @@ const INVALID_LOGARITHM: SqlState = SqlState("2201E");
 
 /// # Safety
 /// As [`put`].
-pub unsafe extern "C" fn sqrt(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
+pub unsafe fn sqrt(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
     // SAFETY: by contract.
     unsafe {
         if v < 0.0 {
@@ -93,12 +93,7 @@ pub unsafe extern "C" fn sqrt(context: *mut PipelineContext, v: f64, out: *mut f
 
 /// # Safety
 /// As [`put`].
-pub unsafe extern "C" fn power(
-    context: *mut PipelineContext,
-    base: f64,
-    exponent: f64,
-    out: *mut f64,
-) -> u32 {
+pub unsafe fn power(context: *mut PipelineContext, base: f64, exponent: f64, out: *mut f64) -> u32 {
     // SAFETY: by contract.
     unsafe {
         if base == 0.0 && exponent < 0.0 {
@@ -118,7 +113,7 @@ pub unsafe extern "C" fn power(
 
 /// # Safety
 /// As [`put`].
-pub unsafe extern "C" fn ln(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
+pub unsafe fn ln(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
     // SAFETY: by contract.
     unsafe {
         if v == 0.0 {
@@ -137,7 +132,7 @@ pub unsafe extern "C" fn ln(context: *mut PipelineContext, v: f64, out: *mut f64
 
 /// # Safety
 /// As [`put`].
-pub unsafe extern "C" fn exp(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
+pub unsafe fn exp(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
     // SAFETY: by contract.
     unsafe { put(context, v.exp(), &[v], out) }
 }

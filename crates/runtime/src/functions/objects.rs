@@ -21,21 +21,21 @@ unsafe fn row_or_null(context: *mut PipelineContext, row: Result<*mut u8>) -> *m
 
 /// # Safety
 /// Arguments as the table says, objects alive and used by this worker alone.
-pub unsafe extern "C" fn rows_grow(context: *mut PipelineContext, pages: *mut RowPages) -> *mut u8 {
+pub unsafe fn rows_grow(context: *mut PipelineContext, pages: *mut RowPages) -> *mut u8 {
     // SAFETY: by contract.
     unsafe { row_or_null(context, (*pages).grow()) }
 }
 
 /// # Safety
 /// As [`rows_grow`].
-pub unsafe extern "C" fn sort_grow(context: *mut PipelineContext, sorter: *mut Sorter) -> *mut u8 {
+pub unsafe fn sort_grow(context: *mut PipelineContext, sorter: *mut Sorter) -> *mut u8 {
     // SAFETY: by contract.
     unsafe { row_or_null(context, (*sorter).grow()) }
 }
 
 /// # Safety
 /// As [`rows_grow`].
-pub unsafe extern "C" fn aggregate_insert(
+pub unsafe fn aggregate_insert(
     context: *mut PipelineContext,
     table: *mut AggregateTable,
     hash: u64,
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn aggregate_insert(
 
 /// # Safety
 /// As [`rows_grow`].
-pub unsafe extern "C" fn aggregate_insert_at(
+pub unsafe fn aggregate_insert_at(
     context: *mut PipelineContext,
     table: *mut AggregateTable,
     slot: u64,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aggregate_insert_at(
 
 /// # Safety
 /// As [`rows_grow`]; the string must be alive.
-pub unsafe extern "C" fn string_keep(
+pub unsafe fn string_keep(
     context: *mut PipelineContext,
     heap: *mut StringHeap,
     string: *const StringRef,
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn string_keep(
 
 /// # Safety
 /// `hashes` or `keys`, and `out`, must hold `rows` values; the table must be linked.
-pub unsafe extern "C" fn join_heads(
+pub unsafe fn join_heads(
     table: *const JoinTable,
     hashes: *const u64,
     keys: *const i64,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn join_heads(
 
 /// # Safety
 /// As [`rows_grow`]; `value` must point at a value of the set's type.
-pub unsafe extern "C" fn distinct_insert(
+pub unsafe fn distinct_insert(
     context: *mut PipelineContext,
     set: *mut DistinctSet,
     group: *const u8,
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn distinct_insert(
 
 /// # Safety
 /// The columns must be those of the buffer, with `rows` rows, their strings alive.
-pub unsafe extern "C" fn buffer_append(
+pub unsafe fn buffer_append(
     context: *mut PipelineContext,
     writer: *mut BufferWriter,
     columns: *const VectorColumn,
@@ -168,28 +168,28 @@ impl ValueSet {
 
 /// # Safety
 /// The set must be alive.
-pub unsafe extern "C" fn in_integers(set: *const ValueSet, value: i64) -> i32 {
+pub unsafe fn in_integers(set: *const ValueSet, value: i64) -> i32 {
     // SAFETY: by contract.
     i32::from(unsafe { (*set).integers.contains(&i128::from(value)) })
 }
 
 /// # Safety
 /// As [`in_integers`].
-pub unsafe extern "C" fn in_decimals(set: *const ValueSet, value: *const i128) -> i32 {
+pub unsafe fn in_decimals(set: *const ValueSet, value: *const i128) -> i32 {
     // SAFETY: by contract.
     i32::from(unsafe { (*set).integers.contains(&value.read_unaligned()) })
 }
 
 /// # Safety
 /// As [`in_integers`].
-pub unsafe extern "C" fn in_doubles(set: *const ValueSet, value: f64) -> i32 {
+pub unsafe fn in_doubles(set: *const ValueSet, value: f64) -> i32 {
     // SAFETY: by contract.
     i32::from(unsafe { (*set).doubles.contains(&double_word(value)) })
 }
 
 /// # Safety
 /// As [`in_integers`]; the string must be alive.
-pub unsafe extern "C" fn in_strings(set: *const ValueSet, value: *const StringRef) -> i32 {
+pub unsafe fn in_strings(set: *const ValueSet, value: *const StringRef) -> i32 {
     // SAFETY: by contract.
     unsafe {
         let value = value.read_unaligned();

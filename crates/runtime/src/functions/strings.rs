@@ -13,35 +13,35 @@ type TextOut = *mut StringRef;
 
 /// # Safety
 /// The strings must be alive.
-pub unsafe extern "C" fn string_compare(a: Text, b: Text) -> i32 {
+pub unsafe fn string_compare(a: Text, b: Text) -> i32 {
     // SAFETY: by contract.
     unsafe { a.read_unaligned().compare(b.read_unaligned()) as i32 }
 }
 
 /// # Safety
 /// As [`string_compare`].
-pub unsafe extern "C" fn string_equal(a: Text, b: Text) -> i32 {
+pub unsafe fn string_equal(a: Text, b: Text) -> i32 {
     // SAFETY: by contract.
     i32::from(unsafe { a.read_unaligned().equal(b.read_unaligned()) })
 }
 
 /// # Safety
 /// As [`string_compare`].
-pub unsafe extern "C" fn string_hash(hash: u64, string: Text) -> u64 {
+pub unsafe fn string_hash(hash: u64, string: Text) -> u64 {
     // SAFETY: by contract.
     unsafe { fold_string(hash, string.read_unaligned()) }
 }
 
 /// # Safety
 /// As [`string_compare`].
-pub unsafe extern "C" fn like(pattern: *const LikePattern, string: Text) -> i32 {
+pub unsafe fn like(pattern: *const LikePattern, string: Text) -> i32 {
     // SAFETY: by contract.
     unsafe { i32::from((*pattern).matches(string.read_unaligned().bytes())) }
 }
 
 /// # Safety
 /// As [`string_compare`].
-pub unsafe extern "C" fn string_length(string: Text) -> i64 {
+pub unsafe fn string_length(string: Text) -> i64 {
     // SAFETY: by contract.
     unsafe { string.read_unaligned().text().chars().count() as i64 }
 }
@@ -78,7 +78,7 @@ fn byte_of_character(text: &str, n: u64) -> usize {
 
 /// # Safety
 /// As [`string_compare`]; `out` must be valid for a write.
-pub unsafe extern "C" fn substring(string: Text, start: i64, length: i64, out: TextOut) -> u32 {
+pub unsafe fn substring(string: Text, start: i64, length: i64, out: TextOut) -> u32 {
     if length < 0 {
         return STATUS_FAILED;
     }
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn substring(string: Text, start: i64, length: i64, out: T
 
 /// # Safety
 /// As [`substring`].
-pub unsafe extern "C" fn truncate(string: Text, characters: i64, out: TextOut) {
+pub unsafe fn truncate(string: Text, characters: i64, out: TextOut) {
     // SAFETY: by contract.
     unsafe {
         let string = string.read_unaligned();
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn truncate(string: Text, characters: i64, out: TextOut) {
 
 /// # Safety
 /// As [`substring`].
-pub unsafe extern "C" fn trim(string: Text, characters: Text, sides: u32, out: TextOut) {
+pub unsafe fn trim(string: Text, characters: Text, sides: u32, out: TextOut) {
     // SAFETY: by contract; trimming keeps character boundaries.
     unsafe {
         let (string, characters) = (string.read_unaligned(), characters.read_unaligned());
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn trim(string: Text, characters: Text, sides: u32, out: T
 
 /// # Safety
 /// As [`string_compare`].
-pub unsafe extern "C" fn position(string: Text, part: Text) -> i64 {
+pub unsafe fn position(string: Text, part: Text) -> i64 {
     // SAFETY: by contract.
     unsafe {
         let (string, part) = (string.read_unaligned(), part.read_unaligned());
@@ -160,7 +160,7 @@ fn too_long(bytes: usize) -> Error {
 
 /// # Safety
 /// As [`substring`]; `context` must be the pipeline's.
-pub unsafe extern "C" fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
+pub unsafe fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         put(
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn lower(context: *mut PipelineContext, string: Text, out:
 
 /// # Safety
 /// As [`lower`].
-pub unsafe extern "C" fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
+pub unsafe fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         put(
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn upper(context: *mut PipelineContext, string: Text, out:
 
 /// # Safety
 /// As [`lower`].
-pub unsafe extern "C" fn concat(context: *mut PipelineContext, a: Text, b: Text, out: TextOut) -> u32 {
+pub unsafe fn concat(context: *mut PipelineContext, a: Text, b: Text, out: TextOut) -> u32 {
     // SAFETY: by contract; scratch room does not overlap what was kept before.
     unsafe {
         let (a, b) = (a.read_unaligned(), b.read_unaligned());
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn concat(context: *mut PipelineContext, a: Text, b: Text,
 
 /// # Safety
 /// As [`lower`].
-pub unsafe extern "C" fn replace(
+pub unsafe fn replace(
     context: *mut PipelineContext,
     string: Text,
     from: Text,

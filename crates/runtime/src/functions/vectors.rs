@@ -1,17 +1,20 @@
 //! Functions over whole vectors.
 
 use crate::abi::{PipelineContext, STATUS_OK, VectorColumn};
+use crate::caught_panic::panicked;
 use crate::vector_column::LentColumns;
 use frazil_kernels::hash::{HashKey, NULL_WORD, combine, fold_string};
 use frazil_kernels::{Isa, LikePattern};
-use frazil_plan::vector_function::VectorFunctionRef;
+use frazil_plan::vector_function::{CallContext, VectorFunctionRef};
 use frazil_types::{
-    ColumnVector, Error, LogicalType, Native, NativeType, Result, StringRef, dispatch_native,
+    Cancel, ColumnVector, Error, LogicalType, MemoryBudget, Native, NativeType, Result, StringRef,
+    dispatch_native,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// # Safety
 /// `native` must be that of the column, which has `rows` rows, as have the hashes.
-pub unsafe extern "C" fn hash_column(native: u32, column: *const VectorColumn, rows: u64, hashes: *mut u64) {
+pub unsafe fn hash_column(native: u32, column: *const VectorColumn, rows: u64, hashes: *mut u64) {
     // SAFETY: by contract.
     unsafe {
         let column = &*column;
@@ -53,12 +56,7 @@ unsafe fn fold_with<T: Copy>(column: &VectorColumn, hashes: &mut [u64], f: impl 
 
 /// # Safety
 /// The column must hold `rows` strings, alive where not NULL; `out` has as many bytes.
-pub unsafe extern "C" fn like_column(
-    pattern: *const LikePattern,
-    column: *const VectorColumn,
-    rows: u64,
-    out: *mut u8,
-) {
+pub unsafe fn like_column(pattern: *const LikePattern, column: *const VectorColumn, rows: u64, out: *mut u8) {
     // SAFETY: by contract.
     unsafe {
         let (pattern, column) = (&*pattern, &*column);
@@ -85,12 +83,16 @@ pub struct VectorCall {
     /// Type of each argument, and the native form in which it arrives.
     arguments: Vec<(LogicalType, NativeType)>,
     result: LogicalType,
+    /// Whether a guard follows the arguments.
+    guarded: bool,
+    cancel: Cancel,
+    budget: MemoryBudget,
     last: Option<ColumnVector>,
     lent: LentColumns,
 }
 
 impl VectorCall {
-    /// A call with arguments of these types, each in the native form given.
+    /// A call with arguments of these types, each in the native form given; nothing stops or limits it.
     pub fn new(
         function: VectorFunctionRef,
         arguments: Vec<(LogicalType, NativeType)>,
@@ -100,50 +102,136 @@ impl VectorCall {
             function,
             arguments,
             result,
+            guarded: false,
+            cancel: Cancel::new(),
+            budget: MemoryBudget::unlimited(),
             last: None,
             lent: LentColumns::default(),
         }
     }
 
+    /// The same call for a statement that `cancel` stops and `budget` limits.
+    pub fn under(mut self, cancel: &Cancel, budget: &MemoryBudget) -> VectorCall {
+        (self.cancel, self.budget) = (cancel.clone(), budget.clone());
+        self
+    }
+
+    /// The same call with a guard behind its arguments: a boolean column; rows where it is not true are not
+    /// evaluated, and NULL.
+    pub fn guarded(mut self) -> VectorCall {
+        self.guarded = true;
+        self
+    }
+
+    /// Columns that it takes.
+    fn inputs(&self) -> usize {
+        self.arguments.len() + usize::from(self.guarded)
+    }
+
     /// # Safety
-    /// The columns must be as the arguments say, with `rows` rows, their strings alive.
+    /// The columns must be as the arguments say, then the guard if there is one, with `rows` rows, their strings
+    /// alive.
     unsafe fn evaluate(&mut self, columns: &[VectorColumn], rows: usize) -> Result<VectorColumn> {
+        let (arguments, guard) = columns.split_at(self.arguments.len());
+        // SAFETY: by contract; a boolean column holds bytes.
+        let passes = |g: &VectorColumn, row| unsafe { g.is_valid(row) && g.value::<u8>(row) != 0 };
+        let chosen: Option<Vec<usize>> = (guard.first())
+            .map(|g| (0..rows).filter(|&row| passes(g, row)).collect())
+            .filter(|chosen: &Vec<usize>| chosen.len() < rows);
+        // Free what the last call made before this one takes memory.
+        self.last = None;
+        let result = match &chosen {
+            None => {
+                // SAFETY: by contract.
+                unsafe { self.call(arguments, rows, 0..rows)? }
+            }
+            Some(chosen) if chosen.is_empty() => return Ok(VectorColumn::null()),
+            Some(chosen) => {
+                // SAFETY: by contract; chosen rows are rows of the columns.
+                let result = unsafe { self.call(arguments, chosen.len(), chosen.iter().copied())? };
+                spread(&result, chosen, rows)
+            }
+        };
+        let result = self.last.insert(result);
+        self.lent.lend(std::iter::once(&*result), 0);
+        Ok(self.lent.columns()[0])
+    }
+
+    /// # Safety
+    /// As [`VectorCall::evaluate`]; `rows` has `count` rows of the columns.
+    unsafe fn call(
+        &self,
+        columns: &[VectorColumn],
+        count: usize,
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> Result<ColumnVector> {
         let arguments: Vec<ColumnVector> = columns
             .iter()
             .zip(&self.arguments)
             // SAFETY: by contract.
-            .map(|(column, &(ty, native))| unsafe { to_vector(column, ty, native, rows) })
+            .map(|(column, &(ty, native))| unsafe { to_vector(column, ty, native, count, rows.clone()) })
             .collect();
-        let result = self.function.0.evaluate(&arguments, rows, self.result)?;
-        if result.len() != rows || result.native() != self.result.native() {
+        let context = CallContext::new(&self.cancel, &self.budget);
+        context.check()?;
+        let name = self.function.0.name();
+        let evaluate = || self.function.0.evaluate(&arguments, count, self.result, &context);
+        // A function is not changed by a call, and the arguments are dropped.
+        let result = catch_unwind(AssertUnwindSafe(evaluate))
+            .unwrap_or_else(|panic| Err(panicked(&format!("the function {name}"), panic.as_ref())))?;
+        if result.len() != count || result.native() != self.result.native() {
             return Err(Error::internal(format!(
-                "{} returned {} rows of {} for {rows} rows of {}",
-                self.function.0.name(),
+                "{name} returned {} rows of {} for {count} rows of {}",
                 result.len(),
                 result.ty(),
                 self.result
             )));
         }
-        let result = self.last.insert(result);
-        self.lent.lend(std::iter::once(&*result), 0);
-        Ok(self.lent.columns()[0])
+        Ok(result)
     }
 }
 
-/// # Safety
-/// As [`VectorCall::evaluate`]. The vector borrows the strings.
-unsafe fn to_vector(column: &VectorColumn, ty: LogicalType, native: NativeType, rows: usize) -> ColumnVector {
-    let mut out = ColumnVector::new(ty, rows);
+/// The values of `chosen` rows in their places among `rows` rows; the others are NULL.
+fn spread(values: &ColumnVector, chosen: &[usize], rows: usize) -> ColumnVector {
+    let mut out = ColumnVector::new(values.ty(), rows);
     out.resize(rows);
+    dispatch_native!(values.native(), T => {
+        let (from, to) = (values.values::<T>(), out.values_mut::<T>());
+        for (value, &row) in from.iter().zip(chosen) {
+            to[row] = *value;
+        }
+    });
+    let mut next = 0;
     for row in 0..rows {
+        let found = chosen.get(next) == Some(&row);
+        if !found || values.is_null(next) {
+            out.set_null(row);
+        }
+        next += usize::from(found);
+    }
+    values.heaps().iter().for_each(|heap| out.keep(heap.clone()));
+    out
+}
+
+/// # Safety
+/// As [`VectorCall::evaluate`]; `rows` are `count` rows of the column. The vector borrows the strings.
+unsafe fn to_vector(
+    column: &VectorColumn,
+    ty: LogicalType,
+    native: NativeType,
+    count: usize,
+    rows: impl Iterator<Item = usize>,
+) -> ColumnVector {
+    let mut out = ColumnVector::new(ty, count);
+    out.resize(count);
+    for (to, row) in rows.enumerate() {
         // SAFETY: by contract.
         unsafe {
             if !column.is_valid(row) {
-                out.set_null(row);
+                out.set_null(to);
             } else if native != out.native() {
-                out.values_mut::<i128>()[row] = column.value::<i64>(row).into();
+                out.values_mut::<i128>()[to] = column.value::<i64>(row).into();
             } else {
-                dispatch_native!(native, T => out.values_mut::<T>()[row] = column.value::<T>(row));
+                dispatch_native!(native, T => out.values_mut::<T>()[to] = column.value::<T>(row));
             }
         }
     }
@@ -153,7 +241,7 @@ unsafe fn to_vector(column: &VectorColumn, ty: LogicalType, native: NativeType, 
 /// # Safety
 /// The columns must be those of the call, with `rows` rows, their strings alive. Strings of the result
 /// live until the next call of it, and are marked transient.
-pub unsafe extern "C" fn call_vector_function(
+pub unsafe fn call_vector_function(
     context: *mut PipelineContext,
     call: *mut VectorCall,
     columns: *const VectorColumn,
@@ -163,7 +251,7 @@ pub unsafe extern "C" fn call_vector_function(
     // SAFETY: by contract.
     unsafe {
         let call = &mut *call;
-        let count = call.arguments.len();
+        let count = call.inputs();
         let columns = if count == 0 {
             &[]
         } else {
@@ -199,7 +287,13 @@ mod tests {
         fn name(&self) -> &str {
             "repeat"
         }
-        fn evaluate(&self, a: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
+        fn evaluate(
+            &self,
+            a: &[ColumnVector],
+            rows: usize,
+            result: LogicalType,
+            _: &CallContext<'_>,
+        ) -> Result<ColumnVector> {
             let values: Vec<Value> = (0..rows)
                 .map(|r| match (a[0].value(r), a[1].value(r)) {
                     (Value::Text(t), Value::Int(n)) => Value::Text(t.repeat(n as usize)),
