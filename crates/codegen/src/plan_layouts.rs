@@ -260,8 +260,10 @@ impl PlanLayouts {
     fn sum(&self, plan: &PipelinePlan, id: usize, call: &AggregateCall) -> Result<State> {
         let table = &plan.aggregates[id];
         let argument = argument(call)?;
-        let bounds = bounds::of_expression(argument, &plan.columns);
-        let total = bounds.zip(table.row_bound).and_then(|(b, rows)| b.sum_over(rows));
+        let known = bounds::of_expression(argument, &plan.columns);
+        let total = known.range().zip(table.row_bound);
+        let total = total.and_then(|(b, rows)| b.sum_over(rows));
+        let total = total.filter(|_| !plan.columns.proofs_forgotten());
         let integer = call.function == AggregateFunction::Sum && call.ty == LogicalType::BigInt;
         let (native, checked) = if argument.ty == LogicalType::Double {
             (NativeType::F64, false)
@@ -270,8 +272,8 @@ impl PlanLayouts {
         } else if integer {
             (NativeType::I64, true)
         } else {
-            // 2^63 rows of 64-bit values fit in 128 bits.
-            (NativeType::I128, !bounds.is_some_and(|b| b.fits_i64()))
+            // 2^63 rows of values held in 64 bits have fewer than 38 digits.
+            (NativeType::I128, form(plan, argument) == NativeType::I128)
         };
         let nullable = table.groups.is_empty() || call.filter.is_some() || self.may_be_null(argument);
         Ok(State {
@@ -294,7 +296,7 @@ impl PlanLayouts {
             } else if plan.columns[*column].native() == NativeType::I128 {
                 return None;
             } else {
-                let b = bounds::of_expression(e, &plan.columns)?;
+                let b = bounds::of_expression(e, &plan.columns).range()?;
                 (i64::try_from(b.min).ok()?, b.width()?)
             };
             keys.push((min, slots));

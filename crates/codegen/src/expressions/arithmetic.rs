@@ -5,8 +5,8 @@ use crate::sql_value::SqlValue;
 use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
-use frazil_plan::bounds::{self, Bounds};
-use frazil_plan::{ArithmeticOp, Expr};
+use frazil_plan::bounds;
+use frazil_plan::{ArithmeticOp, Expr, ValueBounds};
 use frazil_runtime::functions::Function;
 use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::{Error, LogicalType, NativeType, Result};
@@ -15,8 +15,8 @@ use frazil_types::{Error, LogicalType, NativeType, Result};
 const MOST: i128 = POWERS_OF_TEN[38] - 1;
 
 impl Translator<'_, '_> {
-    /// Value bounds of an expression.
-    pub fn bounds(&self, e: &Expr) -> Option<Bounds> {
+    /// What is known of an expression's value.
+    pub fn known(&self, e: &Expr) -> ValueBounds {
         bounds::of_expression(e, &self.unit.plan.columns)
     }
 
@@ -32,9 +32,8 @@ impl Translator<'_, '_> {
     }
 
     /// Whether the exact result lies within the type, so that no check is needed.
-    fn proved(&self, e: &Expr) -> bool {
-        let ty = bounds::of_type(e.ty);
-        matches!((self.bounds(e), ty), (Some(b), Some(t)) if t.min <= b.min && b.max <= t.max)
+    pub fn proved(&self, e: &Expr) -> bool {
+        self.known(e).proved().is_some()
     }
 
     fn integer_arithmetic(
@@ -91,8 +90,8 @@ impl Translator<'_, '_> {
     ) -> Result<SqlValue> {
         let native = a.native;
         let valid = self.both(a.valid, b.valid);
-        let bounds = self.bounds(divisor);
-        let may_be = |v: i128| bounds.is_none_or(|b| b.min <= v && v <= b.max);
+        let range = self.known(divisor).range();
+        let may_be = |v: i128| range.is_none_or(|b| b.contains(v));
         let mut by = b.value;
         let one = self.int(native, 1);
         if may_be(0) {
@@ -225,7 +224,7 @@ impl Translator<'_, '_> {
     ) -> Result<SqlValue> {
         let native = NativeType::I128;
         let point = FailurePoint::range(e.ty);
-        let proved = self.bounds(e).is_some_and(|b| -MOST <= b.min && b.max <= MOST);
+        let proved = self.proved(e);
         let narrow = a.native != native && b.native != native;
         if op == ArithmeticOp::Mul && !proved && !narrow {
             return self.where_valid(valid, native, |t| {
