@@ -3,8 +3,8 @@
 
 use frazil_plan::bounds;
 use frazil_plan::column::native_within;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
-use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, JoinKind};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
+use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind};
 use frazil_runtime::sorter::{SortField, SortSpec};
 use frazil_runtime::{AggregateSpec, GroupAddressing, JoinSpec, RowField, RowLayout, StateKind};
 use frazil_types::{Error, LogicalType, NativeType, Result};
@@ -166,9 +166,7 @@ impl PlanLayouts {
             (0..keys.len()).find(|&k| {
                 keys[k].native == plan.columns[column].native()
                     && (!self.nullable(column) || keys[k].nullable || !keeps_null_keys)
-                    && builds
-                        .iter()
-                        .all(|e| e[k].kind == frazil_plan::ExprKind::Column(column))
+                    && builds.iter().all(|e| e[k].kind == ExprKind::Column(column))
             })
         };
         let mut payload_fields = Vec::new();
@@ -375,5 +373,40 @@ fn effectively_nullable(plan: &PipelinePlan) -> Vec<bool> {
             }
         }
     }
+    for e in expressions(plan) {
+        e.walk(&mut |part| {
+            if let ExprKind::Let { column, value, .. } = &part.kind {
+                let reads_nullable = value.columns_read().iter().any(|c| nullable[c.0 as usize]);
+                nullable[column.0 as usize] |= value.nullable || reads_nullable;
+            }
+        });
+    }
     nullable
+}
+
+/// The expressions that generated code computes.
+fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
+    let mut all = Vec::new();
+    for pipeline in &plan.pipelines {
+        if let Source::Values { rows, .. } = &pipeline.source {
+            all.extend(rows.iter().flatten());
+        }
+        for operator in &pipeline.operators {
+            match operator {
+                PipelineOperator::Filter(e) => all.push(e),
+                PipelineOperator::Map(list) => all.extend(list.iter().map(|(_, e)| e)),
+                PipelineOperator::Probe { keys, residual, .. } => all.extend(keys.iter().chain(residual)),
+            }
+        }
+        if let Sink::JoinBuild(_, keys) = &pipeline.sink {
+            all.extend(keys);
+        }
+    }
+    for table in &plan.aggregates {
+        all.extend(table.groups.iter().map(|(_, e)| e));
+        for (_, call) in &table.aggregates {
+            all.extend(call.argument.iter().chain(&call.filter));
+        }
+    }
+    all
 }

@@ -63,20 +63,21 @@ impl Grid {
 
     /// The smallest range of the grid that holds `bounds`.
     pub fn around(self, bounds: Bounds) -> Bounds {
-        let (magnitude_up, magnitude_down) = (|v| self.up(v), |v| self.down(v));
         let outward = |v: i128, away_from_zero: bool| {
-            let magnitude = v.unsigned_abs();
-            let rounded = if away_from_zero {
-                magnitude_up(magnitude)
+            let magnitude = if away_from_zero {
+                self.up(v.unsigned_abs())
             } else {
-                magnitude_down(magnitude)
+                self.down(v.unsigned_abs())
             };
-            let rounded = i128::try_from(rounded).unwrap_or(i128::MAX);
-            if v < 0 { -rounded } else { rounded }
+            if v < 0 {
+                0i128.checked_sub_unsigned(magnitude).unwrap_or(i128::MIN)
+            } else {
+                0i128.checked_add_unsigned(magnitude).unwrap_or(i128::MAX)
+            }
         };
         Bounds {
-            min: outward(bounds.min, bounds.min < 0).min(bounds.min),
-            max: outward(bounds.max, bounds.max > 0).max(bounds.max),
+            min: outward(bounds.min, bounds.min < 0),
+            max: outward(bounds.max, bounds.max > 0),
         }
     }
 

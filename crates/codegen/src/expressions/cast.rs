@@ -67,7 +67,9 @@ impl Translator<'_, '_> {
                 let value = self.b.ins().ireduce(types::I32, days);
                 Ok(SqlValue { value, native, ..v })
             }
-            (LogicalType::Date, t) | (t, LogicalType::Date) if t.is_integer() => Ok(self.coerce(v, native)),
+            (LogicalType::Date, t) | (t, LogicalType::Date) if t.is_integer() => {
+                Ok(self.cast_small(v, native, to == LogicalType::BigInt, to))
+            }
             (f, t) if t.is_string() && t != LogicalType::Char(1) => self.cast_to_text(v, f, t),
             (f, LogicalType::Char(1)) if f.is_string() => self.where_valid(v.valid, native, |t| {
                 let place = t.spill(v.value);
