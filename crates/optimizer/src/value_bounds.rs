@@ -9,7 +9,7 @@
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
-use frazil_plan::{JoinKind, Operator, Plan, Statistics, ValueBounds};
+use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds};
 use frazil_types::{LogicalType, NativeType, Value};
 
 /// Numbers of possible keys up to which groups are addressed by an array, always and at all.
@@ -166,7 +166,7 @@ impl<'a> RowBounds<'a> {
                 false => self.of(input),
             },
             Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
-                match (self.of(input), *limit) {
+                match (self.of(input), limit.as_ref().and_then(RowCount::constant)) {
                     (Some(rows), Some(limit)) => Some(rows.min(limit)),
                     (rows, limit) => rows.or(limit),
                 }

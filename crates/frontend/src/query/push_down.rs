@@ -8,7 +8,7 @@
 use super::disjunction;
 use super::join;
 use super::relation::filtered;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount};
 use frazil_types::Value;
 use std::collections::HashSet;
 
@@ -45,12 +45,12 @@ fn push(op: Operator, mut conjuncts: Vec<Expr>, columns: &mut Columns) -> Operat
             input,
             keys,
             limit: None,
-            offset: 0,
+            offset: RowCount::Constant(0),
         } => Operator::Sort {
             input: Box::new(push(*input, conjuncts, columns)),
             keys,
             limit: None,
-            offset: 0,
+            offset: RowCount::Constant(0),
         },
         Operator::UnionAll {
             inputs,

@@ -9,7 +9,7 @@ use datafusion_expr::{
     Distinct, Expr as DfExpr, ExprSchemable, JoinType, LogicalPlan, Projection, Sort, TableScan, Union,
     Values,
 };
-use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator, SortKey};
+use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey};
 use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState, Value};
 
 impl Translator {
@@ -131,7 +131,7 @@ impl Translator {
             });
         }
         let op = mapped(op, added);
-        let limit = s.fetch.map(|n| n as u64);
+        let limit = s.fetch.map(|n| RowCount::Constant(n as u64));
         if keys.is_empty() && limit.is_none() {
             return Ok(Relation { op, out: input.out });
         }
@@ -140,7 +140,7 @@ impl Translator {
                 input: Box::new(op),
                 keys,
                 limit,
-                offset: 0,
+                offset: RowCount::Constant(0),
             },
             out: input.out,
         })
@@ -424,16 +424,21 @@ fn limited(input: Relation, limit: Option<u64>, offset: u64) -> Relation {
     let Relation { mut op, out } = input;
     if let Operator::Sort {
         limit: kept @ None,
-        offset: skipped @ 0,
+        offset: skipped @ RowCount::Constant(0),
         ..
     } = &mut op
     {
-        (*kept, *skipped) = (limit, offset);
+        *kept = limit.map(RowCount::Constant);
+        *skipped = RowCount::Constant(offset);
         return Relation { op, out };
     }
     if limit.is_some() || offset > 0 {
         let input = Box::new(op);
-        op = Operator::Limit { input, limit, offset };
+        op = Operator::Limit {
+            input,
+            limit: limit.map(RowCount::Constant),
+            offset: RowCount::Constant(offset),
+        };
     }
     Relation { op, out }
 }

@@ -20,7 +20,7 @@ use datafusion_common::DFSchema;
 use datafusion_expr::expr::{Exists, InSubquery};
 use datafusion_expr::{Expr as DfExpr, Subquery};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, SubqueryId,
+    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SubqueryId,
 };
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::HashSet;
@@ -105,7 +105,7 @@ impl Lifting<'_> {
             Operator::Sort {
                 input,
                 limit: None,
-                offset: 0,
+                offset: RowCount::Constant(0),
                 ..
             } => self.lift(*input),
             Operator::Sort {
@@ -115,7 +115,7 @@ impl Lifting<'_> {
                 offset,
             } => {
                 let (input, lifted) = self.lift(*input)?;
-                self.lift_limit(lifted, input, limit, offset, |input| Operator::Sort {
+                self.lift_limit(lifted, input, limit, offset, |input, limit, offset| Operator::Sort {
                     input,
                     keys,
                     limit,
@@ -124,7 +124,7 @@ impl Lifting<'_> {
             }
             Operator::Limit { input, limit, offset } => {
                 let (input, lifted) = self.lift(*input)?;
-                self.lift_limit(lifted, input, limit, offset, |input| Operator::Limit {
+                self.lift_limit(lifted, input, limit, offset, |input, limit, offset| Operator::Limit {
                     input,
                     limit,
                     offset,
@@ -163,15 +163,15 @@ impl Lifting<'_> {
         &self,
         lifted: Vec<Expr>,
         input: Operator,
-        limit: Option<u64>,
-        offset: u64,
-        again: impl FnOnce(Box<Operator>) -> Operator,
+        limit: Option<RowCount>,
+        offset: RowCount,
+        again: impl FnOnce(Box<Operator>, Option<RowCount>, RowCount) -> Operator,
     ) -> Result<(Operator, Vec<Expr>)> {
         if lifted.is_empty() {
-            return Ok((again(Box::new(input)), lifted));
+            return Ok((again(Box::new(input), limit, offset), lifted));
         }
         // Whether a row exists does not depend on how many are asked for.
-        if self.exists && offset == 0 && limit != Some(0) {
+        if self.exists && offset.is_zero() && !limit.is_some_and(|l| l.is_zero()) {
             return Ok((input, lifted));
         }
         Err(refuse("with LIMIT"))
@@ -576,8 +576,8 @@ fn take_rows(cx: &mut Context) -> Result<Operator> {
 fn first_row(op: Operator) -> Operator {
     Operator::Limit {
         input: Box::new(op),
-        limit: Some(1),
-        offset: 0,
+        limit: Some(RowCount::Constant(1)),
+        offset: RowCount::Constant(0),
     }
 }
 
