@@ -4,6 +4,7 @@
 use crate::block::Block;
 use crate::build_options::BuildOptions;
 use crate::bytes::{ALIGNMENT, AlignedBytes, BlockBytes};
+use crate::column_buffer::ColumnBuffer;
 use crate::cost_model::{Candidate, Column, Shape};
 use crate::encodings::numbers::{Numbers, Scratch, of_doubles, of_integers};
 use crate::encodings::{EncodedColumn, constant, fsst, strings};
@@ -18,6 +19,7 @@ pub struct BlockBuilder {
     options: BuildOptions,
     scratch: Scratch,
     trained: Vec<fsst::Trained>,
+    decoded: ColumnBuffer,
 }
 
 impl BlockBuilder {
@@ -29,7 +31,8 @@ impl BlockBuilder {
         }
     }
 
-    /// Builds a block of 1 to 65,536 rows. All columns have the same number of rows.
+    /// Builds a block of 1 to 65,536 rows. All columns have the same number of rows. Every value is read back before
+    /// the block is handed out: XX000 naming the column if one does not come back.
     pub fn build(&mut self, columns: &[ColumnInput]) -> Result<Block> {
         let rows = columns.first().map_or(0, ColumnInput::rows);
         if rows == 0 || rows > CHUNK_ROWS || columns.len() > format::MAX_COLUMNS {
@@ -48,7 +51,9 @@ impl BlockBuilder {
             .enumerate()
             .map(|(i, column)| self.encode(i, column))
             .collect::<Result<Vec<_>>>()?;
-        Block::open_trusted(BlockBytes::from_aligned(assemble(rows as u32, encoded)))
+        let block = Block::open_trusted(BlockBytes::from_aligned(assemble(rows as u32, encoded)))?;
+        block.check_holds(columns, &mut self.decoded)?;
+        Ok(block)
     }
 
     fn encode(&mut self, i: usize, column: &ColumnInput) -> Result<EncodedColumn> {
@@ -67,10 +72,7 @@ impl BlockBuilder {
         if about.is_refusal(&encoded) && about.give_way() {
             encoded = encode(&about);
         }
-        let mut encoded = encoded.map_err(|e| match column.name {
-            Some(name) => e.in_context(format!("column \"{name}\"")),
-            None => e.in_context(format!("column {i}")),
-        })?;
+        let mut encoded = encoded.map_err(|e| column.blame(i, e))?;
         let strings = match column.values {
             Values::String(v) => v
                 .iter()

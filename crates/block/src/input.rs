@@ -1,6 +1,6 @@
 //! What the builder reads: uncompressed native columns, from a loader's vectors or a hot chunk.
 
-use frazil_types::{ColumnVector, LogicalType, MatchBits, NativeType, StringRef, dispatch_native};
+use frazil_types::{ColumnVector, Error, LogicalType, MatchBits, NativeType, StringRef, dispatch_native};
 use std::ops::Range;
 
 /// Values of one column.
@@ -105,6 +105,14 @@ impl<'a> ColumnInput<'a> {
     pub fn named(self, name: &'a str) -> ColumnInput<'a> {
         let name = Some(name);
         ColumnInput { name, ..self }
+    }
+
+    /// The error with the column in front, which is column `i` of its block.
+    pub(crate) fn blame(&self, i: usize, error: Error) -> Error {
+        match self.name {
+            Some(name) => error.in_context(format!("column \"{name}\"")),
+            None => error.in_context(format!("column {i}")),
+        }
     }
 
     /// Number of rows.

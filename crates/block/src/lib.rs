@@ -11,7 +11,8 @@
 //!
 //! **Trust.** Bytes come from files. The header is checked when a block is opened; a column is checked
 //! (checksum, code bounds, offsets, UTF-8) when it is first touched, by whichever call touches it.
-//! Everything behind that door indexes without fear.
+//! Everything behind that door indexes without fear. A block that was just built is distrusted, too: it is compared
+//! with the rows that it was built of (`built`).
 
 #[cfg(target_endian = "big")]
 compile_error!("Data Blocks are little-endian and used in place");
@@ -20,6 +21,7 @@ pub mod block;
 pub mod block_builder;
 pub mod block_scan;
 pub mod build_options;
+mod built;
 pub mod bytes;
 mod code_match;
 pub mod code_range;

@@ -1,5 +1,7 @@
 //! Distrust: what is checked of a block's bytes before anything relies on it. [`check_entry`] runs when
 //! the block is opened and looks at the directory alone; [`Block::touch`] runs the rest once per column.
+//! A block that was just built is checked as if it came from a file before it takes the place of rows, and against
+//! these rows (`built.rs`).
 
 use crate::block::Block;
 use crate::bytes::ALIGNMENT;
@@ -203,6 +205,16 @@ impl Block {
                 entry.extent.bytes, entry.extent.offset, entry.crc
             )));
         }
+        self.verify_data(column)?;
+        match (entry.encoding, entry.native) {
+            (Encoding::Raw, NativeType::String) => self.verify_raw_strings(column),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks everything the readers of a column rely on, save its checksum and the bytes of raw strings.
+    pub(crate) fn verify_data(&self, column: usize) -> Result<()> {
+        let entry = self.entry(column);
         check(
             entry.native != NativeType::String
                 || !entry.has(FLAG_SMA)
@@ -360,16 +372,19 @@ impl Block {
                 self.section(entry.sections.codes).iter().all(|&b| b <= 1),
                 "a boolean is neither 0 nor 1",
             ),
-            NativeType::String => self.verify_raw_strings(column),
+            NativeType::String => verify_offsets(
+                self.slice(entry.sections.codes),
+                self.section(entry.sections.heap),
+            ),
             _ => Ok(()),
         }
     }
 
+    /// Strings are decompressed and UTF-8; their offsets have been checked.
     fn verify_raw_strings(&self, column: usize) -> Result<()> {
         let entry = self.entry(column);
         let offsets = self.slice::<u32>(entry.sections.codes);
         let heap = self.section(entry.sections.heap);
-        verify_offsets(offsets, heap)?;
         if !entry.has(FLAG_FSST) {
             return verify_utf8(offsets, heap);
         }

@@ -117,9 +117,10 @@ impl Directory {
         }
         let sparse = sparse_segments(state, &snapshot);
         state.places.forget(&sparse);
+        state.last_segment += 1;
         let mut segment = Segment {
             directory: self,
-            number: next_segment(state),
+            number: state.last_segment,
             file: None,
         };
         let mut report = CheckpointReport::default();
@@ -138,30 +139,48 @@ impl Directory {
         }
         if let Some(file) = segment.file.take() {
             report.bytes = file.len();
-            file.finish()?;
-            sync_directory(&self.path.join("segments"))?;
             manifest.last_segment = segment.number;
-            let path = segment_path(&self.path, segment.number);
-            state.segments.insert(segment.number, MappedFile::open(&path)?);
+            // From here on the segment stays: if replacing the manifest fails, the new one may be there all the same.
+            let written = self.publish(file, segment.number)?;
+            state.segments.insert(segment.number, written);
         }
         self.write_manifest(&manifest)?;
         for (slot, record) in fresh {
             state.places.add(&slot, record);
         }
         state.manifest = manifest;
-        drop_unused(state);
+        self.drop_unused(state);
         Ok(report)
+    }
+
+    /// Makes a segment and its name durable, and maps it. Nothing of it is left if that fails.
+    fn publish(&self, file: NewFile, number: u64) -> Result<Arc<MappedFile>> {
+        let durable = file.finish()?;
+        sync_directory(&self.path.join("segments"))?;
+        let mapped = MappedFile::open(&segment_path(&self.path, number))?;
+        durable.keep();
+        Ok(mapped)
+    }
+
+    /// Gives up the segments that the manifest does not name.
+    fn drop_unused(&self, state: &mut State) {
+        let mut named = HashSet::new();
+        for chunk in state.manifest.tables.iter().flat_map(|t| &t.chunks) {
+            named.insert(chunk.block.segment);
+            named.extend(chunk.deleted.map(|(place, _)| place.segment));
+        }
+        state.segments.retain(|number, file| {
+            let keep = named.contains(number);
+            if !keep {
+                file.remove_after_last_use(&self.lock);
+            }
+            keep
+        });
     }
 
     pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
         replace_file(&self.path.join("manifest"), &manifest.to_bytes())
     }
-}
-
-/// A number that no segment has, not even one whose checkpoint failed at its last step.
-fn next_segment(state: &State) -> u64 {
-    let last = state.segments.keys().copied().max().unwrap_or(0);
-    state.manifest.last_segment.max(last) + 1
 }
 
 type Fresh = Vec<(ChunkSlot, ChunkRecord)>;
@@ -267,20 +286,4 @@ fn sparse_segments(state: &State, snapshot: &Snapshot) -> HashSet<u64> {
         .filter(|(number, file)| used.get(number).copied().unwrap_or(0) * 2 < file.bytes().len() as u64)
         .map(|(number, _)| *number)
         .collect()
-}
-
-/// Gives up the segments that the manifest does not name.
-fn drop_unused(state: &mut State) {
-    let mut named = HashSet::new();
-    for chunk in state.manifest.tables.iter().flat_map(|t| &t.chunks) {
-        named.insert(chunk.block.segment);
-        named.extend(chunk.deleted.map(|(place, _)| place.segment));
-    }
-    state.segments.retain(|number, file| {
-        let keep = named.contains(number);
-        if !keep {
-            file.unlink_after_last_use();
-        }
-        keep
-    });
 }

@@ -5,7 +5,7 @@ use crate::manifest::Manifest;
 use crate::restore;
 use frazil_storage::Store;
 use frazil_types::{Error, Result, SqlState};
-use frazil_vfs::{DirectoryLock, MappedFile, io_error};
+use frazil_vfs::{DirectoryLock, MappedFile, create_directory, io_error, read_file};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ pub struct Directory {
     pub(crate) path: PathBuf,
     store: Arc<Store>,
     pub(crate) state: Mutex<State>,
-    _lock: DirectoryLock,
+    pub(crate) lock: Arc<DirectoryLock>,
 }
 
 /// What the last checkpoint wrote.
@@ -26,6 +26,9 @@ pub(crate) struct State {
     pub manifest: Manifest,
     pub places: Places,
     pub segments: HashMap<u64, Arc<MappedFile>>,
+    /// The greatest number that a segment was ever given, or that a file in the directory has: no other file is given it,
+    /// not even after a checkpoint that failed.
+    pub last_segment: u64,
 }
 
 impl Directory {
@@ -33,26 +36,26 @@ impl Directory {
     /// second.
     pub fn open(path: &Path) -> Result<Directory> {
         refuse_foreign(path)?;
-        let segments = path.join("segments");
-        std::fs::create_dir_all(&segments).map_err(|e| io_error("create directory", &segments, &e))?;
-        let lock = DirectoryLock::acquire(path)?;
+        create_directory(&path.join("segments"))?;
+        let lock = Arc::new(DirectoryLock::acquire(path)?);
         let manifest_path = path.join("manifest");
-        let (store, state) = match std::fs::read(&manifest_path) {
-            Ok(bytes) => restore::restore(path, Manifest::from_bytes(&manifest_path, &bytes)?)?,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+        let manifest = read_file(&manifest_path)?;
+        let is_new = manifest.is_none();
+        let (store, mut state) = match manifest {
+            Some(bytes) => restore::restore(path, Manifest::from_bytes(&manifest_path, &bytes)?)?,
+            None => {
                 refuse_without_manifest(path)?;
                 (Store::new(), State::default())
             }
-            Err(e) => return Err(io_error("read", &manifest_path, &e)),
         };
-        remove_leftovers(path, &state);
+        state.last_segment = remove_leftovers(path, &state).max(state.last_segment);
         let directory = Directory {
             path: path.to_path_buf(),
             store,
             state: Mutex::new(state),
-            _lock: lock,
+            lock,
         };
-        if !manifest_path.exists() {
+        if is_new {
             // An empty database is one, too.
             directory.write_manifest(&Manifest::default())?;
         }
@@ -69,8 +72,10 @@ impl Directory {
         &self.store
     }
 
-    /// Makes the committed state durable; readers and the writer go on meanwhile.
+    /// Makes the committed state durable; readers and the writer go on meanwhile. After an error the directory holds
+    /// what it held, or already the new state, and the next checkpoint tries again. 08003 in a forked child.
     pub fn checkpoint(&self) -> Result<CheckpointReport> {
+        self.lock.check_owner()?;
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         self.checkpoint_state(&mut state)
     }
@@ -126,22 +131,36 @@ fn refuse_without_manifest(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes segments that the manifest does not name: a crash left them behind.
-fn remove_leftovers(path: &Path, state: &State) {
+/// Removes segments that the manifest does not name: a crash left them behind. Files of other names stay. Returns the
+/// greatest number of a segment that is there or could not be removed.
+fn remove_leftovers(path: &Path, state: &State) -> u64 {
     let _ = std::fs::remove_file(path.join("manifest.new"));
-    let Ok(entries) = std::fs::read_dir(path.join("segments")) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let number = (entry.path().file_stem().and_then(|s| s.to_str())).and_then(|s| s.parse().ok());
-        if number.is_some_and(|n: u64| !state.segments.contains_key(&n)) {
-            // One that cannot be removed harms nobody and is tried again by the next open.
-            let _ = std::fs::remove_file(entry.path());
+    let mut greatest = 0;
+    let entries = std::fs::read_dir(path.join("segments")).into_iter();
+    for entry in entries.flatten().flatten() {
+        let Some(number) = entry.file_name().to_str().and_then(segment_number) else {
+            continue;
+        };
+        // One that cannot be removed harms nobody and is tried again by the next open.
+        let is_gone = !state.segments.contains_key(&number) && std::fs::remove_file(entry.path()).is_ok();
+        if !is_gone {
+            greatest = greatest.max(number);
         }
     }
+    greatest
 }
 
 /// Path of a segment.
 pub(crate) fn segment_path(directory: &Path, number: u64) -> PathBuf {
-    directory.join("segments").join(format!("{number:08}.seg"))
+    directory.join("segments").join(segment_name(number))
+}
+
+fn segment_name(number: u64) -> String {
+    format!("{number:08}.seg")
+}
+
+/// The number of the segment whose file has this name, if it is one of ours.
+fn segment_number(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".seg")?.parse().ok()?;
+    (segment_name(number) == name).then_some(number)
 }

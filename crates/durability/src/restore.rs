@@ -26,6 +26,7 @@ pub(crate) fn restore(directory: &Path, manifest: Manifest) -> Result<(Arc<Store
     let catalog = Catalog::restore(manifest.catalog_version, manifest.last_table, entries);
     let store = Store::restore(catalog, manifest.timestamp, tables);
     let state = State {
+        last_segment: manifest.last_segment,
         manifest,
         places,
         segments,

@@ -1,11 +1,12 @@
 //! Reading, mapping and replacing files.
 
+use crate::faults::attempt;
+use crate::lock::DirectoryLock;
 use frazil_types::{Error, Result, SqlState};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// An operating-system error on a file as ours: which file, what was tried, what the system said.
 pub fn io_error(doing: &str, path: &Path, error: &io::Error) -> Error {
@@ -20,26 +21,26 @@ pub fn io_error(doing: &str, path: &Path, error: &io::Error) -> Error {
     )
 }
 
-/// A file mapped for reading, shared by all that read it. Unlinked when the last of them is gone, if
+/// A file mapped for reading, shared by all that read it. Removed when the last of them is gone, if
 /// that was asked for.
 #[derive(Debug)]
 pub struct MappedFile {
     path: PathBuf,
     map: memmap2::Mmap,
-    unlink: AtomicBool,
+    remove_by: OnceLock<Weak<DirectoryLock>>,
 }
 
 impl MappedFile {
     /// Maps a whole file.
     pub fn open(path: &Path) -> Result<Arc<MappedFile>> {
-        let file = File::open(path).map_err(|e| io_error("open", path, &e))?;
+        let file = attempt("open", path, || File::open(path))?;
         // SAFETY: segment files are written once, synced, and never changed while the directory is
         // locked by this process; a foreign process that truncates one breaks the lock's contract.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|e| io_error("map", path, &e))?;
+        let map = attempt("map", path, || unsafe { memmap2::Mmap::map(&file) })?;
         Ok(Arc::new(MappedFile {
             path: path.to_path_buf(),
             map,
-            unlink: AtomicBool::new(false),
+            remove_by: OnceLock::new(),
         }))
     }
 
@@ -53,44 +54,73 @@ impl MappedFile {
         &self.path
     }
 
-    /// Removes the file when its last reader is gone.
-    pub fn unlink_after_last_use(&self) {
-        self.unlink.store(true, Ordering::Release);
+    /// Removes the file when its last reader is gone, if its directory is still locked by this lock then. A reader that
+    /// outlives the lock removes nothing: the path may lead to somebody else's file.
+    pub fn remove_after_last_use(&self, lock: &Arc<DirectoryLock>) {
+        self.remove_by.get_or_init(|| Arc::downgrade(lock));
     }
 }
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        if self.unlink.load(Ordering::Acquire) {
-            // A file that stays is found unreferenced and removed by the next open.
-            let _ = std::fs::remove_file(&self.path);
+        // The lock is held until the file is removed.
+        if let Some(lock) = self.remove_by.get().and_then(Weak::upgrade) {
+            lock.remove(&self.path);
         }
     }
 }
 
 /// Writes `bytes` as `path` so that a crash leaves the old file or the new one: a temporary file
-/// beside it, sync, rename, sync of the directory.
+/// beside it, sync, rename, sync of the directory. After an error `path` is the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = path.with_extension("new");
-    let written = (|| {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    })();
+    let written = attempt("create", &temporary, || File::create(&temporary)).and_then(|mut file| {
+        attempt("write", &temporary, || file.write_all(bytes))?;
+        attempt("sync", &temporary, || file.sync_all())
+    });
     if let Err(e) = written {
         let _ = std::fs::remove_file(&temporary);
-        return Err(io_error("write", &temporary, &e));
+        return Err(e);
     }
-    std::fs::rename(&temporary, path).map_err(|e| io_error("rename to", path, &e))?;
+    attempt("rename to", path, || std::fs::rename(&temporary, path))?;
     match path.parent() {
         Some(directory) => sync_directory(directory),
         None => Ok(()),
     }
 }
 
+/// The bytes of a file; `None` if there is none.
+pub fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
+    attempt("read", path, || match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    })
+}
+
+/// Makes a directory, and those above it that are missing, durably.
+pub fn create_directory(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    // The directory above a relative path of one name is the current one.
+    let parent = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    };
+    if parent != path {
+        create_directory(parent)?;
+    }
+    attempt("create directory", path, || match std::fs::create_dir(path) {
+        // Somebody was faster, or the path ends in "..".
+        Err(_) if path.is_dir() => Ok(()),
+        made => made,
+    })?;
+    sync_directory(parent)
+}
+
 /// Makes the names in a directory durable.
 pub fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path)
-        .and_then(|d| d.sync_all())
-        .map_err(|e| io_error("sync", path, &e))
+    attempt("sync", path, || File::open(path)?.sync_all())
 }

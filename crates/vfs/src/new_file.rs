@@ -1,6 +1,6 @@
 //! Writing a file from its start to its end.
 
-use crate::file::io_error;
+use crate::faults::attempt;
 use frazil_types::Result;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,11 +17,9 @@ pub struct NewFile {
 impl NewFile {
     /// Creates a file that must not exist.
     pub fn create(path: &Path) -> Result<NewFile> {
-        let file = File::options()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(|e| io_error("create", path, &e))?;
+        let file = attempt("create", path, || {
+            File::options().write(true).create_new(true).open(path)
+        })?;
         Ok(NewFile {
             path: path.to_path_buf(),
             file: Some(BufWriter::with_capacity(1 << 18, file)),
@@ -32,8 +30,7 @@ impl NewFile {
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if let Some(file) = &mut self.file {
-            file.write_all(bytes)
-                .map_err(|e| io_error("write", &self.path, &e))?;
+            attempt("write", &self.path, || file.write_all(bytes))?;
             self.len += bytes.len() as u64;
         }
         Ok(())
@@ -56,15 +53,13 @@ impl NewFile {
     }
 
     /// Makes the bytes durable; the name becomes so with the directory's sync.
-    pub fn finish(mut self) -> Result<()> {
-        let Some(mut file) = self.file.take() else {
-            return Ok(());
-        };
-        let synced = file.flush().and_then(|()| file.get_ref().sync_all());
-        synced.map_err(|e| {
-            let _ = std::fs::remove_file(&self.path);
-            io_error("write", &self.path, &e)
-        })
+    pub fn finish(mut self) -> Result<DurableFile> {
+        if let Some(file) = &mut self.file {
+            attempt("write", &self.path, || file.flush())?;
+            attempt("sync", &self.path, || file.get_ref().sync_all())?;
+        }
+        self.file = None;
+        Ok(DurableFile(Some(std::mem::take(&mut self.path))))
     }
 }
 
@@ -73,6 +68,26 @@ impl Drop for NewFile {
         if self.file.take().is_some() {
             // What stays is found unreferenced and removed by the next open.
             let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A file whose bytes are durable. Removed when dropped before [`DurableFile::keep`].
+#[derive(Debug)]
+pub struct DurableFile(Option<PathBuf>);
+
+impl DurableFile {
+    /// Leaves the file where it is.
+    pub fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for DurableFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // What stays is found unreferenced and removed by the next open.
+            let _ = std::fs::remove_file(path);
         }
     }
 }

@@ -337,7 +337,7 @@ impl Numbers<'_> {
                 out
             }
             Plan::FrameOfReference => self.encode_reference(entry, codes),
-            Plan::Patched(window) => patched::encode(self, entry, window, codes),
+            Plan::Patched(window) => patched::encode(self, entry, window, codes)?,
             Plan::Frames(frames) => frames::encode(self, entry, frames, codes),
         };
         out.psma = self.psma_of_values(with_psma);

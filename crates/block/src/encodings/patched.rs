@@ -19,6 +19,7 @@ use crate::resolve::{dispatch_integer, widen};
 use crate::unpack::unpack_reference;
 use frazil_kernels::plain::Codes as Words;
 use frazil_kernels::{Combine, Isa, Selection, packed};
+use frazil_types::{Error, Result};
 use std::ops::Range;
 
 /// Values looked at to find the window.
@@ -43,6 +44,14 @@ impl Window {
     /// Bytes beside the codes.
     pub fn beside(&self, native_bytes: usize) -> usize {
         native_bytes + self.exceptions * (ROW_BYTES + native_bytes)
+    }
+
+    /// The first and the last ordinal that codes of a width cover. They may be wider than was planned: a window that would
+    /// reach beyond `top` then begins earlier, so that no ordinal is below its start by a distance that wraps into it.
+    fn covering(&self, bits: u32, nullable: u64, top: u64) -> Option<(u64, u64)> {
+        let span = covered(bits, nullable)?;
+        let start = self.start.min(top.saturating_sub(span));
+        Some((start, start.saturating_add(span)))
     }
 }
 
@@ -78,9 +87,9 @@ pub(crate) fn plan(numbers: &Numbers, top: u64, column: &Column, insist: bool) -
     if !insist && bytes >= layout.bytes(rows, whole) {
         return None;
     }
-    let span = covered(bits, nullable)?;
+    let last = start.saturating_add(covered(bits, nullable)?);
     let outside =
-        |row: &usize| is_valid(numbers.valid, *row) && numbers.ordinals[*row].wrapping_sub(start) > span;
+        |row: &usize| is_valid(numbers.valid, *row) && !(start..=last).contains(&numbers.ordinals[*row]);
     Some(Window {
         start,
         bits,
@@ -103,26 +112,32 @@ fn fullest(sample: &[u64], span: u64, top: u64) -> (u64, usize) {
     (best.0.min(top.saturating_sub(span)), best.1)
 }
 
-/// The column with the window's values as codes; the entry says how they lie.
+/// The column with the window's values as codes; the entry says how they lie. XX000 if no code is left for a value beside
+/// those of NULL and of exceptions.
 pub(crate) fn encode(
     numbers: &Numbers,
     mut entry: ColumnEntry,
     window: &Window,
     codes: &mut Vec<u64>,
-) -> EncodedColumn {
+) -> Result<EncodedColumn> {
     let (layout, bits) = (entry.layout, u32::from(entry.code_bits));
     let nullable = u64::from(entry.nullable());
     let marker = packed::top(bits);
+    let top = numbers.top.unwrap_or(0);
+    let Some((first, last)) = window.covering(bits, nullable, top) else {
+        return Err(Error::internal(format!(
+            "{bits} bits are too few for a patched column"
+        )));
+    };
     let mut values = Vec::new();
     let mut rows: Vec<u8> = Vec::new();
-    (numbers.write_value)(window.start, &mut values);
+    (numbers.write_value)(first, &mut values);
     codes.clear();
     for (row, &ordinal) in numbers.ordinals.iter().enumerate() {
-        let distance = ordinal.wrapping_sub(window.start);
         codes.push(if !is_valid(numbers.valid, row) {
             0
-        } else if distance < marker - nullable {
-            distance + nullable
+        } else if (first..=last).contains(&ordinal) {
+            ordinal - first + nullable
         } else {
             (numbers.write_value)(ordinal, &mut values);
             rows.extend((row as u16).to_le_bytes());
@@ -134,7 +149,7 @@ pub(crate) fn encode(
     out.dictionary = values;
     out.heap = rows;
     out.codes = layout.pack(codes, bits);
-    out
+    Ok(out)
 }
 
 /// A restriction on a patched column.

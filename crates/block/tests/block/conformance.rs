@@ -86,14 +86,19 @@ fn scan_any(
 }
 
 /// A restriction, and the rows of a column that satisfy it by the oracle.
-struct Expected {
+pub struct Expected {
     restriction: Restriction,
     rows: Vec<usize>,
 }
 
 /// What the oracle says of a column: found once, asked of every block that holds it.
 fn expectations(column: &Column, random: &mut Random) -> Vec<Expected> {
-    (restrictions(column, random).into_iter())
+    expected_of(column, restrictions(column, random))
+}
+
+/// What the oracle says of some restrictions on a column.
+pub fn expected_of(column: &Column, kinds: Vec<RestrictionKind>) -> Vec<Expected> {
+    (kinds.into_iter())
         .map(|kind| Expected {
             rows: (0..column.values.len())
                 .filter(|&row| satisfies(&column.values[row], &kind))
@@ -173,7 +178,8 @@ fn check_column(column: &Column, random: &mut Random) {
     check_block(column, &block_of(column), random, &expectations);
 }
 
-fn check_block(column: &Column, built: &Block, random: &mut Random, expectations: &[Expected]) {
+/// A block holds a column: every selection unpacks, every restriction matches, before and after reopening.
+pub fn check_block(column: &Column, built: &Block, random: &mut Random, expectations: &[Expected]) {
     let reopened = Block::open(BlockBytes::copy_of(built.bytes())).expect("a sound header");
     reopened
         .verify()
