@@ -242,8 +242,8 @@ fn write_chunk(
         Chunk::Hot(_) => {
             let slots = std::slice::from_ref(slot);
             let frozen = match freezer.freeze_chunks(table.table(), slots, None) {
-                // What FREEZE TABLE refuses must be kept all the same.
-                Err(e) if e.state() == SqlState::INVALID_PARAMETER => {
+                // What FREEZE TABLE refuses, or what a defect of an encoder makes of it, must be kept all the same.
+                Err(e) if matches!(e.state(), SqlState::INVALID_PARAMETER | SqlState::INTERNAL_ERROR) => {
                     stale = true;
                     Freezer::default().freeze_chunks(table.table(), slots, None)?
                 }

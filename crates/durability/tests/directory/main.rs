@@ -1,5 +1,8 @@
 //! Directories: closed and reopened, abandoned, damaged, opened twice.
 
+mod faults;
+mod files;
+
 use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{TableId, TableOptions};
 use frazil_durability::Directory;
