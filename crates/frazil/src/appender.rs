@@ -1,6 +1,7 @@
 //! Bulk loading through the API: batches in, one transaction.
 
 use crate::connection::Connection;
+use crate::database::Database;
 use frazil_catalog::TableId;
 use frazil_storage::Transaction;
 use frazil_types::{Result, RowBatch};
@@ -9,6 +10,7 @@ use frazil_types::{Result, RowBatch};
 /// was appended. It is a transaction of its own: other writers wait for it.
 #[derive(Debug)]
 pub struct Appender {
+    database: Database,
     transaction: Transaction,
     table: TableId,
     rows: u64,
@@ -16,12 +18,13 @@ pub struct Appender {
 
 impl Appender {
     pub(crate) fn new(connection: &Connection, table: &str) -> Result<Appender> {
-        let session = connection.start();
-        session.database().check_open()?;
+        let session = connection.start()?;
+        let _inside = connection.database().enter()?;
         let timeout = session.settings().lock_timeout;
         let transaction = session.database().store().begin(timeout, session.cancel())?;
         let table = transaction.snapshot().catalog().table(table)?.id;
         Ok(Appender {
+            database: connection.database().clone(),
             transaction,
             table,
             rows: 0,
@@ -35,8 +38,9 @@ impl Appender {
         Ok(())
     }
 
-    /// Makes the rows visible; returns their number.
+    /// Makes the rows visible; returns their number. 08003 once the database is closed.
     pub fn finish(self) -> Result<u64> {
+        let _inside = self.database.enter()?;
         self.transaction.commit();
         Ok(self.rows)
     }

@@ -4,11 +4,17 @@
 //! A chunk is taken to be cold once it has been full for the cooling time; then all full chunks are
 //! frozen, one small transaction each, as long as nobody else is writing. Blocks are built anew one by one,
 //! within a budget of bytes a second, so that what they take from statements is bounded.
+//!
+//! What fails, a panic included, is counted and kept (`SHOW frazil.background_failures`), and the thread goes on: with the
+//! next table, and at the next tick.
 
 use frazil_storage::Store;
-use std::sync::Arc;
+use frazil_types::{Error, Result};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -25,6 +31,7 @@ const NEVER: u64 = u64::MAX;
 pub struct BackgroundFreezer {
     cooling: Arc<AtomicU64>,
     refreeze_budget: Arc<AtomicU64>,
+    failures: Arc<Failures>,
     running: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,31 +42,27 @@ impl BackgroundFreezer {
         let cooling = Arc::new(AtomicU64::new(DEFAULT_COOLING.as_millis() as u64));
         let (running, ended) = channel::<()>();
         let refreeze_budget = Arc::new(AtomicU64::new(DEFAULT_REFREEZE_BUDGET));
-        let (limit, a_second) = (cooling.clone(), refreeze_budget.clone());
+        let failures = Arc::new(Failures::default());
+        let mut work = Work {
+            store,
+            cooling: cooling.clone(),
+            refreeze_budget: refreeze_budget.clone(),
+            failures: failures.clone(),
+            ended,
+            full_since: None,
+            budget: Budget::default(),
+            before: Instant::now(),
+        };
         let thread = std::thread::Builder::new().name("frazil-freezer".to_owned());
         let thread = thread.spawn(move || {
-            let mut full_since: Option<Instant> = None;
-            let (mut budget, mut before) = (Budget::default(), Instant::now());
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                let limit = limit.load(Ordering::Relaxed);
-                if limit == NEVER || !has_full_hot_chunk(&store) {
-                    full_since = None;
-                } else if full_since.get_or_insert_with(Instant::now).elapsed()
-                    >= Duration::from_millis(limit)
-                {
-                    freeze_all(&store, &ended);
-                    full_since = None;
-                }
-                store.end_epochs();
-                let now = Instant::now();
-                budget.grow(a_second.load(Ordering::Relaxed), now - before);
-                before = now;
-                refreeze(&store, &mut budget, &ended);
+            while work.ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                work.tick();
             }
         });
         BackgroundFreezer {
             cooling,
             refreeze_budget,
+            failures,
             running: Some(running),
             thread: thread.ok(),
         }
@@ -76,6 +79,11 @@ impl BackgroundFreezer {
         Some(self.cooling.load(Ordering::Relaxed))
             .filter(|&c| c != NEVER)
             .map(Duration::from_millis)
+    }
+
+    /// What failed since it started.
+    pub fn failures(&self) -> &Failures {
+        &self.failures
     }
 
     /// Sets the bytes of blocks that may be built anew in a second; 0 for none.
@@ -121,38 +129,110 @@ impl Drop for BackgroundFreezer {
     }
 }
 
+/// What the thread works on.
+struct Work {
+    store: Arc<Store>,
+    cooling: Arc<AtomicU64>,
+    refreeze_budget: Arc<AtomicU64>,
+    failures: Arc<Failures>,
+    ended: Receiver<()>,
+    full_since: Option<Instant>,
+    budget: Budget,
+    before: Instant,
+}
+
+impl Work {
+    fn tick(&mut self) {
+        let limit = self.cooling.load(Ordering::Relaxed);
+        if limit == NEVER || !has_full_hot_chunk(&self.store) {
+            self.full_since = None;
+        } else if self.full_since.get_or_insert_with(Instant::now).elapsed() >= Duration::from_millis(limit) {
+            self.freeze_all();
+            self.full_since = None;
+        }
+        self.store.end_epochs();
+        let now = Instant::now();
+        let a_second = self.refreeze_budget.load(Ordering::Relaxed);
+        self.budget.grow(a_second, now - self.before);
+        self.before = now;
+        self.refreeze();
+    }
+
+    /// Freezes what is full. An error is that of a chunk that cannot be read, which every statement on it will report,
+    /// or that cannot be held as its table's options ask, which FREEZE TABLE will report.
+    fn freeze_all(&self) {
+        while self.failures.note(|| self.store.freeze_step()) == Some(true) {
+            if self.has_ended() {
+                return;
+            }
+        }
+    }
+
+    /// Builds blocks anew within the budget. Errors are those of freezing; the next step leaves the block out.
+    fn refreeze(&mut self) {
+        while self.budget.allows() && !self.has_ended() {
+            match self.failures.note(|| self.store.refreeze_step()) {
+                Some(Some(step)) => self.budget.spend(step.bytes),
+                Some(None) | None => return,
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.try_recv() == Err(TryRecvError::Disconnected)
+    }
+}
+
+/// What failed in the background, where no statement reports it.
+#[derive(Debug, Default)]
+pub struct Failures(Mutex<(u64, Option<Error>)>);
+
+impl Failures {
+    /// Does a piece of work; what fails is counted, a panic too, and gives `None`.
+    fn note<T>(&self, work: impl FnOnce() -> Result<T>) -> Option<T> {
+        let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(Error::of_panic(&*p)));
+        done.map_err(|error| {
+            let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
+            *known = (known.0 + 1, Some(error));
+        })
+        .ok()
+    }
+}
+
+/// How many, and the last one's message.
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        match &known.1 {
+            None => write!(f, "0"),
+            Some(last) => write!(f, "{}, the last: {} {}", known.0, last.state(), last.message()),
+        }
+    }
+}
+
 fn has_full_hot_chunk(store: &Store) -> bool {
     let snapshot = store.snapshot();
     (snapshot.tables()).any(|t| t.sealed().iter().any(|slot| slot.hot().is_some()))
 }
 
-fn freeze_all(store: &Arc<Store>, ended: &Receiver<()>) {
-    // An error is that of a chunk that cannot be read, which every statement on it will report, or that
-    // cannot be held as its table's options ask, which FREEZE TABLE will report.
-    while store.freeze_step().unwrap_or(false) {
-        if has_ended(ended) {
-            return;
-        }
-    }
-}
-
-fn refreeze(store: &Arc<Store>, budget: &mut Budget, ended: &Receiver<()>) {
-    // Errors are those of freezing; the next step leaves the block out.
-    while budget.allows() && !has_ended(ended) {
-        match store.refreeze_step() {
-            Ok(Some(step)) => budget.spend(step.bytes),
-            Ok(None) | Err(_) => return,
-        }
-    }
-}
-
-fn has_ended(ended: &Receiver<()>) -> bool {
-    ended.try_recv() == Err(TryRecvError::Disconnected)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_is_kept_and_work_goes_on() {
+        let failures = Failures::default();
+        assert_eq!(failures.to_string(), "0");
+        assert_eq!(failures.note(|| Ok(7)), Some(7));
+        assert_eq!(failures.note(|| -> Result<u8> { panic!("the {}th", 4) }), None);
+        assert_eq!(failures.to_string(), "1, the last: XX000 panic: the 4th");
+        assert_eq!(
+            failures.note(|| -> Result<u8> { Err(Error::internal("no")) }),
+            None
+        );
+        assert_eq!(failures.to_string(), "2, the last: XX000 no");
+        assert_eq!(failures.note(|| Ok(8)), Some(8));
+    }
 
     #[test]
     fn a_budget_is_kept_over_time() {

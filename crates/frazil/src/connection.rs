@@ -78,23 +78,30 @@ impl Connection {
         parameters: &[Value],
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
-        let mut session = self.start();
-        session.database().check_open()?;
-        let deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);
-        if let Some(result) = execute::run_cached(&mut session, sql, parameters) {
+        let mut session = self.start()?;
+        let cached = {
+            let _inside = self.0.database.enter()?;
+            let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
+            execute::run_cached(&mut session, sql, parameters)
+        };
+        if let Some(result) = cached {
             return take(result?);
         }
-        drop(deadline);
         let statements = session.parse(sql)?;
         for statement in &statements {
-            let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);
-            take(execute::run(&mut session, statement, parameters)?)?;
+            let response = {
+                let _inside = self.0.database.enter()?;
+                let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
+                execute::run(&mut session, statement, parameters)?
+            };
+            take(response)?;
         }
         Ok(())
     }
 
     /// Parses one statement, to be run several times.
     pub fn prepare(&self, sql: &str) -> Result<Statement> {
+        self.0.database.check_open()?;
         let statement = self.session().parse_one(sql)?;
         Ok(Statement::new(self.clone(), statement))
     }
@@ -141,12 +148,14 @@ impl Connection {
         })
     }
 
-    /// Waits for the connection and makes it ready for a statement.
-    pub(crate) fn start(&self) -> MutexGuard<'_, Session> {
+    /// Waits for the connection and makes it ready for a statement, which then has to come in ([`Database::enter`]).
+    /// 08003 once the database is closed, and in a forked child, where nobody would ever give the connection back.
+    pub(crate) fn start(&self) -> Result<MutexGuard<'_, Session>> {
+        self.0.database.check_open()?;
         let session = self.session();
         self.0.cancel.reset();
         self.0.progress.reset();
-        session
+        Ok(session)
     }
 
     fn session(&self) -> MutexGuard<'_, Session> {

@@ -2,19 +2,26 @@
 
 use crate::background_freezer::BackgroundFreezer;
 use crate::connection::Connection;
+use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
 use frazil_durability::Directory;
 use frazil_exec::WorkerPool;
 use frazil_storage::Store;
-use frazil_types::{Error, MemoryBudget, Result, SqlState};
+use frazil_types::{MemoryBudget, Result};
+use frazil_vfs::Process;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Share of the machine's memory that statements may use unless `memory_limit` says otherwise.
 const MEMORY_SHARE: f64 = 0.8;
 
+/// The path of a database in memory; so is the empty one.
+const IN_MEMORY: &str = ":memory:";
+
 /// A database in memory or on a directory. Clones are the same database.
+///
+/// It belongs to the process that opened it. A child forked from that process cannot use it (08003), and leaves the
+/// directory and its lock alone when it drops it.
 #[derive(Clone, Debug)]
 pub struct Database(Arc<Inner>);
 
@@ -23,16 +30,25 @@ struct Inner {
     store: Arc<Store>,
     // None in memory, and once closed.
     directory: Mutex<Option<Directory>>,
-    closed: AtomicBool,
+    gate: Gate,
+    // Held by the one who closes.
+    closing: Mutex<()>,
+    process: Process,
     budget: MemoryBudget,
-    pool: WorkerPool,
-    freezer: BackgroundFreezer,
+    pool: Arc<WorkerPool>,
+    freezer: Arc<BackgroundFreezer>,
     plans: PlanCache,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         let directory = self.directory.get_mut().unwrap_or_else(|e| e.into_inner());
+        if !self.process.is_current() {
+            // The threads are the parent's, and so are the directory and its lock. What would join the ones or write to the
+            // other is never dropped.
+            std::mem::forget((self.pool.clone(), self.freezer.clone(), directory.take()));
+            return;
+        }
         if let Some(directory) = directory.take() {
             // Nobody is left to hear of a failure; whoever wants to know calls `close`.
             let _ = directory.close();
@@ -46,20 +62,26 @@ impl Database {
         Ok(Database::new(Store::new(), None))
     }
 
-    /// The database of a directory, which is made if it does not exist. One process at a time has it open.
+    /// The database of a directory, which is made if it does not exist. One process at a time has it open. The empty
+    /// path and `:memory:` are databases in memory.
     pub fn open(directory: &Path) -> Result<Database> {
+        if directory.as_os_str().is_empty() || directory == Path::new(IN_MEMORY) {
+            return Database::memory();
+        }
         let directory = Directory::open(directory)?;
         Ok(Database::new(directory.store().clone(), Some(directory)))
     }
 
     fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
         Database(Arc::new(Inner {
-            freezer: BackgroundFreezer::start(store.clone()),
+            freezer: Arc::new(BackgroundFreezer::start(store.clone())),
             store,
             directory: Mutex::new(directory),
-            closed: AtomicBool::new(false),
+            gate: Gate::default(),
+            closing: Mutex::new(()),
+            process: Process::current(),
             budget: MemoryBudget::new(Database::default_memory_limit()),
-            pool: WorkerPool::new(),
+            pool: Arc::new(WorkerPool::new()),
             plans: PlanCache::default(),
         }))
     }
@@ -74,33 +96,43 @@ impl Database {
         Connection::new(self.clone())
     }
 
-    /// Ends the database for all its connections. A directory holds everything that was committed, and
-    /// another process may open it.
+    /// Ends the database for all its connections. New statements are refused (08003), running ones are waited for, open
+    /// transactions are rolled back. Afterwards a directory holds everything that was committed, and another process may
+    /// open it. If writing it fails, nothing is closed: statements go on, and `close` may be called again.
     pub fn close(self) -> Result<()> {
-        self.0.closed.store(true, Ordering::SeqCst);
-        match self.directory().take() {
-            Some(directory) => directory.close(),
-            None => Ok(()),
+        self.0.process.check()?;
+        let _closing = self.0.closing.lock().unwrap_or_else(|e| e.into_inner());
+        self.0.gate.shut();
+        let mut directory = self.directory();
+        if let Some(open) = &*directory
+            && let Err(e) = open.checkpoint()
+        {
+            self.0.gate.reopen();
+            return Err(e);
         }
+        *directory = None;
+        Ok(())
     }
 
     /// Writes everything to the directory, so that a crash afterwards loses nothing of it.
     pub fn checkpoint(&self) -> Result<()> {
+        self.0.process.check()?;
         match &*self.directory() {
             Some(directory) => directory.checkpoint().map(drop),
             None => Ok(()),
         }
     }
 
-    /// 08003 once the database is closed.
+    /// Lets a statement in, which `close` then waits for. 08003 once the database is closed, and in a forked child.
+    pub(crate) fn enter(&self) -> Result<Inside<'_>> {
+        self.0.process.check()?;
+        self.0.gate.enter()
+    }
+
+    /// 08003 once the database is closed, and in a forked child.
     pub(crate) fn check_open(&self) -> Result<()> {
-        match self.0.closed.load(Ordering::SeqCst) {
-            false => Ok(()),
-            true => Err(Error::new(
-                SqlState::CONNECTION_DOES_NOT_EXIST,
-                "the database was closed",
-            )),
-        }
+        self.0.process.check()?;
+        self.0.gate.check()
     }
 
     fn directory(&self) -> MutexGuard<'_, Option<Directory>> {

@@ -9,7 +9,6 @@ use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Sta
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
 use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, SqlState, Value};
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,7 +46,7 @@ pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Op
     let text = text.trim().trim_end_matches(';').trim_end();
     let cached = runner.cached(text, &tables)?;
     let parameters = parameter_values(&cached.parameters, &cached.hidden, parameters);
-    let work = AssertUnwindSafe(|| {
+    let work = || {
         let bundle = Bundle {
             tables,
             parameters: parameters?,
@@ -55,8 +54,8 @@ pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Op
             origin: None,
         };
         query::select_again(&runner, &cached.query, bundle)
-    });
-    let result = catch_unwind(work).unwrap_or_else(|panic| Err(panicked(&*panic)));
+    };
+    let result = survive(work);
     if result.is_err() {
         session.transaction_mut().fail();
     }
@@ -65,19 +64,16 @@ pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Op
 
 /// Runs a statement. A failure ends the transaction it was part of.
 pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
-    // A panic is a defect of ours; the connection and everyone else's go on.
-    let work = AssertUnwindSafe(|| run_bound(session, parsed, parameters));
-    let result = catch_unwind(work).unwrap_or_else(|panic| Err(panicked(&*panic)));
+    let result = survive(|| run_bound(session, parsed, parameters));
     if result.is_err() {
         session.transaction_mut().fail();
     }
     result
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = (panic.downcast_ref::<&str>().copied())
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Error::internal(format!("panic: {}", text.unwrap_or("without a message")))
+/// Runs work whose panic, a defect of ours, becomes an error (XX000): the connection and everyone else's go on.
+pub fn survive<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
 }
 
 fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {

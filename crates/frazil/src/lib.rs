@@ -27,6 +27,7 @@ mod deadline;
 mod execute;
 mod explain;
 mod explain_freeze;
+mod gate;
 mod loader;
 mod parameters;
 mod plan_cache;

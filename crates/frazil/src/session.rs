@@ -3,12 +3,13 @@
 use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::connection::not_one;
 use crate::database::Database;
+use crate::execute;
 use crate::settings::{self, Settings};
 use crate::transaction::TransactionState;
 use frazil_exec::Progress;
 use frazil_frontend::ParsedStatement;
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::{Cancel, Error, Result, Value};
+use frazil_types::{Cancel, Error, Result, SqlState, Value};
 use std::sync::Arc;
 
 /// State of a connection.
@@ -71,7 +72,7 @@ impl Session {
     /// Cuts text into statements. An error inside a transaction ends it.
     pub fn parse(&mut self, sql: &str) -> Result<Vec<ParsedStatement>> {
         self.database.check_open()?;
-        frazil_frontend::parse(sql).inspect_err(|_| self.transaction.fail())
+        execute::survive(|| frazil_frontend::parse(sql)).inspect_err(|_| self.transaction.fail())
     }
 
     /// Parses text that must be one statement.
@@ -109,6 +110,12 @@ impl Session {
                 };
                 self.database.freezer().set_refreeze_budget(bytes);
             }
+            "frazil.background_failures" => {
+                return Err(Error::new(
+                    SqlState::CANT_CHANGE_PARAMETER,
+                    format!("parameter \"{name}\" cannot be changed"),
+                ));
+            }
             _ => return self.settings.set(name, value),
         }
         Ok(())
@@ -122,6 +129,7 @@ impl Session {
                 Some(cooling) => format!("{}ms", cooling.as_millis()),
                 None => "off".to_owned(),
             }),
+            "frazil.background_failures" => Ok(self.database.freezer().failures().to_string()),
             "frazil.refreeze_budget" => Ok(match self.database.freezer().refreeze_budget() {
                 0 => "off".to_owned(),
                 bytes => format!("{bytes}B"),

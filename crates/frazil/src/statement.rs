@@ -21,9 +21,9 @@ impl Statement {
 
     /// Runs it with values for `$1`, `$2` and so on.
     pub fn execute(&self, parameters: &[Value]) -> Result<Response> {
-        let mut session = self.connection.start();
-        let _deadline = Deadline::start(session.settings().statement_timeout, session.cancel());
-        session.database().check_open()?;
+        let mut session = self.connection.start()?;
+        let _inside = self.connection.database().enter()?;
+        let _deadline = Deadline::start(session.settings().statement_timeout, session.cancel())?;
         if let Some(result) = execute::run_cached(&mut session, &self.parsed.text, parameters) {
             return result;
         }

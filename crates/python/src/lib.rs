@@ -28,13 +28,16 @@ fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(m)
 }
 
-/// Opens a database: `":memory:"`, or a directory that is made if it does not exist.
+/// Opens a database: a directory, which is made if it does not exist, as str, bytes or os.PathLike; `":memory:"` and the
+/// empty path are databases in memory.
 #[pyfunction]
-#[pyo3(signature = (path = PathBuf::from(":memory:")))]
-fn connect(py: Python<'_>, path: PathBuf) -> PyResult<Connection> {
-    let database = py.detach(|| match path.to_str() {
-        Some(":memory:") => frazil::Database::memory(),
-        _ => frazil::Database::open(&path),
-    });
+#[pyo3(signature = (path = None))]
+fn connect(py: Python<'_>, path: Option<&Bound<'_, PyAny>>) -> PyResult<Connection> {
+    let path: PathBuf = match path {
+        // Decodes bytes as the system does, and refuses what is no path.
+        Some(path) => py.import("os")?.call_method1("fsdecode", (path,))?.extract()?,
+        None => PathBuf::new(),
+    };
+    let database = py.detach(|| frazil::Database::open(&path));
     Ok(Connection::new(database.map_err(errors::raise)?))
 }

@@ -16,9 +16,12 @@ use crate::transaction::{Transaction, check_batch};
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
 use frazil_catalog::TableId;
 use frazil_kernels::{Isa, Selection};
-use frazil_types::{CHUNK_ROWS, Cancel, Native, NativeType, Result, RowBatch, StringRef, dispatch_native};
+use frazil_types::{
+    CHUNK_ROWS, Cancel, Error, Native, NativeType, Result, RowBatch, SqlState, StringRef, dispatch_native,
+};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +39,16 @@ pub struct FrozenRows {
     /// For each row of the block the number of its source and its offset there; `None` when rows
     /// kept their places in the only source.
     moved: Option<Vec<(u16, u16)>>,
+}
+
+impl Table {
+    /// An error that is a defect of ours with the table in front; what the user can mend names the column alone.
+    fn blame(&self, error: Error) -> Error {
+        match error.state() {
+            SqlState::INTERNAL_ERROR => error.in_context(format!("table \"{}\"", self.name())),
+            _ => error,
+        }
+    }
 }
 
 impl Freezer {
@@ -64,7 +77,7 @@ impl Freezer {
         let inputs: Vec<ColumnInput<'_>> = (batch.columns.iter().zip(&table.schema().columns))
             .map(|(c, def)| ColumnInput::of_vector(c, 0..batch.rows).named(&def.name))
             .collect();
-        self.builder.build(&inputs)
+        self.builder.build(&inputs).map_err(|e| table.blame(e))
     }
 
     /// Freezes the visible rows of these chunks, at most 65,536, in their order or sorted by a column
@@ -78,7 +91,10 @@ impl Freezer {
         let gathered = GatheredRows::new(table, sources, order_by)?;
         let block = match gathered.rows {
             0 => None,
-            _ => Some(self.builder.build(&gathered.inputs(table))?),
+            _ => {
+                let built = self.builder.build(&gathered.inputs(table));
+                Some(built.map_err(|e| table.blame(e))?)
+            }
         };
         Ok(FrozenRows {
             block,
@@ -354,9 +370,12 @@ impl Store {
                 continue;
             };
             let mut freezer = Freezer::of_table(version);
-            match freezer.freeze_chunks(table, std::slice::from_ref(slot), None) {
-                Ok(frozen) => return self.swap(version, slot, frozen, freezer.options()),
-                Err(e) => failure = Some(e),
+            // A panic, a defect of ours, is this chunk's failure as an error is.
+            let freeze = || freezer.freeze_chunks(table, std::slice::from_ref(slot), None);
+            match catch_unwind(AssertUnwindSafe(freeze)) {
+                Ok(Ok(frozen)) => return self.swap(version, slot, frozen, freezer.options()),
+                Ok(Err(e)) => failure = Some(e),
+                Err(panic) => failure = Some(table.blame(Error::of_panic(&*panic))),
             }
         }
         failure.map_or(Ok(false), Err)

@@ -29,6 +29,13 @@ impl Cancel {
             .compare_exchange(0, 2, Ordering::Release, Ordering::Relaxed);
     }
 
+    /// Takes back what [`Cancel::time_out`] asked for. What the user asked for stays.
+    pub fn forget_time_out(&self) {
+        let _ = self
+            .0
+            .compare_exchange(2, 0, Ordering::Release, Ordering::Relaxed);
+    }
+
     /// Makes the flag ready for the next statement.
     pub fn reset(&self) {
         self.0.store(0, Ordering::Release);

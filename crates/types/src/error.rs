@@ -72,10 +72,14 @@ sql_states! {
     DUPLICATE_COLUMN = "42701";
     /// An unknown setting or type name.
     UNDEFINED_OBJECT = "42704";
+    /// A setting that shows something and cannot be set.
+    CANT_CHANGE_PARAMETER = "55P02";
     /// An object that is not in the state the statement needs.
     OBJECT_IN_USE = "55006";
     /// A lock that did not come in time.
     LOCK_NOT_AVAILABLE = "55P03";
+    /// The system refused something other than memory, such as a thread.
+    INSUFFICIENT_RESOURCES = "53000";
     /// Over the memory budget.
     OUT_OF_MEMORY = "53200";
     /// The disk is full.
@@ -134,6 +138,13 @@ impl Error {
             position: None,
             span: Span::NONE,
         }))
+    }
+
+    /// The error that a panic becomes where it is caught: a defect, XX000.
+    pub fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
+        let text = (panic.downcast_ref::<&str>().copied())
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Error::internal(format!("panic: {}", text.unwrap_or("without a message")))
     }
 
     /// A feature that is not supported; `what` names it, e.g. `"FULL OUTER JOIN"`.

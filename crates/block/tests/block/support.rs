@@ -1,7 +1,7 @@
 //! Columns that make the builder choose each encoding, and the naive evaluation of restrictions.
 
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnInput, ColumnOptions, Encoding, Layout};
-use frazil_types::{ColumnVector, LogicalType, RestrictionKind, Value};
+use frazil_types::{ColumnVector, LogicalType, RestrictionKind, SqlState, Value};
 use std::cmp::Ordering;
 
 pub use frazil_testkit::Random;
@@ -166,7 +166,7 @@ pub fn block_of(column: &Column) -> Block {
     build(&[column], vec![]).expect("the column is well-formed")
 }
 
-/// Builds a block of one column held so, if it can be.
+/// Builds a block of one column held so, if it can be. Panics if that fails for another reason.
 pub fn pinned(column: &Column, encoding: Encoding, layout: Option<Layout>) -> Option<Block> {
     let encoding = Some(encoding);
     let options = ColumnOptions {
@@ -174,7 +174,11 @@ pub fn pinned(column: &Column, encoding: Encoding, layout: Option<Layout>) -> Op
         layout,
         purpose: None,
     };
-    build(&[column], vec![options]).ok()
+    match build(&[column], vec![options]) {
+        Ok(block) => Some(block),
+        Err(e) if e.state() == SqlState::INVALID_PARAMETER => None,
+        Err(e) => panic!("{} as {encoding:?} with {layout:?} codes: {e}", column.name),
+    }
 }
 
 /// Builds a block of columns, with what is asked of each.
