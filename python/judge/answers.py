@@ -65,8 +65,11 @@ def difference(ours, theirs, ordered=(), loose=False):
     theirs = [tuple(map(plain, row)) for row in theirs]
     if len(ours) != len(theirs):
         return f"{len(ours)} rows, not {len(theirs)}: {ours[:3]} … {theirs[:3]}"
+    if ours and len(ours[0]) != len(theirs[0]):
+        return f"{len(ours[0])} columns, not {len(theirs[0])}"
     for at, (a, b) in enumerate(zip(ours, theirs)):
-        for column in ordered:
+        # A statement that was made smaller may have lost columns.
+        for column in (c for c in ordered if c < len(a)):
             if not equal(a[column], b[column], loose):
                 return f"order: row {at} has {a[column]!r}, not {b[column]!r}"
 

@@ -5,10 +5,12 @@ Frazil runs in a process of its own, so that a crash is an answer like any other
 import importlib.util
 import os
 import pickle
+import select
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 from . import tables
@@ -16,6 +18,7 @@ from .nodes import DUCKDB, FRAZIL, POSTGRES
 
 SOCKET = os.environ.get("JUDGE_PG", "/tmp/judge-pg/socket")
 TIMEOUT = 20  # seconds a statement may take
+PATIENCE = 10  # further seconds in which Frazil must have heard its timeout
 
 
 class Answer:
@@ -48,8 +51,11 @@ class Frazil:
     def run(self, sql, parameters=()):
         try:
             send(self.child.stdin, (sql, list(parameters)))
+            if not select.select([self.child.stdout], [], [], TIMEOUT + PATIENCE)[0]:
+                self.child.kill()
             got = receive(self.child.stdout)
         except (BrokenPipeError, EOFError):
+            # Status -9: it was killed here, because it did not hear its timeout.
             status = self.child.wait()
             self.start()
             for name, value in self.settings.items():
@@ -151,11 +157,15 @@ class DuckDB:
             self.con.execute(f"copy {table} from '{folder}/{table}.csv' (auto_detect false, header false, nullstr '\\N', quote '\"', escape '\"', delimiter ',')")
 
     def run(self, sql, parameters=()):
+        timer = threading.Timer(TIMEOUT, self.con.interrupt)
+        timer.start()
         try:
             cursor = self.con.execute(sql, list(parameters)) if parameters else self.con.execute(sql)
             return Answer(cursor.fetchall() if cursor.description else [])
         except Exception as error:
             return Answer(error=type(error).__name__, text=str(error).split("\n")[0])
+        finally:
+            timer.cancel()
 
     def close(self):
         self.con.close()

@@ -1,5 +1,7 @@
 """Statements as trees of text, so that they can be written for each dialect, counted and minimized."""
 
+from .tables import SQL_TYPES
+
 # What a tree is written for. Frazil's dialect is PostgreSQL's.
 FRAZIL, POSTGRES, DUCKDB = "frazil", "postgres", "duckdb"
 
@@ -86,7 +88,7 @@ def smaller(root):
             if below is not node and below.sort == node.sort and node.sort[0] in ("expr", "query", "source"):
                 found.append(rebuild(below))
         if node.sort[0] == "expr" and node.children():
-            found.append(rebuild(Node(node.sort, [f"cast(null as {node.sort[1]})"], type=node.type)))
+            found.append(rebuild(Node(node.sort, [f"cast(null as {SQL_TYPES.get(node.sort[1], 'interval')})"], type=node.type)))
         if node.sort[0] == "list" and len(node.parts) > 1:
             for at in range(len(node.parts)):
                 kept = [part for i, part in enumerate(node.parts) if i != at]

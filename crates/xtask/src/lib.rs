@@ -1,6 +1,7 @@
 //! What `cargo xtask` and its test share.
 #![forbid(unsafe_code)]
 
+mod circles;
 pub mod tidy;
 
 use std::env;

@@ -1,6 +1,7 @@
 //! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
 //! that ARCHITECTURE.md lists, `cargo xtask inlined` that vector intrinsics have become instructions of the
-//! program, `cargo xtask wheel` builds and installs the Python module into a virtual environment below `target`.
+//! program, `cargo xtask wheel` builds and installs the Python module into a virtual environment below `target`, and
+//! `cargo xtask judge --statements 100000` runs generated statements on Frazil and a judge (`python/judge`).
 #![forbid(unsafe_code)]
 
 use std::env;
@@ -15,9 +16,10 @@ fn main() -> ExitCode {
         Some("lint") => lint(&root),
         Some("wheel") => wheel(&root).map(|_| ()),
         Some("pytest") => wheel(&root).and_then(|python| pytest(&root, &python)),
+        Some("judge") => wheel(&root).and_then(|python| judge(&root, &python)),
         Some("tidy") => tidy(&root),
         Some("inlined") => inlined(&root),
-        _ => Err("usage: cargo xtask test | lint | tidy | inlined | wheel | pytest".to_string()),
+        _ => Err("usage: cargo xtask test | lint | tidy | inlined | wheel | pytest | judge".to_string()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -28,11 +30,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// The profile of all that the tests build: release code with our debug assertions and overflow checks.
+const PROFILE: &str = "checked";
+
 /// Everything, in the order in which a failure is cheapest to learn of.
 fn test(root: &Path) -> Result<(), String> {
     tidy(root)?;
     formatted(root)?;
-    run(cargo(root).args(["test", "--release", "--workspace", "--locked"]))?;
+    run(cargo(root).args(["test", "--profile", PROFILE, "--workspace", "--locked"]))?;
     inlined(root)?;
     let python = wheel(root)?;
     pytest(root, &python)
@@ -65,7 +70,7 @@ const CALLED_ELSEWHERE: [&str; 1] = ["_mm256_loadu_si256"];
 /// That our vector intrinsics are instructions. In a closure, or a function that lacks the instruction set, each is a call of
 /// a function, and a kernel 25 times as slow or worse, with nothing but benchmarks to tell.
 fn inlined(root: &Path) -> Result<(), String> {
-    let program = xtask::target_dir(root).join("release/frazil");
+    let program = xtask::target_dir(root).join(PROFILE).join("frazil");
     let Ok(listed) = Command::new("nm").arg("-C").arg(&program).output() else {
         eprintln!("nm is not installed: whether vector intrinsics are inlined was not checked");
         return Ok(());
@@ -97,7 +102,8 @@ fn lint(root: &Path) -> Result<(), String> {
     formatted(root)?;
     run(cargo(root).args([
         "clippy",
-        "--release",
+        "--profile",
+        PROFILE,
         "--workspace",
         "--all-targets",
         "--locked",
@@ -129,6 +135,7 @@ fn wheel(root: &Path) -> Result<PathBuf, String> {
     run(pip().arg("-r").arg(&requirements))?;
     run(pip()
         .args(["--no-build-isolation", "--force-reinstall", "--no-deps"])
+        .args(["--config-settings", &format!("build-args=--profile {PROFILE}")])
         .arg(root)
         .current_dir(root))?;
     Ok(python)
@@ -138,6 +145,14 @@ fn pytest(root: &Path, python: &Path) -> Result<(), String> {
     run(Command::new(python)
         .args(["-m", "pytest", "-q", "python/tests"])
         .current_dir(root))
+}
+
+/// A campaign of generated statements; the arguments behind `judge` are its own.
+fn judge(root: &Path, python: &Path) -> Result<(), String> {
+    run(Command::new(python)
+        .args(["-m", "judge"])
+        .args(env::args().skip(2))
+        .current_dir(root.join("python")))
 }
 
 fn cargo(root: &Path) -> Command {

@@ -1,5 +1,6 @@
 //! The rules of the tree that the compiler does not check: see ARCHITECTURE.md, "Invariants".
 
+use crate::circles;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Longest source file, tests apart.
 const FILE_LINES: usize = 700;
 /// Longest function.
-const FUNCTION_LINES: usize = 100;
+const FUNCTION_LINES: usize = 80;
 /// Crates that may hold unsafe code.
 const UNSAFE_CRATES: [&str; 9] = [
     "types", "vfs", "kernels", "block", "mvcc", "storage", "runtime", "codegen", "python",
@@ -23,6 +24,7 @@ pub fn check(root: &Path) -> io::Result<Vec<String>> {
     for member in &members {
         let folder = root.join("crates").join(member);
         check_unsafe_policy(&folder, member, &mut violations)?;
+        circles::check(&folder, member, &mut violations)?;
         for file in sources(&folder)? {
             let text = fs::read_to_string(&file)?;
             let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();

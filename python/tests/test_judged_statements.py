@@ -1,0 +1,73 @@
+"""Generated statements of the whole dialect, judged by DuckDB, by PostgreSQL where it is, and by themselves: a minute of what
+`python -m judge` does for hours.
+
+known_differences.txt lists the statements that are known to differ, by judge and seed. One that no longer differs fails the test
+until FRAZIL_JUDGED_RECORD=1 has written the file anew; so does a new one, which that does not write."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from judge import engines, metamorphic  # noqa: E402
+from judge.campaign import GOOD, Campaign  # noqa: E402
+
+STATEMENTS = int(os.environ.get("FRAZIL_JUDGED_STATEMENTS", "150"))
+CHECKS = int(os.environ.get("FRAZIL_METAMORPHIC_CHECKS", "100"))
+KNOWN = Path(__file__).with_name("known_differences.txt")
+# At most this share of answers may differ in a way that docs/sql.md tolerates.
+TOLERATED = 0.01
+# At least this share is answered by both engines.
+ANSWERED = 0.6
+
+
+@pytest.fixture(scope="module")
+def folder():
+    return engines.data_folder()
+
+
+def known(judge):
+    """Seeds of the judge's statements that are known to differ."""
+    lines = [line.split() for line in KNOWN.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {int(seed) for name, seed, *_ in lines if name == judge and int(seed) < STATEMENTS}
+
+
+def record(judge, kinds):
+    """Writes the judge's lines of the file anew."""
+    kept = [line for line in KNOWN.read_text(encoding="utf-8").splitlines() if not line.startswith(judge + " ")]
+    KNOWN.write_text("\n".join(kept + [f"{judge} {seed} {kind}" for seed, kind in kinds.items()]) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("judge", ["duckdb", "postgres"])
+def test_answers_are_the_judges(folder, judge):
+    if judge not in engines.judges_there():
+        pytest.skip(f"{judge} is not installed")
+    campaign = Campaign(folder, judge)
+    different, reports = {}, []
+    for seed in range(STATEMENTS):
+        statement, ours, verdict = campaign.run(seed)
+        if verdict.kind in GOOD:
+            continue
+        different[seed] = verdict.kind
+        if seed not in known(judge):
+            reports.append(campaign.report(seed, statement, ours, verdict, len(reports) < 3))
+    campaign.close()
+    if os.environ.get("FRAZIL_JUDGED_RECORD"):
+        record(judge, {seed: kind for seed, kind in different.items() if seed in known(judge) or os.environ["FRAZIL_JUDGED_RECORD"] == "all"})
+        return
+    assert not reports, f"{len(reports)} of {STATEMENTS} statements differ\n" + "\n".join(reports[:8])
+    mended = known(judge) - set(different)
+    assert not mended, f"mended: FRAZIL_JUDGED_RECORD=1 takes them out of {KNOWN.name}: {sorted(mended)}"
+    assert campaign.verdicts["tolerated"] <= TOLERATED * STATEMENTS, campaign.verdicts
+    assert campaign.answered >= ANSWERED * STATEMENTS, campaign.verdicts
+
+
+def test_what_must_be_alike_is(folder):
+    checker = metamorphic.Checker(folder)
+    wrong = [report for report in map(checker.check, range(CHECKS)) if report]
+    checker.close()
+    assert not wrong, f"{len(wrong)} checks fail\n" + "\n".join(wrong[:8])
+    assert checker.counts["tlp"] > checker.counts["tlp refused"], checker.counts
