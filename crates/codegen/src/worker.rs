@@ -96,7 +96,7 @@ impl Worker {
             _output: output,
             _calls: calls,
             memory,
-            scratch: Box::default(),
+            scratch: Box::new(Scratch::new(&open.budget)),
             rows: 0,
             open,
         })
