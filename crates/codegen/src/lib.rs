@@ -15,6 +15,7 @@ pub mod objects;
 pub mod open_pipeline;
 pub mod plan_layouts;
 pub mod row_source;
+mod scratch_marks;
 pub mod source_shape;
 pub mod worker;
 

@@ -292,7 +292,6 @@ impl Translator<'_, '_> {
 
     /// Ends the loop; the current block is the one behind it.
     pub fn close_row_loop(&mut self, rows: RowLoop) {
-        self.enter(rows.next);
         let following = self.b.ins().iadd_imm_s(rows.row, 1);
         match rows.around {
             Around::Nothing => self.jump(rows.head, &[following]),

@@ -73,6 +73,7 @@ impl Translator<'_, '_> {
             self.find_heads(vector)?;
             self.call_vector_function(vector)?;
         }
+        let mark = self.scratch_mark(self.work.operators.start);
         self.open_output()?;
         let rows = self.open_row_loop(input.is_none());
         self.scope.set_row(rows.row);
@@ -81,8 +82,11 @@ impl Translator<'_, '_> {
             self.source_row(source)?;
         }
         self.operators(self.work.operators.start, rows.next)?;
+        self.enter(rows.next);
+        self.release_scratch(mark)?;
         self.close_row_loop(rows);
         self.close_output()?;
+        self.release_all_scratch(mark)?;
         let ok = self.small(0);
         self.b.ins().return_(&[ok]);
         let output = std::mem::take(&mut self.work.output);

@@ -8,6 +8,7 @@ use frazil_plan::pipeline::Sink;
 use frazil_runtime::abi::{
     ErrorSlot, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
 };
+use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
 use frazil_runtime::sorter::SortSpec;
@@ -100,7 +101,7 @@ impl Worker {
             _output: output,
             _calls: calls,
             memory,
-            scratch: Box::default(),
+            scratch: Box::new(Scratch::new(&open.budget)),
             rows: 0,
             open,
         })
@@ -141,6 +142,10 @@ impl Worker {
         // SAFETY: the function was compiled for this pipeline: it reads as many source columns, parameters,
         // objects and bytes of stage memory as were made for it from the same plan, all alive during the call.
         let status = unsafe { entry(&raw mut context, rows as u64) };
+        // A function that panicked may have had no status to say so.
+        if let Some(error) = caught_panic::take() {
+            return Err(error);
+        }
         match status {
             STATUS_OK => Ok(Flow::Done),
             STATUS_ENOUGH => Ok(Flow::Enough),

@@ -3,8 +3,8 @@
 mod support;
 
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
-use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, Operator};
-use frazil_types::{ColumnVector, CompareOp, LogicalType, Result, Span, Value};
+use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, Operator};
+use frazil_types::{ColumnVector, CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::sync::Arc;
 use support::{Maker, compare, int};
 
@@ -117,4 +117,187 @@ fn in_groups_and_aggregates() {
         let rows = rows.count() as i128;
         assert_eq!(row[1], Value::Int(if row[0].is_null() { 0 } else { rows }));
     }
+}
+
+/// Gives its argument back; fails for those above a limit, panics above twice that.
+struct Below(i128);
+
+impl VectorFunction for Below {
+    fn name(&self) -> &str {
+        "below"
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        context: &CallContext<'_>,
+    ) -> Result<ColumnVector> {
+        context.check()?;
+        assert!(rows > 0);
+        let values: Vec<Value> = (0..rows).map(|r| arguments[0].value(r)).collect();
+        for value in values.iter().filter_map(Value::as_int) {
+            assert!(value <= 2 * self.0, "{value} is far too much");
+            if value > self.0 {
+                return Err(Error::new(SqlState::INVALID_PARAMETER, "too much"));
+            }
+        }
+        Ok(ColumnVector::from_values(result, &values))
+    }
+}
+
+fn below(limit: i128, e: Expr) -> Expr {
+    let f = VectorFunctionRef(Arc::new(Below(limit)));
+    let ty = e.ty;
+    Expr::new(ExprKind::VectorFunction(f, vec![e]), ty, true)
+}
+
+fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
+    let ty = otherwise.ty;
+    let otherwise = Some(Box::new(otherwise));
+    Expr::new(ExprKind::Case { branches, otherwise }, ty, true)
+}
+
+/// Rows with b = 0 to 2499; a is NULL where b % 10 = 3. `make` gets a and b.
+fn mapped(make: impl FnOnce(Expr, Expr) -> Expr) -> Result<Vec<(Value, i128)>> {
+    let mut m = Maker::default();
+    let (values, c, _) = input(&mut m);
+    let e = make(m.column(c[0]), m.column(c[1]));
+    let x = m.add(e.ty, true);
+    let root = Operator::Map {
+        input: Box::new(values),
+        expressions: vec![(x, e)],
+    };
+    let rows = m.run(root, &[x, c[1]])?;
+    let pair = |row: Vec<Value>| (row[0].clone(), row[1].as_int().unwrap());
+    Ok(rows.into_iter().map(pair).collect())
+}
+
+#[test]
+fn case_guards_its_branches() {
+    // Nested calls, a call in a condition, arguments that fail themselves outside the guard.
+    let rows = mapped(|_, b| {
+        let rest = compare(CompareOp::Gt, below(3000, b.clone()), int(1000, BIG));
+        let quotient = Expr::new(
+            ExprKind::Arithmetic(
+                ArithmeticOp::Div,
+                Box::new(int(1000, BIG)),
+                Box::new(Expr::new(
+                    ExprKind::Arithmetic(ArithmeticOp::Sub, Box::new(b.clone()), Box::new(int(1500, BIG))),
+                    BIG,
+                    false,
+                )),
+            ),
+            BIG,
+            false,
+        );
+        let low = compare(CompareOp::Le, b.clone(), int(100, BIG));
+        let zero = compare(CompareOp::Eq, b.clone(), int(1500, BIG));
+        case(
+            vec![
+                (low, below(100, below(100, b.clone()))),
+                (zero, int(-1, BIG)),
+                (rest, below(1000, quotient)),
+            ],
+            below(1000, b),
+        )
+    });
+    for (x, b) in rows.unwrap() {
+        let want = match b {
+            1500 => -1,
+            1001.. => 1000 / (b - 1500),
+            b => b,
+        };
+        assert_eq!(x, Value::Int(want), "{b}");
+    }
+}
+
+#[test]
+fn and_or_and_filter_guard_what_stands_behind_them() {
+    let small = |b: &Expr| compare(CompareOp::Le, b.clone(), int(100, BIG));
+    let call = |b: &Expr| compare(CompareOp::Ge, below(100, b.clone()), int(50, BIG));
+    let rows = mapped(|_, b| Expr::boolean(ExprKind::And(vec![small(&b), call(&b)]), true)).unwrap();
+    assert!(
+        rows.iter()
+            .all(|(x, b)| *x == Value::Bool((50..=100).contains(b)))
+    );
+    let large = |b: &Expr| compare(CompareOp::Gt, b.clone(), int(100, BIG));
+    let rows = mapped(|_, b| Expr::boolean(ExprKind::Or(vec![large(&b), call(&b)]), true)).unwrap();
+    assert!(rows.iter().all(|(x, b)| *x == Value::Bool(*b >= 50)));
+    // NULL decides neither: the call is evaluated, and fails.
+    let unknown = |a: &Expr| compare(CompareOp::Lt, a.clone(), int(-1, BIG));
+    let failed = mapped(|a, b| Expr::boolean(ExprKind::And(vec![unknown(&a), call(&b)]), true));
+    assert_eq!(failed.unwrap_err().state(), SqlState::INVALID_PARAMETER);
+    let mut m = Maker::default();
+    let (values, c, _) = input(&mut m);
+    let b = m.column(c[1]);
+    let root = Operator::Filter {
+        input: Box::new(values),
+        predicate: Expr::boolean(ExprKind::And(vec![small(&b), call(&b)]), true),
+    };
+    assert_eq!(m.run(root, &[c[1]]).unwrap().len(), 51);
+}
+
+#[test]
+fn let_is_computed_where_it_is_reached() {
+    let mut m = Maker::default();
+    let (values, c, _) = input(&mut m);
+    let (a, b) = (m.column(c[0]), m.column(c[1]));
+    let (x, own) = (m.add(BIG, true), m.add(BIG, true));
+    let value = below(100, b.clone());
+    let body = add(m.column(own), m.column(own), false);
+    let shared = Expr::new(
+        ExprKind::Let {
+            column: own,
+            value: Box::new(value),
+            body: Box::new(body),
+        },
+        BIG,
+        true,
+    );
+    let root = Operator::Map {
+        input: Box::new(values),
+        expressions: vec![(
+            x,
+            case(vec![(compare(CompareOp::Le, b, int(100, BIG)), shared)], a),
+        )],
+    };
+    let rows = m.run(root, &[x, c[1]]).unwrap();
+    for row in rows.iter().filter(|r| r[1].as_int() <= Some(100)) {
+        assert_eq!(row[0].as_int(), row[1].as_int().map(|b| 2 * b));
+    }
+}
+
+#[test]
+fn a_filter_guards_the_argument_of_its_aggregate() {
+    let mut m = Maker::default();
+    let (values, c, _) = input(&mut m);
+    let b = m.column(c[1]);
+    let count = m.add(BIG, false);
+    let call = AggregateCall {
+        function: AggregateFunction::Count,
+        argument: Some(below(100, b.clone())),
+        distinct: false,
+        filter: Some(compare(CompareOp::Le, b, int(100, BIG))),
+        ty: BIG,
+    };
+    let root = Operator::Aggregate {
+        input: Box::new(values),
+        groups: vec![],
+        aggregates: vec![(count, call)],
+    };
+    assert_eq!(m.run(root, &[count]).unwrap(), [[Value::Int(101)]]);
+}
+
+#[test]
+fn errors_and_panics_are_errors_of_the_statement() {
+    let failed = mapped(|_, b| below(2000, b)).unwrap_err();
+    assert_eq!(failed.state(), SqlState::INVALID_PARAMETER);
+    let panicked = mapped(|_, b| below(-1, b)).unwrap_err();
+    assert_eq!(panicked.state(), SqlState::INTERNAL_ERROR);
+    assert!(
+        panicked.message().contains("the function below panicked"),
+        "{panicked}"
+    );
 }

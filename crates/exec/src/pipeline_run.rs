@@ -7,8 +7,10 @@ use crate::run_plan::Environment;
 use crate::sinks::Sinks;
 use frazil_codegen::{CompiledPlan, Finished, Flow, OpenPipeline, Opening, Partial};
 use frazil_plan::pipeline::PipelinePlan;
+use frazil_runtime::caught_panic::panicked;
 use frazil_storage::TableSnapshot;
 use frazil_types::{Cancel, Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -22,7 +24,8 @@ struct Shared {
     morsels: usize,
     next: AtomicUsize,
     enough: AtomicBool,
-    cancel: Cancel,
+    /// The pipeline's own flag, below the statement's: a worker that fails stops the others by it.
+    stop: Cancel,
     progress: Arc<Progress>,
     done: Mutex<Done>,
 }
@@ -48,13 +51,14 @@ impl PipelineRun {
         environment: &Environment<'_>,
         sinks: &mut Sinks,
     ) -> Result<PipelineRun> {
+        let stop = environment.cancel.child();
         let opening = Opening {
             table,
             scan: environment.scan.clone(),
             finished,
             buffer: sinks.buffer(plan, index, finished)?,
             budget: environment.budget,
-            cancel: environment.cancel,
+            cancel: &stop,
         };
         let open = Arc::new(OpenPipeline::new(plan, code, index, opening)?);
         let morsels = open.morsels();
@@ -65,7 +69,7 @@ impl PipelineRun {
                 morsels,
                 next: AtomicUsize::new(0),
                 enough: AtomicBool::new(false),
-                cancel: environment.cancel.clone(),
+                stop,
                 progress: environment.progress.clone(),
                 done: Mutex::default(),
             }),
@@ -109,11 +113,14 @@ impl Shared {
     fn work(&self) {
         let Some(first) = self.take() else { return };
         self.done().began += 1;
-        if let Err(error) = self.run_from(first) {
+        // What a panic left half-done is the worker's own, and dropped with it.
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run_from(first)));
+        let ran = ran.unwrap_or_else(|panic| Err(panicked("a worker", panic.as_ref())));
+        if let Err(error) = ran {
             let mut done = self.done();
-            // The first error is the reason; the siblings only hear of the cancel.
+            // The first error is the reason; the siblings only hear that they are to stop.
             done.error.get_or_insert(error);
-            self.cancel.cancel();
+            self.stop.stop_siblings();
         }
     }
 
@@ -121,7 +128,7 @@ impl Shared {
         let mut worker = self.open.worker()?;
         let mut morsel = Some(first);
         while let Some(m) = morsel {
-            self.cancel.check()?;
+            self.stop.check()?;
             if worker.run(m)? == Flow::Enough {
                 self.enough.store(true, Ordering::Relaxed);
             }

@@ -4,11 +4,13 @@
 use crate::run_plan::Environment;
 use frazil_codegen::{CompiledPlan, Finished, Partial};
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Sink};
+use frazil_runtime::caught_panic::panicked;
 use frazil_runtime::{
     AggregateTable, BufferBuild, BufferWriter, GroupMerge, Groups, JoinBuild, JoinTable, SortedRows,
     SortedRun, Sorter,
 };
 use frazil_types::{Error, Result, RowBatch};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -89,7 +91,7 @@ impl Sinks {
             Sink::JoinBuild(id, _) => {
                 let spec = code.layouts.joins[id.0].spec.clone();
                 let table = JoinTable::new(spec, std::mem::take(&mut self.joins), environment.budget)?;
-                let table = link(Arc::new(table), environment);
+                let table = link(Arc::new(table), environment)?;
                 let rows = table.header.rows;
                 finished.joins[id.0] = Some(table);
                 rows
@@ -161,7 +163,8 @@ impl Sinks {
     }
 }
 
-/// Runs tasks `0..tasks` on all workers; the first error counts.
+/// Runs tasks `0..tasks` on all workers; the first error counts, and no task begins after it. 57014 between tasks once
+/// the statement is cancelled.
 fn for_all(
     environment: &Environment<'_>,
     tasks: usize,
@@ -170,6 +173,7 @@ fn for_all(
     let next = AtomicUsize::new(0);
     let error: Arc<Mutex<Option<Error>>> = Arc::default();
     let noted = error.clone();
+    let stop = environment.cancel.child();
     let workers = environment.threads.min(tasks);
     environment.pool.run(
         workers,
@@ -179,8 +183,13 @@ fn for_all(
                 if t >= tasks {
                     return;
                 }
-                if let Err(e) = task(t) {
+                let checked = || stop.check().and_then(|()| task(t));
+                let done = catch_unwind(AssertUnwindSafe(checked));
+                let done = done.unwrap_or_else(|panic| Err(panicked("a worker", panic.as_ref())));
+                if let Err(e) = done {
                     (noted.lock().unwrap_or_else(|e| e.into_inner())).get_or_insert(e);
+                    stop.stop_siblings();
+                    return;
                 }
             }
         }),
@@ -189,20 +198,22 @@ fn for_all(
     error.map_or(Ok(()), Err)
 }
 
-/// Links the rows of a join's table into its directory.
-fn link(table: Arc<JoinTable>, environment: &Environment<'_>) -> Arc<JoinTable> {
+/// Links the rows of a join's table into its directory. 57014 once the statement is cancelled.
+fn link(table: Arc<JoinTable>, environment: &Environment<'_>) -> Result<Arc<JoinTable>> {
     let parts = table.parts();
     if environment.threads == 1 || (table.header.rows as usize) < PARALLEL_ROWS {
-        (0..parts).for_each(|part| table.link_alone(part));
-        return table;
+        for part in 0..parts {
+            environment.cancel.check()?;
+            table.link_alone(part);
+        }
+        return Ok(table);
     }
     let shared = table.clone();
-    // Linking cannot fail.
-    let _ = for_all(environment, parts, move |part| {
+    for_all(environment, parts, move |part| {
         shared.link(part);
         Ok(())
-    });
-    table
+    })?;
+    Ok(table)
 }
 
 /// Makes the workers' groups one.

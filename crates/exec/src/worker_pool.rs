@@ -6,7 +6,7 @@
 //! workers run it.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
@@ -80,7 +80,7 @@ impl WorkerPool {
             }));
         }
         self.shared.arrived.notify_all();
-        task(0);
+        let own = catch_unwind(AssertUnwindSafe(|| task(0)));
         // Whoever did not begin need not: the work is done.
         lock(&self.shared.queue)
             .jobs
@@ -88,6 +88,11 @@ impl WorkerPool {
         let mut running = lock(&gate.running);
         while *running > 0 {
             running = gate.left.wait(running).unwrap_or_else(|e| e.into_inner());
+        }
+        drop(running);
+        // A panic of the caller is the caller's, once no helper works on its behalf any more.
+        if let Err(panic) = own {
+            resume_unwind(panic);
         }
     }
 
@@ -181,5 +186,18 @@ mod tests {
         let pool = WorkerPool::new();
         pool.run(3, Arc::new(|worker| assert_eq!(worker, 0, "a helper's panic")));
         pool.run(3, Arc::new(|_| ()));
+        // The caller's own comes back to it, when all have ended.
+        let ended = Arc::new(AtomicUsize::new(0));
+        let count = ended.clone();
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            pool.run(
+                3,
+                Arc::new(move |worker| {
+                    assert_ne!(worker, 0, "the caller's panic");
+                    count.fetch_add(1, Ordering::Relaxed);
+                }),
+            );
+        }));
+        assert!(ran.is_err() && ended.load(Ordering::Relaxed) <= 2);
     }
 }

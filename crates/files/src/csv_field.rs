@@ -2,7 +2,8 @@
 
 use frazil_types::decimal::{self, POWERS_OF_TEN};
 use frazil_types::{
-    ColumnDef, ColumnVector, Error, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, date,
+    ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, SqlState,
+    StringVectorBuilder, date,
 };
 
 /// A column under construction.
@@ -15,15 +16,15 @@ pub struct ColumnBuilder {
 }
 
 impl ColumnBuilder {
-    /// An empty column for up to `capacity` rows.
-    pub fn new(def: ColumnDef, capacity: usize) -> ColumnBuilder {
+    /// An empty column for up to `capacity` rows; the bytes of its strings are taken from `budget`.
+    pub fn new(def: ColumnDef, capacity: usize, budget: &MemoryBudget) -> ColumnBuilder {
         let is_string = def.ty.native() == NativeType::String;
         let mut values = ColumnVector::new(def.ty, if is_string { 0 } else { capacity });
         if !is_string {
             values.resize(capacity);
         }
         ColumnBuilder {
-            strings: StringVectorBuilder::new(def.ty, capacity),
+            strings: StringVectorBuilder::budgeted(def.ty, capacity, budget),
             def,
             values,
             nulls: Vec::new(),
@@ -102,8 +103,7 @@ impl ColumnBuilder {
                 format!("value too long for type {}", self.def.ty),
             ));
         }
-        self.strings.push(kept);
-        Ok(())
+        self.strings.try_push(kept)
     }
 
     /// The finished column.

@@ -2,14 +2,13 @@
 
 use crate::csv_field::ColumnBuilder;
 use crate::csv_splitter::{Marks, Record, Split, split};
-use crate::{BatchReader, io_error};
-use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Result, RowBatch, SqlState};
-use std::fs::File;
-use std::io::Read;
+use crate::file_input::FileInput;
+use crate::{BatchReader, ReadLimits};
+use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
 use std::path::{Path, PathBuf};
 
 const BUFFER_BYTES: usize = 1 << 20;
-/// A record longer than this is taken for a quote that was never closed.
+/// Longest record, in bytes; one that is longer is most likely a quote that was never closed.
 const RECORD_MAX_BYTES: usize = 1 << 30;
 
 /// What a CSV file looks like.
@@ -42,28 +41,35 @@ impl Default for CsvOptions {
 /// Reads records of a CSV file as rows of the given columns.
 pub struct CsvReader {
     path: PathBuf,
-    file: File,
+    input: FileInput,
+    limits: ReadLimits,
     options: CsvOptions,
     columns: Vec<ColumnDef>,
     buffer: Vec<u8>,
+    /// Covers the buffer and the record split off it, as far as they outgrow the usual size.
+    reservation: Reservation,
     start: usize,
     ended: bool,
     line: u64,
     record: Record,
     record_bytes: usize,
     bytes_read: u64,
-    bytes_total: u64,
 }
 
 impl CsvReader {
     /// Opens a file whose fields are `columns`, in that order. With a header its names must be the
     /// columns', in that order.
-    pub fn open(path: &Path, columns: &[ColumnDef], options: CsvOptions) -> Result<CsvReader> {
-        let file = File::open(path).map_err(|e| io_error(path, &e))?;
-        let bytes_total = file.metadata().map_err(|e| io_error(path, &e))?.len();
+    pub fn open(
+        path: &Path,
+        columns: &[ColumnDef],
+        options: CsvOptions,
+        limits: ReadLimits,
+    ) -> Result<CsvReader> {
         let mut reader = CsvReader {
             path: path.to_path_buf(),
-            file,
+            input: FileInput::open(path)?,
+            reservation: limits.budget.reservation(),
+            limits,
             options,
             columns: columns.to_vec(),
             buffer: Vec::with_capacity(BUFFER_BYTES),
@@ -73,7 +79,6 @@ impl CsvReader {
             record: Record::default(),
             record_bytes: 0,
             bytes_read: 0,
-            bytes_total,
         };
         reader.fill()?;
         if reader.buffer.starts_with(b"\xef\xbb\xbf") {
@@ -129,19 +134,24 @@ impl CsvReader {
         error.in_context(format!("file \"{}\", line {line}", self.path.display()))
     }
 
-    /// Reads more bytes behind those not split yet.
+    /// Reads more bytes behind those not split yet. 53200 over the budget.
     fn fill(&mut self) -> Result<()> {
         self.buffer.drain(..self.start);
         self.start = 0;
         let kept = self.buffer.len();
-        let grow = BUFFER_BYTES.max(kept);
-        self.buffer.resize(kept + grow, 0);
+        let whole = kept + BUFFER_BYTES.max(kept);
+        if whole > self.buffer.capacity() {
+            // As much again for the record, whose fields are copied out of the buffer.
+            let more = 2 * (whole - self.buffer.capacity());
+            self.reserve(more, whole).map_err(|e| {
+                self.place(self.line, e)
+                    .with_detail("a record must fit into memory")
+            })?;
+        }
+        self.buffer.resize(whole, 0);
         let mut filled = kept;
-        while filled < self.buffer.len() {
-            let n = self
-                .file
-                .read(&mut self.buffer[filled..])
-                .map_err(|e| io_error(&self.path, &e))?;
+        while filled < whole {
+            let n = self.input.read(&mut self.buffer[filled..], &self.limits)?;
             if n == 0 {
                 self.ended = true;
                 break;
@@ -151,6 +161,16 @@ impl CsvReader {
         self.buffer.truncate(filled);
         self.bytes_read += (filled - kept) as u64;
         Ok(())
+    }
+
+    /// Makes the buffer hold `whole` bytes, for which `more` bytes are reserved.
+    fn reserve(&mut self, more: usize, whole: usize) -> Result<()> {
+        self.reservation.grow(more)?;
+        let further = whole - self.buffer.len();
+        self.buffer.try_reserve_exact(further).map_err(|_| {
+            let message = format!("out of memory: the system refused {whole} bytes");
+            Error::new(SqlState::OUT_OF_MEMORY, message)
+        })
     }
 
     /// Splits the next record; gives the line it begins on, or `None` at the end of the file.
@@ -176,7 +196,13 @@ impl CsvReader {
                     return Ok(Some(line));
                 }
                 Split::Incomplete if self.buffer.len() - self.start < RECORD_MAX_BYTES => self.fill()?,
-                Split::Incomplete | Split::OpenQuote => {
+                Split::Incomplete => {
+                    let message = format!("a record is longer than the limit of {RECORD_MAX_BYTES} bytes");
+                    let error = Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message);
+                    let error = error.with_hint("is there a quote that is never closed?");
+                    return Err(self.place(self.line, error));
+                }
+                Split::OpenQuote => {
                     let error = Error::new(SqlState::BAD_COPY_FORMAT, "unterminated quoted field");
                     return Err(self.place(self.line, error));
                 }
@@ -214,10 +240,13 @@ impl BatchReader for CsvReader {
         let mut builders: Vec<ColumnBuilder> = self
             .columns
             .iter()
-            .map(|c| ColumnBuilder::new(c.clone(), CHUNK_ROWS))
+            .map(|c| ColumnBuilder::new(c.clone(), CHUNK_ROWS, &self.limits.budget))
             .collect();
         let mut rows = 0;
         while rows < CHUNK_ROWS {
+            if rows % 1024 == 0 {
+                self.limits.cancel.check()?;
+            }
             let Some(line) = self.next_record()? else { break };
             self.push_row(line, &mut builders)?;
             rows += 1;
@@ -229,7 +258,7 @@ impl BatchReader for CsvReader {
     fn progress(&self) -> (u64, u64) {
         (
             self.bytes_read - (self.buffer.len() - self.start) as u64,
-            self.bytes_total,
+            self.input.total,
         )
     }
 }

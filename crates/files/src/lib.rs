@@ -6,13 +6,14 @@
 mod csv_field;
 mod csv_reader;
 mod csv_splitter;
+mod file_input;
 mod parquet_column;
 mod parquet_reader;
 
 pub use csv_reader::{CsvOptions, CsvReader};
 pub use parquet_reader::ParquetReader;
 
-use frazil_types::{Error, Result, RowBatch, SqlState};
+use frazil_types::{Cancel, Error, MemoryBudget, Result, RowBatch, SqlState};
 use std::path::Path;
 
 /// Rows of a file, batch by batch.
@@ -22,6 +23,25 @@ pub trait BatchReader: Send {
     fn next_batch(&mut self) -> Result<Option<RowBatch>>;
     /// Work done so far and in all, in one unit (bytes or rows).
     fn progress(&self) -> (u64, u64);
+}
+
+/// What a reader runs under: its statement's cancel flag and memory budget.
+#[derive(Clone, Debug)]
+pub struct ReadLimits {
+    /// Polled while the reader waits for its file, and for each batch.
+    pub cancel: Cancel,
+    /// Where the reader takes what it holds of the file.
+    pub budget: MemoryBudget,
+}
+
+impl Default for ReadLimits {
+    /// Never cancelled, without a limit.
+    fn default() -> ReadLimits {
+        ReadLimits {
+            cancel: Cancel::new(),
+            budget: MemoryBudget::unlimited(),
+        }
+    }
 }
 
 /// The error for a file that the operating system refuses to open or read.

@@ -5,17 +5,18 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 use frazil_types::{
-    ColumnVector, Error, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, decimal,
+    ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, SqlState, StringVectorBuilder,
+    decimal,
 };
 
 /// An error and the row of the array it stands at.
 type AtRow<T> = std::result::Result<T, (usize, Error)>;
 
 /// Converts an array to a column of type `ty`.
-pub fn convert(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+pub fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
     let mut out = match ty {
         LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(2..) | LogicalType::Char(0) => {
-            strings(array, ty)?
+            strings(array, ty, budget)?
         }
         LogicalType::Char(1) => characters(array, ty)?,
         LogicalType::Boolean => booleans(array, ty)?,
@@ -185,8 +186,8 @@ fn each_text<'a>(
     }
 }
 
-fn strings(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
-    let mut out = StringVectorBuilder::new(ty, array.len());
+fn strings(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
+    let mut out = StringVectorBuilder::budgeted(ty, array.len(), budget);
     each_text(array, ty, |_, text| {
         let (kept, max) = match ty {
             LogicalType::Char(n) => (text.trim_end_matches(' '), n as usize),
@@ -199,8 +200,7 @@ fn strings(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
                 format!("value too long for type {ty}"),
             ));
         }
-        out.push(kept);
-        Ok(())
+        out.try_push(kept)
     })?;
     Ok(out.finish())
 }

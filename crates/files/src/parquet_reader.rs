@@ -1,18 +1,20 @@
 //! Reads a Parquet file into batches.
 
 use crate::parquet_column::convert;
-use crate::{BatchReader, io_error};
+use crate::{BatchReader, ReadLimits, io_error};
 use arrow_array::{Array, RecordBatch};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Result, RowBatch, SqlState};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Reads rows of a Parquet file as rows of the given columns.
 pub struct ParquetReader {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
+    limits: ReadLimits,
     columns: Vec<ColumnDef>,
     /// Position in the record batches of each of `columns`.
     sources: Vec<usize>,
@@ -21,8 +23,13 @@ pub struct ParquetReader {
 }
 
 impl ParquetReader {
-    /// Opens a file. Columns are found by name where the file has all the names, else by position.
-    pub fn open(path: &Path, columns: &[ColumnDef]) -> Result<ParquetReader> {
+    /// Opens a file. Columns are found by name where the file has all the names, else by position. 22P04 for a file that
+    /// is not Parquet or is damaged.
+    pub fn open(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
+        sound(path, || ParquetReader::open_sound(path, columns, limits))
+    }
+
+    fn open_sound(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
         let file = File::open(path).map_err(|e| io_error(path, &e))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| bad_file(path, &e))?;
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
@@ -42,6 +49,7 @@ impl ParquetReader {
         Ok(ParquetReader {
             path: path.to_path_buf(),
             reader,
+            limits,
             columns: columns.to_vec(),
             sources,
             done: 0,
@@ -69,7 +77,9 @@ impl ParquetReader {
                 );
                 return Err(Error::new(SqlState::NOT_NULL_VIOLATION, message).in_context(place(row)));
             }
-            columns.push(convert(array, def.ty).map_err(|(row, e)| e.in_context(place(row)))?);
+            columns.push(
+                convert(array, def.ty, &self.limits.budget).map_err(|(row, e)| e.in_context(place(row)))?,
+            );
         }
         Ok(RowBatch {
             columns,
@@ -80,18 +90,35 @@ impl ParquetReader {
 
 impl BatchReader for ParquetReader {
     fn next_batch(&mut self) -> Result<Option<RowBatch>> {
-        let Some(batch) = self.reader.next() else {
-            return Ok(None);
-        };
-        let batch = batch.map_err(|e| bad_file(&self.path, &e))?;
-        let rows = self.convert(&batch)?;
-        self.done += rows.rows as u64;
-        Ok(Some(rows))
+        self.limits.cancel.check()?;
+        let path = self.path.clone();
+        sound(&path, || {
+            let Some(batch) = self.reader.next() else {
+                return Ok(None);
+            };
+            let batch = batch.map_err(|e| bad_file(&path, &e))?;
+            // The pages are decoded by now; what they take beside the rows made of them counts too.
+            let _decoded = self.limits.budget.reserve(batch.get_array_memory_size())?;
+            let rows = self.convert(&batch)?;
+            self.done += rows.rows as u64;
+            Ok(Some(rows))
+        })
     }
 
     fn progress(&self) -> (u64, u64) {
         (self.done, self.total)
     }
+}
+
+/// Runs a part of the reading. The crate that knows the format panics at some damaged files: that is the file's fault, 22P04, and
+/// the statement gives the reader up.
+fn sound<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+        let said = said.unwrap_or_else(|| "the data are inconsistent".to_owned());
+        Err(bad_file(path, &format!("it is damaged ({said})")))
+    })
 }
 
 fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {

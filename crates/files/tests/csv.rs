@@ -1,7 +1,7 @@
 //! CSV: NULLs and empty strings, quotes over lines, byte order marks, and errors that name the place.
 
-use frazil_files::{BatchReader, CsvOptions, CsvReader};
-use frazil_types::{ColumnDef, Error, LogicalType, SqlState, Value};
+use frazil_files::{BatchReader, CsvOptions, CsvReader, ReadLimits};
+use frazil_types::{Cancel, ColumnDef, Error, LogicalType, MemoryBudget, SqlState, Value};
 use std::path::PathBuf;
 
 struct TempFile(PathBuf);
@@ -40,7 +40,7 @@ fn read(name: &str, content: &[u8], header: bool) -> Result<Vec<Vec<Value>>, Err
         header,
         ..CsvOptions::default()
     };
-    let mut reader = CsvReader::open(&file.0, &columns(), options)?;
+    let mut reader = CsvReader::open(&file.0, &columns(), options, ReadLimits::default())?;
     let mut rows = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         for row in 0..batch.rows {
@@ -127,4 +127,77 @@ fn records_longer_than_the_buffer_are_whole() {
             Value::Text("n,3".into())
         ]
     );
+}
+
+fn text_column() -> Vec<ColumnDef> {
+    vec![ColumnDef::new("note", LogicalType::Text)]
+}
+
+#[test]
+fn what_a_record_takes_is_within_the_budget() {
+    for (name, quote) in [("long-line", ""), ("long-quote", "\"")] {
+        let content = format!("short\n{quote}{}", "x".repeat(12 << 20));
+        let file = TempFile::new(name, content.as_bytes());
+        let limits = ReadLimits {
+            budget: MemoryBudget::new(8 << 20),
+            ..ReadLimits::default()
+        };
+        let budget = limits.budget.clone();
+        let mut reader =
+            CsvReader::open(&file.0, &text_column(), CsvOptions::default(), limits).expect("it opens");
+        let error = reader.next_batch().expect_err("too long");
+        assert_eq!(error.state(), SqlState::OUT_OF_MEMORY);
+        assert!(error.message().contains("line 2"), "{error}");
+        assert!(budget.peak() <= 8 << 20);
+        drop(reader);
+        assert_eq!(budget.used(), 0);
+    }
+}
+
+#[test]
+fn strings_of_a_batch_are_within_the_budget() {
+    let content = format!("{}\n", "y".repeat(1000)).repeat(5000);
+    let file = TempFile::new("wide-rows", content.as_bytes());
+    let read = |bytes| {
+        let limits = ReadLimits {
+            budget: MemoryBudget::new(bytes),
+            ..ReadLimits::default()
+        };
+        let mut reader = CsvReader::open(&file.0, &text_column(), CsvOptions::default(), limits)?;
+        reader.next_batch().map(|b| b.map_or(0, |b| b.rows))
+    };
+    assert_eq!(read(10 << 20).expect("enough"), 5000);
+    let error = read(3 << 20).expect_err("too few");
+    assert_eq!(error.state(), SqlState::OUT_OF_MEMORY);
+    assert!(error.message().contains("column 1 (\"note\")"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_and_waited_for_until_the_statement_is_cancelled() {
+    let path = std::env::temp_dir().join(format!("frazil-files-{}-pipe", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo").success());
+    let fifo = TempFile(path);
+    let open = |limits| CsvReader::open(&fifo.0, &text_column(), CsvOptions::default(), limits);
+    let to = fifo.0.clone();
+    let writer = std::thread::spawn(move || std::fs::write(to, "one\ntwo\n"));
+    let batch = open(ReadLimits::default())
+        .and_then(|mut r| r.next_batch())
+        .expect("two rows");
+    assert_eq!(batch.expect("two rows").rows, 2);
+    writer.join().expect("no panic").expect("it is written");
+    // Nobody writes: only the flag ends the wait.
+    let limits = ReadLimits {
+        cancel: Cancel::new(),
+        ..ReadLimits::default()
+    };
+    let cancel = limits.cancel.clone();
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        cancel.time_out();
+    });
+    let error = open(limits).map(|_| ()).expect_err("it is cancelled");
+    assert_eq!(error.message(), "canceling statement due to statement timeout");
+    canceller.join().expect("it only cancels");
 }

@@ -3,7 +3,7 @@
 
 use crate::loader;
 use crate::query::Runner;
-use frazil_files::{BatchReader, CsvOptions, CsvReader, ParquetReader};
+use frazil_files::{BatchReader, CsvOptions, CsvReader, ParquetReader, ReadLimits};
 use frazil_frontend::{CopyFormat, CopyOptions};
 use frazil_storage::Transaction;
 use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
@@ -23,7 +23,11 @@ pub fn from_file(
     let columns: Vec<ColumnDef> = (places.iter())
         .map(|&place| entry.schema.columns[place].clone())
         .collect();
-    let reader = open(Path::new(path), options, &columns)?;
+    let limits = ReadLimits {
+        cancel: runner.cancel().clone(),
+        budget: runner.budget().clone(),
+    };
+    let reader = open(Path::new(path), options, &columns, limits)?;
     let table = transaction.snapshot().table(entry.id)?.table().clone();
     let whole = places.iter().copied().eq(0..entry.schema.columns.len());
     let shape = |batch| match whole {
@@ -33,9 +37,14 @@ pub fn from_file(
     loader::load(runner, transaction, table, reader, &shape)
 }
 
-fn open(path: &Path, options: &CopyOptions, columns: &[ColumnDef]) -> Result<Box<dyn BatchReader>> {
+fn open(
+    path: &Path,
+    options: &CopyOptions,
+    columns: &[ColumnDef],
+    limits: ReadLimits,
+) -> Result<Box<dyn BatchReader>> {
     Ok(match options.format {
-        CopyFormat::Parquet => Box::new(ParquetReader::open(path, columns)?),
+        CopyFormat::Parquet => Box::new(ParquetReader::open(path, columns, limits)?),
         CopyFormat::Csv => {
             let options = CsvOptions {
                 header: options.header,
@@ -44,7 +53,7 @@ fn open(path: &Path, options: &CopyOptions, columns: &[ColumnDef]) -> Result<Box
                 escape: one_byte("ESCAPE", options.escape)?,
                 null: options.null.clone(),
             };
-            Box::new(CsvReader::open(path, columns, options)?)
+            Box::new(CsvReader::open(path, columns, options, limits)?)
         }
     })
 }

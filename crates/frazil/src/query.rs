@@ -13,7 +13,7 @@ use frazil_frontend::ExplainMode;
 use frazil_plan::{Operator, Plan};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
-use frazil_types::{Cancel, ColumnDef, Error, Result, Schema};
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, Schema};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,6 +39,11 @@ impl Runner {
     /// The flag that cancels the statement.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    /// What the statement's memory is taken from.
+    pub fn budget(&self) -> &MemoryBudget {
+        self.database.budget()
     }
 
     /// Where the statement says how far it is.

@@ -93,6 +93,7 @@ impl Session {
                     false => settings::bytes(name, value)?,
                 };
                 self.database.budget().set_limit(limit);
+                frazil_runtime::memory::limit_pool(limit);
             }
             "frazil.freeze_after" => {
                 let cooling = match value {

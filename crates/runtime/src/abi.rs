@@ -14,7 +14,9 @@
 //!   [`PipelineContext::scratch`], marked transient.
 //! - NULL never reaches a function: generated code tests validity before.
 
-use frazil_types::{Error, StringRef};
+use crate::memory::Memory;
+use frazil_types::string_builder::check_text_bytes;
+use frazil_types::{Error, MemoryBudget, Reservation, Result, StringRef};
 
 /// All went well; go on.
 pub const STATUS_OK: u32 = 0;
@@ -172,7 +174,7 @@ pub struct PipelineContext {
     pub stage_memory: *mut u8,
     /// Non-zero there asks to leave.
     pub cancel: *const u32,
-    /// Where functions keep the bytes of strings they make; emptied before each source vector.
+    /// Where functions keep the bytes of strings they make: see [`Scratch`]; emptied before each source vector.
     pub scratch: *mut Scratch,
     /// Where a failure is noted.
     pub error: ErrorSlot,
@@ -187,52 +189,122 @@ impl PipelineContext {
     }
 }
 
-/// Bytes of the strings that functions make while one source vector is worked on.
-#[derive(Debug, Default)]
+/// Bytes of the strings that functions make for the rows in hand: a stack of pages, taken from the statement's budget.
+///
+/// **Who frees them.** Code that makes strings in a loop over rows or matches notes [`Scratch::position`] before the
+/// loop, a **mark**. At the end of a turn no string made since the mark is in use except by rows in the stage's
+/// output vector: sinks copy what they keep, and what a stage called meanwhile made is dead when it
+/// returns, because each stage hands on what it has before. So once more than [`SCRATCH_LOOP_BYTES`] lie above the mark, the
+/// loop hands on its output vector and releases the stack down to the mark. Strings that stages and loops around it
+/// made lie below the mark.
+#[derive(Debug)]
+#[repr(C)]
 pub struct Scratch {
-    pages: Vec<Vec<u8>>,
-    current: usize,
+    /// Bytes between the bottom of the stack and its top, with what was left free at the ends of pages.
+    pub position: u64,
+    pages: Vec<ScratchPage>,
+    /// A page of the usual size that waits to be used again.
+    spare: Option<Memory>,
+    reservation: Reservation,
 }
 
-/// Bytes of a page of scratch strings.
+#[derive(Debug)]
+struct ScratchPage {
+    memory: Memory,
+    /// Position of its first byte.
+    begin: u64,
+}
+
+/// Bytes of a page of scratch strings, unless one string needs more.
 const SCRATCH_PAGE: usize = 64 << 10;
 
+/// So many bytes of strings a loop makes before it releases them: few enough to stay in the second-level cache.
+pub const SCRATCH_LOOP_BYTES: u64 = 256 << 10;
+
 impl Scratch {
-    /// Forgets all strings; keeps the memory.
+    /// An empty stack; its pages are taken from `budget`.
+    pub fn new(budget: &MemoryBudget) -> Scratch {
+        Scratch {
+            position: 0,
+            pages: Vec::new(),
+            spare: None,
+            reservation: budget.reservation(),
+        }
+    }
+
+    /// Forgets all strings; keeps one page.
     pub fn clear(&mut self) {
-        if self.pages.is_empty() {
-            return;
+        if self.position > 0 {
+            self.release(0);
         }
-        self.pages.retain(|p| p.capacity() <= SCRATCH_PAGE);
-        self.pages.iter_mut().for_each(Vec::clear);
-        self.current = 0;
     }
 
-    /// Room for a string of `len` bytes, zeroed, that stays in place until `clear`.
-    pub fn allocate(&mut self, len: usize) -> &mut [u8] {
-        let fits = |p: &Vec<u8>| p.capacity() - p.len() >= len;
-        while self.current < self.pages.len() && !fits(&self.pages[self.current]) {
-            self.current += 1;
+    /// Forgets the strings above a position that [`Scratch::position`] had before.
+    pub fn release(&mut self, mark: u64) {
+        while self.pages.last().is_some_and(|page| page.begin >= mark)
+            && let Some(page) = self.pages.pop()
+        {
+            if page.memory.bytes() == SCRATCH_PAGE && self.spare.is_none() {
+                self.spare = Some(page.memory);
+            } else {
+                self.reservation.shrink(page.memory.bytes());
+            }
         }
-        if self.current == self.pages.len() {
-            self.pages.push(Vec::with_capacity(len.max(SCRATCH_PAGE)));
-        }
-        let page = &mut self.pages[self.current];
-        let start = page.len();
-        page.resize(start + len, 0);
-        &mut page[start..]
+        self.position = mark;
     }
 
-    /// Keeps a string; the reference is marked transient.
-    pub fn keep(&mut self, bytes: &[u8]) -> StringRef {
+    /// Room for a string of `len` bytes that stays in place until it is released. The content is arbitrary. Errors:
+    /// 54000 above the longest string, 53200 over the budget.
+    pub fn allocate(&mut self, len: usize) -> Result<&mut [u8]> {
+        let room = |page: &ScratchPage| page.begin + page.memory.bytes() as u64 - self.position;
+        if self.pages.last().is_none_or(|page| room(page) < len as u64) {
+            self.grow(len)?;
+        }
+        let Some(page) = self.pages.last() else {
+            return Err(Error::internal("scratch without a page"));
+        };
+        let start = page
+            .memory
+            .as_ptr()
+            .wrapping_add((self.position - page.begin) as usize);
+        self.position += len as u64;
+        // SAFETY: the page has the room, its bytes are initialised, and nobody was handed these since they
+        // were released.
+        Ok(unsafe { std::slice::from_raw_parts_mut(start, len) })
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) -> Result<()> {
+        check_text_bytes(len)?;
+        let begin = self.pages.last().map_or(0, |p| p.begin + p.memory.bytes() as u64);
+        let memory = match self.spare.take() {
+            Some(spare) if len <= SCRATCH_PAGE => spare,
+            kept => {
+                self.spare = kept;
+                let bytes = len.max(SCRATCH_PAGE);
+                self.reservation.grow(bytes)?;
+                Memory::stale(bytes)?
+            }
+        };
+        self.pages.push(ScratchPage { memory, begin });
+        self.position = begin;
+        Ok(())
+    }
+
+    /// Takes `bytes` of the statement's budget for as long as the reservation lives. 53200.
+    pub fn reserve(&self, bytes: usize) -> Result<Reservation> {
+        self.reservation.budget().reserve(bytes)
+    }
+
+    /// Keeps a string; the reference is marked transient. Errors as [`Scratch::allocate`].
+    pub fn keep(&mut self, bytes: &[u8]) -> Result<StringRef> {
         if bytes.len() <= frazil_types::string_ref::INLINE_BYTES {
-            return StringRef::inline(bytes);
+            return Ok(StringRef::inline(bytes));
         }
-        let room = self.allocate(bytes.len());
+        let room = self.allocate(bytes.len())?;
         room.copy_from_slice(bytes);
-        // SAFETY: pages do not move their bytes (their capacity is never exceeded) and live until `clear`,
-        // which is what the transient mark says.
-        unsafe { StringRef::new(room) }.as_transient()
+        // SAFETY: pages do not move and live until the string is released, which is what the transient mark says.
+        Ok(unsafe { StringRef::new(room) }.as_transient())
     }
 }
 
@@ -291,18 +363,35 @@ mod tests {
     }
 
     #[test]
-    fn scratch_strings_stay_until_cleared() {
-        let mut scratch = Scratch::default();
+    fn scratch_strings_stay_until_released() {
+        let budget = MemoryBudget::new(4 << 20);
+        let mut scratch = Scratch::new(&budget);
         let texts: Vec<String> = (0..5000)
             .map(|i| format!("a string of some length {i}"))
             .collect();
-        let kept: Vec<StringRef> = texts.iter().map(|t| scratch.keep(t.as_bytes())).collect();
-        for (text, string) in texts.iter().zip(&kept) {
-            assert!(string.is_transient());
-            // SAFETY: not cleared yet.
-            assert_eq!(unsafe { string.text() }, text);
+        let keep = |scratch: &mut Scratch, part: &[String]| -> Vec<StringRef> {
+            part.iter().map(|t| scratch.keep(t.as_bytes()).unwrap()).collect()
+        };
+        let below = keep(&mut scratch, &texts[..2500]);
+        let mark = scratch.position;
+        for _ in 0..100 {
+            let above = keep(&mut scratch, &texts[2500..]);
+            scratch.keep(&vec![b'x'; 1 << 20]).unwrap();
+            for (text, string) in texts.iter().zip(below.iter().chain(&above)) {
+                assert!(string.is_transient());
+                // SAFETY: not released yet.
+                assert_eq!(unsafe { string.text() }, text);
+            }
+            scratch.release(mark);
+            assert_eq!(scratch.position, mark);
         }
+        let refused = scratch.keep(&vec![b'x'; 5 << 20]).unwrap_err();
+        assert_eq!(refused.state().0, "53200");
+        assert_eq!(scratch.allocate((1 << 30) + 1).unwrap_err().state().0, "54000");
+        assert!(budget.used() < 1 << 20);
         scratch.clear();
-        assert_eq!(scratch.keep(b"short").len(), 5);
+        assert_eq!(scratch.keep(b"short").unwrap().len(), 5);
+        drop(scratch);
+        assert_eq!(budget.used(), 0);
     }
 }

@@ -233,6 +233,8 @@ runtime_functions! {
     SortGrow = catching objects::sort_grow(Context, *mut Sorter) -> *mut u8;
     /// `(context, heap, string, out) -> status`: a string that lives as long as the heap.
     StringKeep = catching objects::string_keep(Context, *mut StringHeap, Text, TextOut) -> u32;
+    /// `(context, mark) -> status`: forgets the strings made since the scratch's position was `mark`.
+    ScratchRelease = catching objects::scratch_release(Context, u64) -> u32;
     /// `(context, table, hash) -> row`: a new group, zeroed, with its header. Null on failure. May move the directory.
     AggregateInsert = catching objects::aggregate_insert(Context, *mut AggregateTable, u64) -> *mut u8;
     /// `(context, table, slot) -> row`: a new group of an array. Null on failure.

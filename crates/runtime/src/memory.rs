@@ -7,12 +7,13 @@
 use frazil_types::{Error, Result, SqlState};
 use std::alloc::Layout;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// From this size on memory is mapped on its own and asks for huge pages: fewer faults and TLB misses.
 const HUGE_PAGE: usize = 2 << 20;
 const ALIGNMENT: usize = 64;
-/// Most bytes of unused mappings that are kept.
+/// Most bytes of unused mappings that are kept, unless [`limit_pool`] says less.
 pub const POOLED_BYTES: usize = 256 << 20;
 
 /// A piece of memory, freed when dropped.
@@ -35,6 +36,9 @@ struct Mapping {
 
 // SAFETY: nobody else refers to an unused mapping.
 unsafe impl Send for Mapping {}
+
+/// What [`limit_pool`] said last.
+static POOL_LIMIT: AtomicUsize = AtomicUsize::new(POOLED_BYTES);
 
 static POOL: Mutex<VecDeque<Mapping>> = Mutex::new(VecDeque::new());
 
@@ -121,16 +125,29 @@ fn pool(mapping: Mapping) {
         let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
         pool.push_back(mapping);
         let mut total: usize = pool.iter().map(|m| m.bytes).sum();
-        while total > POOLED_BYTES {
+        let limit = POOL_LIMIT.load(Ordering::Relaxed);
+        while total > limit {
             let Some(oldest) = pool.pop_front() else { break };
             total -= oldest.bytes;
             surplus.push(oldest);
         }
     }
-    for m in surplus {
+    unmap(surplus);
+}
+
+fn unmap(mappings: impl IntoIterator<Item = Mapping>) {
+    for m in mappings {
         // SAFETY: made by `map` with this size, and nobody refers to it.
         unsafe { libc::munmap(m.start.cast(), m.bytes) };
     }
+}
+
+/// Keeps at most a quarter of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
+/// query counts towards nobody's budget. The pool is the process's; the limit set last holds.
+pub fn limit_pool(memory_limit: usize) {
+    POOL_LIMIT.store((memory_limit / 4).min(POOLED_BYTES), Ordering::Relaxed);
+    let all = std::mem::take(&mut *POOL.lock().unwrap_or_else(PoisonError::into_inner));
+    unmap(all);
 }
 
 /// Maps a huge-page-aligned range and gives back what surrounds it. `bytes`: a multiple of [`HUGE_PAGE`].

@@ -5,14 +5,12 @@
 //! and [`StringHeap::reset`] takes its bytes back before the next vector.
 
 use crate::memory::Memory;
+use frazil_types::string_builder::check_text_bytes;
 use frazil_types::string_ref::INLINE_BYTES;
-use frazil_types::{Error, MemoryBudget, Reservation, Result, SqlState, StringRef};
+use frazil_types::{MemoryBudget, Reservation, Result, StringRef};
 
 const FIRST_PAGE: usize = 4 << 10;
 const LARGEST_PAGE: usize = 1 << 20;
-
-/// Longest string that a function makes, in bytes.
-pub const MAX_STRING_BYTES: usize = 1 << 30;
 
 /// Bytes of strings, allocated by bumping a pointer.
 #[derive(Debug)]
@@ -56,12 +54,7 @@ impl StringHeap {
 
     #[cold]
     fn grow(&mut self, bytes: usize) -> Result<()> {
-        if bytes > MAX_STRING_BYTES {
-            return Err(Error::new(
-                SqlState::PROGRAM_LIMIT_EXCEEDED,
-                format!("a string of {bytes} bytes is longer than the limit of {MAX_STRING_BYTES}"),
-            ));
-        }
+        check_text_bytes(bytes)?;
         while let Some(page) = self.pages.get(self.used) {
             self.used += 1;
             if page.bytes() >= bytes {

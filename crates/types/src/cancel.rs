@@ -1,13 +1,45 @@
-//! Cancelling a statement: one flag, set by a user, a timeout or a failed sibling, polled per morsel
-//! and per stage vector.
+//! Cancelling a statement: a flag, set by a user or a timeout, polled per morsel and per stage vector. Parts of a
+//! statement have **child** flags: workers stop their siblings by one, without a word to the statement's user.
 
 use crate::{Error, Result, SqlState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A shared flag. 0: go on.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicU32>);
+pub struct Cancel(Arc<Flag>);
+
+const USER: u32 = 1;
+const TIMEOUT: u32 = 2;
+const SIBLING: u32 = 3;
+
+#[derive(Debug, Default)]
+struct Flag {
+    state: AtomicU32,
+    /// Flags that are set when this one is.
+    children: Mutex<Vec<Weak<Flag>>>,
+}
+
+impl Flag {
+    fn children(&self) -> MutexGuard<'_, Vec<Weak<Flag>>> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the flag unless it is set, and those below it.
+    fn set(&self, reason: u32) {
+        let set = self
+            .state
+            .compare_exchange(0, reason, Ordering::Release, Ordering::Relaxed);
+        if set.is_ok() {
+            // A child that is not yet in this list finds the flag set once it is: see `child`.
+            let children: Vec<Weak<Flag>> = self.children().clone();
+            children
+                .iter()
+                .filter_map(Weak::upgrade)
+                .for_each(|child| child.set(reason));
+        }
+    }
+}
 
 impl Cancel {
     /// A flag that is not set.
@@ -15,18 +47,35 @@ impl Cancel {
         Cancel::default()
     }
 
+    /// A flag that is set along with this one, and may be set without it.
+    pub fn child(&self) -> Cancel {
+        let child = Cancel::new();
+        {
+            let mut children = self.0.children();
+            children.retain(|c| c.strong_count() > 0);
+            children.push(Arc::downgrade(&child.0));
+        }
+        // Whoever set this flag before the child stood in the list did not see it.
+        match self.0.state.load(Ordering::Acquire) {
+            0 => {}
+            reason => child.0.set(reason),
+        }
+        child
+    }
+
     /// Asks the statement to stop on behalf of its user.
     pub fn cancel(&self) {
-        let _ = self
-            .0
-            .compare_exchange(0, 1, Ordering::Release, Ordering::Relaxed);
+        self.0.set(USER);
     }
 
     /// Asks the statement to stop because its time is up.
     pub fn time_out(&self) {
-        let _ = self
-            .0
-            .compare_exchange(0, 2, Ordering::Release, Ordering::Relaxed);
+        self.0.set(TIMEOUT);
+    }
+
+    /// Asks the workers that poll this flag, a child, to stop because one of them failed: the error is that worker's.
+    pub fn stop_siblings(&self) {
+        self.0.set(SIBLING);
     }
 
     /// Takes back what [`Cancel::time_out`] asked for. What the user asked for stays.
@@ -38,33 +87,63 @@ impl Cancel {
 
     /// Makes the flag ready for the next statement.
     pub fn reset(&self) {
-        self.0.store(0, Ordering::Release);
+        self.0.state.store(0, Ordering::Release);
     }
 
     /// Whether it is set.
     #[inline]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
+        self.0.state.load(Ordering::Relaxed) != 0
     }
 
     /// An error of condition 57014 if it is set.
     #[inline]
     pub fn check(&self) -> Result<()> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.0.state.load(Ordering::Relaxed) {
             0 => Ok(()),
-            2 => Err(Error::new(
-                SqlState::QUERY_CANCELED,
-                "canceling statement due to statement timeout",
-            )),
-            _ => Err(Error::new(
-                SqlState::QUERY_CANCELED,
-                "canceling statement due to user request",
-            )),
+            reason => Err(canceled(reason)),
         }
     }
 
     /// Where generated code polls: non-zero asks it to leave. Valid as long as this flag lives.
     pub fn as_ptr(&self) -> *const u32 {
-        self.0.as_ptr()
+        self.0.state.as_ptr()
+    }
+}
+
+#[cold]
+fn canceled(reason: u32) -> Error {
+    let why = match reason {
+        TIMEOUT => "statement timeout",
+        SIBLING => "an error in another worker",
+        _ => "user request",
+    };
+    Error::new(
+        SqlState::QUERY_CANCELED,
+        format!("canceling statement due to {why}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_hear_of_their_parent_and_not_the_other_way() {
+        let statement = Cancel::new();
+        let (a, b) = (statement.child(), statement.child());
+        a.stop_siblings();
+        assert!(a.is_set() && !b.is_set() && !statement.is_set());
+        statement.time_out();
+        let late = b.child();
+        for flag in [&statement, &b, &late] {
+            let said = flag.check().unwrap_err();
+            assert_eq!(said.message(), "canceling statement due to statement timeout");
+        }
+        assert!(a.check().unwrap_err().message().contains("another worker"));
+        drop((a, b, late));
+        statement.reset();
+        assert!(!statement.child().is_set());
+        assert_eq!(statement.0.children().len(), 1);
     }
 }

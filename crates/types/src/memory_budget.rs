@@ -112,6 +112,11 @@ impl Reservation {
         self.bytes -= given;
     }
 
+    /// The budget it is taken from.
+    pub fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -15,6 +15,7 @@
 use super::hash_join_build::JoinKeys;
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{build_anchor, place_build_row};
+use crate::scratch_marks::ScratchMark;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -89,6 +90,7 @@ impl Translator<'_, '_> {
     fn plain_probe(&mut self, probe: &Probe<'_>) -> Result<()> {
         let candidate = self.block(&[types::I64]);
         let (none, next) = (self.b.create_block(), self.b.create_block());
+        let scratch = self.scratch_mark(probe.at);
         self.head(probe, candidate, &[])?;
         let row = self.enter(candidate)[0];
         let some = self.b.create_block();
@@ -111,15 +113,14 @@ impl Translator<'_, '_> {
             JoinKind::ProbeSemi => self.operators(rest, probe.done)?,
             JoinKind::ProbeAnti => self.jump(probe.done, &[]),
             JoinKind::ProbeMark(column) => {
-                return self.mark_probe(probe, column, mark, (row, candidate), (next, none));
+                return self.mark_probe(probe, column, mark, (row, candidate), (next, none), scratch);
             }
             JoinKind::ProbeOuter | JoinKind::FullOuter => {
                 return Err(Error::internal("an outer probe in the wrong place"));
             }
         }
         self.enter(next);
-        let following = self.load_word(row, NEXT_OFFSET);
-        self.jump(candidate, &[following]);
+        self.next_match(row, candidate, none, scratch)?;
         self.enter(none);
         if probe.kind == JoinKind::ProbeAnti {
             self.scope.back_to(mark);
@@ -165,13 +166,13 @@ impl Translator<'_, '_> {
         mark: crate::columns_in_scope::Mark,
         (row, candidate): (ir::Value, Block),
         (next, none): (Block, Block),
+        scratch: ScratchMark,
     ) -> Result<()> {
         let merge = self.block(&[types::I8, types::I8]);
         let one = self.byte(true);
         self.jump(merge, &[one, one]);
         self.enter(next);
-        let following = self.load_word(row, NEXT_OFFSET);
-        self.jump(candidate, &[following]);
+        self.next_match(row, candidate, none, scratch)?;
         self.enter(none);
         self.scope.back_to(mark);
         let zero = self.byte(false);
@@ -188,6 +189,25 @@ impl Translator<'_, '_> {
         self.operators(probe.at + 1, probe.done)
     }
 
+    /// Goes on with the row behind `row` in its chain, or to `none`. A chain may be as long as the build side: its walk hears
+    /// of a cancel, and releases the strings it makes.
+    fn next_match(
+        &mut self,
+        row: ir::Value,
+        candidate: Block,
+        none: Block,
+        scratch: ScratchMark,
+    ) -> Result<()> {
+        self.release_scratch(scratch)?;
+        let following = self.load_word(row, NEXT_OFFSET);
+        let more = self.b.create_block();
+        self.branch(following, more, none);
+        self.enter(more);
+        self.poll_cancel();
+        self.jump(candidate, &[following]);
+        Ok(())
+    }
+
     /// Joins that also give out probe rows without a match.
     fn outer_probe(&mut self, probe: &Probe<'_>) -> Result<()> {
         let candidate = self.block(&[types::I64, types::I8]);
@@ -195,6 +215,7 @@ impl Translator<'_, '_> {
         let emit = self.block(&[types::I64]);
         let (none, after) = (self.b.create_block(), self.b.create_block());
         let zero = self.byte(false);
+        let scratch = self.scratch_mark(probe.at);
         self.head(probe, candidate, &[zero])?;
         let values = self.enter(candidate);
         let (row, matched) = (values[0], values[1]);
@@ -228,6 +249,8 @@ impl Translator<'_, '_> {
         let args: [ir::BlockArg; 2] = [row.into(), one.into()];
         self.b.ins().brif(last, probe.done, &[], next, &args);
         let values = self.enter(next);
+        self.release_scratch(scratch)?;
+        self.poll_cancel();
         let following = self.load_word(values[0], NEXT_OFFSET);
         self.jump(candidate, &[following, values[1]]);
         Ok(())

@@ -5,6 +5,7 @@ mod copying;
 mod directories;
 mod explaining;
 mod holding;
+mod hostile;
 mod limits;
 mod refreezing;
 mod statements;

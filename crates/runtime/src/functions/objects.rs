@@ -76,6 +76,14 @@ pub unsafe fn string_keep(
 }
 
 /// # Safety
+/// `context` must be the pipeline's; no string made since the mark is used any more.
+pub unsafe fn scratch_release(context: *mut PipelineContext, mark: u64) -> u32 {
+    // SAFETY: by contract.
+    unsafe { (*(*context).scratch).release(mark) };
+    STATUS_OK
+}
+
+/// # Safety
 /// `hashes` or `keys`, and `out`, must hold `rows` values; the table must be linked.
 pub unsafe fn join_heads(
     table: *const JoinTable,

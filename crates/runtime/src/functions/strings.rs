@@ -2,11 +2,10 @@
 //! transient mark; those that make bytes keep them in the context's scratch.
 
 use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
-use crate::string_heap::MAX_STRING_BYTES;
 use frazil_kernels::LikePattern;
 use frazil_kernels::hash::fold_string;
+use frazil_types::StringRef;
 use frazil_types::string_ref::INLINE_BYTES;
-use frazil_types::{Error, SqlState, StringRef};
 
 type Text = *const StringRef;
 type TextOut = *mut StringRef;
@@ -138,24 +137,82 @@ pub unsafe fn position(string: Text, part: Text) -> i64 {
     }
 }
 
-/// Keeps a new string, unless it is too long (54000).
+/// Keeps a new string. Fails with 54000 and 53200 as [`Scratch::allocate`](crate::abi::Scratch::allocate).
 ///
 /// # Safety
 /// `context` must be the pipeline's, `out` valid for a write.
 pub(super) unsafe fn put(context: *mut PipelineContext, bytes: &[u8], out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
-        if bytes.len() > MAX_STRING_BYTES {
-            return (*context).fail(too_long(bytes.len()));
+        match (*(*context).scratch).keep(bytes) {
+            Ok(string) => {
+                out.write_unaligned(string);
+                STATUS_OK
+            }
+            Err(error) => (*context).fail(error),
         }
-        out.write_unaligned((*(*context).scratch).keep(bytes));
+    }
+}
+
+/// Room in the scratch for a string of `len` bytes that is not held inline, and the reference to it, or a status.
+///
+/// # Safety
+/// `context` must be the pipeline's; the room is used before anything else is done with the context.
+unsafe fn room<'a>(context: *mut PipelineContext, len: usize) -> Result<&'a mut [u8], u32> {
+    // SAFETY: by contract.
+    unsafe {
+        let room = (*(*context).scratch).allocate(len);
+        room.map_err(|error| (*context).fail(error))
+    }
+}
+
+/// Makes a string of a text's characters, each mapped to some; `ascii` does the same to ASCII in place.
+///
+/// # Safety
+/// As [`put`]; the string must be alive.
+unsafe fn mapped<I: Iterator<Item = char>>(
+    context: *mut PipelineContext,
+    string: Text,
+    out: TextOut,
+    map: impl Fn(char) -> I,
+    ascii: fn(&mut [u8]),
+) -> u32 {
+    // SAFETY: by contract. The room is filled to its length with whole characters.
+    unsafe {
+        let string = string.read_unaligned();
+        let text = string.text();
+        let fill = |to: &mut [u8]| match text.is_ascii() {
+            true => {
+                to.copy_from_slice(text.as_bytes());
+                ascii(to);
+            }
+            false => encode(text.chars().flat_map(&map), to),
+        };
+        let len = match text.is_ascii() {
+            true => text.len(),
+            false => text.chars().flat_map(&map).map(char::len_utf8).sum(),
+        };
+        if len <= INLINE_BYTES {
+            let mut short = [0; INLINE_BYTES];
+            fill(&mut short[..len]);
+            out.write_unaligned(StringRef::inline(&short[..len]));
+            return STATUS_OK;
+        }
+        let room = match room(context, len) {
+            Ok(room) => room,
+            Err(status) => return status,
+        };
+        fill(room);
+        out.write_unaligned(StringRef::new(room).as_transient());
     }
     STATUS_OK
 }
 
-fn too_long(bytes: usize) -> Error {
-    let message = format!("a string of {bytes} bytes is longer than the limit of {MAX_STRING_BYTES}");
-    Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+fn encode(characters: impl Iterator<Item = char>, to: &mut [u8]) {
+    let mut at = 0;
+    for c in characters {
+        at += c.encode_utf8(&mut to[at..]).len();
+    }
 }
 
 /// # Safety
@@ -163,11 +220,32 @@ fn too_long(bytes: usize) -> Error {
 pub unsafe fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
-        put(
+        let text = string.read_unaligned();
+        if text.text().contains('Σ') {
+            // The only letter whose lower case depends on where it stands.
+            return lower_sigma(context, text, out);
+        }
+        mapped(
             context,
-            string.read_unaligned().text().to_lowercase().as_bytes(),
+            string,
             out,
+            char::to_lowercase,
+            <[u8]>::make_ascii_lowercase,
         )
+    }
+}
+
+/// # Safety
+/// As [`lower`].
+#[cold]
+unsafe fn lower_sigma(context: *mut PipelineContext, string: StringRef, out: TextOut) -> u32 {
+    // SAFETY: by contract. Lower case takes at most three times the bytes, held for the call.
+    unsafe {
+        let reserved = (*(*context).scratch).reserve(3 * string.len());
+        match reserved {
+            Ok(_held) => put(context, string.text().to_lowercase().as_bytes(), out),
+            Err(error) => (*context).fail(error),
+        }
     }
 }
 
@@ -176,10 +254,12 @@ pub unsafe fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -
 pub unsafe fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
-        put(
+        mapped(
             context,
-            string.read_unaligned().text().to_uppercase().as_bytes(),
+            string,
             out,
+            char::to_uppercase,
+            <[u8]>::make_ascii_uppercase,
         )
     }
 }
@@ -191,9 +271,6 @@ pub unsafe fn concat(context: *mut PipelineContext, a: Text, b: Text, out: TextO
     unsafe {
         let (a, b) = (a.read_unaligned(), b.read_unaligned());
         let len = a.len() + b.len();
-        if len > MAX_STRING_BYTES {
-            return (*context).fail(too_long(len));
-        }
         if len <= INLINE_BYTES {
             let mut both = [0; INLINE_BYTES];
             both[..a.len()].copy_from_slice(a.bytes());
@@ -201,7 +278,10 @@ pub unsafe fn concat(context: *mut PipelineContext, a: Text, b: Text, out: TextO
             out.write_unaligned(StringRef::inline(&both[..len]));
             return STATUS_OK;
         }
-        let room = (*(*context).scratch).allocate(len);
+        let room = match room(context, len) {
+            Ok(room) => room,
+            Err(status) => return status,
+        };
         room[..a.len()].copy_from_slice(a.bytes());
         room[a.len()..].copy_from_slice(b.bytes());
         out.write_unaligned(StringRef::new(room).as_transient());
@@ -230,13 +310,37 @@ pub unsafe fn replace(
             return STATUS_OK;
         }
         let (text, from, to) = (string.text(), from.text(), to.text());
-        if to.len() > from.len() {
-            let growth = (to.len() - from.len()).saturating_mul(text.matches(from).count());
-            if text.len().saturating_add(growth) > MAX_STRING_BYTES {
-                return (*context).fail(too_long(text.len().saturating_add(growth)));
-            }
+        let found = text.matches(from).count();
+        if found == 0 {
+            out.write_unaligned(string);
+            return STATUS_OK;
         }
-        put(context, text.replace(from, to).as_bytes(), out)
+        let len = (text.len() - found * from.len()).saturating_add(found.saturating_mul(to.len()));
+        let pieces = || {
+            let between = text.split(from).enumerate();
+            between.flat_map(|(i, part)| [if i == 0 { "" } else { to }, part])
+        };
+        if len <= INLINE_BYTES {
+            let mut short = [0; INLINE_BYTES];
+            join(pieces(), &mut short);
+            out.write_unaligned(StringRef::inline(&short[..len]));
+            return STATUS_OK;
+        }
+        let room = match room(context, len) {
+            Ok(room) => room,
+            Err(status) => return status,
+        };
+        join(pieces(), room);
+        out.write_unaligned(StringRef::new(room).as_transient());
+    }
+    STATUS_OK
+}
+
+fn join<'t>(pieces: impl Iterator<Item = &'t str>, to: &mut [u8]) {
+    let mut at = 0;
+    for piece in pieces {
+        to[at..at + piece.len()].copy_from_slice(piece.as_bytes());
+        at += piece.len();
     }
 }
 
@@ -244,10 +348,11 @@ pub unsafe fn replace(
 pub(super) mod tests {
     use super::*;
     use crate::abi::{ErrorSlot, Partitions, Scratch};
+    use frazil_types::MemoryBudget;
 
     /// Runs `f` with a context to make strings in.
     pub fn context<T>(f: impl FnOnce(*mut PipelineContext) -> T) -> T {
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(&MemoryBudget::unlimited());
         let mut context = PipelineContext {
             source: std::ptr::null(),
             partitions: Partitions::SIDE_BY_SIDE,
@@ -328,6 +433,10 @@ pub(super) mod tests {
         unsafe {
             assert_eq!(made(|c, o| upper(c, &s("Größe"), o)).unwrap(), "GRÖSSE");
             assert_eq!(made(|c, o| lower(c, &s("ÄB C"), o)).unwrap(), "äb c");
+            assert_eq!(made(|c, o| lower(c, &s("ΟΔΟΣ"), o)).unwrap(), "οδος");
+            let sharp = "ß".repeat(20);
+            let sharp = StringRef::new(sharp.as_bytes());
+            assert_eq!(made(|c, o| upper(c, &sharp, o)).unwrap(), "SS".repeat(20));
             assert_eq!(made(|c, o| concat(c, &s("ab"), &s("cd"), o)).unwrap(), "abcd");
             assert_eq!(
                 made(|c, o| concat(c, &s(long), &s("!"), o)).unwrap(),

@@ -1,0 +1,114 @@
+//! Loops that make strings release them: see [`Scratch`] for why nobody uses them any more.
+//!
+//! Only stages whose expressions make strings have this code. A string lies in the scratch until the loop around
+//! it has made [`SCRATCH_LOOP_BYTES`] of them, whatever number of rows or matches that takes.
+
+use crate::translator::{FailurePoint, Hoisted, Translator};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder};
+use frazil_plan::pipeline::{PipelineOperator, Sink};
+use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_runtime::abi::{PipelineContext, SCRATCH_LOOP_BYTES, Scratch};
+use frazil_runtime::functions::Function;
+use frazil_types::Result;
+use std::mem::offset_of;
+
+/// The scratch's position before a loop; none where the loop makes no strings.
+pub(crate) type ScratchMark = Option<ir::Value>;
+
+/// Whether a row's evaluation of an expression may make a string in the scratch.
+fn makes_strings(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| {
+        found |= match &part.kind {
+            ExprKind::Cast(_) => part.ty.is_string(),
+            ExprKind::Function(f, _) => matches!(
+                f,
+                ScalarFunction::Lower
+                    | ScalarFunction::Upper
+                    | ScalarFunction::Concat
+                    | ScalarFunction::Replace
+            ),
+            _ => false,
+        }
+    });
+    found
+}
+
+fn operator_makes_strings(operator: &PipelineOperator) -> bool {
+    match operator {
+        PipelineOperator::Filter(e) => makes_strings(e),
+        PipelineOperator::Map(list) => list.iter().any(|(_, e)| makes_strings(e)),
+        PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).any(makes_strings),
+    }
+}
+
+impl Translator<'_, '_> {
+    /// The mark of a loop whose body is the stage's operators from `at` on, taken in the current block.
+    pub fn scratch_mark(&mut self, at: usize) -> ScratchMark {
+        // The keys of a probe behind the boundary are computed in front of it.
+        let operators = &self.work.pipeline.operators;
+        let end = operators.len().min(self.work.operators.end + 1);
+        let makes = operators[at.min(end)..end].iter().any(operator_makes_strings)
+            || (self.work.next.is_none() && self.sink_makes_strings());
+        makes.then(|| self.scratch_position())
+    }
+
+    fn sink_makes_strings(&self) -> bool {
+        match &self.work.pipeline.sink {
+            Sink::JoinBuild(_, keys) => keys.iter().any(makes_strings),
+            Sink::Aggregate(id) => {
+                let table = &self.unit.plan.aggregates[id.0];
+                let calls = table.aggregates.iter();
+                let of_calls = calls.flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
+                table
+                    .groups
+                    .iter()
+                    .map(|g| &g.1)
+                    .chain(of_calls)
+                    .any(makes_strings)
+            }
+            _ => false,
+        }
+    }
+
+    fn scratch_position(&mut self) -> ir::Value {
+        let scratch = self.hoist(Hoisted::Context(offset_of!(PipelineContext, scratch) as i32));
+        self.load_word(scratch, offset_of!(Scratch, position) as i32)
+    }
+
+    /// At the end of a turn of the loop: releases the strings made since its mark once they are many. Rows of the output
+    /// vector may refer to them, so they are handed on first.
+    pub fn release_scratch(&mut self, mark: ScratchMark) -> Result<()> {
+        let Some(mark) = mark else { return Ok(()) };
+        let position = self.scratch_position();
+        let made = self.b.ins().isub(position, mark);
+        let many = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::UnsignedGreaterThan, made, SCRATCH_LOOP_BYTES as i64);
+        let (release, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(release);
+        self.branch(many, release, on);
+        self.enter(release);
+        if let Some(count) = self.work.count {
+            self.flush_rest(count)?;
+            let zero = self.word(0);
+            self.b.def_var(count, zero);
+        }
+        let context = self.context;
+        self.call_checked(Function::ScratchRelease, &[context, mark], FailurePoint::CALL)?;
+        self.jump(on, &[]);
+        self.enter(on);
+        Ok(())
+    }
+
+    /// At the end of a stage that made strings: what is left of them is dead, its rows having been handed on.
+    pub fn release_all_scratch(&mut self, mark: ScratchMark) -> Result<()> {
+        if let Some(mark) = mark {
+            let context = self.context;
+            self.call_checked(Function::ScratchRelease, &[context, mark], FailurePoint::CALL)?;
+        }
+        Ok(())
+    }
+}

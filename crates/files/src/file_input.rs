@@ -1,0 +1,118 @@
+//! Where a reader's bytes come from: a regular file, or something that may keep its reader waiting.
+
+use crate::{ReadLimits, io_error};
+use frazil_types::{Error, Result};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// Bytes that the thread behind a pipe reads at once.
+const PIECE_BYTES: usize = 1 << 16;
+/// How long a reader waits for a pipe before it looks whether the statement is cancelled.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The bytes of a file in order.
+pub(crate) struct FileInput {
+    path: PathBuf,
+    source: Source,
+    /// Bytes of the file; 0 where nobody knows.
+    pub total: u64,
+}
+
+enum Source {
+    Regular(File),
+    /// A pipe or device: a thread of its own reads it, because opening and reading it may wait for a writer for ever. Once the
+    /// receiver is gone the thread ends with the next piece.
+    Waiting {
+        pieces: Receiver<io::Result<Vec<u8>>>,
+        piece: Vec<u8>,
+        at: usize,
+    },
+}
+
+impl FileInput {
+    /// Opens a file. Errors: 58P01, 58030.
+    pub fn open(path: &Path) -> Result<FileInput> {
+        let metadata = std::fs::metadata(path).map_err(|e| io_error(path, &e))?;
+        let waits = !metadata.is_file() && !metadata.is_dir();
+        let source = match waits {
+            false => Source::Regular(File::open(path).map_err(|e| io_error(path, &e))?),
+            true => Source::Waiting {
+                pieces: pieces(path).map_err(|e| io_error(path, &e))?,
+                piece: Vec::new(),
+                at: 0,
+            },
+        };
+        Ok(FileInput {
+            path: path.to_path_buf(),
+            source,
+            total: if waits { 0 } else { metadata.len() },
+        })
+    }
+
+    /// Reads some bytes into `to`; 0 at the end. Errors: 58030, and 57014 once the statement is cancelled.
+    pub fn read(&mut self, to: &mut [u8], limits: &ReadLimits) -> Result<usize> {
+        limits.cancel.check()?;
+        let failed = |e: &io::Error| -> Error { io_error(&self.path, e) };
+        let (pieces, piece, at) = match &mut self.source {
+            Source::Regular(file) => {
+                return loop {
+                    match file.read(to) {
+                        Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                        read => break read.map_err(|e| failed(&e)),
+                    }
+                };
+            }
+            Source::Waiting { pieces, piece, at } => (pieces, piece, at),
+        };
+        while *at == piece.len() {
+            match pieces.recv_timeout(PATIENCE) {
+                Ok(next) => (*piece, *at) = (next.map_err(|e| failed(&e))?, 0),
+                Err(RecvTimeoutError::Timeout) => limits.cancel.check()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            }
+        }
+        let n = to.len().min(piece.len() - *at);
+        to[..n].copy_from_slice(&piece[*at..*at + n]);
+        *at += n;
+        Ok(n)
+    }
+}
+
+/// The pieces of a file, read by a thread, at most two ahead.
+fn pieces(path: &Path) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
+    let (sender, receiver) = sync_channel(2);
+    let path = path.to_path_buf();
+    let read = move || {
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) => {
+                let _ = sender.send(Err(error));
+                return;
+            }
+        };
+        loop {
+            let mut piece = vec![0; PIECE_BYTES];
+            let piece = match file.read(&mut piece) {
+                Ok(0) => return,
+                Ok(n) => {
+                    piece.truncate(n);
+                    Ok(piece)
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => Err(e),
+            };
+            let over = piece.is_err();
+            // Nobody receives any more: the statement has ended.
+            if sender.send(piece).is_err() || over {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("frazil-copy".to_owned())
+        .spawn(read)?;
+    Ok(receiver)
+}
