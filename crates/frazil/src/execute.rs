@@ -60,7 +60,7 @@ pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Op
     if result.is_err() {
         session.transaction_mut().fail();
     }
-    Some(result)
+    Some(result.map_err(|error| error.placed_in(text)))
 }
 
 /// Runs a statement. A failure ends the transaction it was part of.
@@ -71,7 +71,7 @@ pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]
     if result.is_err() {
         session.transaction_mut().fail();
     }
-    result
+    result.map_err(|error| error.placed_in(&parsed.text))
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> Error {
