@@ -1,7 +1,7 @@
 //! Hostile Parquet: damaged files are read or refused with an error that names the file; they never panic. `FRAZIL_MUTATIONS` sets
 //! their number (default 400).
 
-use arrow::array::{ArrayRef, Decimal128Array, Int32Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Decimal128Array, Int32Array, RecordBatch, StringArray};
 use frazil_files::{BatchReader, ParquetReader, ReadLimits};
 use frazil_types::{ColumnDef, LogicalType, MemoryBudget, SqlState};
 use parquet::arrow::ArrowWriter;

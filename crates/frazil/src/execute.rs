@@ -59,7 +59,7 @@ pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Op
     if result.is_err() {
         session.transaction_mut().fail();
     }
-    Some(result)
+    Some(result.map_err(|error| error.placed_in(text)))
 }
 
 /// Runs a statement. A failure ends the transaction it was part of.
@@ -68,7 +68,7 @@ pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]
     if result.is_err() {
         session.transaction_mut().fail();
     }
-    result
+    result.map_err(|error| error.placed_in(&parsed.text))
 }
 
 /// Runs work whose panic, a defect of ours, becomes an error (XX000): the connection and everyone else's go on.
