@@ -146,6 +146,9 @@ impl Steps {
         };
         self.hoist(value, guard, columns);
         self.compute(value, guard, columns);
+        if let ExprKind::Column(made) = value.kind {
+            columns[made].bounds = columns[*column].bounds;
+        }
         body.replace_columns(&|id| (id == *column).then(|| (**value).clone()));
         self.hoist(body, guard, columns);
         let body = std::mem::replace(&mut **body, Expr::constant(Value::Null, e.ty));

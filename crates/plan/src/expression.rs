@@ -209,6 +209,9 @@ pub enum ScalarFunction {
     Ln,
     /// e^x.
     Exp,
+    /// The value of a scalar subquery: the first argument, or error 21000 where the second, the number of its rows, is
+    /// more than one.
+    Single,
 }
 
 impl Expr {

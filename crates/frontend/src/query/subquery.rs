@@ -115,19 +115,19 @@ impl Lifting<'_> {
                 offset,
             } => {
                 let (input, lifted) = self.lift(*input)?;
-                self.lift_limit(lifted, input, limit, offset, |input, limit, offset| Operator::Sort {
-                    input,
-                    keys,
-                    limit,
-                    offset,
+                self.lift_limit(lifted, input, limit, offset, |input, limit, offset| {
+                    Operator::Sort {
+                        input,
+                        keys,
+                        limit,
+                        offset,
+                    }
                 })
             }
             Operator::Limit { input, limit, offset } => {
                 let (input, lifted) = self.lift(*input)?;
-                self.lift_limit(lifted, input, limit, offset, |input, limit, offset| Operator::Limit {
-                    input,
-                    limit,
-                    offset,
+                self.lift_limit(lifted, input, limit, offset, |input, limit, offset| {
+                    Operator::Limit { input, limit, offset }
                 })
             }
             Operator::UnionAll { inputs, columns } => self.lift_union(inputs, columns),
