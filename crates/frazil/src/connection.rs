@@ -81,19 +81,21 @@ impl Connection {
         let mut session = self.start();
         session.database().check_open()?;
         let deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);
-        if let Some(result) = execute::run_cached(&mut session, sql, parameters) {
+        if let Some(statement) = execute::cached(&session, sql)
+            && let Some(result) = execute::run_compiled(&mut session, &statement, parameters)
+        {
             return take(result?);
         }
         drop(deadline);
         let statements = session.parse(sql)?;
         for statement in &statements {
             let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel);
-            take(execute::run(&mut session, statement, parameters)?)?;
+            take(execute::run(&mut session, statement, parameters, &mut None)?)?;
         }
         Ok(())
     }
 
-    /// Parses one statement, to be run several times.
+    /// Parses one statement, to be run several times. It is bound and compiled when it first runs.
     pub fn prepare(&self, sql: &str) -> Result<Statement> {
         let statement = self.session().parse_one(sql)?;
         Ok(Statement::new(self.clone(), statement))

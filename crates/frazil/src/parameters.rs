@@ -71,6 +71,24 @@ fn parse_text(text: &str, ty: LogicalType) -> Result<Value> {
     }
 }
 
+/// The values as those of a statement's parameters; 42P02 if there are more or fewer.
+pub fn converted(types: &[LogicalType], given: &[Value]) -> Result<Vec<Value>> {
+    if types.len() != given.len() {
+        return Err(Error::new(
+            SqlState::UNDEFINED_PARAMETER,
+            format!(
+                "the statement has {} parameters, but {} values were given",
+                types.len(),
+                given.len()
+            ),
+        ));
+    }
+    let values = given.iter().zip(types).enumerate();
+    values
+        .map(|(i, (value, ty))| convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1))))
+        .collect()
+}
+
 /// The type a value has by itself, for statements that leave it open.
 pub fn own_type(value: &Value) -> LogicalType {
     match value {

@@ -5,6 +5,7 @@ mod directories;
 mod explaining;
 mod holding;
 mod limits;
+mod plans;
 mod refreezing;
 mod statements;
 mod transactions;
