@@ -90,6 +90,11 @@ impl Scope {
         self.places.insert(column, place);
     }
 
+    /// Makes a column unknown again: the expression that it was made for ends.
+    pub fn forget(&mut self, column: ColumnId) {
+        self.places.remove(&column);
+    }
+
     /// Where a column is.
     pub fn get(&self, column: ColumnId) -> Result<Place> {
         let place = self.places.get(&column).copied();

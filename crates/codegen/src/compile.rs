@@ -6,7 +6,7 @@ use crate::pipeline_function::{PipelineParts, compile_pipeline};
 use crate::plan_layouts::PlanLayouts;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
-use crate::translator::{FailurePoint, Unit};
+use crate::translator::{Failures, Unit};
 use crate::vector_calls;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
@@ -58,7 +58,7 @@ pub struct CompiledPlan {
     pub layouts: PlanLayouts,
     /// Time spent generating code.
     pub compile_time: Duration,
-    failures: Vec<FailurePoint>,
+    failures: Failures,
     code: JitCode,
 }
 
@@ -96,7 +96,7 @@ pub fn compile(
         jit: Jit::new(options)?,
         pax_code: options.pax_code,
         hot_layout,
-        failures: Vec::new(),
+        failures: Failures::default(),
     };
     let mut contexts = FunctionBuilderContext::new();
     let parts: Vec<PipelineParts> = (0..plan.pipelines.len())
@@ -134,11 +134,8 @@ impl CompiledPlan {
         self.code.text.as_deref().unwrap_or_default()
     }
 
-    /// The error behind a failure point noted by generated code.
-    pub(crate) fn failure(&self, point: u64) -> Error {
-        match self.failures.get(point as usize) {
-            Some(point) => point.error(),
-            None => Error::internal("generated code failed at an unknown place"),
-        }
+    /// The error behind a failure point noted by generated code; `noted` is what a runtime function knew of it.
+    pub(crate) fn failure(&self, point: u64, noted: Option<Error>) -> Error {
+        self.failures.error(point, noted)
     }
 }

@@ -3,8 +3,8 @@
 
 use frazil_plan::bounds;
 use frazil_plan::column::native_within;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
-use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, JoinKind};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
+use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind};
 use frazil_runtime::sorter::{SortField, SortSpec};
 use frazil_runtime::{AggregateSpec, GroupAddressing, JoinSpec, RowField, RowLayout, StateKind};
 use frazil_types::{Error, LogicalType, NativeType, Result};
@@ -166,9 +166,7 @@ impl PlanLayouts {
             (0..keys.len()).find(|&k| {
                 keys[k].native == plan.columns[column].native()
                     && (!self.nullable(column) || keys[k].nullable || !keeps_null_keys)
-                    && builds
-                        .iter()
-                        .all(|e| e[k].kind == frazil_plan::ExprKind::Column(column))
+                    && builds.iter().all(|e| e[k].kind == ExprKind::Column(column))
             })
         };
         let mut payload_fields = Vec::new();
@@ -260,8 +258,10 @@ impl PlanLayouts {
     fn sum(&self, plan: &PipelinePlan, id: usize, call: &AggregateCall) -> Result<State> {
         let table = &plan.aggregates[id];
         let argument = argument(call)?;
-        let bounds = bounds::of_expression(argument, &plan.columns);
-        let total = bounds.zip(table.row_bound).and_then(|(b, rows)| b.sum_over(rows));
+        let known = bounds::of_expression(argument, &plan.columns);
+        let total = known.range().zip(table.row_bound);
+        let total = total.and_then(|(b, rows)| b.sum_over(rows));
+        let total = total.filter(|_| !plan.columns.proofs_forgotten());
         let integer = call.function == AggregateFunction::Sum && call.ty == LogicalType::BigInt;
         let (native, checked) = if argument.ty == LogicalType::Double {
             (NativeType::F64, false)
@@ -270,8 +270,8 @@ impl PlanLayouts {
         } else if integer {
             (NativeType::I64, true)
         } else {
-            // 2^63 rows of 64-bit values fit in 128 bits.
-            (NativeType::I128, !bounds.is_some_and(|b| b.fits_i64()))
+            // 2^63 rows of values held in 64 bits have fewer than 38 digits.
+            (NativeType::I128, form(plan, argument) == NativeType::I128)
         };
         let nullable = table.groups.is_empty() || call.filter.is_some() || self.may_be_null(argument);
         Ok(State {
@@ -294,7 +294,7 @@ impl PlanLayouts {
             } else if plan.columns[*column].native() == NativeType::I128 {
                 return None;
             } else {
-                let b = bounds::of_expression(e, &plan.columns)?;
+                let b = bounds::of_expression(e, &plan.columns).range()?;
                 (i64::try_from(b.min).ok()?, b.width()?)
             };
             keys.push((min, slots));
@@ -373,5 +373,40 @@ fn effectively_nullable(plan: &PipelinePlan) -> Vec<bool> {
             }
         }
     }
+    for e in expressions(plan) {
+        e.walk(&mut |part| {
+            if let ExprKind::Let { column, value, .. } = &part.kind {
+                let reads_nullable = value.columns_read().iter().any(|c| nullable[c.0 as usize]);
+                nullable[column.0 as usize] |= value.nullable || reads_nullable;
+            }
+        });
+    }
     nullable
+}
+
+/// The expressions that generated code computes.
+fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
+    let mut all = Vec::new();
+    for pipeline in &plan.pipelines {
+        if let Source::Values { rows, .. } = &pipeline.source {
+            all.extend(rows.iter().flatten());
+        }
+        for operator in &pipeline.operators {
+            match operator {
+                PipelineOperator::Filter(e) => all.push(e),
+                PipelineOperator::Map(list) => all.extend(list.iter().map(|(_, e)| e)),
+                PipelineOperator::Probe { keys, residual, .. } => all.extend(keys.iter().chain(residual)),
+            }
+        }
+        if let Sink::JoinBuild(_, keys) = &pipeline.sink {
+            all.extend(keys);
+        }
+    }
+    for table in &plan.aggregates {
+        all.extend(table.groups.iter().map(|(_, e)| e));
+        for (_, call) in &table.aggregates {
+            all.extend(call.argument.iter().chain(&call.filter));
+        }
+    }
+    all
 }

@@ -19,12 +19,12 @@ use frazil_plan::pipeline::PipelinePlan;
 use frazil_runtime::abi::{ErrorSlot, PipelineContext};
 use frazil_runtime::abi::{STATUS_CANCELED, STATUS_FAILED};
 use frazil_runtime::functions::Function;
-use frazil_types::{Error, LogicalType, NativeType, Result, SqlState, decimal};
+use frazil_types::{Error, LogicalType, NativeType, Result, Span, SqlState, decimal};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
 /// What is known of an expression that can fail: the error is made from it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FailurePoint {
     /// The condition.
     pub state: SqlState,
@@ -45,6 +45,11 @@ impl FailurePoint {
     /// Division by zero.
     pub const DIVISION: FailurePoint = FailurePoint {
         state: SqlState::DIVISION_BY_ZERO,
+        ty: None,
+    };
+    /// A double too near to 0.
+    pub const UNDERFLOW: FailurePoint = FailurePoint {
+        state: SqlState::NUMERIC_OUT_OF_RANGE,
         ty: None,
     };
     /// A negative length in substring.
@@ -69,8 +74,9 @@ impl FailurePoint {
             (_, Some(LogicalType::Decimal { precision, scale })) => {
                 return decimal::overflow(precision, scale);
             }
+            (_, Some(LogicalType::Double)) => "value out of range: overflow".to_string(),
             (_, Some(ty)) => format!("{ty} out of range"),
-            (_, None) => "value out of range".to_string(),
+            (_, None) => "value out of range: underflow".to_string(),
         };
         Error::new(self.state, message)
     }
@@ -83,18 +89,40 @@ pub(crate) struct Unit<'p> {
     pub jit: Jit,
     pub pax_code: PaxCode,
     pub hot_layout: &'p HotLayoutOf<'p>,
-    pub failures: Vec<FailurePoint>,
+    pub failures: Failures,
 }
 
-impl Unit<'_> {
-    fn failure(&mut self, point: FailurePoint) -> usize {
-        match self.failures.iter().position(|p| *p == point) {
-            Some(at) => at,
-            None => {
-                self.failures.push(point);
-                self.failures.len() - 1
-            }
+/// The points at which a plan's code can fail, each with the place of its expression in the statement.
+#[derive(Debug)]
+pub(crate) struct Failures {
+    points: Vec<(FailurePoint, Span)>,
+    indexes: HashMap<(FailurePoint, Span), usize>,
+}
+
+impl Default for Failures {
+    /// The point 0 is that of a failure that nobody noted.
+    fn default() -> Failures {
+        let unknown = (FailurePoint::CALL, Span::NONE);
+        Failures {
+            points: vec![unknown],
+            indexes: HashMap::from([(unknown, 0)]),
         }
+    }
+}
+
+impl Failures {
+    fn index(&mut self, point: FailurePoint, span: Span) -> usize {
+        *self.indexes.entry((point, span)).or_insert_with(|| {
+            self.points.push((point, span));
+            self.points.len() - 1
+        })
+    }
+
+    /// The error of a point. `noted`: what a runtime function knew of it.
+    pub fn error(&self, point: u64, noted: Option<Error>) -> Error {
+        let found = self.points.get(point as usize).copied();
+        let (point, span) = found.unwrap_or((FailurePoint::CALL, Span::NONE));
+        noted.unwrap_or_else(|| point.error()).at_span(span)
     }
 }
 
@@ -125,6 +153,8 @@ pub(crate) struct Translator<'a, 'p> {
     pub context: ir::Value,
     /// Number of rows of the vector in hand.
     pub rows: ir::Value,
+    /// Where the expression in hand stands in the statement's text.
+    pub span: Span,
     entry: Block,
     hoisted: HashMap<Hoisted, ir::Value>,
     calls: HashMap<Function, ir::FuncRef>,
@@ -155,6 +185,7 @@ impl<'a, 'p> Translator<'a, 'p> {
             work,
             context,
             rows,
+            span: Span::NONE,
             entry,
             hoisted: HashMap::new(),
             calls: HashMap::new(),
@@ -391,7 +422,7 @@ impl<'a, 'p> Translator<'a, 'p> {
 
     /// Where to go when an expression fails: a cold block that notes the point and leaves.
     pub fn failure(&mut self, point: FailurePoint) -> Block {
-        let point = self.unit.failure(point);
+        let point = self.unit.failures.index(point, self.span);
         if let Some(&block) = self.exits.get(&point) {
             return block;
         }
@@ -425,7 +456,7 @@ impl<'a, 'p> Translator<'a, 'p> {
 
     /// Leaves where a call returned another status than 0, its point noted.
     pub fn check_status(&mut self, status: ir::Value, point: FailurePoint) {
-        let point = self.unit.failure(point);
+        let point = self.unit.failures.index(point, self.span);
         let leave = self.leave();
         let (noted, on) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(noted);

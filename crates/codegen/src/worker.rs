@@ -143,10 +143,10 @@ impl Worker {
                 Err(error) => Err(error),
                 Ok(()) => Err(Error::internal("generated code stopped without a reason")),
             },
-            _ => Err(match context.error.error.take() {
-                Some(error) => *error,
-                None => self.open.code.failure(context.error.point),
-            }),
+            _ => {
+                let noted = context.error.error.take().map(|error| *error);
+                Err(self.open.code.failure(context.error.point, noted))
+            }
         }
     }
 

@@ -166,6 +166,7 @@ fn copy_of(op: &Operator, id: ColumnId, columns: &mut Columns) -> (Operator, Col
         let info = columns[old].clone();
         let new = columns.add(info.label, info.ty, info.nullable);
         columns[new].bounds = info.bounds;
+        columns[new].observed = info.observed;
         names.push((old, new));
     }
     rename(&mut copy, &names, columns);

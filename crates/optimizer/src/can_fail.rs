@@ -2,10 +2,8 @@
 //! type may be evaluated anywhere.
 
 use frazil_plan::{ArithmeticOp, Bounds, Columns, Expr, ExprKind, ScalarFunction, bounds};
-use frazil_types::{LogicalType, Value, decimal};
+use frazil_types::{LogicalType, Value};
 
-/// Values up to this are multiplied without leaving 128 bits.
-const SAFE: i128 = 1_000_000_000_000_000_000;
 /// Days from 1970 within which dates and intervals of up to a thousand years are added without leaving
 /// the calendar.
 const SAFE_DAYS: Bounds = Bounds {
@@ -20,17 +18,17 @@ pub fn may_fail(e: &Expr, columns: &Columns) -> bool {
 
 fn node_may_fail(e: &Expr, columns: &Columns) -> bool {
     match &e.kind {
-        ExprKind::Arithmetic(op, l, r) => match op {
-            ArithmeticOp::Add | ArithmeticOp::Sub | ArithmeticOp::Mul => {
-                !(is_safe(l, columns) && is_safe(r, columns) && fits(e, e.ty, columns))
-            }
+        ExprKind::Arithmetic(op, _, r) => match op {
+            ArithmeticOp::Add | ArithmeticOp::Sub | ArithmeticOp::Mul => !is_proved(e, columns),
             ArithmeticOp::Div | ArithmeticOp::Rem => {
-                let positive = matches!(r.kind, ExprKind::Constant(Value::Int(v)) if v > 0);
-                !(positive && e.ty.is_integer())
+                let nonzero = bounds::of_expression(r, columns)
+                    .range()
+                    .is_some_and(|b| !b.contains(0));
+                !(nonzero && e.ty.is_integer() && is_proved(e, columns))
             }
         },
-        ExprKind::Negate(v) => !(is_safe(v, columns) && fits(e, e.ty, columns)),
-        ExprKind::Cast(v) => cast_may_fail(v, e.ty, columns),
+        ExprKind::Negate(_) => !is_proved(e, columns),
+        ExprKind::Cast(v) => cast_may_fail(e, v, columns),
         ExprKind::AddInterval(v, i) => {
             let small = i.months.abs() < 12_000 && i.days.abs() < 365_000 && i.micros == 0;
             let dated = v.ty == LogicalType::Date && e.ty == LogicalType::Date;
@@ -50,22 +48,17 @@ fn node_may_fail(e: &Expr, columns: &Columns) -> bool {
 }
 
 fn within(e: &Expr, range: Bounds, columns: &Columns) -> bool {
-    bounds::of_expression(e, columns).is_some_and(|b| range.min <= b.min && b.max <= range.max)
+    let known = bounds::of_expression(e, columns);
+    known.range().is_some_and(|b| b.within(range))
 }
 
-fn is_safe(e: &Expr, columns: &Columns) -> bool {
-    let safe = Bounds {
-        min: -SAFE,
-        max: SAFE,
-    };
-    within(e, safe, columns)
+/// Whether the result is proved to fit its type.
+fn is_proved(e: &Expr, columns: &Columns) -> bool {
+    bounds::of_expression(e, columns).proved().is_some()
 }
 
-fn fits(e: &Expr, ty: LogicalType, columns: &Columns) -> bool {
-    bounds::of_type(ty).is_some_and(|t| within(e, t, columns))
-}
-
-fn cast_may_fail(v: &Expr, to: LogicalType, columns: &Columns) -> bool {
+fn cast_may_fail(e: &Expr, v: &Expr, columns: &Columns) -> bool {
+    let to = e.ty;
     if to.is_string() && to != LogicalType::Char(1) {
         return false;
     }
@@ -75,13 +68,5 @@ fn cast_may_fail(v: &Expr, to: LogicalType, columns: &Columns) -> bool {
     if v.ty == LogicalType::Date && to == LogicalType::Timestamp {
         return !within(v, SAFE_DAYS, columns);
     }
-    let rescaled = || {
-        let (from, scale) = (v.ty.scale()?, to.scale()?);
-        let b = bounds::of_expression(v, columns)?;
-        let target = bounds::of_type(to)?;
-        let min = decimal::rescale(b.min, from, scale)?;
-        let max = decimal::rescale(b.max, from, scale)?;
-        Some(target.min <= min && max <= target.max)
-    };
-    v.ty != to && !rescaled().unwrap_or(false)
+    v.ty != to && !is_proved(e, columns)
 }

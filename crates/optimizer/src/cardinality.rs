@@ -73,7 +73,7 @@ impl<'a> Estimator<'a> {
             } => {
                 let rows = (self.statistics.row_count(*table) as f64).max(1.0);
                 for (id, position) in made {
-                    let width = columns[*id].bounds.and_then(|b| b.width()).map(|w| w as f64);
+                    let width = columns[*id].observed.and_then(|b| b.width()).map(|w| w as f64);
                     let counted = self.statistics.distinct(*table, *position).map(|d| d as f64);
                     let distinct = match (counted, width) {
                         (Some(d), Some(w)) => Some(d.min(w)),
@@ -164,7 +164,7 @@ impl<'a> Estimator<'a> {
                     .try_fold(1.0, |n, id| Some(n * self.fact(*id).distinct?))
             }
         };
-        let width = bounds::of_expression(e, columns)
+        let width = bounds::expected(e, columns)
             .and_then(|b| b.width())
             .map(|w| w as f64);
         match (from_parts, width) {

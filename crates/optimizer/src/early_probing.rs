@@ -78,7 +78,7 @@ fn candidate<'j>(operator: &PipelineOperator, joins: &'j [JoinTable]) -> Option<
 /// Build rows over the values the probe key may have.
 fn share_of_values(join: &JoinTable, column: ColumnId, columns: &Columns) -> f64 {
     let values = columns[column]
-        .bounds
+        .observed
         .map_or(f64::INFINITY, |b| (b.max as f64 - b.min as f64 + 1.0).max(1.0));
     join.estimated_rows / values
 }

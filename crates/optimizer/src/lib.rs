@@ -36,6 +36,9 @@ pub struct Settings {
     pub restrictions: bool,
     /// Choose the order of joins. Without it they stay as written.
     pub join_order: bool,
+    /// Leave out checks of arithmetic, and hold values in fewer bits, where bounds prove that nothing is lost. Without
+    /// it nothing counts as proved; answers are the same.
+    pub elide_checks: bool,
 }
 
 impl Default for Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
         Settings {
             restrictions: true,
             join_order: true,
+            elide_checks: true,
         }
     }
 }
@@ -51,8 +55,12 @@ impl Default for Settings {
 pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings) -> Result<Plan> {
     simplify::plan(&mut plan);
     distinct_aggregates::plan(&mut plan)?;
-    // Bounds tell which expressions cannot fail, and so may be pushed.
-    value_bounds::propagate(&mut plan, statistics);
+    if !settings.elide_checks {
+        plan.columns.forget_proofs();
+    }
+    // Bounds tell which expressions cannot fail, and so may be pushed. What is assumed for that stays assumed.
+    let grid = value_bounds::choose_grid(&mut plan, statistics);
+    value_bounds::propagate(&mut plan, statistics, grid);
     pushdown::plan(&mut plan);
     // Outer joins that became inner ones supply no NULLs.
     nullability::recompute(&mut plan);
@@ -66,7 +74,7 @@ pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings
     }
     limits::plan(&mut plan);
     nullability::recompute(&mut plan);
-    value_bounds::propagate(&mut plan, statistics);
+    value_bounds::propagate(&mut plan, statistics, grid);
     verify::plan(&plan)?;
     Ok(plan)
 }
@@ -74,7 +82,9 @@ pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings
 /// Cuts an optimized plan into pipelines and stages.
 pub fn pipelines(plan: Plan, statistics: &dyn Statistics, policy: StagePolicy) -> PipelinePlan {
     let estimator = Estimator::new(&plan, statistics);
+    let assumptions = value_bounds::assumptions(&plan, statistics);
     let mut pipelines = pipeline_builder::build(plan, &estimator);
+    pipelines.assumptions = assumptions;
     early_probing::apply(&mut pipelines);
     stage_policy::apply(&mut pipelines, policy);
     debug_assert!(verify::pipelines(&pipelines).is_ok());

@@ -129,7 +129,7 @@ fn of_comparison(op: CompareOp, l: &Expr, r: &Expr, columns: &Columns, estimator
         // Two columns of one table, such as a promised and an actual date.
         _ if !fixed => 0.5,
         _ if estimator.is_aggregated(l) => UNKNOWN_AGGREGATED,
-        _ => match (bounds::of_expression(l, columns), constant(r)) {
+        _ => match (bounds::expected(l, columns), constant(r)) {
             (Some(b), Some(v)) if b != bounds::of_type(l.ty).unwrap_or(b) => match op {
                 CompareOp::Lt | CompareOp::Le => part_below(b, v),
                 _ => 1.0 - part_below(b, v),
@@ -140,11 +140,7 @@ fn of_comparison(op: CompareOp, l: &Expr, r: &Expr, columns: &Columns, estimator
 }
 
 fn of_between(value: &Expr, low: &Expr, high: &Expr, columns: &Columns) -> f64 {
-    match (
-        bounds::of_expression(value, columns),
-        constant(low),
-        constant(high),
-    ) {
+    match (bounds::expected(value, columns), constant(low), constant(high)) {
         (Some(b), Some(low), Some(high)) if b != bounds::of_type(value.ty).unwrap_or(b) => {
             let one = 1.0 / b.width().map_or(f64::MAX, |w| w as f64);
             (part_below(b, high) - part_below(b, low) + one).clamp(one, 1.0)

@@ -2,29 +2,121 @@
 //! columns, and bounds on the rows an operator can give. Code for bounded values needs no overflow
 //! checks, and sums of them over a bounded number of rows no 128 bits (DESIGN: Exactness).
 //!
-//! Every bound here is a proof, never an estimate.
+//! Every bound here is a proof under the plan's assumptions, never an estimate. What is assumed of tables is
+//! rounded outward as far as nothing is lost: [`choose_grid`] takes the widest grid under which as much is proved
+//! as without rounding.
 
-use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, JoinKind, Operator, Plan};
-use frazil_plan::{Statistics, bounds};
-use frazil_types::decimal;
+use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
+use frazil_plan::bounds::{self, Part};
+use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
+use frazil_plan::{JoinKind, Operator, Plan, Statistics, ValueBounds};
+use frazil_types::{LogicalType, NativeType, Value};
 
-/// Sets `ColumnInfo::bounds` of every column of the plan.
-pub fn propagate(plan: &mut Plan, statistics: &dyn Statistics) {
+/// Numbers of possible keys up to which groups are addressed by an array, always and at all.
+const POSSIBLE_GROUPS: [u64; 2] = [1 << 12, 1 << 23];
+
+/// Sets what is known of the values of every column: `bounds`, assumed of base columns on the grid, and `observed`.
+/// Where the plan's columns say that proofs are forgotten, it sets `observed` alone.
+pub fn propagate(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) {
     let mut pass = Pass {
         columns: &mut plan.columns,
         rows: RowBounds::of_statistics(statistics),
+        grid,
+        proofs: 0,
     };
-    for tree in &plan.shared {
-        pass.tree(tree);
-        let rows = pass.rows.of(tree);
-        pass.rows.shared.push(rows);
+    pass.trees(
+        &plan.shared,
+        plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]),
+    );
+}
+
+/// The widest grid under which as much is proved as by the exact bounds.
+pub fn choose_grid(plan: &mut Plan, statistics: &dyn Statistics) -> Grid {
+    let mut proofs = |grid| {
+        let mut pass = Pass {
+            columns: &mut plan.columns,
+            rows: RowBounds::of_statistics(statistics),
+            grid,
+            proofs: 0,
+        };
+        pass.trees(
+            &plan.shared,
+            plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]),
+        );
+        pass.proofs
+    };
+    let most = proofs(Grid::Exact);
+    let wider = Grid::ALL.into_iter().filter(|&grid| grid != Grid::Exact);
+    wider
+        .into_iter()
+        .find(|&grid| proofs(grid) == most)
+        .unwrap_or(Grid::Exact)
+}
+
+/// What the plan relies on: bounds and NOT NULL of the columns it scans, and where it aggregates, the most rows of
+/// the tables below.
+pub fn assumptions(plan: &Plan, statistics: &dyn Statistics) -> Vec<Assumption> {
+    let mut found = Vec::new();
+    let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
+    for tree in trees.chain([&plan.root]) {
+        assumptions_of(tree, false, plan, statistics, &mut found);
     }
-    for tree in plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]) {
-        pass.tree(tree);
+    found
+}
+
+fn assumptions_of(
+    op: &Operator,
+    below_aggregate: bool,
+    plan: &Plan,
+    statistics: &dyn Statistics,
+    found: &mut Vec<Assumption>,
+) {
+    let mut add = |assumption| {
+        if !found.contains(&assumption) {
+            found.push(assumption);
+        }
+    };
+    match op {
+        Operator::Scan { table, columns, .. } => {
+            for &(id, column) in columns {
+                let info = &plan.columns[id];
+                if let Some(bounds) = info.bounds {
+                    let table = *table;
+                    add(Assumption::Bounds {
+                        table,
+                        column,
+                        bounds,
+                    });
+                }
+                if !info.nullable {
+                    add(Assumption::NotNull {
+                        table: *table,
+                        column,
+                    });
+                }
+            }
+            if below_aggregate {
+                let ceiling = ceiling_of_rows(statistics.row_count(*table));
+                add(Assumption::Rows {
+                    table: *table,
+                    ceiling,
+                });
+            }
+        }
+        // Rows are shared by readers of which one may aggregate.
+        Operator::Shared { id, .. } if below_aggregate => {
+            assumptions_of(&plan.shared[id.0], true, plan, statistics, found);
+        }
+        _ => {
+            let below = below_aggregate || matches!(op, Operator::Aggregate { .. });
+            for input in op.inputs() {
+                assumptions_of(input, below, plan, statistics, found);
+            }
+        }
     }
 }
 
-/// How many rows operators give at most.
+/// How many rows operators give at most, as long as tables stay below their ceilings.
 pub struct RowBounds<'a> {
     statistics: &'a dyn Statistics,
     shared: Vec<Option<u64>>,
@@ -51,7 +143,7 @@ impl<'a> RowBounds<'a> {
     /// The most rows an operator can give; `None` if unknown.
     pub fn of(&self, op: &Operator) -> Option<u64> {
         match op {
-            Operator::Scan { table, .. } => Some(self.statistics.row_count(*table)),
+            Operator::Scan { table, .. } => Some(ceiling_of_rows(self.statistics.row_count(*table))),
             Operator::Values { rows, .. } => Some(rows.len() as u64),
             Operator::Filter { input, .. } | Operator::Map { input, .. } => self.of(input),
             Operator::Join {
@@ -91,22 +183,51 @@ impl<'a> RowBounds<'a> {
 struct Pass<'a> {
     columns: &'a mut Columns,
     rows: RowBounds<'a>,
+    grid: Grid,
+    /// Things that a proof is good for: expressions without a check, wide values in 64 bits, groups in an array.
+    proofs: usize,
 }
 
 impl Pass<'_> {
-    /// A column's value is within its expression's bounds, and within its type's or it is an error.
-    fn set(&mut self, id: ColumnId, found: Option<Bounds>) {
-        let of_type = bounds::of_type(self.columns[id].ty);
-        self.columns[id].bounds = match (found, of_type) {
-            (Some(f), Some(t)) => {
-                let both = Bounds {
-                    min: f.min.max(t.min),
-                    max: f.max.min(t.max),
-                };
-                if both.min <= both.max { Some(both) } else { Some(t) }
+    fn trees<'p>(&mut self, shared: &'p [Operator], others: impl Iterator<Item = &'p Operator>) {
+        for tree in shared {
+            self.tree(tree);
+            let rows = self.rows.of(tree);
+            self.rows.shared.push(rows);
+        }
+        others.for_each(|tree| self.tree(tree));
+    }
+
+    fn set(&mut self, id: ColumnId, known: ValueBounds, observed: Option<Bounds>) {
+        let proofs = !self.columns.proofs_forgotten();
+        let info = &mut self.columns[id];
+        info.bounds = known.proved().filter(|_| proofs);
+        info.observed = observed;
+        let wide = info.ty.native() == NativeType::I128;
+        self.proofs += usize::from(wide && info.native() != NativeType::I128);
+    }
+
+    /// What is known of an expression. Sets the columns that it makes for itself.
+    fn expression(&mut self, e: &Expr) -> (ValueBounds, Option<Bounds>) {
+        let mut made = Vec::new();
+        let mut proofs = 0;
+        let known = bounds::each_part(e, self.columns, &mut |part, known| match part {
+            Part::Let(column) => made.push((column, known)),
+            Part::Expression(_) => {
+                proofs += usize::from(known.proved().is_some());
+                proofs += usize::from(known.proved().is_some_and(Bounds::fits_i64));
             }
-            (found, of_type) => found.or(of_type),
-        };
+        });
+        self.proofs += proofs;
+        for (column, known) in made {
+            self.set(column, known, None);
+        }
+        (known, bounds::expected(e, self.columns))
+    }
+
+    fn define(&mut self, id: ColumnId, e: &Expr) {
+        let (known, observed) = self.expression(e);
+        self.set(id, known, observed);
     }
 
     fn tree(&mut self, op: &Operator) {
@@ -121,58 +242,101 @@ impl Pass<'_> {
                 ..
             } => {
                 for (id, position) in columns {
-                    let found = self.rows.statistics.bounds(*table, *position);
-                    self.set(*id, found);
+                    self.base_column(*id, self.rows.statistics.bounds(*table, *position));
                 }
-                row_id.iter().for_each(|id| self.set(*id, None));
+                if let Some(id) = row_id {
+                    self.set(*id, ValueBounds::Unknown, None);
+                }
             }
             Operator::Values { columns, rows } => {
                 for (i, id) in columns.iter().enumerate() {
-                    let all = rows.iter().filter(|r| !is_null(&r[i]));
-                    let found = union(all.map(|r| bounds::of_expression(&r[i], self.columns)));
-                    self.set(*id, found);
+                    let (mut known, mut observed) = (Vec::new(), Vec::new());
+                    for row in rows.iter().filter(|r| !is_null(&r[i])) {
+                        let (k, o) = self.expression(&row[i]);
+                        known.push(k.range());
+                        observed.push(o);
+                    }
+                    let known = ValueBounds::of_exact(union(known.into_iter()), self.columns[*id].ty);
+                    self.set(*id, known, union(observed.into_iter()));
                 }
             }
-            Operator::Map { expressions, .. } => {
-                for (id, e) in expressions {
-                    let found = bounds::of_expression(e, self.columns);
-                    self.set(*id, found);
-                }
-            }
+            Operator::Map { expressions, .. } => expressions.iter().for_each(|(id, e)| self.define(*id, e)),
             Operator::Aggregate {
                 input,
                 groups,
                 aggregates,
-            } => {
-                for (id, e) in groups {
-                    let found = bounds::of_expression(e, self.columns);
-                    self.set(*id, found);
-                }
-                let rows = self.rows.of(input);
-                for (id, call) in aggregates {
-                    let found = of_aggregate(call, rows, self.columns);
-                    self.set(*id, found);
-                }
-            }
+            } => self.aggregate(input, groups, aggregates),
             Operator::UnionAll { inputs, columns } => {
                 for (i, id) in columns.iter().enumerate() {
-                    let found = union(inputs.iter().map(|(_, from)| self.columns[from[i]].bounds));
-                    self.set(*id, found);
+                    let parts = || inputs.iter().map(|(_, from)| &self.columns[from[i]]);
+                    let known = union(parts().map(|c| c.bounds.or(bounds::of_type(c.ty))));
+                    let observed = union(parts().map(|c| c.observed));
+                    let known = ValueBounds::of_exact(known, self.columns[*id].ty);
+                    self.set(*id, known, observed);
                 }
             }
             Operator::Shared { columns, .. } => {
                 for (made, stored) in columns {
-                    let found = self.columns[*stored].bounds;
-                    self.set(*made, found);
+                    let from = &self.columns[*stored];
+                    let known = from.bounds.map_or(ValueBounds::Unknown, ValueBounds::Proved);
+                    let observed = from.observed;
+                    self.set(*made, known, observed);
                 }
             }
-            _ => {}
+            _ => op.expressions().into_iter().for_each(|e| {
+                self.expression(e);
+            }),
+        }
+    }
+
+    /// What statistics say of a column holds for its values, of which none is outside its type.
+    fn base_column(&mut self, id: ColumnId, found: Option<Bounds>) {
+        let ty = bounds::of_type(self.columns[id].ty);
+        let within = |b: Bounds| ty.and_then(|ty| b.intersection(ty));
+        let known = match found.map(|b| self.grid.around(b)).and_then(within) {
+            Some(bounds) => ValueBounds::Proved(bounds),
+            None => ValueBounds::Unknown,
+        };
+        self.set(id, known, found.and_then(within));
+    }
+
+    fn aggregate(
+        &mut self,
+        input: &Operator,
+        groups: &[(ColumnId, Expr)],
+        aggregates: &[(ColumnId, AggregateCall)],
+    ) {
+        let mut possible = Some(1u64);
+        for (id, e) in groups {
+            self.define(*id, e);
+            let width = match e.ty {
+                LogicalType::Boolean => Some(2),
+                _ => self.columns[*id].bounds.and_then(Bounds::width),
+            };
+            possible = possible
+                .zip(width)
+                .and_then(|(n, w)| n.checked_mul(w.checked_add(1)?));
+        }
+        for limit in POSSIBLE_GROUPS {
+            self.proofs += usize::from(possible.is_some_and(|n| n <= limit));
+        }
+        let rows = self.rows.of(input);
+        for (id, call) in aggregates {
+            let argument = call.argument.as_ref().map(|e| (self.expression(e), e.ty));
+            if let Some(filter) = &call.filter {
+                self.expression(filter);
+            }
+            let of = |argument| ValueBounds::of_exact(of_aggregate(call, argument, rows), call.ty);
+            let known = of(argument.and_then(|((known, _), ty)| Some((known.range()?, ty))));
+            let observed = of(argument.and_then(|((_, observed), ty)| Some((observed?, ty)))).proved();
+            self.proofs += usize::from(known.proved().is_some());
+            self.set(*id, known, observed);
         }
     }
 }
 
-fn is_null(e: &frazil_plan::Expr) -> bool {
-    matches!(e.kind, frazil_plan::ExprKind::Constant(frazil_types::Value::Null))
+fn is_null(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Constant(Value::Null))
 }
 
 /// The range that holds all ranges; `None` for none, or if any is unknown.
@@ -181,25 +345,22 @@ fn union(mut all: impl Iterator<Item = Option<Bounds>>) -> Option<Bounds> {
     all.try_fold(first, |a, b| Some(a.union(b?)))
 }
 
-fn of_aggregate(call: &AggregateCall, rows: Option<u64>, columns: &Columns) -> Option<Bounds> {
-    let argument = || {
-        let e = call.argument.as_ref()?;
-        Some((bounds::of_expression(e, columns)?, e.ty))
-    };
+/// The range of an aggregate's exact result, and of what it adds up on the way.
+fn of_aggregate(
+    call: &AggregateCall,
+    argument: Option<(Bounds, LogicalType)>,
+    rows: Option<u64>,
+) -> Option<Bounds> {
     match call.function {
         AggregateFunction::CountRows | AggregateFunction::Count => Some(Bounds {
             min: 0,
-            max: rows.map_or(i64::MAX.into(), i128::from),
+            max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).min(i64::MAX.into())),
         }),
-        AggregateFunction::Sum => argument()?.0.sum_over(rows?),
-        AggregateFunction::Min | AggregateFunction::Max => Some(argument()?.0),
+        AggregateFunction::Sum => argument?.0.sum_over(rows?),
+        AggregateFunction::Min | AggregateFunction::Max => Some(argument?.0),
         AggregateFunction::Avg => {
-            let (b, ty) = argument()?;
-            let (from, to) = (ty.scale()?, call.ty.scale()?);
-            Some(Bounds {
-                min: decimal::rescale(b.min, from, to)?,
-                max: decimal::rescale(b.max, from, to)?,
-            })
+            let (b, ty) = argument?;
+            b.rescaled(ty.scale()?, call.ty.scale()?)
         }
     }
 }

@@ -235,12 +235,13 @@ proptest! {
         tables in tables(),
         restrictions: bool,
         join_order: bool,
+        elide_checks: bool,
     ) {
         let plan = random_plan(choices, tables.rows.len());
         verify::plan(&plan).unwrap();
         let expected = run(&plan, &tables);
         let before = display::plan(&plan);
-        let optimized = optimize(plan, &tables, &Settings { restrictions, join_order }).unwrap();
+        let optimized = optimize(plan, &tables, &Settings { restrictions, join_order, elide_checks }).unwrap();
         let after = display::plan(&optimized);
         prop_assert_eq!(expected, run(&optimized, &tables), "\n{}\nbecame\n{}", before, after);
         let cut = pipelines(optimized, &tables, StagePolicy::Staged);

@@ -1,9 +1,15 @@
-//! Value bounds: the smallest and largest integer a value can be. An expression whose bounds fit in 64
-//! bits is computed there without checks; sums of bounded values over a bounded number of rows too.
+//! Value bounds: the smallest and largest integer a value can be.
+//!
+//! Two things are told apart. A range is **proved** where the exact result of an expression lies in it, and it lies
+//! in the type's own range: then no check is needed, and the value may be held in as many bits as the range takes.
+//! Where the exact result may leave the type, all that is known is the **type**, and only because the result is
+//! checked: no check may be left out for it. [`ValueBounds`] is the one or the other, so that nobody takes a type
+//! for a proof.
 
-use crate::{ArithmeticOp, Columns, DatePart, Expr, ExprKind};
+use crate::{ArithmeticOp, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction};
 use frazil_types::decimal::POWERS_OF_TEN;
-use frazil_types::{LogicalType, Value};
+use frazil_types::{LogicalType, Value, date};
+use std::collections::HashMap;
 
 /// An inclusive range of integer-like values (decimals unscaled).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +18,50 @@ pub struct Bounds {
     pub min: i128,
     /// Largest.
     pub max: i128,
+}
+
+/// What is known of the values of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueBounds {
+    /// The exact result lies in the range, which lies in the type's range: no check is needed.
+    Proved(Bounds),
+    /// The result is of its type because it is checked. No check may be left out.
+    Type(Bounds),
+    /// The type is not integer-like, or nothing is known.
+    Unknown,
+}
+
+impl ValueBounds {
+    /// The range that makes a check needless, if there is one.
+    pub fn proved(self) -> Option<Bounds> {
+        match self {
+            ValueBounds::Proved(bounds) => Some(bounds),
+            ValueBounds::Type(_) | ValueBounds::Unknown => None,
+        }
+    }
+
+    /// The range of the value once it came about, checked or not: what whoever computes with it starts from.
+    pub fn range(self) -> Option<Bounds> {
+        match self {
+            ValueBounds::Proved(bounds) | ValueBounds::Type(bounds) => Some(bounds),
+            ValueBounds::Unknown => None,
+        }
+    }
+
+    /// Nothing but the type.
+    pub fn of_type(ty: LogicalType) -> ValueBounds {
+        of_type(ty).map_or(ValueBounds::Unknown, ValueBounds::Type)
+    }
+
+    /// What is known of a value of `ty` whose exact result lies in `exact`. With `None`, a range that 128 bits
+    /// do not hold, that is nothing but the type.
+    pub fn of_exact(exact: Option<Bounds>, ty: LogicalType) -> ValueBounds {
+        match (exact, of_type(ty)) {
+            (Some(exact), Some(ty)) if exact.within(ty) => ValueBounds::Proved(exact),
+            (_, Some(ty)) => ValueBounds::Type(ty),
+            (_, None) => ValueBounds::Unknown,
+        }
+    }
 }
 
 impl Bounds {
@@ -28,6 +78,16 @@ impl Bounds {
         self.min >= i128::from(i64::MIN) && self.max <= i128::from(i64::MAX)
     }
 
+    /// Whether all of it lies in `other`.
+    pub fn within(self, other: Bounds) -> bool {
+        other.min <= self.min && self.max <= other.max
+    }
+
+    /// Whether a value lies in it.
+    pub fn contains(self, value: i128) -> bool {
+        Bounds::exactly(value).within(self)
+    }
+
     /// The smallest range that holds both.
     pub fn union(self, other: Bounds) -> Bounds {
         Bounds {
@@ -36,17 +96,41 @@ impl Bounds {
         }
     }
 
+    /// The values that lie in both, if there are any.
+    pub fn intersection(self, other: Bounds) -> Option<Bounds> {
+        let both = Bounds {
+            min: self.min.max(other.min),
+            max: self.max.min(other.max),
+        };
+        (both.min <= both.max).then_some(both)
+    }
+
     /// Number of values, if it fits in 64 bits.
     pub fn width(self) -> Option<u64> {
         u64::try_from(self.max.checked_sub(self.min)?.checked_add(1)?).ok()
     }
 
-    /// Bounds of a sum of up to `rows` values (0 included, for no rows).
+    /// Bounds of a sum of up to `rows` values (0 included, for no rows), and of each of its partial sums.
     pub fn sum_over(self, rows: u64) -> Option<Bounds> {
         let rows = i128::from(rows);
         Some(Bounds {
             min: self.min.min(0).checked_mul(rows)?,
             max: self.max.max(0).checked_mul(rows)?,
+        })
+    }
+
+    /// Bounds of the same values at another scale. `None` beyond 128 bits.
+    pub fn rescaled(self, from: u8, to: u8) -> Option<Bounds> {
+        Some(Bounds {
+            min: frazil_types::decimal::rescale(self.min, from, to)?,
+            max: frazil_types::decimal::rescale(self.max, from, to)?,
+        })
+    }
+
+    fn negated(self) -> Option<Bounds> {
+        Some(Bounds {
+            min: self.max.checked_neg()?,
+            max: self.min.checked_neg()?,
         })
     }
 
@@ -87,78 +171,189 @@ pub fn of_type(ty: LogicalType) -> Option<Bounds> {
     }
 }
 
-/// Bounds of an expression, from those of the columns it reads. `None`: not integer-like, or unknown
-/// beyond what 128 bits hold.
-pub fn of_expression(e: &Expr, columns: &Columns) -> Option<Bounds> {
-    let narrowed = match &e.kind {
-        ExprKind::Column(id) => columns[*id].bounds,
-        ExprKind::Constant(Value::Int(v)) => Some(Bounds::exactly(*v)),
-        ExprKind::Arithmetic(op, l, r) => of_arithmetic(*op, e, l, r, columns),
-        ExprKind::Negate(v) => of_expression(v, columns).and_then(|b| {
-            Some(Bounds {
-                min: b.max.checked_neg()?,
-                max: b.min.checked_neg()?,
-            })
-        }),
-        ExprKind::Cast(v) => of_cast(v, e.ty, columns),
-        ExprKind::Case { branches, otherwise } => {
-            let results = branches.iter().map(|b| &b.1).chain(otherwise.as_deref());
-            let mut out: Option<Bounds> = None;
-            for r in results.filter(|r| !matches!(r.kind, ExprKind::Constant(Value::Null))) {
-                let b = of_expression(r, columns)?;
-                out = Some(out.map_or(b, |o| o.union(b)));
-            }
-            out
-        }
-        ExprKind::Extract(part, v) => of_extract(*part, v, columns),
-        _ => None,
-    };
-    narrowed.or_else(|| of_type(e.ty))
+/// What is known of an expression's value, from what was proved of the columns it reads. Nothing is proved where
+/// the columns say so: see [`Columns::forget_proofs`].
+pub fn of_expression(e: &Expr, columns: &Columns) -> ValueBounds {
+    match each_part(e, columns, &mut |_, _| {}) {
+        ValueBounds::Proved(_) if columns.proofs_forgotten() => ValueBounds::of_type(e.ty),
+        known => known,
+    }
 }
 
-fn of_arithmetic(op: ArithmeticOp, e: &Expr, l: &Expr, r: &Expr, columns: &Columns) -> Option<Bounds> {
-    if e.ty == LogicalType::Double {
-        return None;
+/// The values that are to be expected of an expression, from those that statistics observed in the columns it
+/// reads: for estimates, never a proof. `None` where nothing narrower than the type is known.
+pub fn expected(e: &Expr, columns: &Columns) -> Option<Bounds> {
+    let of_column = |id| {
+        let info = &columns[id];
+        match info.observed.or(info.bounds) {
+            Some(bounds) => ValueBounds::Proved(bounds),
+            None => ValueBounds::of_type(info.ty),
+        }
+    };
+    Walk::new(&of_column, &mut |_, _| {}).of(e).proved()
+}
+
+/// A part of an expression of whose values something is known.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'e> {
+    /// A part that is not a column, or the expression itself.
+    Expression(&'e Expr),
+    /// The column that a [`ExprKind::Let`] makes.
+    Let(ColumnId),
+}
+
+/// What is known of an expression's value. `visit` hears of each part but columns, parts first.
+pub fn each_part<'e>(
+    e: &'e Expr,
+    columns: &Columns,
+    visit: &mut dyn FnMut(Part<'e>, ValueBounds),
+) -> ValueBounds {
+    let of_column = |id| match columns[id].bounds {
+        Some(bounds) => ValueBounds::Proved(bounds),
+        None => ValueBounds::of_type(columns[id].ty),
+    };
+    Walk::new(&of_column, visit).of(e)
+}
+
+/// One walk over an expression, parts first.
+struct Walk<'w, 'e> {
+    of_column: &'w dyn Fn(ColumnId) -> ValueBounds,
+    /// What is known of the columns that the expression makes for itself.
+    made: HashMap<ColumnId, ValueBounds>,
+    visit: &'w mut dyn FnMut(Part<'e>, ValueBounds),
+}
+
+impl<'w, 'e> Walk<'w, 'e> {
+    fn new(
+        of_column: &'w dyn Fn(ColumnId) -> ValueBounds,
+        visit: &'w mut dyn FnMut(Part<'e>, ValueBounds),
+    ) -> Walk<'w, 'e> {
+        Walk {
+            of_column,
+            made: HashMap::new(),
+            visit,
+        }
     }
-    let (a, b) = (of_expression(l, columns)?, of_expression(r, columns)?);
-    let exact = match op {
-        ArithmeticOp::Add => Bounds {
+
+    fn of(&mut self, e: &'e Expr) -> ValueBounds {
+        let known = match &e.kind {
+            ExprKind::Column(id) => {
+                let made = self.made.get(id).copied();
+                return made.unwrap_or_else(|| (self.of_column)(*id));
+            }
+            ExprKind::Let { column, value, body } => {
+                let value = self.of(value);
+                self.made.insert(*column, value);
+                (self.visit)(Part::Let(*column), value);
+                self.of(body)
+            }
+            _ => ValueBounds::of_exact(self.exact(e), e.ty),
+        };
+        (self.visit)(Part::Expression(e), known);
+        known
+    }
+
+    /// Bounds of the exact result; `None` if 128 bits do not hold them, or if they are not worked out.
+    fn exact(&mut self, e: &'e Expr) -> Option<Bounds> {
+        match &e.kind {
+            ExprKind::Constant(Value::Int(v)) => Some(Bounds::exactly(*v)),
+            ExprKind::Arithmetic(op, l, r) => {
+                let (a, b) = (self.of(l), self.of(r));
+                of_arithmetic(*op, e.ty, a.range()?, b.range()?)
+            }
+            ExprKind::Negate(v) => self.of(v).range()?.negated(),
+            ExprKind::Cast(v) => of_cast(v.ty, e.ty, self.of(v)),
+            ExprKind::Case { branches, otherwise } => self.of_case(branches, otherwise.as_deref()),
+            ExprKind::Extract(part, v) => of_extract(*part, v.ty, self.of(v)),
+            ExprKind::Function(ScalarFunction::Abs, list) => {
+                let argument = self.of(list.first()?);
+                absolute(argument.range()?)
+            }
+            _ => {
+                for child in e.children() {
+                    self.of(child);
+                }
+                None
+            }
+        }
+    }
+
+    fn of_case(&mut self, branches: &'e [(Expr, Expr)], otherwise: Option<&'e Expr>) -> Option<Bounds> {
+        for (condition, _) in branches {
+            self.of(condition);
+        }
+        let mut all: Option<Option<Bounds>> = None;
+        for result in branches.iter().map(|b| &b.1).chain(otherwise) {
+            let is_null = matches!(result.kind, ExprKind::Constant(Value::Null));
+            let range = self.of(result).range();
+            all = match all {
+                _ if is_null => all,
+                None => Some(range),
+                Some(all) => Some(all.zip(range).map(|(a, b)| a.union(b))),
+            };
+        }
+        all.flatten()
+    }
+}
+
+/// Bounds of the exact result; `None` if 128 bits do not hold them, or if they are not worked out.
+fn of_arithmetic(op: ArithmeticOp, ty: LogicalType, a: Bounds, b: Bounds) -> Option<Bounds> {
+    match op {
+        ArithmeticOp::Add => Some(Bounds {
             min: a.min.checked_add(b.min)?,
             max: a.max.checked_add(b.max)?,
-        },
-        ArithmeticOp::Sub => Bounds {
+        }),
+        ArithmeticOp::Sub => Some(Bounds {
             min: a.min.checked_sub(b.max)?,
             max: a.max.checked_sub(b.min)?,
-        },
-        ArithmeticOp::Mul => a.corners(b, i128::checked_mul)?,
-        ArithmeticOp::Div | ArithmeticOp::Rem => return None,
-    };
-    Some(exact)
+        }),
+        ArithmeticOp::Mul => a.corners(b, i128::checked_mul),
+        // A quotient of integers is at most its dividend, but for the sign.
+        ArithmeticOp::Div if ty.is_integer() && b.min >= 0 => Some(Bounds {
+            min: a.min.min(0),
+            max: a.max.max(0),
+        }),
+        ArithmeticOp::Div if ty.is_integer() => Some(a.union(a.negated()?)),
+        // The rest has the dividend's sign.
+        ArithmeticOp::Rem if ty.is_integer() => Some(Bounds {
+            min: a.min.min(0),
+            max: a.max.max(0),
+        }),
+        ArithmeticOp::Div | ArithmeticOp::Rem => None,
+    }
 }
 
-fn of_cast(v: &Expr, to: LogicalType, columns: &Columns) -> Option<Bounds> {
-    let (from, to) = (v.ty.scale()?, to.scale()?);
-    let b = of_expression(v, columns)?;
-    let rescale = |x| frazil_types::decimal::rescale(x, from, to);
+fn absolute(b: Bounds) -> Option<Bounds> {
+    let (low, high) = (b.min.checked_abs()?, b.max.checked_abs()?);
     Some(Bounds {
-        min: rescale(b.min)?,
-        max: rescale(b.max)?,
+        min: if b.contains(0) { 0 } else { low.min(high) },
+        max: low.max(high),
     })
 }
 
-fn of_extract(part: DatePart, v: &Expr, columns: &Columns) -> Option<Bounds> {
+fn of_cast(from: LogicalType, to: LogicalType, value: ValueBounds) -> Option<Bounds> {
+    match (from, to) {
+        (LogicalType::Boolean, to) if to.is_integer() => Some(Bounds { min: 0, max: 1 }),
+        _ => value.range()?.rescaled(from.scale()?, to.scale()?),
+    }
+}
+
+fn of_extract(part: DatePart, ty: LogicalType, value: ValueBounds) -> Option<Bounds> {
     let fixed = |min, max| Some(Bounds { min, max });
     match part {
-        DatePart::Year if v.ty == LogicalType::Date => {
-            let b = of_expression(v, columns)?;
-            let year = |d: i128| {
-                Some(i128::from(
-                    frazil_types::date::civil_from_days(i32::try_from(d).ok()?).0,
-                ))
+        DatePart::Year => {
+            let b = value.range()?;
+            let year = |v: i128| {
+                let days = match ty {
+                    LogicalType::Timestamp => v.div_euclid(date::MICROS_PER_DAY.into()),
+                    _ => v,
+                };
+                Some(i128::from(date::civil_from_days(i32::try_from(days).ok()?).0))
             };
-            fixed(year(b.min)?, year(b.max)?)
+            // There is no year 0: the one before year 1 may be counted as -1.
+            let first = year(b.min)?;
+            fixed(first - i128::from(first <= 0), year(b.max)?)
         }
-        DatePart::Year => fixed(-5000, 300_000),
         DatePart::Quarter => fixed(1, 4),
         DatePart::Month => fixed(1, 12),
         DatePart::Week => fixed(1, 53),

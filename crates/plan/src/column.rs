@@ -1,6 +1,6 @@
 //! Columns of a plan: every value that flows between operators has one id, unique in the plan.
 
-use crate::Bounds;
+use crate::{Bounds, ValueBounds};
 use frazil_types::{LogicalType, NativeType};
 
 /// A column of a plan.
@@ -16,67 +16,88 @@ pub struct ColumnInfo {
     pub ty: LogicalType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// Value bounds, where the optimizer proved them (DESIGN: Exactness).
+    /// Value bounds, where the optimizer proved them under the plan's assumptions. `None`: those of the type.
     pub bounds: Option<Bounds>,
+    /// Value bounds as statistics observed them when the statement was planned: for estimates, not for proofs.
+    pub observed: Option<Bounds>,
 }
 
 impl ColumnInfo {
     /// How its values are held between operators: the type's native form, or `I64` where bounds prove
     /// that a wide decimal fits.
     pub fn native(&self) -> NativeType {
-        native_within(self.ty, self.bounds)
+        native_within(
+            self.ty,
+            self.bounds.map_or(ValueBounds::Unknown, ValueBounds::Proved),
+        )
     }
 }
 
-/// Native form of a value of `ty` within `bounds`: wide decimals that provably fit are held in 64 bits.
-pub fn native_within(ty: LogicalType, bounds: Option<Bounds>) -> NativeType {
+/// Native form of a value of `ty`: wide decimals that provably fit are held in 64 bits.
+pub fn native_within(ty: LogicalType, known: ValueBounds) -> NativeType {
     match ty {
-        LogicalType::Decimal { .. } if bounds.is_some_and(|b| b.fits_i64()) => NativeType::I64,
+        LogicalType::Decimal { .. } if known.proved().is_some_and(|b| b.fits_i64()) => NativeType::I64,
         other => other.native(),
     }
 }
 
 /// All columns of a plan, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Columns(Vec<ColumnInfo>);
+pub struct Columns {
+    list: Vec<ColumnInfo>,
+    proofs_forgotten: bool,
+}
 
 impl Columns {
     /// Adds a column.
     pub fn add(&mut self, label: impl Into<String>, ty: LogicalType, nullable: bool) -> ColumnId {
-        self.0.push(ColumnInfo {
+        self.list.push(ColumnInfo {
             label: label.into(),
             ty,
             nullable,
             bounds: None,
+            observed: None,
         });
-        ColumnId(self.0.len() as u32 - 1)
+        ColumnId(self.list.len() as u32 - 1)
     }
 
     /// Number of columns.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// All ids.
     pub fn ids(&self) -> impl Iterator<Item = ColumnId> {
-        (0..self.0.len() as u32).map(ColumnId)
+        (0..self.list.len() as u32).map(ColumnId)
+    }
+
+    /// Forgets what was proved, and lets nothing be proved from now on: every check is made, every value is held as
+    /// its type needs. Answers do not depend on it.
+    pub fn forget_proofs(&mut self) {
+        self.proofs_forgotten = true;
+        self.list.iter_mut().for_each(|column| column.bounds = None);
+    }
+
+    /// Whether nothing counts as proved.
+    pub fn proofs_forgotten(&self) -> bool {
+        self.proofs_forgotten
     }
 }
 
 impl std::ops::Index<ColumnId> for Columns {
     type Output = ColumnInfo;
     fn index(&self, id: ColumnId) -> &ColumnInfo {
-        &self.0[id.0 as usize]
+        &self.list[id.0 as usize]
     }
 }
 
 impl std::ops::IndexMut<ColumnId> for Columns {
     fn index_mut(&mut self, id: ColumnId) -> &mut ColumnInfo {
-        &mut self.0[id.0 as usize]
+        &mut self.list[id.0 as usize]
     }
 }

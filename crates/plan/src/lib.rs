@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+pub mod assumptions;
 pub mod bounds;
 pub mod column;
 pub mod display;
@@ -21,7 +22,8 @@ pub mod vector_function;
 pub mod verify;
 
 pub use aggregate::{AggregateCall, AggregateFunction};
-pub use bounds::Bounds;
+pub use assumptions::{Assumption, Grid};
+pub use bounds::{Bounds, ValueBounds};
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
 pub use operator::{

@@ -50,6 +50,20 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// As [`of_expression`], with the columns that it makes for itself set, too.
+    fn expression(&mut self, e: &mut Expr) {
+        if let ExprKind::Let { column, value, body } = &mut e.kind {
+            self.expression(value);
+            self.set(*column, value.nullable);
+            self.expression(body);
+        } else {
+            for child in e.children_mut() {
+                self.expression(child);
+            }
+        }
+        e.nullable = of_node(e, self.columns);
+    }
+
     fn set(&mut self, id: ColumnId, nullable: bool) {
         self.columns[id].nullable = nullable || self.supplied[id.0 as usize];
     }
@@ -69,23 +83,21 @@ impl Pass<'_> {
                 }
             }
             Operator::Values { columns, rows } => {
-                rows.iter_mut()
-                    .flatten()
-                    .for_each(|e| of_expression(e, self.columns));
+                rows.iter_mut().flatten().for_each(|e| self.expression(e));
                 for (i, id) in columns.iter().enumerate() {
                     self.set(*id, rows.iter().any(|r| r[i].nullable));
                 }
             }
-            Operator::Filter { predicate, .. } => of_expression(predicate, self.columns),
+            Operator::Filter { predicate, .. } => self.expression(predicate),
             Operator::Map { expressions, .. } => {
                 for (id, e) in expressions {
-                    of_expression(e, self.columns);
+                    self.expression(e);
                     self.set(*id, e.nullable);
                 }
             }
             Operator::Join { .. } => self.join(op),
             Operator::DependentJoin { condition, .. } => {
-                condition.iter_mut().for_each(|e| of_expression(e, self.columns));
+                condition.iter_mut().for_each(|e| self.expression(e));
             }
             Operator::Aggregate { .. } => self.aggregate(op),
             Operator::UnionAll { inputs, columns } => {
@@ -119,10 +131,10 @@ impl Pass<'_> {
             return;
         };
         for (b, p) in keys.iter_mut() {
-            of_expression(b, self.columns);
-            of_expression(p, self.columns);
+            self.expression(b);
+            self.expression(p);
         }
-        residual.iter_mut().for_each(|e| of_expression(e, self.columns));
+        residual.iter_mut().for_each(|e| self.expression(e));
         if let JoinKind::ProbeMark(mark) = kind {
             let unknown = *null_aware && keys.iter().any(|(b, p)| b.nullable || p.nullable);
             self.set(*mark, unknown);
@@ -137,13 +149,13 @@ impl Pass<'_> {
             return;
         };
         for (id, e) in groups.iter_mut() {
-            of_expression(e, self.columns);
+            self.expression(e);
             self.set(*id, e.nullable);
         }
         let grouped = !groups.is_empty();
         for (id, call) in aggregates {
             for e in call.argument.iter_mut().chain(&mut call.filter) {
-                of_expression(e, self.columns);
+                self.expression(e);
             }
             let nullable = match call.function {
                 AggregateFunction::CountRows | AggregateFunction::Count => false,
@@ -159,7 +171,12 @@ pub fn of_expression(e: &mut Expr, columns: &Columns) {
     for child in e.children_mut() {
         of_expression(child, columns);
     }
-    e.nullable = match &e.kind {
+    e.nullable = of_node(e, columns);
+}
+
+/// Whether an expression may be NULL, by what its parts say.
+fn of_node(e: &Expr, columns: &Columns) -> bool {
+    match &e.kind {
         ExprKind::Column(id) => columns[*id].nullable,
         ExprKind::Constant(value) => value.is_null(),
         ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) | ExprKind::VectorFunction(..) => true,
@@ -170,5 +187,5 @@ pub fn of_expression(e: &mut Expr, columns: &Columns) {
             branches.iter().any(|b| b.1.nullable) || otherwise.as_ref().is_none_or(|o| o.nullable)
         }
         _ => e.children().iter().any(|c| c.nullable),
-    };
+    }
 }

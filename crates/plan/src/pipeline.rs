@@ -7,7 +7,7 @@
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
 use crate::operator::{ScanDisjunction, ScanRestriction};
-use crate::{AggregateCall, ColumnId, Columns, Expr, JoinKind, SortKey, TableId};
+use crate::{AggregateCall, Assumption, ColumnId, Columns, Expr, JoinKind, SortKey, TableId};
 use frazil_types::LogicalType;
 
 /// A join's hash table: index into [`PipelinePlan::joins`].
@@ -49,6 +49,8 @@ pub struct PipelinePlan {
     pub output: Vec<String>,
     /// Types of the parameters.
     pub parameters: Vec<LogicalType>,
+    /// What the plan relies on.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// One pipeline.

@@ -91,6 +91,7 @@ impl PipelinePlan {
             result: None,
             output: vec![],
             parameters,
+            assumptions: vec![],
         }
     }
 }

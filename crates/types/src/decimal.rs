@@ -88,23 +88,31 @@ pub fn parse(text: &str, precision: u8, scale: u8) -> Result<i128> {
     {
         return Err(invalid());
     }
+    // Digits before the place at which the value is rounded.
     let kept = i64::from(scale) + i64::from(exponent) + whole.len() as i64;
     let mut value: i128 = 0;
-    let all = || whole.bytes().chain(fraction.bytes());
-    for i in 0..kept.max(0) {
-        let digit = all().nth(i as usize).map_or(0, |b| i128::from(b - b'0'));
-        value = value
-            .checked_mul(10)
-            .and_then(|v| v.checked_add(digit))
-            .ok_or_else(|| overflow(precision, scale))?;
-        if value == 0 && i > 4096 {
+    let mut place = 0i64;
+    for digit in whole.bytes().chain(fraction.bytes()) {
+        if place >= kept {
+            if place == kept && digit >= b'5' {
+                value += 1;
+            }
             break;
         }
+        value = tenfold(value, digit - b'0').ok_or_else(|| overflow(precision, scale))?;
+        place += 1;
     }
-    if kept >= 0 && all().nth(kept as usize).is_some_and(|b| b >= b'5') {
-        value += 1;
+    while place < kept && value != 0 {
+        value = tenfold(value, 0).ok_or_else(|| overflow(precision, scale))?;
+        place += 1;
     }
     check_precision(if negative { -value } else { value }, precision, scale)
+}
+
+/// A number with one more digit behind it; `None` beyond 38 digits.
+fn tenfold(value: i128, digit: u8) -> Option<i128> {
+    let more = value.checked_mul(10)?.checked_add(digit.into())?;
+    (more < POWERS_OF_TEN[38]).then_some(more)
 }
 
 /// Writes an unscaled value with its point.
@@ -138,6 +146,10 @@ mod tests {
             ("0.005", 1),
             ("-0.005", -1),
             ("7", 700),
+            ("1e-9999999", 0),
+            ("0e999999999", 0),
+            ("0.4999999999999999999999999999999999999999999999", 50),
+            (&format!("{}1", "0".repeat(5000)), 100),
         ] {
             assert_eq!(parse(text, 15, 2).unwrap(), value, "{text}");
         }

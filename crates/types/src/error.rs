@@ -1,5 +1,6 @@
 //! Errors as values: what went wrong, its SQLSTATE, and the way out. Made where the fact is known.
 
+use crate::Span;
 use std::fmt;
 
 /// The five-character condition code of the SQL standard and PostgreSQL.
@@ -116,6 +117,7 @@ struct Fields {
     detail: Option<String>,
     hint: Option<String>,
     position: Option<usize>,
+    span: Span,
 }
 
 /// A result whose error is [`Error`].
@@ -130,6 +132,7 @@ impl Error {
             detail: None,
             hint: None,
             position: None,
+            span: Span::NONE,
         }))
     }
 
@@ -165,6 +168,14 @@ impl Error {
         self
     }
 
+    /// Adds the place in the statement's text, unless it has one: the innermost expression is named.
+    pub fn at_span(mut self, span: Span) -> Error {
+        if !self.0.span.is_some() {
+            self.0.span = span;
+        }
+        self
+    }
+
     /// Puts `context` and a colon before the message, e.g. the file or block it speaks of.
     pub fn in_context(mut self, context: impl fmt::Display) -> Error {
         self.0.message = format!("{context}: {}", self.0.message);
@@ -189,6 +200,11 @@ impl Error {
     /// The way out.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
+    }
+
+    /// Its place in the statement's text; [`Span::NONE`] if unknown.
+    pub fn span(&self) -> Span {
+        self.0.span
     }
 
     /// Character offset in the statement, from 1.

@@ -1,22 +1,19 @@
-//! Arithmetic. The value bounds of the result decide: what provably fits is one plain instruction,
-//! integers that might not are checked, decimals that need more than 64 bits are computed in 128.
+//! Arithmetic. The value bounds of the result decide: what is proved to fit is one plain instruction, all else
+//! is computed exactly and checked against its type. Decimals that need more than 64 bits are computed in 128.
 
 use crate::sql_value::SqlValue;
 use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
-use frazil_plan::bounds::{self, Bounds};
-use frazil_plan::{ArithmeticOp, Expr};
+use frazil_plan::bounds;
+use frazil_plan::{ArithmeticOp, Expr, ValueBounds};
 use frazil_runtime::functions::Function;
-use frazil_types::decimal::POWERS_OF_TEN;
+use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::{Error, LogicalType, NativeType, Result};
 
-/// Largest decimal of 38 digits.
-const MOST: i128 = POWERS_OF_TEN[38] - 1;
-
 impl Translator<'_, '_> {
-    /// Value bounds of an expression.
-    pub fn bounds(&self, e: &Expr) -> Option<Bounds> {
+    /// What is known of an expression's value.
+    pub fn known(&self, e: &Expr) -> ValueBounds {
         bounds::of_expression(e, &self.unit.plan.columns)
     }
 
@@ -32,9 +29,8 @@ impl Translator<'_, '_> {
     }
 
     /// Whether the exact result lies within the type, so that no check is needed.
-    fn proved(&self, e: &Expr) -> bool {
-        let ty = bounds::of_type(e.ty);
-        matches!((self.bounds(e), ty), (Some(b), Some(t)) if t.min <= b.min && b.max <= t.max)
+    pub fn proved(&self, e: &Expr) -> bool {
+        self.known(e).proved().is_some()
     }
 
     fn integer_arithmetic(
@@ -65,7 +61,7 @@ impl Translator<'_, '_> {
     }
 
     /// Fails where the condition holds for a value that is not NULL.
-    fn fail_where(&mut self, condition: ir::Value, valid: Option<ir::Value>, point: FailurePoint) {
+    pub fn fail_where(&mut self, condition: ir::Value, valid: Option<ir::Value>, point: FailurePoint) {
         let condition = match valid {
             Some(valid) => self.b.ins().band(condition, valid),
             None => condition,
@@ -91,8 +87,8 @@ impl Translator<'_, '_> {
     ) -> Result<SqlValue> {
         let native = a.native;
         let valid = self.both(a.valid, b.valid);
-        let bounds = self.bounds(divisor);
-        let may_be = |v: i128| bounds.is_none_or(|b| b.min <= v && v <= b.max);
+        let range = self.known(divisor).range();
+        let may_be = |v: i128| range.is_none_or(|b| b.contains(v));
         let mut by = b.value;
         let one = self.int(native, 1);
         if may_be(0) {
@@ -135,6 +131,9 @@ impl Translator<'_, '_> {
         if matches!(op, ArithmeticOp::Div | ArithmeticOp::Rem) {
             let zero = self.b.ins().f64const(0.0);
             let by_zero = self.b.ins().fcmp(FloatCC::Equal, b.value, zero);
+            // NaN divided by anything is NaN.
+            let number = self.b.ins().fcmp(FloatCC::Ordered, a.value, a.value);
+            let by_zero = self.b.ins().band(by_zero, number);
             self.fail_where(by_zero, valid, FailurePoint::DIVISION);
         }
         let value = match op {
@@ -146,6 +145,9 @@ impl Translator<'_, '_> {
         };
         if op != ArithmeticOp::Rem {
             self.check_double(value, a, b, valid);
+        }
+        if matches!(op, ArithmeticOp::Mul | ArithmeticOp::Div) {
+            self.check_underflow(op, value, a, b, valid);
         }
         Ok(SqlValue::certain(value, NativeType::F64).with_valid(valid))
     }
@@ -165,6 +167,30 @@ impl Translator<'_, '_> {
         self.fail_where(overflow, valid, FailurePoint::range(LogicalType::Double));
     }
 
+    /// 22003 where a product or quotient of numbers other than 0 became 0.
+    fn check_underflow(
+        &mut self,
+        op: ArithmeticOp,
+        value: ir::Value,
+        a: SqlValue,
+        b: SqlValue,
+        valid: Option<ir::Value>,
+    ) {
+        let limit = match op {
+            ArithmeticOp::Div => f64::INFINITY,
+            _ => 0.0,
+        };
+        let (zero, limit) = (self.b.ins().f64const(0.0), self.b.ins().f64const(limit));
+        let lost = self.b.ins().fcmp(FloatCC::Equal, value, zero);
+        let some = self.b.ins().fcmp(FloatCC::NotEqual, a.value, zero);
+        // A factor other than 0, a divisor that is not infinite.
+        let magnitude = self.b.ins().fabs(b.value);
+        let other = self.b.ins().fcmp(FloatCC::NotEqual, magnitude, limit);
+        let lost = self.b.ins().band(lost, some);
+        let lost = self.b.ins().band(lost, other);
+        self.fail_where(lost, valid, FailurePoint::UNDERFLOW);
+    }
+
     fn decimal_arithmetic(
         &mut self,
         e: &Expr,
@@ -182,77 +208,68 @@ impl Translator<'_, '_> {
                 self.where_valid(valid, native, |t| {
                     let shift = t.b.ins().iconst(types::I32, shift & 0xffff_ffff);
                     let (x, y) = (t.wide_place(a), t.wide_place(b));
-                    let context = t.context;
-                    let quotient = t.call_out_checked(
-                        Function::DecimalDiv,
-                        &[context, x, y, shift],
-                        NativeType::I128,
-                        point,
-                    )?;
+                    let arguments = [t.context, x, y, shift];
+                    let quotient =
+                        t.call_out_checked(Function::DecimalDiv, &arguments, NativeType::I128, point)?;
+                    t.fit(quotient, e.ty);
                     Ok(t.coerce(SqlValue::certain(quotient, NativeType::I128), native)
                         .value)
                 })
             }
             ArithmeticOp::Rem => self.where_valid(valid, native, |t| {
                 let (x, y) = (t.wide_place(a), t.wide_place(b));
-                let rest = t.call_out_checked(
-                    Function::DecimalRem,
-                    &[x, y],
-                    NativeType::I128,
-                    FailurePoint::DIVISION,
-                )?;
+                let point = FailurePoint::DIVISION;
+                let rest = t.call_out_checked(Function::DecimalRem, &[x, y], NativeType::I128, point)?;
+                t.fit(rest, e.ty);
                 Ok(t.coerce(SqlValue::certain(rest, NativeType::I128), native).value)
             }),
-            _ if native == NativeType::I64 => {
-                // The result fits; operands that are wider by their own bounds can only be 64-bit too, or
-                // are cut to the bits that matter.
+            _ if self.proved(e) => {
+                // The result fits, so that nothing is lost where operands are cut to the bits that matter.
                 let (a, b) = (self.coerce(a, native), self.coerce(b, native));
                 let value = self.plain(op, a.value, b.value);
                 Ok(SqlValue { value, valid, native })
             }
-            _ => self.wide_arithmetic(e, op, a, b, valid),
+            _ => self.checked_decimal(e.ty, op, a, b, valid),
         }
     }
 
-    /// Decimals whose result needs 128 bits.
-    fn wide_arithmetic(
+    /// Decimals whose result may have more digits than its type.
+    fn checked_decimal(
         &mut self,
-        e: &Expr,
+        ty: LogicalType,
         op: ArithmeticOp,
         a: SqlValue,
         b: SqlValue,
         valid: Option<ir::Value>,
     ) -> Result<SqlValue> {
         let native = NativeType::I128;
-        let point = FailurePoint::range(e.ty);
-        let proved = self.bounds(e).is_some_and(|b| -MOST <= b.min && b.max <= MOST);
+        let point = FailurePoint::range(ty);
         let narrow = a.native != native && b.native != native;
-        if op == ArithmeticOp::Mul && !proved && !narrow {
-            return self.where_valid(valid, native, |t| {
+        let wide = if op == ArithmeticOp::Mul && !narrow {
+            self.where_valid(valid, native, |t| {
                 let (x, y) = (t.wide_place(a), t.wide_place(b));
-                t.call_out_checked(Function::DecimalMul, &[x, y], native, point)
-            });
-        }
-        let (a, b) = (self.coerce(a, native), self.coerce(b, native));
-        // Two values of 38 digits, or two of 64 bits, give at most 39 digits: no bit is lost.
-        let value = self.plain(op, a.value, b.value);
-        if !proved {
-            let wrapped = match op {
-                ArithmeticOp::Mul => None,
-                ArithmeticOp::Add => Some(self.sign_overflow(a.value, b.value, value)),
-                _ => {
-                    let flipped = self.b.ins().bnot(b.value);
-                    Some(self.sign_overflow(a.value, flipped, value))
-                }
-            };
-            let beyond = self.beyond_38_digits(value);
-            let beyond = match wrapped {
-                Some(wrapped) => self.b.ins().bor(beyond, wrapped),
-                None => beyond,
-            };
+                let product = t.call_out_checked(Function::DecimalMul, &[x, y], native, point)?;
+                t.fit(product, ty);
+                Ok(product)
+            })?
+        } else {
+            let (x, y) = (self.coerce(a, native).value, self.coerce(b, native).value);
+            // Two values held in 64 bits give at most 127: no bit is lost. A wrapped sum of wider ones has a sign
+            // that neither has.
+            let value = self.plain(op, x, y);
+            let mut beyond = self.beyond(value, ty);
+            if !narrow {
+                let y = match op {
+                    ArithmeticOp::Sub => self.b.ins().bnot(y),
+                    _ => y,
+                };
+                let wrapped = self.sign_overflow(x, y, value);
+                beyond = self.b.ins().bor(beyond, wrapped);
+            }
             self.fail_where(beyond, valid, point);
-        }
-        Ok(SqlValue { value, valid, native })
+            SqlValue { value, valid, native }
+        };
+        Ok(self.coerce(wide, ty.native()))
     }
 
     /// Whether `sum = a + b` wrapped: both have a sign that the sum has not.
@@ -268,15 +285,32 @@ impl Translator<'_, '_> {
         self.b.ins().icmp_imm_s(IntCC::SignedLessThan, both, 0)
     }
 
-    /// Whether a wide value has more than 38 digits.
-    pub fn beyond_38_digits(&mut self, value: ir::Value) -> ir::Value {
+    /// Whether a value held in 128 bits is outside a type.
+    pub fn beyond(&mut self, value: ir::Value, ty: LogicalType) -> ir::Value {
+        let Some(range) = bounds::of_type(ty) else {
+            return self.byte(false);
+        };
         let (most, least) = (
-            self.int(NativeType::I128, MOST),
-            self.int(NativeType::I128, -MOST),
+            self.int(NativeType::I128, range.max),
+            self.int(NativeType::I128, range.min),
         );
         let above = self.icmp(IntCC::SignedGreaterThan, value, most);
         let below = self.icmp(IntCC::SignedLessThan, value, least);
         self.b.ins().bor(above, below)
+    }
+
+    /// Fails where a decimal of up to 38 digits, held in 128 bits, has more than its type.
+    pub fn fit(&mut self, value: ir::Value, ty: LogicalType) {
+        if !matches!(
+            ty,
+            LogicalType::Decimal {
+                precision: DECIMAL_MAX_DIGITS,
+                ..
+            }
+        ) {
+            let beyond = self.beyond(value, ty);
+            self.fail_if(beyond, FailurePoint::range(ty));
+        }
     }
 
     /// A decimal or integer on the stack as 128 bits; its address.

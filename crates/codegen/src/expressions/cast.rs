@@ -5,7 +5,7 @@ use crate::sql_value::SqlValue;
 use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
-use frazil_plan::bounds::{self, Bounds};
+use frazil_plan::bounds;
 use frazil_plan::{Expr, ExprKind};
 use frazil_runtime::functions::Function;
 use frazil_types::date::MICROS_PER_DAY;
@@ -67,7 +67,9 @@ impl Translator<'_, '_> {
                 let value = self.b.ins().ireduce(types::I32, days);
                 Ok(SqlValue { value, native, ..v })
             }
-            (LogicalType::Date, t) | (t, LogicalType::Date) if t.is_integer() => Ok(self.coerce(v, native)),
+            (LogicalType::Date, t) | (t, LogicalType::Date) if t.is_integer() => {
+                Ok(self.cast_small(v, native, to == LogicalType::BigInt, to))
+            }
             (f, t) if t.is_string() && t != LogicalType::Char(1) => self.cast_to_text(v, f, t),
             (f, LogicalType::Char(1)) if f.is_string() => self.where_valid(v.valid, native, |t| {
                 let place = t.spill(v.value);
@@ -82,10 +84,7 @@ impl Translator<'_, '_> {
     fn cast_exact(&mut self, v: SqlValue, inner: &Expr, e: &Expr) -> Result<SqlValue> {
         let native = self.form(e);
         let (from, to) = (inner.ty.scale().unwrap_or(0), e.ty.scale().unwrap_or(0));
-        // Bounds after rescaling; within the type they need no check.
-        let exact = self.bounds(e);
-        let fits = |within: Option<Bounds>| matches!((exact, within), (Some(b), Some(t)) if t.min <= b.min && b.max <= t.max);
-        let within = fits(bounds::of_type(e.ty));
+        let within = self.proved(e);
         let point = FailurePoint::range(e.ty);
         if from == to && v.native != NativeType::I128 && native != NativeType::I128 {
             return Ok(self.cast_small(v, native, within, e.ty));

@@ -189,10 +189,15 @@ impl Translator<'_, '_> {
     }
 
     fn in_numbers(&mut self, v: SqlValue, e: &Expr, list: &[Value]) -> Result<ir::Value> {
+        // What the value's form cannot hold equals no value.
+        let v_bytes = v.native.size();
+        let held = |v: i128| v == v << (128 - 8 * v_bytes) >> (128 - 8 * v_bytes);
         let ints: Vec<i128> = list.iter().filter_map(Value::as_int).collect();
         let (min, max) = (ints.iter().min().copied(), ints.iter().max().copied());
         if let (Some(min), Some(max), true) = (min, max, ints.len() == list.len() && ints.len() > 3)
-            && max - min < 64
+            && max.checked_sub(min).is_some_and(|width| width < 64)
+            && held(min)
+            && held(max)
             && v.native.is_integer()
         {
             // A set of bits.
@@ -217,6 +222,9 @@ impl Translator<'_, '_> {
         }
         let mut found = self.byte(false);
         for value in list {
+            if v.native.is_integer() && value.as_int().is_some_and(|int| !held(int)) {
+                continue;
+            }
             let constant = self.constant(value, e.ty, v.native)?;
             let equal = self.compare_values(CompareOp::Eq, v, constant)?;
             found = self.b.ins().bor(found, equal);

@@ -27,7 +27,9 @@ impl Translator<'_, '_> {
         let mut v = self.expression(inner)?;
         if inner.ty == LogicalType::Date && e.ty == LogicalType::Timestamp {
             let days = self.b.ins().sextend(types::I64, v.value);
-            let value = self.b.ins().imul_imm_s(days, frazil_types::date::MICROS_PER_DAY);
+            let day = self.word(frazil_types::date::MICROS_PER_DAY as u64);
+            let (value, overflow) = self.b.ins().smul_overflow(days, day);
+            self.fail_where(overflow, v.valid, FailurePoint::range(e.ty));
             v = SqlValue {
                 value,
                 native: NativeType::I64,

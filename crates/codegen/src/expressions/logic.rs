@@ -18,6 +18,9 @@ impl Translator<'_, '_> {
             ExprKind::And(parts) if wanted => self.branch_all(parts, wanted, yes, no),
             ExprKind::Or(parts) if !wanted => self.branch_all(parts, wanted, yes, no),
             ExprKind::And(parts) | ExprKind::Or(parts) => self.branch_any(parts, wanted, yes, no),
+            ExprKind::Let { column, value, body } => {
+                self.with(*column, value, |t| t.branch_on(body, wanted, yes, no))
+            }
             _ => {
                 let v = self.expression(e)?;
                 let mut condition = v.value;

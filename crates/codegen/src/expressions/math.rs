@@ -136,6 +136,7 @@ impl Translator<'_, '_> {
                     point,
                 )?;
             }
+            t.fit(wide, e.ty);
             Ok(t.coerce(SqlValue::certain(wide, NativeType::I128), native).value)
         })
     }

@@ -17,15 +17,30 @@ use crate::plan_layouts::form;
 use crate::sql_value::{SqlValue, clif_type};
 use crate::translator::{Hoisted, Translator};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
-use frazil_plan::{Expr, ExprKind};
+use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_runtime::abi::ParameterCell;
 use frazil_types::string_ref::INLINE_BYTES;
 use frazil_types::{Error, LogicalType, NativeType, Result, StringRef, Value};
 use std::mem::offset_of;
 
 impl Translator<'_, '_> {
-    /// The value of an expression.
+    /// The value of an expression. What fails in it fails at its place in the statement's text.
     pub fn expression(&mut self, e: &Expr) -> Result<SqlValue> {
+        self.placed(e, |t| t.expression_here(e))
+    }
+
+    /// Translates within an expression's place in the statement's text.
+    pub fn placed<T>(&mut self, e: &Expr, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let outer = self.span;
+        if e.span.is_some() {
+            self.span = e.span;
+        }
+        let made = body(self);
+        self.span = outer;
+        made
+    }
+
+    fn expression_here(&mut self, e: &Expr) -> Result<SqlValue> {
         use ExprKind::*;
         match &e.kind {
             Column(id) => self.column(*id),
@@ -35,7 +50,8 @@ impl Translator<'_, '_> {
                 let index = self.unit.plan.parameters.len() + id.0;
                 self.parameter(index, e.ty)
             }
-            Subquery(_) | Let { .. } => Err(Error::internal(format!("{:?} in a pipeline", e.kind))),
+            Let { column, value, body } => self.with(*column, value, |t| t.expression(body)),
+            Subquery(_) => Err(Error::internal(format!("{:?} in a pipeline", e.kind))),
             Compare(op, l, r) => self.comparison(*op, l, r),
             Distinct { left, right, negated } => self.distinct(left, right, *negated),
             And(parts) => self.conjunction(e, parts),
@@ -69,6 +85,20 @@ impl Translator<'_, '_> {
             Function(function, arguments) => self.scalar_function(e, *function, arguments),
             VectorFunction(function, _) => Err(Error::unsupported(format!("the function {function:?} here"))),
         }
+    }
+
+    /// Translates what reads `column`, with the value it stands for, which is computed here and once.
+    pub fn with<T>(
+        &mut self,
+        column: ColumnId,
+        value: &Expr,
+        body: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let value = self.expression(value)?;
+        self.define(column, value);
+        let made = body(self);
+        self.scope.forget(column);
+        made
     }
 
     /// The form in which an expression is computed.

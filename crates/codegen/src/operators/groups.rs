@@ -24,7 +24,7 @@ impl Translator<'_, '_> {
                 Finish::State(index) => {
                     let value = state(self, index)?;
                     if layout.states[index].checked && value.native == NativeType::I128 {
-                        let beyond = self.beyond_38_digits(value.value);
+                        let beyond = self.beyond(value.value, ty);
                         self.fail_if(beyond, FailurePoint::range(ty));
                     }
                     value

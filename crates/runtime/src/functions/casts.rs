@@ -190,7 +190,9 @@ pub unsafe extern "C" fn text_to_double(context: Context, text: Text, out: *mut 
 fn parse_double(text: &str) -> Result<f64> {
     let word = text.trim();
     let value: f64 = word.parse().map_err(|_| invalid("double precision", text))?;
-    if value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit()) {
+    let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
+    let lost = value == 0.0 && mantissa.bytes().any(|b| matches!(b, b'1'..=b'9'));
+    if lost || value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit()) {
         let message = format!("\"{text}\" is out of range for type double precision");
         return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
     }

@@ -34,7 +34,7 @@ pub unsafe extern "C" fn double_rem(a: f64, b: f64) -> f64 {
 /// None needed; unsafe like all functions of the table.
 pub unsafe extern "C" fn double_round(v: f64, digits: i32) -> f64 {
     if digits == 0 {
-        return v.round();
+        return v.round_ties_even();
     }
     let power = 10f64.powi(digits.clamp(-308, 308).abs());
     let rounded = if digits > 0 {
@@ -61,6 +61,24 @@ unsafe fn put(context: *mut PipelineContext, value: f64, arguments: &[f64], out:
         out.write_unaligned(value);
     }
     STATUS_OK
+}
+
+/// As [`put`], of a function that is 0 nowhere: a 0 is too near to 0 for a double.
+///
+/// # Safety
+/// As [`put`].
+unsafe fn put_nonzero(context: *mut PipelineContext, value: f64, arguments: &[f64], out: *mut f64) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        if value == 0.0 && arguments.iter().all(|a| a.is_finite()) {
+            return fail(
+                context,
+                SqlState::NUMERIC_OUT_OF_RANGE,
+                "value out of range: underflow",
+            );
+        }
+        put(context, value, arguments, out)
+    }
 }
 
 /// # Safety
@@ -112,7 +130,11 @@ pub unsafe extern "C" fn power(
             let message = "a negative number raised to a non-integer power yields a complex result";
             return fail(context, INVALID_POWER, message);
         }
-        put(context, base.powf(exponent), &[base, exponent], out)
+        let value = base.powf(exponent);
+        if base == 0.0 {
+            return put(context, value, &[base, exponent], out);
+        }
+        put_nonzero(context, value, &[base, exponent], out)
     }
 }
 
@@ -139,7 +161,7 @@ pub unsafe extern "C" fn ln(context: *mut PipelineContext, v: f64, out: *mut f64
 /// As [`put`].
 pub unsafe extern "C" fn exp(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
     // SAFETY: by contract.
-    unsafe { put(context, v.exp(), &[v], out) }
+    unsafe { put_nonzero(context, v.exp(), &[v], out) }
 }
 
 #[cfg(test)]
