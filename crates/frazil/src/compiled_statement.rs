@@ -62,8 +62,7 @@ impl CompiledStatement {
         self.catalog == snapshot.catalog().version()
             && self.settings == settings
             && (self.assumptions.iter()).all(|assumed| {
-                (snapshot.table(catalog_id(assumed.table)))
-                    .is_ok_and(|version| assumed.hold(version))
+                (snapshot.table(catalog_id(assumed.table))).is_ok_and(|version| assumed.hold(version))
             })
     }
 

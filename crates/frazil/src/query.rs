@@ -8,12 +8,13 @@ use crate::execute::Bundle;
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::statement_tables::catalog_id;
+use crate::statement_tables::{StatementTables, catalog_id};
 use frazil_codegen::{CompileOptions, CompiledPlan};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_frontend::ExplainMode;
-use frazil_plan::pipeline::PipelinePlan;
-use frazil_plan::{ColumnId, Operator, Plan};
+use frazil_plan::assumptions::ceiling_of_rows;
+use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
 use frazil_types::{Cancel, ColumnDef, Result, RowBatch, Schema, Value};
@@ -138,8 +139,12 @@ impl Runner {
     pub fn compile(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Compiled> {
         let plan = self.optimize(plan, bundle)?;
         let action = self.action(plan, bundle, timing)?;
-        let assumptions = action.query().map_or(&[][..], |q| &q.pipelines.assumptions);
-        let assumptions = assumptions::by_table(assumptions);
+        let mut assumptions = Vec::new();
+        if let Some(query) = action.query() {
+            assumptions.extend_from_slice(&query.pipelines.assumptions);
+            assumptions.extend(sizes(&query.pipelines, &bundle.tables));
+        }
+        let assumptions = assumptions::by_table(&assumptions);
         let lasts = bundle.is_typed_by_text && !bundle.tables.names_system_tables();
         let statement = Arc::new(CompiledStatement {
             action,
@@ -158,7 +163,10 @@ impl Runner {
     fn action(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Action> {
         match &plan.root {
             Operator::Insert {
-                table, input, columns, ..
+                table,
+                input,
+                columns,
+                ..
             } => {
                 let table = catalog_id(*table);
                 match DirectRows::of(input, columns, &plan) {
@@ -203,6 +211,22 @@ impl Runner {
         timing.execute = begun.elapsed();
         Ok(result)
     }
+}
+
+/// What the order of joins relies on: a plan that was made for small tables is made anew when they have doubled.
+fn sizes(plan: &PipelinePlan, tables: &StatementTables) -> Vec<Assumption> {
+    if plan.joins.is_empty() {
+        return Vec::new();
+    }
+    let scanned = plan.pipelines.iter().filter_map(|p| match p.source {
+        Source::Scan { table, .. } => Some(table),
+        _ => None,
+    });
+    let size = |table| Assumption::Rows {
+        table,
+        ceiling: ceiling_of_rows(tables.row_count(table)),
+    };
+    scanned.map(size).collect()
 }
 
 /// A statement that was just compiled.

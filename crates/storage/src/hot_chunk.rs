@@ -13,8 +13,8 @@ use frazil_kernels::{Plain, Strided};
 use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, RowBatch, StringRef};
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes that the first row of a chunk may commit beyond its own: two huge pages.
 const COMMITTED_AHEAD: usize = 4 << 20;

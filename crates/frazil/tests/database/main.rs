@@ -4,6 +4,7 @@ mod copying;
 mod directories;
 mod explaining;
 mod holding;
+mod interleaving;
 mod limits;
 mod plans;
 mod refreezing;
