@@ -4,6 +4,7 @@ use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
+use crate::statements::{self, Way};
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
 
@@ -37,6 +38,8 @@ pub enum Kind {
         /// Rows of a block to try, the greatest one being the baseline.
         block_rows: &'static [usize],
     },
+    /// Small statements are timed.
+    Statements(&'static [statements::Case]),
     /// Tests of codes are timed.
     Scan(&'static [Grid]),
     /// Two tests are joined in several ways.
@@ -118,11 +121,60 @@ pub enum Data {
     Arrays,
 }
 
+/// A row of four columns.
+const INSERT: &str = "insert into t values ($1, 7, 'seven', 7.77)";
+
+/// The cases of `statements`. The first is what others are compared with.
+const STATEMENTS: [statements::Case; 6] = [
+    statements::Case {
+        name: "select_one",
+        rows: 0,
+        statements: &["select 1"],
+        way: Way::Prepared,
+        units: 500_000,
+    },
+    statements::Case {
+        name: "select_one_as_text",
+        rows: 0,
+        statements: &["select 1"],
+        way: Way::Texts,
+        units: 500_000,
+    },
+    statements::Case {
+        name: "insert_row",
+        rows: 0,
+        statements: &[INSERT],
+        way: Way::Prepared,
+        units: 200_000,
+    },
+    statements::Case {
+        name: "insert_row_as_text",
+        rows: 0,
+        statements: &[INSERT],
+        way: Way::Texts,
+        units: 200_000,
+    },
+    statements::Case {
+        name: "insert_row_into_many",
+        rows: 1_000_000,
+        statements: &[INSERT],
+        way: Way::Prepared,
+        units: 200_000,
+    },
+    statements::Case {
+        name: "insert_then_sum",
+        rows: 100_000,
+        statements: &[INSERT, "select sum(a) from t"],
+        way: Way::Prepared,
+        units: 10_000,
+    },
+];
+
 /// Name of the experiment on layouts.
 pub const LAYOUTS: &str = "layouts";
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 13] = [
+pub const EXPERIMENTS: [Experiment; 14] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -166,6 +218,11 @@ pub const EXPERIMENTS: [Experiment; 13] = [
         kind: Kind::LayoutsCompile {
             combinations: &[1, 2, 4, 8, 16, 32, 64],
         },
+    },
+    Experiment {
+        name: "statements",
+        about: "small statements by themselves: prepared, as texts, and a sum after each row that is written",
+        kind: Kind::Statements(&STATEMENTS),
     },
     Experiment {
         name: "scan",

@@ -22,6 +22,7 @@ mod micro;
 mod query_runner;
 pub mod report;
 mod rust_loop;
+mod statements;
 pub mod statistics;
 
 pub use arguments::BenchArgs;
@@ -65,6 +66,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
         Kind::Codecs(distributions) => micro::codecs::run(experiment.name, distributions, args),
         Kind::Calibrate(plan) => micro::calibrate::run(experiment.name, plan, args),
+        Kind::Statements(cases) => statements::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }

@@ -7,6 +7,7 @@ mod table_options;
 use frazil_types::{Error, Result, Schema, SqlState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::TableOptions;
 
 /// The identity of a table: never reused, whatever its name.
@@ -30,6 +31,8 @@ pub struct TableEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     version: u64,
+    /// The greatest version ever made of it, rolled back ones included: its versions share this.
+    last_version: Arc<AtomicU64>,
     last_id: u64,
     by_name: BTreeMap<String, Arc<TableEntry>>,
 }
@@ -44,6 +47,7 @@ impl Catalog {
     pub fn restore(version: u64, last_id: u64, tables: Vec<TableEntry>) -> Catalog {
         Catalog {
             version,
+            last_version: Arc::new(AtomicU64::new(version)),
             last_id: tables.iter().map(|t| t.id.0).max().unwrap_or(0).max(last_id),
             by_name: tables
                 .into_iter()
@@ -52,7 +56,8 @@ impl Catalog {
         }
     }
 
-    /// Grows with each change: plans made for one version may not fit another.
+    /// Grows with each change: plans made for one version may not fit another. A number is never used again, though the
+    /// transaction that made the version was rolled back.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -91,6 +96,14 @@ impl Catalog {
         self.by_name.values().find(|t| t.id == id)
     }
 
+    /// The same under a new number.
+    fn next(&self) -> Catalog {
+        Catalog {
+            version: 1 + self.last_version.fetch_add(1, Ordering::Relaxed),
+            ..self.clone()
+        }
+    }
+
     /// The next version, with one more table; 42P07 if the name is taken, 42701 if a column name is used twice.
     pub fn create_table(
         &self,
@@ -112,8 +125,7 @@ impl Catalog {
                 ));
             }
         }
-        let mut next = self.clone();
-        next.version += 1;
+        let mut next = self.next();
         next.last_id += 1;
         let entry = Arc::new(TableEntry {
             id: TableId(next.last_id),
@@ -130,8 +142,7 @@ impl Catalog {
         let mut entry = (**self.table(name)?).clone();
         entry.options = options;
         let entry = Arc::new(entry);
-        let mut next = self.clone();
-        next.version += 1;
+        let mut next = self.next();
         next.by_name.insert(name.to_string(), entry.clone());
         Ok((next, entry))
     }
@@ -139,8 +150,7 @@ impl Catalog {
     /// The next version, without a table; 42P01 if there is none of that name.
     pub fn drop_table(&self, name: &str) -> Result<(Catalog, Arc<TableEntry>)> {
         let entry = self.table(name)?.clone();
-        let mut next = self.clone();
-        next.version += 1;
+        let mut next = self.next();
         next.by_name.remove(name);
         Ok((next, entry))
     }
@@ -199,6 +209,22 @@ mod tests {
         let (changed, same) = one.set_options("lineitem", options).unwrap();
         assert!(same.id == t.id && same.options.pax_rows == 1 && changed.version() > one.version());
         assert_eq!(one.table("lineitem").unwrap().options, TableOptions::default());
+    }
+
+    #[test]
+    fn the_number_of_a_version_is_not_used_again_after_a_rollback() {
+        let empty = Catalog::new();
+        let make = |name| {
+            (empty.create_table(name, schema(), TableOptions::default()))
+                .unwrap()
+                .0
+        };
+        let (rolled_back, committed) = (make("t"), make("u"));
+        assert!(committed.version() > rolled_back.version());
+        let restored = Catalog::restore(committed.version(), 1, Vec::new());
+        assert!(restored.drop_table("t").is_err());
+        let next = restored.create_table("v", schema(), TableOptions::default());
+        assert_eq!(next.unwrap().0.version(), committed.version() + 1);
     }
 
     #[test]

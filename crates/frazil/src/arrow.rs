@@ -168,7 +168,7 @@ mod tests {
             columns: vectors.collect(),
             rows: 2,
         };
-        let rows = Rows::new(frazil_types::Schema::new(schema), vec![batch]);
+        let rows = Rows::new(frazil_types::Schema::new(schema).into(), vec![batch]);
         let (_, batches) = rows.to_arrow().expect("all types have an Arrow form");
         for (array, column) in batches[0].columns().iter().zip(&columns) {
             assert!(array.is_valid(0) && array.is_null(1));

@@ -79,12 +79,13 @@ impl Connection {
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
         let mut session = self.start()?;
-        let cached = {
+        let compiled = {
             let _inside = self.0.database.enter()?;
             let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
-            execute::run_cached(&mut session, sql, parameters)
+            execute::cached(&session, sql)
+                .and_then(|statement| execute::run_compiled(&mut session, sql, &statement, parameters))
         };
-        if let Some(result) = cached {
+        if let Some(result) = compiled {
             return take(result?);
         }
         let statements = session.parse(sql)?;
@@ -92,14 +93,14 @@ impl Connection {
             let response = {
                 let _inside = self.0.database.enter()?;
                 let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
-                execute::run(&mut session, statement, parameters)?
+                execute::run(&mut session, statement, parameters, &mut None)?
             };
             take(response)?;
         }
         Ok(())
     }
 
-    /// Parses one statement, to be run several times.
+    /// Parses one statement, to be run several times. It is bound and compiled when it first runs.
     pub fn prepare(&self, sql: &str) -> Result<Statement> {
         self.0.database.check_open()?;
         let statement = self.session().parse_one(sql)?;

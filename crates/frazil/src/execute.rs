@@ -1,5 +1,6 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
+use crate::compiled_statement::{Action, CompiledStatement};
 use crate::parameters;
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
@@ -21,54 +22,152 @@ pub struct Bundle {
     pub parameters: Vec<Value>,
     /// When its planning began.
     pub started: Instant,
-    /// What the plan cache needs to know, if its plan may be kept.
-    pub origin: Option<Origin>,
-}
-
-/// Where a plan comes from.
-pub struct Origin {
     /// The statement's text.
-    pub text: String,
-    /// Types of its parameters.
-    pub parameters: Vec<LogicalType>,
+    pub text: Arc<str>,
+    /// Types of its own parameters.
+    pub types: Vec<LogicalType>,
     /// Parameters that follow its own.
     pub hidden: Vec<HiddenParameter>,
+    /// Whether its text alone gives the types of its parameters: they are the same whenever it comes again.
+    pub is_typed_by_text: bool,
 }
 
-/// Runs a query from the plan cache, if the text is there and its tables are the same.
-pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Option<Result<Response>> {
-    if session.transaction().reads_its_own() || session.transaction().check().is_err() {
+/// What a statement is called with.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// Values for `$1`, `$2` and so on.
+    given: &'a [Value],
+    /// When it began.
+    started: Instant,
+    /// What now() returns, in microseconds since 1970: the start of the transaction, or of the statement where it
+    /// is its own.
+    now: i64,
+}
+
+impl<'a> Call<'a> {
+    /// A statement of the session that begins now.
+    pub fn new(session: &Session, given: &'a [Value]) -> Call<'a> {
+        let started = session.transaction().started();
+        Call {
+            given,
+            started: Instant::now(),
+            now: started.unwrap_or_else(parameters::now_micros),
+        }
+    }
+
+    /// Values of all parameters, as the types the statement wants.
+    fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Vec<Value>> {
+        let mut values = parameters::converted(types, self.given)?;
+        values.extend(hidden.iter().map(|h| hidden_value(h, self.now)));
+        Ok(values)
+    }
+
+    /// What a compiled statement is run with.
+    fn bundle(&self, statement: &CompiledStatement, tables: StatementTables) -> Result<Bundle> {
+        Ok(Bundle {
+            tables,
+            parameters: self.values(&statement.parameters, &statement.hidden)?,
+            started: self.started,
+            text: Arc::default(),
+            types: Vec::new(),
+            hidden: Vec::new(),
+            is_typed_by_text: true,
+        })
+    }
+
+    fn timing(&self) -> Timing {
+        Timing {
+            plan: self.started.elapsed(),
+            ..Timing::default()
+        }
+    }
+}
+
+/// The statement of a text, if it was compiled before. It may no longer fit.
+pub fn cached(session: &Session, text: &str) -> Option<Arc<CompiledStatement>> {
+    if !session.settings().plan_cache {
         return None;
     }
-    let started = Instant::now();
-    let tables = StatementTables::new(session.snapshot());
-    let runner = query::Runner::new(session);
     let text = text.trim().trim_end_matches(';').trim_end();
-    let cached = runner.cached(text, &tables)?;
-    let parameters = parameter_values(&cached.parameters, &cached.hidden, parameters);
-    let work = || {
-        let bundle = Bundle {
-            tables,
-            parameters: parameters?,
-            started,
-            origin: None,
-        };
-        query::select_again(&runner, &cached.query, bundle)
-    };
-    let result = survive(work);
-    if result.is_err() {
-        session.transaction_mut().fail();
-    }
-    Some(result.map_err(|error| error.placed_in(text)))
+    (session.database().plan_cache()).get(text, session.settings().plan())
 }
 
-/// Runs a statement. A failure ends the transaction it was part of.
-pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
-    let result = survive(|| run_bound(session, parsed, parameters));
+/// Runs a statement that was compiled before; `None` if it no longer fits, and then nothing was done. A failure ends
+/// the transaction it was part of.
+pub fn run_compiled(
+    session: &mut Session,
+    text: &str,
+    statement: &CompiledStatement,
+    given: &[Value],
+) -> Option<Result<Response>> {
+    guarded(session, text.trim_start(), |session| {
+        session.transaction().check()?;
+        let call = Call::new(session, given);
+        match &statement.action {
+            Action::Rows(..) | Action::Query(_) => read_compiled(session, statement, &call),
+            Action::InsertRows(..) | Action::Insert(..) | Action::Delete(..) => {
+                write_compiled(session, statement, &call)
+            }
+        }
+    })
+    .transpose()
+}
+
+/// The view is taken first, then the statement's assumptions are checked.
+fn read_compiled(
+    session: &Session,
+    statement: &CompiledStatement,
+    call: &Call<'_>,
+) -> Result<Option<Response>> {
+    let snapshot = session.snapshot();
+    if !statement.fits(&snapshot, session.settings().plan()) {
+        return Ok(None);
+    }
+    let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
+    let timing = call.timing();
+    query::read(&query::Runner::new(session), &statement.action, bundle, timing).map(Some)
+}
+
+fn write_compiled(
+    session: &mut Session,
+    statement: &CompiledStatement,
+    call: &Call<'_>,
+) -> Result<Option<Response>> {
+    let runner = query::Runner::new(session);
+    let settings = session.settings().plan();
+    session.write(|_, transaction| {
+        let snapshot = transaction.snapshot();
+        if !statement.fits(&snapshot, settings) {
+            return Ok(None);
+        }
+        let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
+        let timing = call.timing();
+        query::write(&runner, transaction, &statement.action, bundle, timing).map(Some)
+    })
+}
+
+/// Runs a statement. A failure ends the transaction it was part of. What it was compiled to, if that serves again, is
+/// left in `kept`.
+pub fn run(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    given: &[Value],
+    kept: &mut Option<Arc<CompiledStatement>>,
+) -> Result<Response> {
+    guarded(session, &parsed.text, |session| run_bound(session, parsed, given, kept))
+}
+
+/// Runs work on the statement of `text`, in which errors get their place. A failure ends the transaction.
+fn guarded<T>(
+    session: &mut Session,
+    text: &str,
+    work: impl FnOnce(&mut Session) -> Result<T>,
+) -> Result<T> {
+    let result = survive(|| work(session));
     if result.is_err() {
         session.transaction_mut().fail();
     }
-    result.map_err(|error| error.placed_in(&parsed.text))
+    result.map_err(|error| error.placed_in(text))
 }
 
 /// Runs work whose panic, a defect of ours, becomes an error (XX000): the connection and everyone else's go on.
@@ -76,15 +175,27 @@ pub fn survive<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
 }
 
-fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
-    let started = Instant::now();
+fn run_bound(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    given: &[Value],
+    kept: &mut Option<Arc<CompiledStatement>>,
+) -> Result<Response> {
+    let call = Call::new(session, given);
+    let started = call.started;
     let tables = StatementTables::new(session.snapshot());
-    let (statement, bundle) = bind(parsed, tables, parameters, started)?;
+    let (statement, bundle) = bind(parsed, tables, &call)?;
     if !matches!(statement, Statement::Commit | Statement::Rollback) {
         session.transaction().check()?;
     }
     match statement {
-        Statement::Query(plan) => query::select(session, plan, bundle),
+        Statement::Query(plan) => {
+            let runner = query::Runner::new(session);
+            let mut timing = Timing::default();
+            let compiled = runner.compile(plan, &bundle, &mut timing)?;
+            let statement = compiled.keep(kept);
+            query::read(&runner, &statement.action, bundle, timing)
+        }
         Statement::Explain {
             mode,
             analyze,
@@ -113,7 +224,7 @@ fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Valu
             session.database().checkpoint()?;
             Ok(done("CHECKPOINT", started))
         }
-        writing => run_writing(session, parsed, parameters, writing, bundle),
+        writing => run_writing(session, parsed, &call, writing, bundle, kept),
     }
 }
 
@@ -122,18 +233,19 @@ fn run_bound(session: &mut Session, parsed: &ParsedStatement, parameters: &[Valu
 fn run_writing(
     session: &mut Session,
     parsed: &ParsedStatement,
-    parameters: &[Value],
+    call: &Call<'_>,
     statement: Statement,
     bundle: Bundle,
+    kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let runner = query::Runner::new(session);
     session.write(|_, transaction| {
         let snapshot = transaction.snapshot();
         let (statement, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
             true => (statement, bundle),
-            false => bind(parsed, StatementTables::new(snapshot), parameters, bundle.started)?,
+            false => bind(parsed, StatementTables::new(snapshot), call)?,
         };
-        write(&runner, transaction, statement, bundle)
+        write(&runner, transaction, statement, bundle, kept)
     })
 }
 
@@ -142,16 +254,16 @@ fn write(
     transaction: &mut Transaction,
     statement: Statement,
     bundle: Bundle,
+    kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let started = bundle.started;
     match statement {
-        Statement::Insert(plan) => {
+        Statement::Insert(plan) | Statement::Delete(plan) => {
             refuse_system_table(&plan)?;
-            query::write(runner, transaction, plan, bundle, "INSERT")
-        }
-        Statement::Delete(plan) => {
-            refuse_system_table(&plan)?;
-            query::write(runner, transaction, plan, bundle, "DELETE")
+            let mut timing = Timing::default();
+            let compiled = runner.compile(plan, &bundle, &mut timing)?;
+            let statement = compiled.keep(kept);
+            query::write(runner, transaction, &statement.action, bundle, timing)
         }
         Statement::CreateTable {
             name,
@@ -195,20 +307,15 @@ fn write(
 }
 
 /// Binds a statement to tables and its parameters to their types.
-fn bind(
-    parsed: &ParsedStatement,
-    tables: StatementTables,
-    parameters: &[Value],
-    started: Instant,
-) -> Result<(Statement, Bundle)> {
+fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> Result<(Statement, Bundle)> {
     let settings = PlanSettings::default();
-    let open: Vec<Option<LogicalType>> = vec![None; parameters.len()];
-    let mut lasting = true;
+    let open: Vec<Option<LogicalType>> = vec![None; call.given.len()];
+    let mut is_typed_by_text = true;
     let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
         // A parameter whose type nothing tells is of its value's own type.
-        Err(e) if e.state() == SqlState::UNDEFINED_PARAMETER && !parameters.is_empty() => {
-            lasting = false;
-            let own: Vec<_> = (parameters.iter())
+        Err(e) if e.state() == SqlState::UNDEFINED_PARAMETER && !call.given.is_empty() => {
+            is_typed_by_text = false;
+            let own: Vec<_> = (call.given.iter())
                 .map(|v| Some(parameters::own_type(v)))
                 .collect();
             frazil_frontend::bind(parsed, &tables, &settings, &own)?
@@ -221,41 +328,15 @@ fn bind(
         hidden,
     } = bound;
     let bundle = Bundle {
-        parameters: parameter_values(&types, &hidden, parameters)?,
-        started,
-        origin: lasting.then(|| Origin {
-            text: parsed.text.trim().to_owned(),
-            parameters: types,
-            hidden,
-        }),
+        parameters: call.values(&types, &hidden)?,
+        started: call.started,
+        text: parsed.text.trim().into(),
+        types,
+        hidden,
+        is_typed_by_text,
         tables,
     };
     Ok((statement, bundle))
-}
-
-/// The values of all parameters, as the types the statement wants.
-fn parameter_values(
-    types: &[LogicalType],
-    hidden: &[HiddenParameter],
-    given: &[Value],
-) -> Result<Vec<Value>> {
-    if types.len() != given.len() {
-        return Err(Error::new(
-            SqlState::UNDEFINED_PARAMETER,
-            format!(
-                "the statement has {} parameters, but {} values were given",
-                types.len(),
-                given.len()
-            ),
-        ));
-    }
-    let mut values = Vec::with_capacity(types.len() + hidden.len());
-    for (i, (value, ty)) in given.iter().zip(types).enumerate() {
-        values.push(parameters::convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1)))?);
-    }
-    let now = parameters::now_micros();
-    values.extend(hidden.iter().map(|h| hidden_value(h, now)));
-    Ok(values)
 }
 
 fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
@@ -312,7 +393,7 @@ pub fn table_rows(schema: Schema, rows: &[Vec<Value>], started: Instant) -> Resp
         rows: rows.len(),
     };
     Response {
-        outcome: Outcome::Rows(Rows::new(schema, vec![batch])),
+        outcome: Outcome::Rows(Rows::new(schema.into(), vec![batch])),
         timing: execution_since(started),
     }
 }

@@ -18,12 +18,15 @@
 
 mod appender;
 mod arrow;
+mod assumptions;
 mod background_freezer;
+mod compiled_statement;
 mod connection;
 mod copy;
 mod database;
 mod ddl;
 mod deadline;
+mod direct_rows;
 mod execute;
 mod explain;
 mod explain_freeze;

@@ -64,11 +64,44 @@ fn parse_text(text: &str, ty: LogicalType) -> Result<Value> {
                 )),
             }
         }
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => {
-            Ok(Value::Text(text.to_owned()))
-        }
+        LogicalType::Char(n) => fit(text.trim_end_matches(' '), n, ty).map(Value::Text),
+        LogicalType::Varchar(n) => fit(text, n, ty).map(Value::Text),
+        LogicalType::Text => Ok(Value::Text(text.to_owned())),
         LogicalType::Interval => Err(Error::unsupported("a text as a parameter of type interval")),
     }
+}
+
+/// A text of at most `n` characters: blanks beyond them are cut, anything else there is 22001.
+fn fit(text: &str, n: u32, ty: LogicalType) -> Result<String> {
+    let cut = text
+        .char_indices()
+        .nth(n as usize)
+        .map_or(text.len(), |(at, _)| at);
+    match text[cut..].bytes().all(|b| b == b' ') {
+        true => Ok(text[..cut].to_owned()),
+        false => Err(Error::new(
+            SqlState::STRING_TRUNCATION,
+            format!("value too long for type {ty}"),
+        )),
+    }
+}
+
+/// The values as those of a statement's parameters; 42P02 if there are more or fewer.
+pub fn converted(types: &[LogicalType], given: &[Value]) -> Result<Vec<Value>> {
+    if types.len() != given.len() {
+        return Err(Error::new(
+            SqlState::UNDEFINED_PARAMETER,
+            format!(
+                "the statement has {} parameters, but {} values were given",
+                types.len(),
+                given.len()
+            ),
+        ));
+    }
+    let values = given.iter().zip(types).enumerate();
+    values
+        .map(|(i, (value, ty))| convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1))))
+        .collect()
 }
 
 /// The type a value has by itself, for statements that leave it open.
@@ -115,6 +148,17 @@ mod tests {
             state(convert(&text("x"), LogicalType::Char(1))),
             Ok(Value::Int(120))
         );
+        assert_eq!(
+            state(convert(&text("abc  "), LogicalType::Varchar(4))),
+            Ok(text("abc "))
+        );
+        assert_eq!(
+            state(convert(&text("ab  "), LogicalType::Char(3))),
+            Ok(text("ab"))
+        );
+        for ty in [LogicalType::Varchar(2), LogicalType::Char(2)] {
+            assert_eq!(state(convert(&text("abc"), ty)), Err(SqlState::STRING_TRUNCATION));
+        }
         assert_eq!(
             state(convert(&Value::Int(70_000), LogicalType::SmallInt)),
             Err(SqlState::NUMERIC_OUT_OF_RANGE)

@@ -1,150 +1,173 @@
-//! Compiled queries, kept for when their text comes again.
+//! Compiled statements, kept for when their text comes again.
 //!
-//! A compiled plan holds what was true of its tables: their columns, and bounds of their values. So it
-//! serves only as long as the catalog and every table it scans are the versions it was made for.
+//! The cache is cut into shards, each behind a lock of its own, which is held for a look-up by text and nothing
+//! more. Whether a statement still serves is its own affair ([`CompiledStatement::fits`]), decided outside the lock.
+//! What is kept holds code, and no version of a table.
 
-use crate::settings::{ScanMode, Settings};
-use crate::statement_tables::StatementTables;
-use frazil_codegen::{CompiledPlan, PaxCode};
-use frazil_frontend::HiddenParameter;
-use frazil_kernels::Isa;
-use frazil_plan::TableId;
-use frazil_plan::pipeline::{PipelinePlan, Source, StagePolicy};
-use frazil_types::{LogicalType, Schema};
+use crate::compiled_statement::CompiledStatement;
+use crate::settings::PlanSettings;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Queries kept at most.
-const CAPACITY: usize = 256;
-/// Texts longer than this are not kept: they hold data, and hardly come again.
+const SHARDS: usize = 16;
+/// Statements kept by a shard at most.
+const CAPACITY: usize = 32;
+/// Texts of more bytes than this are not kept: they hold data, and hardly come again.
 const LONGEST_TEXT: usize = 16 << 10;
-
-/// A query in machine code.
-#[derive(Debug)]
-pub struct CompiledQuery {
-    /// Its pipelines.
-    pub pipelines: Arc<PipelinePlan>,
-    /// Their code.
-    pub code: Arc<CompiledPlan>,
-    /// Columns of the result.
-    pub schema: Schema,
-}
-
-/// Text and the settings that plans depend on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    text: String,
-    stages: u8,
-    pushed: bool,
-    isa: Isa,
-    pax_code: Option<PaxCode>,
-    optimize: bool,
-}
-
-/// A query with what it was made for.
-#[derive(Debug)]
-pub struct CachedQuery {
-    /// The query.
-    pub query: Arc<CompiledQuery>,
-    /// Types of its parameters.
-    pub parameters: Vec<LogicalType>,
-    /// Parameters that follow its own.
-    pub hidden: Vec<HiddenParameter>,
-    catalog: u64,
-    tables: Vec<(TableId, u64)>,
-}
-
-#[derive(Debug, Default)]
-struct Entries {
-    // With the time of the last use.
-    by_key: HashMap<Key, (u64, Arc<CachedQuery>)>,
-    clock: u64,
-}
 
 /// The cache of a database.
 #[derive(Debug, Default)]
-pub struct PlanCache(Mutex<Entries>);
-
-fn key(text: &str, settings: &Settings) -> Key {
-    Key {
-        text: text.to_owned(),
-        stages: match settings.stages {
-            StagePolicy::Fused => 0,
-            StagePolicy::Relaxed => 1,
-            StagePolicy::Staged => 2,
-        },
-        pushed: !matches!(settings.scan, ScanMode::Compiled | ScanMode::Vectorized),
-        isa: settings.isa,
-        pax_code: settings.pax_code,
-        optimize: settings.optimize,
-    }
+pub struct PlanCache {
+    hasher: RandomState,
+    shards: [Mutex<Shard>; SHARDS],
 }
 
-impl CachedQuery {
-    /// A query made for these tables; `None` if it reads one that no version tells apart.
-    pub fn new(
-        query: Arc<CompiledQuery>,
-        parameters: Vec<LogicalType>,
-        hidden: Vec<HiddenParameter>,
-        tables: &StatementTables,
-    ) -> Option<CachedQuery> {
-        let mut scanned = Vec::new();
-        for pipeline in &query.pipelines.pipelines {
-            if let Source::Scan { table, .. } = &pipeline.source {
-                if StatementTables::is_system_table(*table) {
-                    return None;
-                }
-                scanned.push((*table, tables.resolve(*table).ok()?.timestamp()));
-            }
-        }
-        Some(CachedQuery {
-            query,
-            parameters,
-            hidden,
-            catalog: tables.snapshot().catalog().version(),
-            tables: scanned,
-        })
-    }
+/// Statements in places, found by their texts. When all places are taken, a hand goes round and takes the first
+/// statement that was not used since the hand's last visit (the clock algorithm).
+#[derive(Debug, Default)]
+struct Shard {
+    /// Places of a text's statements, one for each way of planning.
+    by_text: HashMap<Arc<str>, Vec<usize>>,
+    places: Vec<Place>,
+    hand: usize,
+}
 
-    fn fits(&self, tables: &StatementTables) -> bool {
-        self.catalog == tables.snapshot().catalog().version()
-            && (self.tables.iter())
-                .all(|(id, version)| tables.resolve(*id).is_ok_and(|t| t.timestamp() == *version))
-    }
+#[derive(Debug)]
+struct Place {
+    text: Arc<str>,
+    statement: Arc<CompiledStatement>,
+    used: bool,
 }
 
 impl PlanCache {
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    fn shard(&self, text: &str) -> MutexGuard<'_, Shard> {
+        let shard = self.hasher.hash_one(text) as usize % SHARDS;
+        self.shards[shard].lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The query of this text, if it is known and still fits.
-    pub fn get(&self, text: &str, settings: &Settings, tables: &StatementTables) -> Option<Arc<CachedQuery>> {
-        let key = key(text, settings);
-        let mut entries = self.entries();
-        entries.clock += 1;
-        let now = entries.clock;
-        let (used, query) = entries.by_key.get_mut(&key)?;
-        if !query.fits(tables) {
-            entries.by_key.remove(&key);
-            return None;
-        }
-        *used = now;
-        Some(query.clone())
+    /// The statement of this text that was planned so, if there is one.
+    pub fn get(&self, text: &str, settings: PlanSettings) -> Option<Arc<CompiledStatement>> {
+        let mut shard = self.shard(text);
+        let place = shard.find(text, settings)?;
+        let place = &mut shard.places[place];
+        place.used = true;
+        Some(place.statement.clone())
     }
 
-    /// Keeps a query; the one unused for longest goes.
-    pub fn put(&self, text: &str, settings: &Settings, query: CachedQuery) {
+    /// Keeps a statement, in place of the one of the same text and way of planning.
+    pub fn put(&self, text: &str, statement: &Arc<CompiledStatement>) {
         if text.len() > LONGEST_TEXT {
             return;
         }
-        let mut entries = self.entries();
-        if entries.by_key.len() >= CAPACITY
-            && let Some(oldest) = (entries.by_key.iter()).min_by_key(|e| e.1.0).map(|e| e.0.clone())
-        {
-            entries.by_key.remove(&oldest);
+        // What is replaced is freed after the lock.
+        let _replaced = self.shard(text).put(text, statement.clone());
+    }
+}
+
+impl Shard {
+    fn find(&self, text: &str, settings: PlanSettings) -> Option<usize> {
+        let places = self.by_text.get(text)?.iter().copied();
+        places
+            .into_iter()
+            .find(|&p| self.places[p].statement.settings == settings)
+    }
+
+    /// Returns the statement that had to go.
+    fn put(&mut self, text: &str, statement: Arc<CompiledStatement>) -> Option<Arc<CompiledStatement>> {
+        if let Some(place) = self.find(text, statement.settings) {
+            return Some(std::mem::replace(&mut self.places[place].statement, statement));
         }
-        let now = entries.clock;
-        entries.by_key.insert(key(text, settings), (now, Arc::new(query)));
+        let text: Arc<str> = text.into();
+        let new = Place {
+            text: text.clone(),
+            statement,
+            used: false,
+        };
+        let (place, gone) = match self.places.len() < CAPACITY {
+            true => {
+                self.places.push(new);
+                (self.places.len() - 1, None)
+            }
+            false => {
+                let place = self.next_unused();
+                let gone = std::mem::replace(&mut self.places[place], new);
+                self.unlink(&gone.text, place);
+                (place, Some(gone.statement))
+            }
+        };
+        self.by_text.entry(text).or_default().push(place);
+        gone
+    }
+
+    /// Moves the hand to a place that was not used since its last visit: at most once round and one step.
+    fn next_unused(&mut self) -> usize {
+        loop {
+            let place = self.hand;
+            self.hand = (self.hand + 1) % self.places.len();
+            if !std::mem::take(&mut self.places[place].used) {
+                return place;
+            }
+        }
+    }
+
+    fn unlink(&mut self, text: &str, place: usize) {
+        if let Some(places) = self.by_text.get_mut(text) {
+            places.retain(|&p| p != place);
+            if places.is_empty() {
+                self.by_text.remove(text);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    fn statement(settings: PlanSettings) -> Arc<CompiledStatement> {
+        Arc::new(CompiledStatement::of_no_rows(settings))
+    }
+
+    #[test]
+    fn a_text_finds_its_statement_by_the_way_of_planning() {
+        let cache = PlanCache::default();
+        let settings = Settings::default().plan();
+        let other = PlanSettings {
+            optimize: !settings.optimize,
+            ..settings
+        };
+        let (one, two) = (statement(settings), statement(other));
+        cache.put("select 1", &one);
+        assert!(cache.get("select 1", other).is_none());
+        cache.put("select 1", &two);
+        assert!(cache.get("select 2", settings).is_none());
+        assert!(Arc::ptr_eq(&cache.get("select 1", settings).unwrap(), &one));
+        assert!(Arc::ptr_eq(&cache.get("select 1", other).unwrap(), &two));
+        let newer = statement(settings);
+        cache.put("select 1", &newer);
+        assert!(Arc::ptr_eq(&cache.get("select 1", settings).unwrap(), &newer));
+        assert_eq!(Arc::strong_count(&one), 1, "what was replaced is let go");
+    }
+
+    #[test]
+    fn what_is_used_stays_and_the_rest_goes() {
+        let cache = PlanCache::default();
+        let settings = Settings::default().plan();
+        let kept = statement(settings);
+        cache.put("kept", &kept);
+        let mut first = None;
+        for i in 0..SHARDS * CAPACITY * 8 {
+            let new = statement(settings);
+            cache.put(&format!("select {i}"), &new);
+            first.get_or_insert(Arc::downgrade(&new));
+            assert!(cache.get("kept", settings).is_some(), "after {i}");
+        }
+        assert!(first.unwrap().upgrade().is_none());
+        let places: usize = cache.shards.iter().map(|s| s.lock().unwrap().places.len()).sum();
+        assert_eq!(places, SHARDS * CAPACITY);
+        cache.put(&"x".repeat(LONGEST_TEXT + 1), &kept);
+        assert!(cache.get(&"x".repeat(LONGEST_TEXT + 1), settings).is_none());
     }
 }

@@ -1,21 +1,36 @@
 //! A plan's way to rows: optimize, cut into pipelines and stages, compile, run.
 
+use crate::assumptions;
+use crate::compiled_statement::{Action, CompiledStatement};
 use crate::database::Database;
+use crate::direct_rows::DirectRows;
 use crate::execute::Bundle;
-use crate::plan_cache::{CachedQuery, CompiledQuery};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
-use crate::settings::{ScanMode, Settings};
+use crate::settings::Settings;
 use crate::statement_tables::{StatementTables, catalog_id};
-use frazil_codegen::CompileOptions;
+use frazil_codegen::{CompileOptions, CompiledPlan};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_frontend::ExplainMode;
-use frazil_plan::{Operator, Plan};
+use frazil_plan::assumptions::ceiling_of_rows;
+use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
-use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, Schema};
+use frazil_types::{Cancel, ColumnDef, MemoryBudget, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// A query in machine code.
+#[derive(Debug)]
+pub struct CompiledQuery {
+    /// Its pipelines.
+    pub pipelines: Arc<PipelinePlan>,
+    /// Their code.
+    pub code: Arc<CompiledPlan>,
+    /// Columns of the result.
+    pub schema: Arc<Schema>,
+}
 
 /// What running a plan needs of the session, beside its transaction.
 pub struct Runner {
@@ -67,27 +82,45 @@ pub struct Prepared {
     /// The optimized plan's text, where EXPLAIN wants it.
     pub text: Option<String>,
     /// The code.
-    pub query: Arc<CompiledQuery>,
+    pub query: CompiledQuery,
     /// Time so far.
     pub timing: Timing,
 }
 
 impl Runner {
-    /// Optimizes and compiles a plan.
-    pub fn prepare(&self, plan: Plan, bundle: &Bundle, explain: Option<ExplainMode>) -> Result<Prepared> {
-        let pushed = !matches!(self.settings.scan, ScanMode::Compiled | ScanMode::Vectorized);
+    fn optimize(&self, plan: Plan, bundle: &Bundle) -> Result<Plan> {
         let settings = frazil_optimizer::Settings {
-            restrictions: pushed,
+            restrictions: self.settings.plan().restrictions,
+            elide_checks: self.settings.elide_checks,
             ..Default::default()
         };
-        let schema = result_schema(&plan);
-        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &settings)?;
+        frazil_optimizer::optimize(plan, &bundle.tables, &settings)
+    }
+
+    /// Optimizes and compiles a plan.
+    pub fn prepare(&self, plan: Plan, bundle: &Bundle, explain: Option<ExplainMode>) -> Result<Prepared> {
+        let plan = self.optimize(plan, bundle)?;
         let text =
             (explain == Some(ExplainMode::Plan)).then(|| frazil_optimizer::explain(&plan, &bundle.tables));
+        let show_code = explain == Some(ExplainMode::Clif);
+        let mut timing = Timing::default();
+        let query = self.generate(plan, bundle, show_code, &mut timing)?;
+        Ok(Prepared { text, query, timing })
+    }
+
+    /// Machine code for an optimized plan.
+    fn generate(
+        &self,
+        plan: Plan,
+        bundle: &Bundle,
+        show_code: bool,
+        timing: &mut Timing,
+    ) -> Result<CompiledQuery> {
+        let schema = Arc::new(result_schema(&plan));
         let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, self.settings.stages);
-        let planned = bundle.started.elapsed();
+        timing.plan = bundle.started.elapsed();
         let options = CompileOptions {
-            text: explain == Some(ExplainMode::Clif),
+            text: show_code,
             isa: Some(self.settings.isa),
             pax_code: self.settings.pax_code(),
             optimize: self.settings.optimize,
@@ -100,19 +133,71 @@ impl Runner {
             (self.settings.reads_in_place(hot, table.rows())).then_some(layout)
         };
         let code = frazil_codegen::compile(&pipelines, &options, &hot_layout)?;
-        Ok(Prepared {
-            text,
-            timing: Timing {
-                plan: planned,
-                compile: code.compile_time,
-                ..Timing::default()
-            },
-            query: Arc::new(CompiledQuery {
-                pipelines: Arc::new(pipelines),
-                code: Arc::new(code),
-                schema,
-            }),
+        timing.compile = code.compile_time;
+        Ok(CompiledQuery {
+            pipelines: Arc::new(pipelines),
+            code: Arc::new(code),
+            schema,
         })
+    }
+
+    /// Brings a query, INSERT or DELETE into the form in which it runs, and keeps it for when its text comes again.
+    pub fn compile(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Compiled> {
+        let plan = self.optimize(plan, bundle)?;
+        let action = self.action(plan, bundle, timing)?;
+        let mut assumptions = Vec::new();
+        if let Some(query) = action.query() {
+            assumptions.extend_from_slice(&query.pipelines.assumptions);
+            assumptions.extend(sizes(&query.pipelines, &bundle.tables));
+        }
+        let assumptions = assumptions::by_table(&assumptions);
+        let lasts = bundle.is_typed_by_text && !bundle.tables.names_system_tables();
+        let statement = Arc::new(CompiledStatement {
+            action,
+            parameters: bundle.types.clone(),
+            hidden: bundle.hidden.clone(),
+            settings: self.settings.plan(),
+            catalog: bundle.tables.snapshot().catalog().version(),
+            assumptions,
+        });
+        if lasts && self.settings.plan_cache {
+            self.database.plan_cache().put(&bundle.text, &statement);
+        }
+        Ok(Compiled { statement, lasts })
+    }
+
+    fn action(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Action> {
+        match &plan.root {
+            Operator::Insert {
+                table,
+                input,
+                columns,
+                ..
+            } => {
+                let table = catalog_id(*table);
+                match DirectRows::of(input, columns, &plan) {
+                    Some(rows) => {
+                        timing.plan = bundle.started.elapsed();
+                        Ok(Action::InsertRows(table, rows))
+                    }
+                    None => (self.generate(plan, bundle, false, timing)).map(|q| Action::Insert(table, q)),
+                }
+            }
+            Operator::Delete { table, .. } => {
+                let table = catalog_id(*table);
+                (self.generate(plan, bundle, false, timing)).map(|q| Action::Delete(table, q))
+            }
+            root => {
+                let columns: Vec<ColumnId> = plan.output.iter().map(|(_, id)| *id).collect();
+                match DirectRows::of(root, &columns, &plan) {
+                    Some(rows) => {
+                        timing.plan = bundle.started.elapsed();
+                        Ok(Action::Rows(rows, Arc::new(result_schema(&plan))))
+                    }
+                    None => self.generate(plan, bundle, false, timing).map(Action::Query),
+                }
+            }
+        }
     }
 
     /// Runs a query; the rows, or the rows it wants to write, and what it took.
@@ -132,24 +217,39 @@ impl Runner {
         timing.execute = begun.elapsed();
         Ok(result)
     }
+}
 
-    /// The compiled query of a text, if it was run before and its tables are the same.
-    pub fn cached(&self, text: &str, tables: &StatementTables) -> Option<Arc<CachedQuery>> {
-        let cache = self.settings.plan_cache.then(|| self.database.plan_cache())?;
-        cache.get(text, &self.settings, tables)
+/// What the order of joins relies on: a plan that was made for small tables is made anew when they have doubled.
+fn sizes(plan: &PipelinePlan, tables: &StatementTables) -> Vec<Assumption> {
+    if plan.joins.is_empty() {
+        return Vec::new();
     }
+    let scanned = plan.pipelines.iter().filter_map(|p| match p.source {
+        Source::Scan { table, .. } => Some(table),
+        _ => None,
+    });
+    let size = |table| Assumption::Rows {
+        table,
+        ceiling: ceiling_of_rows(tables.row_count(table)),
+    };
+    scanned.map(size).collect()
+}
 
-    /// Remembers a query that was compiled from a text.
-    fn remember(&self, query: &Arc<CompiledQuery>, bundle: &Bundle) {
-        let Some(origin) = bundle.origin.as_ref().filter(|_| self.settings.plan_cache) else {
-            return;
-        };
-        let (types, hidden) = (origin.parameters.clone(), origin.hidden.clone());
-        if let Some(cached) = CachedQuery::new(query.clone(), types, hidden, &bundle.tables) {
-            self.database
-                .plan_cache()
-                .put(&origin.text, &self.settings, cached);
+/// A statement that was just compiled.
+pub struct Compiled {
+    /// The statement.
+    pub statement: Arc<CompiledStatement>,
+    /// Whether it serves again.
+    pub lasts: bool,
+}
+
+impl Compiled {
+    /// Leaves the statement in `kept` if it serves again.
+    pub fn keep(self, kept: &mut Option<Arc<CompiledStatement>>) -> Arc<CompiledStatement> {
+        if self.lasts {
+            *kept = Some(self.statement.clone());
         }
+        self.statement
     }
 }
 
@@ -162,29 +262,31 @@ fn result_schema(plan: &Plan) -> Schema {
     Schema::new(columns.collect())
 }
 
-/// Runs a query.
-pub fn select(session: &Session, plan: Plan, bundle: Bundle) -> Result<Response> {
-    let runner = Runner::new(session);
-    let mut prepared = runner.prepare(plan, &bundle, None)?;
-    runner.remember(&prepared.query, &bundle);
-    let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
+/// Runs the action of a query. An internal error for one that writes.
+pub fn read(runner: &Runner, action: &Action, bundle: Bundle, mut timing: Timing) -> Result<Response> {
+    let rows = match action {
+        Action::Rows(rows, schema) => direct_rows(rows, schema, &bundle.parameters),
+        Action::Query(query) => {
+            let result = runner.run(query, bundle, &mut timing)?;
+            Rows::new(query.schema.clone(), result.batches)
+        }
+        Action::InsertRows(..) | Action::Insert(..) | Action::Delete(..) => {
+            return Err(frazil_types::Error::internal(
+                "a statement that writes is run as a query",
+            ));
+        }
+    };
     Ok(Response {
-        outcome: Outcome::Rows(Rows::new(prepared.query.schema.clone(), result.batches)),
-        timing: prepared.timing,
+        outcome: Outcome::Rows(rows),
+        timing,
     })
 }
 
-/// Runs a query that was compiled before.
-pub fn select_again(runner: &Runner, query: &CompiledQuery, bundle: Bundle) -> Result<Response> {
-    let mut timing = Timing {
-        plan: bundle.started.elapsed(),
-        ..Timing::default()
-    };
-    let result = runner.run(query, bundle, &mut timing)?;
-    Ok(Response {
-        outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),
-        timing,
-    })
+/// The rows of a query without pipelines.
+pub fn direct_rows(rows: &DirectRows, schema: &Arc<Schema>, parameters: &[Value]) -> Rows {
+    let batch = rows.batch(parameters);
+    let batches = if batch.rows == 0 { Vec::new() } else { vec![batch] };
+    Rows::new(schema.clone(), batches)
 }
 
 /// Runs a query inside another statement.
@@ -194,32 +296,49 @@ pub fn rows(runner: &Runner, plan: Plan, bundle: Bundle) -> Result<Rows> {
     Ok(Rows::new(prepared.query.schema.clone(), result.batches))
 }
 
-/// Runs INSERT or DELETE: first all of the plan, then what it wants to write.
+/// Runs the action of INSERT or DELETE: first all of the plan, then what it wants to write.
 pub fn write(
     runner: &Runner,
     transaction: &mut Transaction,
-    plan: Plan,
+    action: &Action,
     bundle: Bundle,
-    tag: &'static str,
+    mut timing: Timing,
 ) -> Result<Response> {
-    let (table, inserts) = match &plan.root {
-        Operator::Insert { table, .. } => (catalog_id(*table), true),
-        Operator::Delete { table, .. } => (catalog_id(*table), false),
-        other => return Err(Error::internal(format!("{other:?} writes nothing"))),
+    let (tag, rows) = match action {
+        Action::InsertRows(table, rows) => {
+            let batch = rows.batch(&bundle.parameters);
+            // What it read is let go, so that the transaction need not copy it.
+            drop(bundle);
+            ("INSERT", dml::insert(transaction, *table, &[batch])?)
+        }
+        Action::Insert(table, query) => {
+            let batches = written(runner, query, bundle, &mut timing)?;
+            ("INSERT", dml::insert(transaction, *table, &batches)?)
+        }
+        Action::Delete(table, query) => {
+            let batches = written(runner, query, bundle, &mut timing)?;
+            ("DELETE", dml::delete_batches(transaction, *table, &batches)?)
+        }
+        Action::Rows(..) | Action::Query(_) => {
+            return Err(frazil_types::Error::internal(
+                "a query is run as a statement that writes",
+            ));
+        }
     };
-    let mut prepared = runner.prepare(plan, &bundle, None)?;
-    let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
-    let begun = Instant::now();
-    let rows = match inserts {
-        true => dml::insert(transaction, table, &result.batches)?,
-        false => dml::delete_batches(transaction, table, &result.batches)?,
-    };
-    prepared.timing.execute += begun.elapsed();
     Ok(Response {
         outcome: Outcome::Command {
             tag,
             rows: Some(rows),
         },
-        timing: prepared.timing,
+        timing,
     })
+}
+
+fn written(
+    runner: &Runner,
+    query: &CompiledQuery,
+    bundle: Bundle,
+    timing: &mut Timing,
+) -> Result<Vec<RowBatch>> {
+    Ok(runner.run(query, bundle, timing)?.batches)
 }

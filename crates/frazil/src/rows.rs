@@ -1,6 +1,7 @@
 //! Results of statements.
 
 use frazil_types::{RowBatch, Schema, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a statement did, and the time it took.
@@ -47,13 +48,13 @@ impl Timing {
 /// The rows of a result, as column batches.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    schema: Schema,
+    schema: Arc<Schema>,
     batches: Vec<RowBatch>,
 }
 
 impl Rows {
     /// Rows of these columns.
-    pub fn new(schema: Schema, batches: Vec<RowBatch>) -> Rows {
+    pub fn new(schema: Arc<Schema>, batches: Vec<RowBatch>) -> Rows {
         Rows { schema, batches }
     }
 

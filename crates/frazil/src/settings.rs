@@ -91,6 +91,8 @@ pub struct Settings {
     pub pax_code: Option<PaxCode>,
     /// Whether Cranelift optimizes.
     pub optimize: bool,
+    /// Whether checks of arithmetic are left out where bounds prove that they cannot fail.
+    pub elide_checks: bool,
     /// Whether scans count what is asked of columns.
     pub access_counters: bool,
     /// Time a statement may take; `None` for any.
@@ -112,6 +114,7 @@ impl Default for Settings {
             early_probes: true,
             pax_code: None,
             optimize: false,
+            elide_checks: true,
             access_counters: true,
             statement_timeout: None,
             lock_timeout: Duration::from_secs(10),
@@ -120,7 +123,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -136,10 +139,40 @@ pub const NAMES: [&str; 16] = [
     "frazil.early_probes",
     "frazil.pax_code",
     "frazil.optimization",
+    "frazil.elide_checks",
     "frazil.access_counters",
 ];
 
+/// What of the settings plans and their code depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanSettings {
+    /// How pipelines are cut into stages.
+    pub stages: StagePolicy,
+    /// Whether scans evaluate restrictions.
+    pub restrictions: bool,
+    /// Instruction set of the code.
+    pub isa: Isa,
+    /// How the code reads hot chunks; `None`: as pays.
+    pub pax_code: Option<PaxCode>,
+    /// Whether Cranelift optimizes.
+    pub optimize: bool,
+    /// Whether checks are left out that cannot fail.
+    pub elide_checks: bool,
+}
+
 impl Settings {
+    /// What of them plans depend on.
+    pub(crate) fn plan(&self) -> PlanSettings {
+        PlanSettings {
+            stages: self.stages,
+            restrictions: !matches!(self.scan, ScanMode::Compiled | ScanMode::Vectorized),
+            isa: self.isa,
+            pax_code: self.pax_code,
+            optimize: self.optimize,
+            elide_checks: self.elide_checks,
+        }
+    }
+
     /// Options of scans.
     pub fn scan_options(&self) -> ScanOptions {
         let pushed = !matches!(self.scan, ScanMode::Compiled | ScanMode::Vectorized);
@@ -187,6 +220,7 @@ impl Settings {
             "frazil.early_probes" => self.early_probes = on_or_off(name, value)?,
             "frazil.pax_code" => self.pax_code = chosen(name, value, &PAX_CODE)?,
             "frazil.optimization" => self.optimize = chosen(name, value, &OPTIMIZATION)?,
+            "frazil.elide_checks" => self.elide_checks = on_or_off(name, value)?,
             "frazil.access_counters" => self.access_counters = on_or_off(name, value)?,
             "frazil.plan_cache" => self.plan_cache = on_or_off(name, value)?,
             "frazil.window_rows" => self.window_rows = number(name, value, 64, CHUNK_ROWS as i128)? as usize,
@@ -211,6 +245,7 @@ impl Settings {
             "frazil.early_probes" => if self.early_probes { "on" } else { "off" }.to_owned(),
             "frazil.pax_code" => name_of(&self.pax_code, &PAX_CODE).to_owned(),
             "frazil.optimization" => name_of(&self.optimize, &OPTIMIZATION).to_owned(),
+            "frazil.elide_checks" => if self.elide_checks { "on" } else { "off" }.to_owned(),
             "frazil.access_counters" => if self.access_counters { "on" } else { "off" }.to_owned(),
             "frazil.window_rows" => self.window_rows.to_string(),
             "frazil.stage_rows" => self.stage_rows.to_string(),

@@ -1,22 +1,30 @@
 //! Prepared statements.
 
+use crate::compiled_statement::CompiledStatement;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::execute;
 use crate::rows::Response;
 use frazil_frontend::ParsedStatement;
 use frazil_types::{Result, Value};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A statement parsed once, to be run with different parameters.
+/// A statement parsed, bound and compiled once, to be run with different parameters. When the catalog has changed, or
+/// tables hold what it was not compiled for, it is bound and compiled anew.
 #[derive(Debug)]
 pub struct Statement {
     connection: Connection,
     parsed: ParsedStatement,
+    compiled: Mutex<Option<Arc<CompiledStatement>>>,
 }
 
 impl Statement {
     pub(crate) fn new(connection: Connection, parsed: ParsedStatement) -> Statement {
-        Statement { connection, parsed }
+        Statement {
+            connection,
+            parsed,
+            compiled: Mutex::default(),
+        }
     }
 
     /// Runs it with values for `$1`, `$2` and so on.
@@ -24,9 +32,29 @@ impl Statement {
         let mut session = self.connection.start()?;
         let _inside = self.connection.database().enter()?;
         let _deadline = Deadline::start(session.settings().statement_timeout, session.cancel())?;
-        if let Some(result) = execute::run_cached(&mut session, &self.parsed.text, parameters) {
+        let text = &self.parsed.text;
+        let own = self.compiled().clone();
+        if let Some(own) = &own
+            && let Some(result) = execute::run_compiled(&mut session, text, own, parameters)
+        {
             return result;
         }
-        execute::run(&mut session, &self.parsed, parameters)
+        // Another connection may have compiled the text since.
+        if let Some(other) = execute::cached(&session, text)
+            && let Some(result) = execute::run_compiled(&mut session, text, &other, parameters)
+        {
+            *self.compiled() = Some(other);
+            return result;
+        }
+        let mut kept = None;
+        let result = execute::run(&mut session, &self.parsed, parameters, &mut kept);
+        if kept.is_some() {
+            *self.compiled() = kept;
+        }
+        result
+    }
+
+    fn compiled(&self) -> MutexGuard<'_, Option<Arc<CompiledStatement>>> {
+        self.compiled.lock().unwrap_or_else(|e| e.into_inner())
     }
 }

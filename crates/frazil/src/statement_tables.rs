@@ -3,9 +3,10 @@
 use crate::system_tables::SystemTable;
 use frazil_frontend::{CatalogView, TableEntry};
 use frazil_plan::{Bounds, Statistics, TableId};
-use frazil_storage::{Snapshot, TableSnapshot, TableStatistics};
+use frazil_storage::{Snapshot, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, Result};
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
 const SYSTEM_ID: u32 = u32::MAX;
@@ -15,6 +16,8 @@ pub struct StatementTables {
     snapshot: Arc<Snapshot>,
     /// The system tables that were named, as in [`SystemTable::ALL`].
     system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
+    /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
+    bounds: Mutex<BTreeMap<TableId, Arc<WidestBounds>>>,
 }
 
 /// A table's id in plans.
@@ -34,6 +37,7 @@ impl StatementTables {
         StatementTables {
             snapshot,
             system: Default::default(),
+            bounds: Mutex::default(),
         }
     }
 
@@ -64,6 +68,23 @@ impl StatementTables {
             Some(place) => self.system[place].get(),
             None => self.snapshot.table(catalog_id(id)).ok(),
         }
+    }
+
+    /// What holds for every version of a table; `None` if there is none of that id.
+    fn widest_bounds(&self, table: TableId) -> Option<Arc<WidestBounds>> {
+        let version = self.find(table)?;
+        let mut known = self.bounds.lock().unwrap_or_else(|e| e.into_inner());
+        let bounds = known.entry(table).or_insert_with(|| {
+            // The snapshot was taken before: the bounds hold its rows.
+            Arc::new(version.table().bounds().widest())
+        });
+        Some(bounds.clone())
+    }
+
+    /// Whether the statement names a system table: it is made of what the statement sees, and nothing tells when a plan
+    /// over it no longer serves.
+    pub fn names_system_tables(&self) -> bool {
+        self.system.iter().any(|table| table.get().is_some())
     }
 
     fn statistics(&self, table: TableId) -> Option<Arc<TableStatistics>> {
@@ -112,7 +133,7 @@ impl Statistics for StatementTables {
     }
 
     fn bounds(&self, table: TableId, column: usize) -> Option<Bounds> {
-        let (min, max) = self.statistics(table)?.columns[column].bounds.range?;
+        let (min, max) = self.widest_bounds(table)?.columns[column].range?;
         Some(Bounds { min, max })
     }
 

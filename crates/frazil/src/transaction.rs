@@ -5,6 +5,7 @@
 //! writer and stays it to the end. After a failure every statement but ROLLBACK (or COMMIT, which then
 //! rolls back) is refused.
 
+use crate::parameters;
 use crate::settings::Settings;
 use frazil_storage::{Snapshot, Store, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState};
@@ -16,21 +17,33 @@ pub enum TransactionState {
     /// Outside a transaction.
     #[default]
     None,
-    /// Inside one; with the writer once it wrote.
-    Open(Option<Transaction>),
+    /// Inside one.
+    Open(OpenTransaction),
     /// Inside one that failed.
     Failed,
 }
 
+/// A transaction between BEGIN and COMMIT.
+#[derive(Debug)]
+pub struct OpenTransaction {
+    /// When it began, in microseconds since 1970.
+    started: i64,
+    /// Once it wrote.
+    writer: Option<Transaction>,
+}
+
 impl TransactionState {
+    /// When the open transaction began, in microseconds since 1970.
+    pub fn started(&self) -> Option<i64> {
+        match self {
+            TransactionState::Open(open) => Some(open.started),
+            TransactionState::None | TransactionState::Failed => None,
+        }
+    }
+
     /// Whether it is inside a transaction.
     pub fn is_open(&self) -> bool {
         !matches!(self, TransactionState::None)
-    }
-
-    /// Whether statements see effects of the transaction that are not committed.
-    pub fn reads_its_own(&self) -> bool {
-        matches!(self, TransactionState::Open(Some(_)))
     }
 
     /// 25P02 inside a failed transaction.
@@ -53,7 +66,10 @@ impl TransactionState {
                 "there is already a transaction in progress",
             ));
         }
-        *self = TransactionState::Open(None);
+        *self = TransactionState::Open(OpenTransaction {
+            started: parameters::now_micros(),
+            writer: None,
+        });
         Ok(())
     }
 
@@ -62,8 +78,8 @@ impl TransactionState {
         match std::mem::take(self) {
             TransactionState::None => Err(no_transaction()),
             TransactionState::Failed => Ok("ROLLBACK"),
-            TransactionState::Open(writer) => {
-                if let Some(writer) = writer {
+            TransactionState::Open(open) => {
+                if let Some(writer) = open.writer {
                     writer.commit();
                 }
                 Ok("COMMIT")
@@ -89,7 +105,9 @@ impl TransactionState {
     /// What a reading statement sees.
     pub fn snapshot(&self, store: &Store) -> Arc<Snapshot> {
         match self {
-            TransactionState::Open(Some(writer)) => writer.snapshot(),
+            TransactionState::Open(OpenTransaction {
+                writer: Some(writer), ..
+            }) => writer.snapshot(),
             _ => store.snapshot(),
         }
     }
@@ -104,10 +122,10 @@ impl TransactionState {
         work: impl FnOnce(&mut Transaction) -> Result<T>,
     ) -> Result<T> {
         match self {
-            TransactionState::Open(writer) => {
-                let writer = match writer {
+            TransactionState::Open(open) => {
+                let writer = match &mut open.writer {
                     Some(writer) => writer,
-                    None => writer.insert(store.begin(settings.lock_timeout, cancel)?),
+                    unwritten => unwritten.insert(store.begin(settings.lock_timeout, cancel)?),
                 };
                 work(writer)
             }

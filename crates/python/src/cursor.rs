@@ -2,11 +2,11 @@
 
 use crate::errors::{self, closed, raise};
 use crate::values;
-use frazil::{Database, Outcome, Rows};
+use frazil::{Database, Outcome, Response, Rows};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use pyo3_arrow::PyTable;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
@@ -43,6 +43,16 @@ impl Connection {
         let cursor = Cursor::new(self.session()?);
         cursor.run(py, sql, params)?;
         Ok(cursor)
+    }
+
+    /// A statement that is parsed, bound and compiled once, to be run many times on this connection's session.
+    fn prepare(&self, py: Python<'_>, sql: &str) -> PyResult<Statement> {
+        let session = self.session()?;
+        let statement = py.detach(|| session.prepare(sql)).map_err(raise)?;
+        Ok(Statement {
+            session,
+            statement: Arc::new(statement),
+        })
     }
 
     /// A cursor with a session of its own: its own transaction and settings, for another thread.
@@ -107,6 +117,60 @@ struct Fetch {
     affected: i64,
 }
 
+impl Fetch {
+    /// Before the first row of a response.
+    fn of(response: Response) -> Fetch {
+        match response.outcome {
+            Outcome::Rows(rows) => Fetch {
+                affected: rows.len() as i64,
+                rows: Some(rows),
+                ..Fetch::default()
+            },
+            Outcome::Command { rows, .. } => Fetch {
+                affected: rows.map_or(-1, |r| r as i64),
+                ..Fetch::default()
+            },
+        }
+    }
+}
+
+/// A prepared statement.
+#[pyclass(frozen, module = "frazil")]
+pub struct Statement {
+    session: frazil::Connection,
+    statement: Arc<frazil::Statement>,
+}
+
+#[pymethods]
+impl Statement {
+    /// Runs it with values for `$1`, `$2` and so on; returns a cursor with the result.
+    #[pyo3(signature = (params = None))]
+    fn execute(&self, py: Python<'_>, params: Option<&Bound<'_, PyAny>>) -> PyResult<Cursor> {
+        let params = values::parameters(params)?;
+        let response = py.detach(|| self.statement.execute(&params)).map_err(raise)?;
+        Ok(Cursor {
+            session: Mutex::new(Some(self.session.clone())),
+            fetch: Mutex::new(Fetch::of(response)),
+        })
+    }
+
+    /// Runs it once for each set of parameters; returns the number of rows inserted or deleted by all.
+    fn executemany(&self, py: Python<'_>, params: &Bound<'_, PyAny>) -> PyResult<i64> {
+        execute_many(py, &self.statement, params)
+    }
+}
+
+/// Runs a statement once for each set of parameters; returns the number of rows that all of them wrote.
+fn execute_many(py: Python<'_>, statement: &frazil::Statement, params: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let mut affected = 0;
+    for set in params.try_iter()? {
+        let values = values::parameters(Some(&set?))?;
+        let response = py.detach(|| statement.execute(&values)).map_err(raise)?;
+        affected += Fetch::of(response).affected.max(0);
+    }
+    Ok(affected)
+}
+
 /// Runs statements and holds the result of the last one.
 #[pyclass(frozen, module = "frazil")]
 pub struct Cursor {
@@ -130,17 +194,7 @@ impl Cursor {
         let session = self.session()?;
         let params = values::parameters(params)?;
         let response = py.detach(|| session.execute_with(sql, &params)).map_err(raise)?;
-        *lock(&self.fetch) = match response.outcome {
-            Outcome::Rows(rows) => Fetch {
-                affected: rows.len() as i64,
-                rows: Some(rows),
-                ..Fetch::default()
-            },
-            Outcome::Command { rows, .. } => Fetch {
-                affected: rows.map_or(-1, |r| r as i64),
-                ..Fetch::default()
-            },
-        };
+        *lock(&self.fetch) = Fetch::of(response);
         Ok(())
     }
 
@@ -182,11 +236,15 @@ impl Cursor {
         Ok(slf)
     }
 
-    /// Runs a statement once for each set of parameters.
+    /// Runs a statement, which is prepared, once for each set of parameters. Its rows are not kept.
     fn executemany(&self, py: Python<'_>, sql: &str, params: &Bound<'_, PyAny>) -> PyResult<()> {
-        for set in params.try_iter()? {
-            self.run(py, sql, Some(&set?))?;
-        }
+        let session = self.session()?;
+        let statement = py.detach(|| session.prepare(sql)).map_err(raise)?;
+        let affected = execute_many(py, &statement, params)?;
+        *lock(&self.fetch) = Fetch {
+            affected,
+            ..Fetch::default()
+        };
         Ok(())
     }
 

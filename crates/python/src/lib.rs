@@ -5,7 +5,7 @@ mod cursor;
 mod errors;
 mod values;
 
-use cursor::{Connection, Cursor};
+use cursor::{Connection, Cursor, Statement};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -24,6 +24,7 @@ fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("paramstyle", "numeric_dollar")?;
     m.add_class::<Connection>()?;
     m.add_class::<Cursor>()?;
+    m.add_class::<Statement>()?;
     m.add_function(wrap_pyfunction!(connect, m)?)?;
     errors::add(m)
 }

@@ -30,7 +30,13 @@ fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Value::Bool(value.extract()?));
     }
+    if let Ok(text) = value.downcast::<PyString>() {
+        return Ok(Value::Text(text.to_cow()?.into_owned()));
+    }
     if value.is_instance_of::<PyInt>() {
+        if let Ok(number) = value.extract::<i64>() {
+            return Ok(Value::Int(number.into()));
+        }
         // Beyond 128 bits it is text, which the statement's type then judges.
         return match value.str()?.to_cow()?.parse() {
             Ok(number) => Ok(Value::Int(number)),
@@ -48,9 +54,7 @@ fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     let kind = value.get_type().name()?.to_string();
     match kind.as_str() {
-        "str" | "Decimal" | "date" | "datetime" | "Timestamp" => {
-            Ok(Value::Text(value.str()?.to_cow()?.into_owned()))
-        }
+        "Decimal" | "date" | "datetime" | "Timestamp" => Ok(Value::Text(value.str()?.to_cow()?.into_owned())),
         _ if value.hasattr("__float__")? => Ok(Value::Double(value.extract()?)),
         _ => Err(InterfaceError::new_err(format!(
             "a parameter cannot be of type {kind}"

@@ -1,6 +1,13 @@
-//! Bounds of a column's values: what the optimizer derives value bounds from.
+//! Bounds of columns: what the optimizer proves things from.
+//!
+//! A compiled plan outlives the version of the table it was made for, so what it relies on must hold for every
+//! version that can come: [`TableBounds`] hold all rows that were ever written to a table, those of open and of
+//! rolled back transactions included, and only widen. A writer widens them before its rows can be seen; a reader
+//! takes its view first and looks at them afterwards, so that they hold every row of the view.
 
-use frazil_types::{ColumnVector, Native};
+use frazil_types::{ColumnVector, Native, RowBatch};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// Least and greatest value of an integer-like column over some rows, and how many are NULL. Rows that
 /// were deleted may still count: the bounds hold, they need not be tight.
@@ -61,4 +68,134 @@ fn range<T: Native + Ord + Into<i128>>(
         }
     };
     Some((min.into(), max.into()))
+}
+
+/// What holds for one column of every version of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastingBounds {
+    /// Least and greatest value ever written; `None` where there was none, or the type has no integers.
+    pub range: Option<(i128, i128)>,
+    /// Whether NULL was ever written.
+    pub has_nulls: bool,
+}
+
+impl LastingBounds {
+    /// Bounds that hold these rows, too.
+    fn with(self, rows: ColumnBounds) -> LastingBounds {
+        let known = ColumnBounds {
+            range: self.range,
+            nulls: 0,
+        };
+        LastingBounds {
+            range: known.merge(rows).range,
+            has_nulls: self.has_nulls || rows.nulls > 0,
+        }
+    }
+}
+
+/// What holds for every version of a table, as of some moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WidestBounds {
+    /// Of each column.
+    pub columns: Box<[LastingBounds]>,
+    /// The epoch in which this holds.
+    pub epoch: u64,
+}
+
+/// The bounds of a table, which all its versions share. They only widen.
+#[derive(Debug)]
+pub struct TableBounds {
+    widest: Mutex<WidestBounds>,
+    epoch: AtomicU64,
+}
+
+impl TableBounds {
+    /// Of a table of so many columns that never had a row.
+    pub(crate) fn new(columns: usize) -> TableBounds {
+        TableBounds {
+            widest: Mutex::new(WidestBounds {
+                columns: vec![LastingBounds::default(); columns].into(),
+                epoch: 0,
+            }),
+            epoch: AtomicU64::new(0),
+        }
+    }
+
+    /// Grows whenever something widens. What held for the views of an epoch holds for all views taken in it.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// The bounds now: they hold every view that was taken before.
+    pub fn widest(&self) -> WidestBounds {
+        self.lock().clone()
+    }
+
+    /// Looks at the bounds now, as [`TableBounds::widest`] gives them.
+    pub fn look<T>(&self, look: impl FnOnce(&WidestBounds) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// Takes in rows `from..to` of a batch. Called before anybody can see them.
+    pub(crate) fn take_in(&self, batch: &RowBatch, from: usize, to: usize) {
+        let columns = batch.columns.iter().map(|c| ColumnBounds::of(c, from, to));
+        self.widen(columns);
+    }
+
+    /// Takes in rows within these bounds, one for each column. Called before anybody can see them.
+    pub(crate) fn widen(&self, rows: impl Iterator<Item = ColumnBounds>) {
+        let mut widest = self.lock();
+        let mut changed = false;
+        for (known, rows) in widest.columns.iter_mut().zip(rows) {
+            let wider = known.with(rows);
+            changed |= wider != *known;
+            *known = wider;
+        }
+        if changed {
+            widest.epoch += 1;
+            self.epoch.store(widest.epoch, Ordering::Release);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, WidestBounds> {
+        self.widest.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frazil_types::{LogicalType, Value};
+
+    fn batch(values: &[Value]) -> RowBatch {
+        RowBatch {
+            columns: vec![ColumnVector::from_values(LogicalType::BigInt, values)],
+            rows: values.len(),
+        }
+    }
+
+    #[test]
+    fn bounds_only_widen_and_an_epoch_ends_when_they_do() {
+        let bounds = TableBounds::new(1);
+        let take_in = |values: &[Value]| {
+            bounds.take_in(&batch(values), 0, values.len());
+            (bounds.widest().columns[0], bounds.epoch())
+        };
+        let lasting = |min, max, has_nulls| LastingBounds {
+            range: Some((min, max)),
+            has_nulls,
+        };
+        assert_eq!(take_in(&[Value::Int(3)]), (lasting(3, 3, false), 1));
+        assert_eq!(take_in(&[Value::Int(3)]), (lasting(3, 3, false), 1));
+        assert_eq!(take_in(&[Value::Null, Value::Int(-7)]), (lasting(-7, 3, true), 2));
+        assert_eq!(
+            take_in(&[Value::Int(0), Value::Null, Value::Int(3)]),
+            (lasting(-7, 3, true), 2)
+        );
+        let extremes = [Value::Int(i64::MIN.into()), Value::Int(i64::MAX.into())];
+        assert_eq!(
+            take_in(&extremes),
+            (lasting(i64::MIN.into(), i64::MAX.into(), true), 3)
+        );
+    }
 }

@@ -51,26 +51,28 @@ pub struct ChunkSlot {
     pub rows: u32,
     /// Those of them that are deleted.
     pub deleted: Option<Arc<Deleted>>,
-    /// Bounds per column over the rows shown.
-    pub bounds: Arc<[ColumnBounds]>,
 }
 
 impl ChunkSlot {
-    /// A slot that shows all rows of a block; the bounds are read off its SMAs.
+    /// A slot that shows all rows of a block.
     pub fn frozen(number: u32, frozen: FrozenChunk) -> ChunkSlot {
-        let block = &frozen.block;
-        let bounds = (0..block.columns())
-            .map(|c| ColumnBounds {
-                range: block.int_bounds(c),
-                nulls: u64::from(block.entry(c).null_count),
-            })
-            .collect();
         ChunkSlot {
             number,
-            rows: block.rows(),
+            rows: frozen.block.rows(),
             chunk: Arc::new(Chunk::Frozen(frozen)),
             deleted: None,
-            bounds,
+        }
+    }
+
+    /// Bounds of a column over all rows of the chunk, those that were deleted or are not shown included: of a
+    /// block they are read off its SMA.
+    pub fn bounds(&self, column: usize) -> ColumnBounds {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.bounds(column),
+            Chunk::Frozen(frozen) => ColumnBounds {
+                range: frozen.block.int_bounds(column),
+                nulls: u64::from(frozen.block.entry(column).null_count),
+            },
         }
     }
 

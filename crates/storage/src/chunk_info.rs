@@ -55,7 +55,7 @@ impl TableSnapshot {
                     bytes: 0,
                     raw_bytes: 0,
                     bounds: None,
-                    nulls: slot.bounds[column].nulls,
+                    nulls: slot.bounds(column).nulls,
                     visits: 0,
                     origin: None,
                 };
@@ -70,7 +70,7 @@ impl TableSnapshot {
                             frazil_types::NativeType::Bool => Value::Bool(v != 0),
                             _ => Value::Int(v),
                         };
-                        info.bounds = slot.bounds[column].range.map(|(a, b)| (value(a), value(b)));
+                        info.bounds = slot.bounds(column).range.map(|(a, b)| (value(a), value(b)));
                     }
                     Chunk::Frozen(frozen) => {
                         let known = frozen.block.column_info(column);

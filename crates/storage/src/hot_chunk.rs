@@ -6,14 +6,15 @@
 //! that was rolled back stay behind as dead cells; the next append marks them deleted.
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
 
+use crate::bounds::ColumnBounds;
 use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
 use frazil_kernels::{Plain, Strided};
 use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, RowBatch, StringRef};
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes that the first row of a chunk may commit beyond its own: two huge pages.
 const COMMITTED_AHEAD: usize = 4 << 20;
@@ -26,6 +27,8 @@ pub struct HotChunk {
     strings: StringArena,
     written: AtomicU32,
     has_nulls: Vec<AtomicBool>,
+    /// Of each column over all rows written.
+    bounds: Mutex<Vec<ColumnBounds>>,
 }
 
 impl HotChunk {
@@ -36,6 +39,7 @@ impl HotChunk {
             strings: StringArena::default(),
             written: AtomicU32::new(0),
             has_nulls: (0..layout.columns()).map(|_| AtomicBool::new(false)).collect(),
+            bounds: Mutex::new(vec![ColumnBounds::default(); layout.columns()]),
             layout,
         })
     }
@@ -52,6 +56,7 @@ impl HotChunk {
     pub fn clear(&mut self) {
         *self.written.get_mut() = 0;
         self.has_nulls.iter_mut().for_each(|n| *n.get_mut() = false);
+        self.lock_bounds().fill(ColumnBounds::default());
         self.strings.clear();
     }
 
@@ -78,6 +83,15 @@ impl HotChunk {
             })
             .sum();
         self.written() * per_row + self.strings.bytes()
+    }
+
+    /// Bounds of `column` over all rows written, visible or not.
+    pub fn bounds(&self, column: usize) -> ColumnBounds {
+        self.lock_bounds()[column]
+    }
+
+    fn lock_bounds(&self) -> MutexGuard<'_, Vec<ColumnBounds>> {
+        self.bounds.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Whether any row written to `column` is NULL.
@@ -175,6 +189,9 @@ impl HotChunk {
                 unsafe { self.write_run(column, row, vector, from + done, run) };
                 done += run;
             }
+        }
+        for (known, vector) in self.lock_bounds().iter_mut().zip(&batch.columns) {
+            *known = known.merge(ColumnBounds::of(vector, from, from + count));
         }
         self.written.store((start + count) as u32, Ordering::Release);
     }

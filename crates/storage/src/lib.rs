@@ -30,12 +30,13 @@ pub mod snapshot;
 pub mod statistics;
 pub mod store;
 pub mod string_arena;
+mod table_map;
 pub mod table_scan;
 pub mod thaw;
 pub mod transaction;
 
 pub use access_counters::{AccessCounters, BlockVisits, ColumnAccess, TableAccess};
-pub use bounds::ColumnBounds;
+pub use bounds::{ColumnBounds, LastingBounds, TableBounds, WidestBounds};
 pub use chunk::{Chunk, ChunkSlot, Deleted, FrozenChunk};
 pub use chunk_info::ChunkColumnInfo;
 pub use explain_freeze::{MeasuredCost, WayToHold};

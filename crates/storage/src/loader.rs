@@ -4,7 +4,6 @@
 //! and hands over what it made; the transaction adds it to the table at the end. A batch of a whole
 //! chunk is frozen where it lies; smaller ones are gathered first.
 
-use crate::bounds::ColumnBounds;
 use crate::chunk::{Chunk, ChunkSlot};
 use crate::freeze::Freezer;
 use crate::hot_chunk::HotChunk;
@@ -107,7 +106,7 @@ impl ChunkLoader {
         let Some(gathered) = self.gathered.take() else {
             return Ok(());
         };
-        let slot = slot_of(&self.table, gathered);
+        let slot = slot_of(gathered);
         let frozen = (self.freezer).freeze_chunks(&self.table, std::slice::from_ref(&slot), None)?;
         self.loaded.blocks.extend(frozen.block);
         // The memory serves the next chunk: its pages are there already.
@@ -119,14 +118,13 @@ impl ChunkLoader {
     }
 }
 
-/// A slot that shows all rows of a chunk that no table has; its bounds are not known.
-fn slot_of(table: &Table, hot: HotChunk) -> ChunkSlot {
+/// A slot that shows all rows of a chunk that no table has.
+fn slot_of(hot: HotChunk) -> ChunkSlot {
     ChunkSlot {
         number: 0,
         rows: hot.written() as u32,
         chunk: Arc::new(Chunk::Hot(hot)),
         deleted: None,
-        bounds: vec![ColumnBounds::default(); table.schema().columns.len()].into(),
     }
 }
 
@@ -139,7 +137,7 @@ impl Transaction {
         }
         if let Some(rest) = loaded.rest {
             let table = self.snapshot().table(id)?.table().clone();
-            let slot = slot_of(&table, rest);
+            let slot = slot_of(rest);
             let whole = WholeChunk::read(&table, &slot)?;
             self.append(id, &whole.batch)?;
         }

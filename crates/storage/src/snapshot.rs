@@ -1,13 +1,14 @@
 //! What a statement reads: one version of the catalog and of every table.
 
 use crate::access_counters::AccessCounters;
+use crate::bounds::TableBounds;
 use crate::chunk::ChunkSlot;
 use crate::hot_layout::HotLayout;
 use crate::statistics::{DistinctEstimate, TableStatistics};
+use crate::table_map::TableMap;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry, TableId};
 use frazil_types::{Error, Result, Schema};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -24,6 +25,7 @@ pub struct Table {
 struct Shared {
     next_chunk: AtomicU32,
     distinct: Mutex<Option<DistinctEstimate>>,
+    bounds: TableBounds,
     access: AccessCounters,
 }
 
@@ -33,6 +35,7 @@ impl Table {
         let shared = Shared {
             next_chunk: AtomicU32::new(next_chunk),
             distinct: Mutex::new(None),
+            bounds: TableBounds::new(entry.schema.columns.len()),
             access: AccessCounters::new(entry.schema.columns.len()),
         };
         Table::of(entry, Arc::new(shared))
@@ -94,6 +97,11 @@ impl Table {
         &self.shared.distinct
     }
 
+    /// What holds for every version of the table.
+    pub fn bounds(&self) -> &TableBounds {
+        &self.shared.bounds
+    }
+
     /// How its columns are used.
     pub fn access(&self) -> &AccessCounters {
         &self.shared.access
@@ -109,6 +117,9 @@ impl Table {
         self.shared.next_chunk.load(Ordering::Relaxed)
     }
 }
+
+/// The timestamp of a version that a transaction has made and not committed.
+const PRIVATE: u64 = u64::MAX;
 
 /// One immutable version of a table's rows.
 #[derive(Clone, Debug)]
@@ -132,6 +143,9 @@ impl TableSnapshot {
     /// A version of these chunks; the tail, if any, takes further rows.
     pub fn new(table: Arc<Table>, sealed: Vec<ChunkSlot>, tail: Option<ChunkSlot>) -> TableSnapshot {
         let live_rows = sealed.iter().chain(&tail).map(|s| u64::from(s.live_rows())).sum();
+        for slot in sealed.iter().chain(&tail) {
+            take_in(&table, slot);
+        }
         TableSnapshot {
             table,
             timestamp: 0,
@@ -164,9 +178,18 @@ impl TableSnapshot {
         self.table.schema()
     }
 
-    /// Time of the commit that made this version; later versions have greater ones.
-    pub fn timestamp(&self) -> u64 {
-        self.timestamp
+    /// Time of the commit that made this version; later versions have greater ones. `None` while it is seen by the
+    /// transaction alone that made it.
+    pub fn timestamp(&self) -> Option<u64> {
+        Some(self.timestamp).filter(|&t| t != PRIVATE)
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.timestamp == PRIVATE
+    }
+
+    pub(crate) fn make_private(&mut self) {
+        self.timestamp = PRIVATE;
     }
 
     /// Rows it shows, deleted ones left out.
@@ -241,6 +264,7 @@ impl TableSnapshot {
     }
 
     pub(crate) fn push_sealed(&mut self, slot: ChunkSlot) {
+        take_in(&self.table, &slot);
         self.live_rows += u64::from(slot.live_rows());
         Arc::make_mut(&mut self.sealed).push(slot);
         self.statistics = OnceLock::new();
@@ -267,12 +291,18 @@ impl TableSnapshot {
     }
 }
 
+/// Widens the bounds of a table by those of a chunk that joins it.
+fn take_in(table: &Table, slot: &ChunkSlot) {
+    let columns = 0..table.schema().columns.len();
+    table.bounds().widen(columns.map(|c| slot.bounds(c)));
+}
+
 /// One version of everything: what a statement reads from its first row to its last.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) timestamp: u64,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) tables: BTreeMap<TableId, Arc<TableSnapshot>>,
+    pub(crate) tables: TableMap,
 }
 
 impl Snapshot {
@@ -289,7 +319,7 @@ impl Snapshot {
     /// The rows of a table; an internal error if the snapshot does not have it.
     pub fn table(&self, id: TableId) -> Result<&Arc<TableSnapshot>> {
         self.tables
-            .get(&id)
+            .get(id)
             .ok_or_else(|| Error::internal(format!("table {} is not in the snapshot", id.0)))
     }
 
@@ -300,6 +330,6 @@ impl Snapshot {
 
     /// All tables.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableSnapshot>> {
-        self.tables.values()
+        self.tables.iter()
     }
 }

@@ -1,5 +1,5 @@
-//! What the planner asks of a table: rows, bounds, NULLs and an estimate of distinct values. Bounds
-//! hold for every row of the version (value bounds are derived from them); the estimate is an estimate.
+//! What the planner guesses by: rows, NULLs and distinct values of one version of a table, and the bounds its values
+//! lie in. Proofs are made from [`TableBounds`](crate::TableBounds) alone, which hold for later versions, too.
 
 use crate::bounds::ColumnBounds;
 use crate::chunk::ChunkSlot;
@@ -55,8 +55,8 @@ impl TableSnapshot {
             })
             .collect();
         for slot in self.chunks() {
-            for (column, bounds) in columns.iter_mut().zip(slot.bounds.iter()) {
-                column.bounds = column.bounds.merge(*bounds);
+            for (i, column) in columns.iter_mut().enumerate() {
+                column.bounds = column.bounds.merge(slot.bounds(i));
             }
         }
         for column in &mut columns {

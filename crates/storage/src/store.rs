@@ -1,11 +1,11 @@
 //! All tables of a database: the current version, and the lock of its one writer.
 
 use crate::snapshot::{Snapshot, TableSnapshot};
+use crate::table_map::TableMap;
 use crate::transaction::Transaction;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, Result, SqlState};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -25,15 +25,15 @@ impl Store {
 
     /// A store of these tables, as read from a directory.
     pub fn restore(catalog: Catalog, timestamp: u64, tables: Vec<TableSnapshot>) -> Arc<Store> {
-        let tables: BTreeMap<_, _> = tables
-            .into_iter()
-            .map(|t| (t.table().id(), Arc::new(t)))
-            .collect();
+        let mut map = TableMap::default();
+        for table in tables {
+            map.insert(table.table().id(), Arc::new(table));
+        }
         Arc::new(Store {
             current: ArcSwap::from_pointee(Snapshot {
                 timestamp,
                 catalog: Arc::new(catalog),
-                tables,
+                tables: map,
             }),
             writing: Mutex::new(false),
             writer_left: Condvar::new(),

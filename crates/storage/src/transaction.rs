@@ -2,7 +2,6 @@
 //! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
 //! was published has been touched. A savepoint is the private version of an earlier moment.
 
-use crate::bounds::ColumnBounds;
 use crate::chunk::{Chunk, ChunkSlot, Deleted};
 use crate::hot_chunk::HotChunk;
 use crate::row_id::RowId;
@@ -19,6 +18,8 @@ pub struct Transaction {
     store: Arc<Store>,
     next: Arc<Snapshot>,
     changed: bool,
+    /// Tables whose version is this transaction's own, in the order in which they were first changed.
+    own: Vec<TableId>,
 }
 
 /// A moment of a transaction that it can return to: the start of a statement.
@@ -26,6 +27,7 @@ pub struct Transaction {
 pub struct Savepoint {
     next: Arc<Snapshot>,
     changed: bool,
+    own: usize,
 }
 
 impl Transaction {
@@ -34,6 +36,7 @@ impl Transaction {
             store,
             next,
             changed: false,
+            own: Vec::new(),
         }
     }
 
@@ -47,6 +50,7 @@ impl Transaction {
         Savepoint {
             next: self.next.clone(),
             changed: self.changed,
+            own: self.own.len(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Transaction {
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
         self.next = savepoint.next;
         self.changed = savepoint.changed;
+        self.own.truncate(savepoint.own);
     }
 
     /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
@@ -61,16 +66,15 @@ impl Transaction {
         if !self.changed {
             return self.next.timestamp;
         }
-        let before = self.store.snapshot();
         let next = Arc::make_mut(&mut self.next);
-        next.timestamp = before.timestamp + 1;
-        for (id, table) in &mut next.tables {
-            let unchanged = before.tables.get(id).is_some_and(|b| Arc::ptr_eq(b, table));
-            if !unchanged {
-                Arc::make_mut(table).stamp(next.timestamp);
+        next.timestamp += 1;
+        let timestamp = next.timestamp;
+        for id in &self.own {
+            // A table that was dropped afterwards is not there.
+            if let Some(table) = next.tables.get_mut(*id) {
+                Arc::make_mut(table).stamp(timestamp);
             }
         }
-        let timestamp = next.timestamp;
         self.store.publish(self.next.clone());
         timestamp
     }
@@ -97,6 +101,7 @@ impl Transaction {
         let table = Table::new(entry.clone(), 0);
         next.tables
             .insert(entry.id, Arc::new(TableSnapshot::empty(table)));
+        self.own.push(entry.id);
         Ok(entry)
     }
 
@@ -104,11 +109,9 @@ impl Transaction {
     /// stays as it is.
     pub fn set_options(&mut self, name: &str, options: TableOptions) -> Result<()> {
         let (catalog, entry) = self.next.catalog.set_options(name, options)?;
-        let next = self.next_mut();
-        next.catalog = Arc::new(catalog);
-        if let Some(version) = next.tables.get_mut(&entry.id) {
-            *version = Arc::new(version.with_entry(entry));
-        }
+        self.next_mut().catalog = Arc::new(catalog);
+        let version = self.table_mut(entry.id)?;
+        *version = version.with_entry(entry);
         Ok(())
     }
 
@@ -117,7 +120,7 @@ impl Transaction {
         let (catalog, entry) = self.next.catalog.drop_table(name)?;
         let next = self.next_mut();
         next.catalog = Arc::new(catalog);
-        next.tables.remove(&entry.id);
+        next.tables.remove(entry.id);
         Ok(())
     }
 
@@ -169,9 +172,15 @@ impl Transaction {
     }
 
     pub(crate) fn table_mut(&mut self, id: TableId) -> Result<&mut TableSnapshot> {
-        let table = (self.next_mut().tables.get_mut(&id))
+        self.changed = true;
+        let table = (Arc::make_mut(&mut self.next).tables.get_mut(id))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
-        Ok(Arc::make_mut(table))
+        let version = Arc::make_mut(table);
+        if !version.is_private() {
+            version.make_private();
+            self.own.push(id);
+        }
+        Ok(version)
     }
 }
 
@@ -237,12 +246,10 @@ fn append_to_tail(version: &mut TableSnapshot, batch: &RowBatch, from: usize) ->
     let start = hot.written();
     slot.bury(start as u32);
     let count = (batch.rows - from).min(CHUNK_ROWS - start);
+    version.table().bounds().take_in(batch, from, from + count);
     // SAFETY: a transaction exists, so this thread is the one writer; strings of a batch are kept alive by it.
     unsafe { hot.append(batch, from, count) };
     slot.rows = (start + count) as u32;
-    slot.bounds = (slot.bounds.iter().zip(&batch.columns))
-        .map(|(b, column)| b.merge(ColumnBounds::of(column, from, from + count)))
-        .collect();
     version.set_tail(slot);
     Ok(count)
 }
@@ -259,7 +266,6 @@ fn new_tail(version: &TableSnapshot) -> Result<ChunkSlot> {
         chunk: Arc::new(Chunk::Hot(hot)),
         rows: 0,
         deleted: None,
-        bounds: vec![ColumnBounds::default(); table.schema().columns.len()].into(),
     })
 }
 

@@ -1,0 +1,81 @@
+//! A statement that is bound and compiled, to be run many times.
+//!
+//! It serves as long as the catalog is the version it was bound to, the settings that shape plans are the same, and what
+//! its code relies on holds of the tables it reads ([`TableAssumptions`]).
+
+use crate::assumptions::TableAssumptions;
+use crate::direct_rows::DirectRows;
+use crate::query::CompiledQuery;
+use crate::settings::PlanSettings;
+use crate::statement_tables::catalog_id;
+use frazil_catalog::TableId;
+use frazil_frontend::HiddenParameter;
+use frazil_storage::Snapshot;
+use frazil_types::{LogicalType, Schema};
+use std::sync::Arc;
+
+/// A statement in the form in which it runs.
+#[derive(Debug)]
+pub struct CompiledStatement {
+    /// What it does.
+    pub action: Action,
+    /// Types of its parameters.
+    pub parameters: Vec<LogicalType>,
+    /// Parameters that follow its own.
+    pub hidden: Vec<HiddenParameter>,
+    /// The way it was planned.
+    pub settings: PlanSettings,
+    /// Version of the catalog it was bound to.
+    pub catalog: u64,
+    /// What it relies on.
+    pub assumptions: Vec<TableAssumptions>,
+}
+
+/// What a compiled statement does.
+#[derive(Debug)]
+pub enum Action {
+    /// Returns rows of constants and parameters.
+    Rows(DirectRows, Arc<Schema>),
+    /// Returns the rows of a query.
+    Query(CompiledQuery),
+    /// Writes rows of constants and parameters.
+    InsertRows(TableId, DirectRows),
+    /// Writes the rows of a query.
+    Insert(TableId, CompiledQuery),
+    /// Deletes the rows whose ids a query gives.
+    Delete(TableId, CompiledQuery),
+}
+
+impl Action {
+    /// Its query, if it has one.
+    pub fn query(&self) -> Option<&CompiledQuery> {
+        match self {
+            Action::Query(query) | Action::Insert(_, query) | Action::Delete(_, query) => Some(query),
+            Action::Rows(..) | Action::InsertRows(..) => None,
+        }
+    }
+}
+
+impl CompiledStatement {
+    /// Whether it serves a statement that sees `snapshot`.
+    pub fn fits(&self, snapshot: &Snapshot, settings: PlanSettings) -> bool {
+        self.catalog == snapshot.catalog().version()
+            && self.settings == settings
+            && (self.assumptions.iter()).all(|assumed| {
+                (snapshot.table(catalog_id(assumed.table))).is_ok_and(|version| assumed.hold(version))
+            })
+    }
+
+    /// A statement that returns nothing, planned in some way.
+    #[cfg(test)]
+    pub fn of_no_rows(settings: PlanSettings) -> CompiledStatement {
+        CompiledStatement {
+            action: Action::Rows(DirectRows::none(), Arc::default()),
+            parameters: Vec::new(),
+            hidden: Vec::new(),
+            settings,
+            catalog: 0,
+            assumptions: Vec::new(),
+        }
+    }
+}
