@@ -1,5 +1,6 @@
 //! Errors as values: what went wrong, its SQLSTATE, and the way out. Made where the fact is known.
 
+use crate::Span;
 use std::fmt;
 
 /// The five-character condition code of the SQL standard and PostgreSQL.
@@ -57,6 +58,20 @@ sql_states! {
     AMBIGUOUS_COLUMN = "42702";
     /// An ungrouped column beside aggregates.
     GROUPING_ERROR = "42803";
+    /// A call that several functions fit equally well.
+    AMBIGUOUS_FUNCTION = "42725";
+    /// Two types without a conversion between them.
+    CANNOT_COERCE = "42846";
+    /// A parameter that nothing gives a type.
+    INDETERMINATE_TYPE = "42P18";
+    /// A parameter of one type where another is needed.
+    AMBIGUOUS_PARAMETER = "42P08";
+    /// A negative number under a root, or a power without a real value.
+    INVALID_POWER = "2201F";
+    /// A logarithm of zero or less.
+    INVALID_LOGARITHM = "2201E";
+    /// A regular expression that does not parse.
+    INVALID_REGULAR_EXPRESSION = "2201B";
     /// Types that do not go together.
     DATATYPE_MISMATCH = "42804";
     /// An unknown function, or one without that signature.
@@ -116,6 +131,7 @@ struct Fields {
     detail: Option<String>,
     hint: Option<String>,
     position: Option<usize>,
+    span: Span,
 }
 
 /// A result whose error is [`Error`].
@@ -130,6 +146,7 @@ impl Error {
             detail: None,
             hint: None,
             position: None,
+            span: Span::NONE,
         }))
     }
 
@@ -165,6 +182,15 @@ impl Error {
         self
     }
 
+    /// Adds the place in the statement's text, unless one is known already: what fails innermost names its own.
+    /// The edge that knows the text turns the span into a position.
+    pub fn at_span(mut self, span: Span) -> Error {
+        if !self.0.span.is_some() {
+            self.0.span = span;
+        }
+        self
+    }
+
     /// Puts `context` and a colon before the message, e.g. the file or block it speaks of.
     pub fn in_context(mut self, context: impl fmt::Display) -> Error {
         self.0.message = format!("{context}: {}", self.0.message);
@@ -189,6 +215,11 @@ impl Error {
     /// The way out.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
+    }
+
+    /// Place in the statement's text; [`Span::NONE`] if none is known.
+    pub fn span(&self) -> Span {
+        self.0.span
     }
 
     /// Character offset in the statement, from 1.
