@@ -8,35 +8,24 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod arithmetic;
+mod build;
+mod catalog;
+mod compare;
+mod conditional;
+mod convert;
+mod documentation;
+mod literal;
 mod operand;
+mod operators;
+mod pattern;
+mod resolve;
+mod type_rules;
 mod typing;
+pub mod vector;
 
+pub use documentation::{FunctionDoc, list, markdown, nearest_function};
 pub use operand::{Operand, Unknown, UnknownKind};
 pub use typing::{
     BetweenKind, CastContext, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility,
 };
-
-/// What documentation says of one function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FunctionDoc {
-    /// Its name.
-    pub name: &'static str,
-    /// Each way to call it: argument types, e.g. `text, integer [, text]`.
-    pub signatures: &'static [&'static str],
-    /// Type of the result.
-    pub result: &'static str,
-    /// Whether its result may change.
-    pub volatility: Volatility,
-    /// What it computes.
-    pub description: &'static str,
-}
-
-/// The known function whose name is nearest to a misspelt one.
-pub fn nearest_function(_name: &str) -> Option<&'static str> {
-    None
-}
-
-/// Every function and aggregate.
-pub fn list() -> impl Iterator<Item = &'static FunctionDoc> {
-    [].iter()
-}

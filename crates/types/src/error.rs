@@ -72,6 +72,12 @@ sql_states! {
     INVALID_LOGARITHM = "2201E";
     /// A regular expression that does not parse.
     INVALID_REGULAR_EXPRESSION = "2201B";
+    /// A position or expression that the clause cannot refer to.
+    INVALID_COLUMN_REFERENCE = "42P10";
+    /// A table name or alias given twice in one FROM.
+    DUPLICATE_ALIAS = "42712";
+    /// A clause on a function of the wrong kind, such as DISTINCT in a call of no aggregate.
+    WRONG_OBJECT_TYPE = "42809";
     /// Types that do not go together.
     DATATYPE_MISMATCH = "42804";
     /// An unknown function, or one without that signature.
@@ -94,7 +100,9 @@ sql_states! {
     OUT_OF_MEMORY = "53200";
     /// The disk is full.
     DISK_FULL = "53100";
-    /// A limit of the program, such as nesting depth.
+    /// A statement nested too deeply.
+    STATEMENT_TOO_COMPLEX = "54001";
+    /// A limit of the program.
     PROGRAM_LIMIT_EXCEEDED = "54000";
     /// The user or a timeout cancelled the statement.
     QUERY_CANCELED = "57014";
