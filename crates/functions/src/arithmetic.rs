@@ -1,6 +1,6 @@
 //! Arithmetic: result types, the casts they need, and folding of constants.
 
-use crate::build::{constant_of, int};
+use crate::build::{constant_of, int, is_null_constant, null};
 use crate::convert::{WIDEST, convert, decimal, digits};
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{ArithmeticOp, Expr, ExprKind};
@@ -248,6 +248,9 @@ fn add_interval(value: Expr, interval: Interval, ty: LogicalType) -> Expr {
         if let Ok(moved) = moved {
             return int(moved, ty);
         }
+    }
+    if is_null_constant(&value) {
+        return null(ty);
     }
     let nullable = value.nullable;
     Expr::new(ExprKind::AddInterval(Box::new(value), interval), ty, nullable)

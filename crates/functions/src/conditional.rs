@@ -5,10 +5,12 @@ use crate::build::{
     once, or,
 };
 use crate::compare::{compare_as, comparison_kind};
+use crate::convert::{as_text, convert, type_of_kind};
 use crate::type_rules::Kind;
 use crate::typing::{BetweenKind, Truth};
 use crate::{Operand, Typing};
 use frazil_plan::{Columns, Expr, ExprKind};
+use frazil_types::value_ops::CastLength;
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::HashSet;
 
@@ -172,9 +174,13 @@ impl Typing {
     /// COALESCE: parts behind the first that is not NULL are not computed.
     pub fn coalesce(&self, parts: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<Operand> {
         let ty = self.common_type(&parts.iter().collect::<Vec<_>>(), "COALESCE")?;
+        // All parts are converted, also those behind a constant: a literal that is not of the type is an error.
+        let parts: Vec<Expr> = parts
+            .into_iter()
+            .map(|p| self.part(p, ty))
+            .collect::<Result<_>>()?;
         let mut typed = Vec::with_capacity(parts.len());
         for part in parts {
-            let part = self.part(part, ty)?;
             let ends = constant_of(&part).is_some_and(|v| !v.is_null());
             if !is_null_constant(&part) {
                 typed.push(part);
@@ -201,17 +207,23 @@ impl Typing {
 
     /// NULLIF.
     pub fn nullif(&self, x: Operand, y: Operand, span: Span, columns: &mut Columns) -> Result<Operand> {
-        // An untyped first operand is compared, and returned, as its partner's type.
+        // What is returned is the first operand of the comparison, in the type it is compared as.
         let kind = comparison_kind("=", &x, &y, span)?;
         let (xt, yt) = (x.ty(), y.ty());
         let y = self.operand_of_kind(kind, y, xt)?;
         let x = match x {
-            Operand::Typed(e) => e,
-            unknown => self.operand_of_kind(kind, unknown, yt)?,
+            Operand::Typed(e) if Kind::of(e.ty) == kind || stays(e.ty, kind) => match kind {
+                Kind::Text if matches!(e.ty, LogicalType::Char(_)) => as_text(e),
+                _ => e,
+            },
+            Operand::Typed(e) if kind.number_rank().is_some() || kind == Kind::Timestamp => {
+                let ty = type_of_kind(kind, Some(e.ty));
+                convert(e, ty, CastLength::Refuse)
+            }
+            other => self.operand_of_kind(kind, other, yt)?,
         };
         let e = once(x, columns, |x, _| {
-            let left = self.operand_of_kind(kind, x.clone().into(), yt)?;
-            let equal = compare_as(kind, CompareOp::Eq, left, y);
+            let equal = compare_as(kind, CompareOp::Eq, x.clone(), y);
             Ok(match constant_of(&equal) {
                 Some(Value::Bool(true)) => null(x.ty),
                 Some(_) => x,
@@ -380,6 +392,12 @@ impl Typing {
             })
         })
     }
+}
+
+/// Whether a value is compared as a kind without a conversion: strings as text, an integer with a wider one.
+fn stays(ty: LogicalType, kind: Kind) -> bool {
+    let integers = matches!(kind, Kind::SmallInt | Kind::Integer | Kind::BigInt);
+    ty.is_string() && kind == Kind::Text || ty.is_integer() && integers
 }
 
 /// What the items of an IN list come to.

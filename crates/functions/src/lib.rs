@@ -22,6 +22,8 @@ mod pattern;
 mod resolve;
 mod type_rules;
 mod typing;
+#[cfg(test)]
+mod typing_tests;
 pub mod vector;
 
 pub use documentation::{FunctionDoc, list, markdown, nearest_function};

@@ -28,6 +28,8 @@ sql_states! {
     NUMERIC_OUT_OF_RANGE = "22003";
     /// A date or time outside the calendar or its type.
     DATETIME_OVERFLOW = "22008";
+    /// A field of an interval outside its type.
+    INTERVAL_OVERFLOW = "22015";
     /// A text that is no date or time.
     INVALID_DATETIME = "22007";
     /// A negative or otherwise impossible argument of substring.

@@ -91,7 +91,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         Overload { parameters: &[BigInt, BigInt], run: Run::Rows(lcm, LogicalType::BigInt) },
     ], "the least common multiple";
     "ln", [plan(ScalarFunction::Ln)], "natural logarithm";
-    "log", [doubles(log10), Overload { parameters: &[Double, Double], run: Run::Rows(log, LogicalType::Double) }],
+    "log", [doubles(log10), build(&[Numeric, Numeric], log, Double)],
         "logarithm to base 10, or of the second argument to the base of the first";
     "log10", [doubles(log10)], "logarithm to base 10";
     "mod", [
@@ -115,7 +115,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
     ], "the nearest number of so many digits after the point: decimals half away from zero, doubles half to even";
     "sign", [build(&[Numeric], sign, Numeric), doubles(|r, o| {
         let v = r.double(0);
-        o.double(if v > 0.0 { 1.0 } else if v < 0.0 { -1.0 } else { v })
+        o.double(if v > 0.0 { 1.0 } else if v < 0.0 { -1.0 } else { 0.0 })
     })], "−1, 0 or 1";
     "sin", [doubles(|r, o| finite(r, o, f64::sin))], "sine of radians";
     "sinh", [doubles(|r, o| o.double(r.double(0).sinh()))], "hyperbolic sine";
@@ -334,7 +334,20 @@ fn log10(row: &Row<'_>, out: &mut Output) -> Result<()> {
     out.double(row.double(0).log10())
 }
 
-fn log(row: &Row<'_>, out: &mut Output) -> Result<()> {
+/// log(base, value).
+fn log(arguments: Vec<Expr>) -> Result<Expr> {
+    let double = |e| convert(e, LogicalType::Double, CastLength::Refuse);
+    let arguments = arguments.into_iter().map(double).collect();
+    Ok(rows(
+        "log",
+        OnNull::Null,
+        log_of_base,
+        arguments,
+        LogicalType::Double,
+    ))
+}
+
+fn log_of_base(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (base, v) = (row.double(0), row.double(1));
     logarithm_domain(base)?;
     logarithm_domain(v)?;

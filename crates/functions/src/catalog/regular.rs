@@ -212,10 +212,12 @@ enum Which {
 
 fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Output) -> Result<()> {
     let text = row.text(0);
-    let Some(start) = byte_of(text, start) else {
-        return out.text(text);
-    };
     with_regex(row.text(1), flags, |regex| {
+        // From behind the text's end nothing matches.
+        let Some(start) = byte_of(text, start) else {
+            out.scratch.push_str(text);
+            return Ok(());
+        };
         out.scratch.push_str(&text[..start]);
         let rest = &text[start..];
         let mut copied = 0;

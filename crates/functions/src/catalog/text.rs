@@ -124,7 +124,10 @@ fn chr(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let invalid = |message: &str| Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message);
     match row.int(0) {
         0 => Err(invalid("null character not permitted")),
-        code if code < 0 => Err(invalid("character number must be positive")),
+        code if code < 0 => Err(Error::new(
+            SqlState::INVALID_PARAMETER,
+            "character number must be positive",
+        )),
         code => {
             let c = u32::try_from(code).ok().and_then(char::from_u32);
             let c =

@@ -364,6 +364,10 @@ fn interval_field(field: &str, i: frazil_types::Interval) -> Result<i64> {
             let days = i64::from(i.days) + months * 30;
             (years * 31_557_600 + days * 86_400).saturating_add(i.micros / MICROS_PER_SECOND)
         }
+        "week" | "weeks" | "dow" | "isodow" | "doy" | "isoyear" | "julian" => {
+            let message = format!("unit \"{field}\" not supported for type interval");
+            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
         _ => return Err(unknown_field(field, "interval")),
     })
 }
@@ -422,6 +426,11 @@ fn interval_trunc(row: &Row<'_>, out: &mut Output) -> Result<()> {
         "decade" | "decades" => months(120),
         "century" | "centuries" => months(1200),
         "millennium" | "millennia" => months(12_000),
+        "week" | "weeks" => {
+            return Err(Error::unsupported(
+                "date_trunc of an interval to weeks, which months do not consist of,",
+            ));
+        }
         other => return Err(unknown_field(other, "interval")),
     })
 }

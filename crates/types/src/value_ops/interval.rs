@@ -31,7 +31,7 @@ fn invalid(text: &str) -> Error {
 
 fn field_overflow(text: &str) -> Error {
     let message = format!("interval field value out of range: \"{text}\"");
-    Error::new(SqlState::DATETIME_OVERFLOW, message)
+    Error::new(SqlState::INTERVAL_OVERFLOW, message)
 }
 
 fn out_of_range() -> Error {
@@ -169,7 +169,7 @@ fn number(text: &str) -> Option<(Number, bool, &str)> {
 }
 
 /// Reads an interval: PostgreSQL's units and clock, the SQL standard's `1-2`, and ISO 8601's `P…`. `fields` says how a
-/// number without unit counts, and what is cut off. Errors 22007, 22008.
+/// number without unit counts, and what is cut off. Errors 22007, 22015.
 pub fn parse_interval(text: &str, fields: Option<IntervalFields>) -> Result<Interval> {
     let lower = text.trim().to_ascii_lowercase();
     let mut sum = Sum::default();
@@ -242,7 +242,7 @@ fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mu
     Ok(())
 }
 
-/// 22008 for digits that are too many, else 22007.
+/// 22015 for digits that are too many, else 22007.
 fn number_error(rest: &str, text: &str) -> Error {
     let digits = rest
         .trim_start_matches(['-', '+'])
@@ -299,6 +299,9 @@ fn years_and_months<'a>(
     sum: &mut Sum,
 ) -> Result<&'a str> {
     let (months, _, rest) = number(&after[1..]).ok_or_else(|| invalid(text))?;
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return Err(invalid(text));
+    }
     if !(0..12).contains(&months.whole) || months.fraction != 0.0 {
         return Err(field_overflow(text));
     }
@@ -653,10 +656,11 @@ mod tests {
             ("1 fortnight", "22007"),
             ("P", "22007"),
             ("ago", "22007"),
-            ("1:60:00", "22008"),
-            ("2147483648 days", "22008"),
-            ("99999999999 years", "22008"),
-            ("P99999999999Y", "22008"),
+            ("1:60:00", "22015"),
+            ("2147483648 days", "22015"),
+            ("99999999999 years", "22015"),
+            ("P99999999999Y", "22015"),
+            ("2020-01-01", "22007"),
         ] {
             assert_eq!(parse_interval(text, None).unwrap_err().state().0, state, "{text}");
         }
