@@ -8,10 +8,11 @@ use crate::source_shape::is_bound_cell;
 use crate::worker::Worker;
 use frazil_kernels::LikePattern;
 use frazil_plan::pipeline::{BufferId, EarlyProbe, Pipeline, PipelinePlan, Sink, Source};
-use frazil_plan::{ColumnId, Expr};
+use frazil_plan::{ColumnId, Expr, RowCount};
 use frazil_runtime::abi::ParameterCell;
 use frazil_runtime::functions::ValueSet;
 use frazil_runtime::join_hash_table::EarlyFilter;
+use frazil_runtime::scan_cursor::Clause;
 use frazil_runtime::{BoundValues, BufferBuild, BufferColumn, BufferSpec};
 use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
 use frazil_types::{
@@ -39,6 +40,8 @@ pub struct OpenPipeline {
     pub(crate) cells: Box<[ParameterCell]>,
     pub(crate) constants: Vec<Option<Constant>>,
     pub(crate) buffer: Option<BufferBuild>,
+    /// LIMIT and OFFSET of its sink, if it is a sorter.
+    pub(crate) row_counts: (Option<u64>, u64),
     pub(crate) budget: MemoryBudget,
     pub(crate) cancel: Cancel,
     _texts: Texts,
@@ -76,6 +79,13 @@ impl OpenPipeline {
     ) -> Result<OpenPipeline> {
         let finished = opening.finished.clone();
         let source = source(plan, index, &opening)?;
+        let row_counts = match &plan.pipelines[index].sink {
+            Sink::Sort(id) => {
+                let sort = &plan.sorts[id.0];
+                row_counts(&finished, &sort.limit, &sort.offset)?
+            }
+            _ => (None, 0),
+        };
         let (cells, texts) = parameter_cells(plan, &finished)?;
         let objects = &code.pipelines[index].objects;
         let constants = objects.iter().map(constant).collect::<Result<_>>()?;
@@ -88,6 +98,7 @@ impl OpenPipeline {
             cells,
             constants,
             buffer: opening.buffer,
+            row_counts,
             budget: opening.budget.clone(),
             cancel: opening.cancel.clone(),
             _texts: texts,
@@ -118,32 +129,51 @@ impl OpenPipeline {
     }
 }
 
-/// An empty buffer for the sink of a pipeline; `None` where the sink is no buffer.
-pub fn buffer_build(plan: &PipelinePlan, pipeline: usize) -> Option<BufferBuild> {
+/// LIMIT and OFFSET as numbers. Errors: 2201W, 2201X for negative ones.
+fn row_counts(finished: &Finished, limit: &Option<RowCount>, offset: &RowCount) -> Result<(Option<u64>, u64)> {
+    let values = bound_values(finished);
+    let limit = match limit {
+        Some(limit) => values.row_count(limit, Clause::Limit)?,
+        None => None,
+    };
+    let offset = values.row_count(offset, Clause::Offset)?;
+    Ok((limit, offset.unwrap_or(0)))
+}
+
+fn bound_values(finished: &Finished) -> BoundValues<'_> {
+    BoundValues {
+        parameters: &finished.parameters,
+        subqueries: &finished.subqueries,
+    }
+}
+
+/// An empty buffer for the sink of a pipeline; `None` where the sink does not keep rows in a buffer. Errors: 2201W,
+/// 2201X for a negative LIMIT or OFFSET.
+pub fn buffer_build(
+    plan: &PipelinePlan,
+    pipeline: usize,
+    finished: &Finished,
+) -> Result<Option<BufferBuild>> {
     let column = |id: frazil_plan::ColumnId| BufferColumn {
         ty: plan.columns[id].ty,
         native: plan.columns[id].native(),
     };
-    let (columns, limit, offset, owns_strings) = match &plan.pipelines[pipeline].sink {
+    let (columns, (limit, offset), owns_strings) = match &plan.pipelines[pipeline].sink {
         Sink::Buffer(id, columns) => {
             let buffer = &plan.buffers[id.0];
-            (
-                columns.clone(),
-                buffer.limit,
-                buffer.offset,
-                plan.result == Some(*id),
-            )
+            let counts = row_counts(finished, &buffer.limit, &buffer.offset)?;
+            (columns.clone(), counts, plan.result == Some(*id))
         }
-        Sink::Insert { columns, .. } => (columns.clone(), None, 0, true),
-        Sink::Delete { row_id, .. } => (vec![*row_id], None, 0, false),
-        _ => return None,
+        Sink::Insert { columns, .. } => (columns.clone(), (None, 0), true),
+        Sink::Delete { row_id, .. } => (vec![*row_id], (None, 0), false),
+        _ => return Ok(None),
     };
-    Some(BufferBuild::new(BufferSpec {
+    Ok(Some(BufferBuild::new(BufferSpec {
         columns: columns.into_iter().map(column).collect(),
         limit,
         offset,
         owns_strings,
-    }))
+    })))
 }
 
 fn missing(what: &str) -> Error {
@@ -152,10 +182,7 @@ fn missing(what: &str) -> Error {
 
 fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<PipelineSource> {
     let finished = opening.finished;
-    let values = BoundValues {
-        parameters: &finished.parameters,
-        subqueries: &finished.subqueries,
-    };
+    let values = bound_values(finished);
     let pipeline: &Pipeline = &plan.pipelines[index];
     Ok(match &pipeline.source {
         Source::Scan {

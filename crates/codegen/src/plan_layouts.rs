@@ -120,8 +120,9 @@ impl PlanLayouts {
                 spec: SortSpec {
                     layout: RowLayout::of_sort(&fields),
                     keys: keys.collect::<Result<_>>()?,
-                    limit: sort.limit,
-                    offset: sort.offset,
+                    // Known when the pipeline opens.
+                    limit: None,
+                    offset: 0,
                 },
                 columns: sort.columns.clone(),
             });

@@ -10,6 +10,7 @@ use frazil_runtime::abi::{
 };
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
+use frazil_runtime::sorter::SortSpec;
 use frazil_runtime::{AggregateTable, JoinBuild, Sorter};
 use frazil_types::{Error, Result};
 use std::sync::Arc;
@@ -52,7 +53,11 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
             let spec = layouts.aggregates[id.0].spec.clone();
             Partial::Groups(Box::new(AggregateTable::new(spec, budget)?))
         }
-        Sink::Sort(id) => Partial::Sort(Box::new(Sorter::new(layouts.sorts[id.0].spec.clone(), budget))),
+        Sink::Sort(id) => {
+            let (limit, offset) = open.row_counts;
+            let spec = layouts.sorts[id.0].spec.clone();
+            Partial::Sort(Box::new(Sorter::new(SortSpec { limit, offset, ..spec }, budget)))
+        }
         Sink::Mark => Partial::Mark,
         Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => {
             let build = open.buffer.as_ref();

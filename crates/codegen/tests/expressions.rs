@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, Operator, ScalarFunction, SortKey};
+use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, Operator, RowCount, ScalarFunction, SortKey};
 use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
 use support::{Maker, compare, int};
 
@@ -365,8 +365,8 @@ fn sorts_with_limit_and_nulls() {
     let root = Operator::Sort {
         input: Box::new(input),
         keys: vec![key(c[0], true, true), key(c[1], false, false)],
-        limit: Some(20),
-        offset: 3,
+        limit: Some(RowCount::Constant(20)),
+        offset: RowCount::Constant(3),
     };
     let mut want = rows;
     want.sort_by_key(|r| {

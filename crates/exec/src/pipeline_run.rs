@@ -52,7 +52,7 @@ impl PipelineRun {
             table,
             scan: environment.scan.clone(),
             finished,
-            buffer: sinks.buffer(plan, index),
+            buffer: sinks.buffer(plan, index, finished)?,
             budget: environment.budget,
             cancel: environment.cancel,
         };

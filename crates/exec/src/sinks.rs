@@ -43,14 +43,19 @@ fn same_sink(a: &Sink, b: &Sink) -> bool {
 
 impl Sinks {
     /// The buffer that a pipeline's sink fills, if it is one; pipelines of one sink share it.
-    pub fn buffer(&mut self, plan: &PipelinePlan, pipeline: usize) -> Option<BufferBuild> {
+    pub fn buffer(
+        &mut self,
+        plan: &PipelinePlan,
+        pipeline: usize,
+        finished: &Finished,
+    ) -> Result<Option<BufferBuild>> {
         let sink = &plan.pipelines[pipeline].sink;
         if let Some((_, known)) = self.buffers.iter().find(|(s, _)| same_sink(s, sink)) {
-            return Some(known.clone());
+            return Ok(Some(known.clone()));
         }
-        let made = frazil_codegen::buffer_build(plan, pipeline)?;
-        self.buffers.push((sink.clone(), made.clone()));
-        Some(made)
+        let made = frazil_codegen::buffer_build(plan, pipeline, finished)?;
+        self.buffers.extend(made.iter().map(|made| (sink.clone(), made.clone())));
+        Ok(made)
     }
 
     /// Adds what the workers of a pipeline left.

@@ -7,7 +7,7 @@
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::pipeline_builder::Estimates;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics, TableId, bounds};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, TableId, bounds};
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
@@ -250,7 +250,10 @@ impl<'a> Estimator<'a> {
     }
 
     fn rows_from(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
-        let limited = |rows: f64, limit: Option<u64>| limit.map_or(rows, |l| rows.min(l as f64));
+        let limited = |rows: f64, limit: &Option<RowCount>| match limit.as_ref().and_then(RowCount::constant) {
+            Some(limit) => rows.min(limit as f64),
+            None => rows,
+        };
         match op {
             Operator::Scan {
                 table,
@@ -272,7 +275,7 @@ impl<'a> Estimator<'a> {
             Operator::Join { .. } => self.join_rows(op, inputs[0], inputs[1], columns),
             Operator::DependentJoin { .. } => inputs[0] * inputs[1],
             Operator::Aggregate { groups, .. } => self.groups(groups, inputs[0], columns),
-            Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], *limit),
+            Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], limit),
             Operator::UnionAll { .. } => inputs.iter().sum(),
             Operator::Shared { id, .. } => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
             Operator::Map { .. } => inputs[0],

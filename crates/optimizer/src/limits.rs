@@ -1,7 +1,7 @@
 //! LIMIT over ORDER BY becomes a bounded sort, which keeps only the rows it will give.
 
 use crate::pushdown::take;
-use frazil_plan::{Operator, Plan};
+use frazil_plan::{Operator, Plan, RowCount};
 
 /// Merges the limits of a plan into the sorts below them.
 pub fn plan(plan: &mut Plan) {
@@ -16,7 +16,7 @@ pub fn plan(plan: &mut Plan) {
 
 fn operator(op: &mut Operator) {
     if let Operator::Limit { input, limit, offset } = op
-        && push(input, *limit, *offset)
+        && push(input, limit, offset)
     {
         *op = take(input);
     }
@@ -24,16 +24,16 @@ fn operator(op: &mut Operator) {
 }
 
 /// Gives a limit to the sort below maps, if there is one without a limit of its own.
-fn push(op: &mut Operator, rows: Option<u64>, skipped: u64) -> bool {
+fn push(op: &mut Operator, rows: &Option<RowCount>, skipped: &RowCount) -> bool {
     match op {
         Operator::Map { input, .. } => push(input, rows, skipped),
         Operator::Sort {
             limit: limit @ None,
-            offset: offset @ 0,
+            offset: offset @ RowCount::Constant(0),
             ..
         } => {
-            *limit = rows;
-            *offset = skipped;
+            *limit = rows.clone();
+            *offset = skipped.clone();
             true
         }
         _ => false,

@@ -6,7 +6,7 @@
 
 use crate::can_fail::may_fail;
 use crate::simplify::{self, any_of, is_bool};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount};
 use frazil_types::{CompareOp, LogicalType, Span, Value};
 
 /// Pushes the filters of a plan down.
@@ -101,12 +101,12 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             input,
             keys,
             limit: None,
-            offset: 0,
+            offset: RowCount::Constant(0),
         } => Operator::Sort {
             input: Box::new(push(*input, predicates, columns)),
             keys,
             limit: None,
-            offset: 0,
+            offset: RowCount::Constant(0),
         },
         Operator::UnionAll {
             inputs,

@@ -5,7 +5,7 @@
 //! Every bound here is a proof, never an estimate.
 
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, JoinKind, Operator, Plan};
-use frazil_plan::{Statistics, bounds};
+use frazil_plan::{RowCount, Statistics, bounds};
 use frazil_types::decimal;
 
 /// Sets `ColumnInfo::bounds` of every column of the plan.
@@ -74,7 +74,7 @@ impl<'a> RowBounds<'a> {
                 false => self.of(input),
             },
             Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
-                match (self.of(input), *limit) {
+                match (self.of(input), limit.as_ref().and_then(RowCount::constant)) {
                     (Some(rows), Some(limit)) => Some(rows.min(limit)),
                     (rows, limit) => rows.or(limit),
                 }

@@ -5,8 +5,8 @@ use crate::display_expression::{write_constant, write_list};
 use crate::operator::ScanRestrictionKind;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
-    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, JoinKind, Operator, Plan, ScanDisjunction,
-    ScanRestriction, SortKey,
+    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, JoinKind, Operator, Plan, RowCount,
+    ScanDisjunction, ScanRestriction, SortKey,
 };
 use frazil_types::LogicalType;
 use std::fmt::Write;
@@ -188,9 +188,9 @@ impl Printer<'_> {
             } => format!(
                 "Sort by {}{}",
                 sort_keys(keys, names),
-                limits(*limit, *offset, ", ")
+                limits(limit, offset, names)
             ),
-            Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(*limit, *offset, ", ")),
+            Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(limit, offset, names)),
             Operator::UnionAll { inputs, columns } => {
                 let from: Vec<String> = inputs
                     .iter()
@@ -391,10 +391,14 @@ fn sort_keys(keys: &[SortKey], names: &Names) -> String {
     list.join(", ")
 }
 
-fn limits(limit: Option<u64>, offset: u64, before: &str) -> String {
-    let mut out = limit.map_or(String::new(), |n| format!("{before}limit {n}"));
-    if offset > 0 {
-        let _ = write!(out, "{before}offset {offset}");
+fn limits(limit: &Option<RowCount>, offset: &RowCount, names: &Names) -> String {
+    let count = |rows: &RowCount| match rows {
+        RowCount::Constant(n) => n.to_string(),
+        RowCount::Value(e) => names.expr(e).to_string(),
+    };
+    let mut out = (limit.as_ref()).map_or(String::new(), |n| format!(", limit {}", count(n)));
+    if !offset.is_zero() {
+        let _ = write!(out, ", offset {}", count(offset));
     }
     out
 }
@@ -500,7 +504,7 @@ fn sink(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             format!(
                 "sort {} ({columns}) by {keys}{}",
                 id.0,
-                limits(table.limit, table.offset, ", ")
+                limits(&table.limit, &table.offset, names)
             )
         }
         Sink::Buffer(id, columns) => {
@@ -514,7 +518,7 @@ fn sink(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
                 _ => format!("buffer {}", id.0),
             };
             let columns = names.list(columns.iter().copied());
-            format!("{role} ({columns}){}", limits(buffer.limit, buffer.offset, ", "))
+            format!("{role} ({columns}){}", limits(&buffer.limit, &buffer.offset, names))
         }
         Sink::Mark => "marks".into(),
         Sink::Insert { name, columns, .. } => {

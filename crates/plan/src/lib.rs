@@ -15,6 +15,7 @@ pub mod nullability;
 pub mod operator;
 pub mod pipeline;
 pub mod pipeline_builder;
+mod row_count;
 pub mod statistics;
 pub mod subquery;
 pub mod vector_function;
@@ -27,5 +28,6 @@ pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
 pub use operator::{
     JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId, TableId,
 };
+pub use row_count::RowCount;
 pub use statistics::Statistics;
 pub use subquery::{Subquery, SubqueryKind};

@@ -100,9 +100,10 @@ impl Pass<'_> {
                     self.set(*made, own);
                 }
             }
-            Operator::Sort { .. }
-            | Operator::Limit { .. }
-            | Operator::Insert { .. }
+            Operator::Sort { .. } | Operator::Limit { .. } => {
+                (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
+            }
+            Operator::Insert { .. }
             | Operator::Delete { .. } => {}
         }
     }

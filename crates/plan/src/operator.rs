@@ -4,7 +4,7 @@
 //! rows ([`Operator::Aggregate`], [`Operator::UnionAll`]) ends it. There is no operator that only
 //! drops or renames columns: liveness decides what is carried.
 
-use crate::{AggregateCall, ColumnId, Columns, Expr};
+use crate::{AggregateCall, ColumnId, Columns, Expr, RowCount};
 use frazil_types::{CompareOp, LogicalType, Value};
 
 /// A table of the catalog.
@@ -73,6 +73,15 @@ pub enum ScanRestrictionKind {
 impl ScanRestrictionKind {
     /// The operands still to be bound.
     pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            ScanRestrictionKind::Compare(_, operand) => vec![operand],
+            ScanRestrictionKind::Between(low, high) => vec![low, high],
+            _ => vec![],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             ScanRestrictionKind::Compare(_, operand) => vec![operand],
             ScanRestrictionKind::Between(low, high) => vec![low, high],
@@ -218,18 +227,18 @@ pub enum Operator {
         /// The keys, most significant first.
         keys: Vec<SortKey>,
         /// Rows kept, after `offset`.
-        limit: Option<u64>,
+        limit: Option<RowCount>,
         /// Rows skipped.
-        offset: u64,
+        offset: RowCount,
     },
     /// Some rows.
     Limit {
         /// Input.
         input: Box<Operator>,
         /// Rows kept, after `offset`.
-        limit: Option<u64>,
+        limit: Option<RowCount>,
         /// Rows skipped.
-        offset: u64,
+        offset: RowCount,
     },
     /// All rows of all inputs.
     UnionAll {
@@ -333,7 +342,50 @@ impl Operator {
                     .flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
                 groups.iter().map(|g| &g.1).chain(calls).collect()
             }
-            _ => vec![],
+            Sort { limit, offset, .. } | Limit { limit, offset, .. } => {
+                let counts = limit.iter().chain([offset]);
+                counts.filter_map(RowCount::value).collect()
+            }
+            Shared { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        use Operator::*;
+        match self {
+            Scan {
+                restrictions,
+                disjunctions,
+                ..
+            } => {
+                let others = disjunctions
+                    .iter_mut()
+                    .flat_map(ScanDisjunction::restrictions_mut);
+                (restrictions.iter_mut().chain(others))
+                    .flat_map(|r| r.kind.operands_mut())
+                    .collect()
+            }
+            Values { rows, .. } => rows.iter_mut().flatten().collect(),
+            Filter { predicate, .. } => vec![predicate],
+            Map { expressions, .. } => expressions.iter_mut().map(|e| &mut e.1).collect(),
+            DependentJoin { condition, .. } => condition.iter_mut().collect(),
+            Join { keys, residual, .. } => (keys.iter_mut())
+                .flat_map(|k| [&mut k.0, &mut k.1])
+                .chain(residual)
+                .collect(),
+            Aggregate {
+                groups, aggregates, ..
+            } => {
+                let calls = aggregates.iter_mut().map(|a| &mut a.1);
+                let parts = calls.flat_map(|c| c.argument.iter_mut().chain(&mut c.filter));
+                groups.iter_mut().map(|g| &mut g.1).chain(parts).collect()
+            }
+            Sort { limit, offset, .. } | Limit { limit, offset, .. } => {
+                let counts = limit.iter_mut().chain([offset]);
+                counts.filter_map(RowCount::value_mut).collect()
+            }
+            Shared { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
         }
     }
 

@@ -7,7 +7,7 @@
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
 use crate::operator::{ScanDisjunction, ScanRestriction};
-use crate::{AggregateCall, ColumnId, Columns, Expr, JoinKind, SortKey, TableId};
+use crate::{AggregateCall, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey, TableId};
 use frazil_types::LogicalType;
 
 /// A join's hash table: index into [`PipelinePlan::joins`].
@@ -208,9 +208,9 @@ pub struct SortTable {
     /// Columns kept, the keys among them.
     pub columns: Vec<ColumnId>,
     /// Rows given out, after `offset`.
-    pub limit: Option<u64>,
+    pub limit: Option<RowCount>,
     /// Rows skipped.
-    pub offset: u64,
+    pub offset: RowCount,
 }
 
 /// Rows kept in columns.
@@ -219,9 +219,9 @@ pub struct Buffer {
     /// The stored columns.
     pub columns: Vec<ColumnId>,
     /// Rows kept, after `offset`.
-    pub limit: Option<u64>,
+    pub limit: Option<RowCount>,
     /// Rows skipped.
-    pub offset: u64,
+    pub offset: RowCount,
 }
 
 /// How pipelines are cut into stages.

@@ -6,7 +6,7 @@
 
 use crate::operator::Operator;
 use crate::pipeline::*;
-use crate::{ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, ScanDisjunction, ScanRestriction};
+use crate::{ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, RowCount, ScanDisjunction, ScanRestriction};
 use frazil_types::Value;
 use std::collections::BTreeSet;
 
@@ -128,7 +128,7 @@ impl Builder<'_> {
             let tree = &helpers.shared[id];
             self.prepare(tree, helpers);
             let columns = helpers.shared_needed[id].iter().copied().collect();
-            self.shared[id] = Some(self.keep_in_buffer(tree, columns, None, 0));
+            self.shared[id] = Some(self.keep_in_buffer(tree, columns, None, RowCount::Constant(0)));
         }
     }
 
@@ -136,7 +136,7 @@ impl Builder<'_> {
         if self.subqueries[id].is_none() {
             let (tree, column) = &helpers.subqueries[id];
             self.prepare(tree, helpers);
-            self.subqueries[id] = Some(self.keep_in_buffer(tree, vec![*column], None, 0));
+            self.subqueries[id] = Some(self.keep_in_buffer(tree, vec![*column], None, RowCount::Constant(0)));
         }
     }
 
@@ -176,11 +176,11 @@ impl Builder<'_> {
             }
             Operator::Limit { input, limit, offset } => {
                 let columns = output.iter().map(|o| o.1).collect();
-                self.out.result = Some(self.keep_in_buffer(input, columns, *limit, *offset));
+                self.out.result = Some(self.keep_in_buffer(input, columns, limit.clone(), offset.clone()));
             }
             _ => {
                 let columns = output.iter().map(|o| o.1).collect();
-                self.out.result = Some(self.keep_in_buffer(root, columns, None, 0));
+                self.out.result = Some(self.keep_in_buffer(root, columns, None, RowCount::Constant(0)));
             }
         }
     }
@@ -189,8 +189,8 @@ impl Builder<'_> {
         &mut self,
         op: &Operator,
         columns: Vec<ColumnId>,
-        limit: Option<u64>,
-        offset: u64,
+        limit: Option<RowCount>,
+        offset: RowCount,
     ) -> BufferId {
         let open = self.open(op, &columns.iter().copied().collect());
         let id = BufferId(self.out.buffers.len());
@@ -268,15 +268,15 @@ impl Builder<'_> {
                 self.out.sorts.push(SortTable {
                     keys: keys.clone(),
                     columns,
-                    limit: *limit,
-                    offset: *offset,
+                    limit: limit.clone(),
+                    offset: offset.clone(),
                 });
                 self.close(open, Sink::Sort(id));
                 one(Source::Sorted(id))
             }
             Operator::Limit { input, limit, offset } => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
-                let id = self.keep_in_buffer(input, columns.clone(), *limit, *offset);
+                let id = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());
                 one(Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect()))
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),

@@ -166,9 +166,13 @@ impl Check<'_> {
                 for key in keys {
                     self.reads_column(key.column, &visible, "a sort")?;
                 }
+                self.row_counts(op)?;
                 Ok(visible)
             }
-            Operator::Limit { input, .. } => self.tree(input),
+            Operator::Limit { input, .. } => {
+                self.row_counts(op)?;
+                self.tree(input)
+            }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
             Operator::Shared { id, columns } => {
                 if id.0 >= self.shared {
@@ -198,6 +202,17 @@ impl Check<'_> {
                 Ok(Visible::new())
             }
         }
+    }
+
+    /// Checks LIMIT and OFFSET of an operator.
+    fn row_counts(&self, op: &Operator) -> Result<()> {
+        for e in op.expressions() {
+            self.reads(e, &Visible::new(), "a number of rows")?;
+            if e.ty != LogicalType::BigInt {
+                return Err(defect(format!("a number of rows of type {}", e.ty)));
+            }
+        }
+        Ok(())
     }
 
     fn scan<'r>(

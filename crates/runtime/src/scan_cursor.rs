@@ -3,10 +3,12 @@
 
 use crate::abi::{Partitions, VectorColumn};
 use frazil_plan::operator::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
-use frazil_plan::{ColumnId, Expr, ExprKind};
+use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_storage::{ScanCursor, TableScan};
 use frazil_types::decimal::rescale;
-use frazil_types::{Disjunction, Error, LogicalType, Restriction, RestrictionKind, Result, Value};
+use frazil_types::{
+    Disjunction, Error, LogicalType, Restriction, RestrictionKind, Result, SqlState, Value,
+};
 use std::sync::Arc;
 
 /// Values known when a pipeline opens.
@@ -18,7 +20,31 @@ pub struct BoundValues<'a> {
     pub subqueries: &'a [Value],
 }
 
+/// A clause that counts rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clause {
+    /// LIMIT.
+    Limit,
+    /// OFFSET.
+    Offset,
+}
+
 impl BoundValues<'_> {
+    /// The number in LIMIT or OFFSET; `None` for NULL. Errors: 2201W, 2201X for a negative one.
+    pub fn row_count(&self, rows: &RowCount, clause: Clause) -> Result<Option<u64>> {
+        let value = match rows {
+            RowCount::Constant(n) => return Ok(Some(*n)),
+            RowCount::Value(e) => self.value(e)?,
+        };
+        match (value.as_int(), clause) {
+            (None, _) => Ok(None),
+            (Some(n), clause) => u64::try_from(n).map(Some).map_err(|_| match clause {
+                Clause::Limit => Error::new(SqlState("2201W"), "LIMIT must not be negative"),
+                Clause::Offset => Error::new(SqlState("2201X"), "OFFSET must not be negative"),
+            }),
+        }
+    }
+
     /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast to a
     /// type that holds it unchanged.
     pub fn value(&self, operand: &Expr) -> Result<Value> {

@@ -156,7 +156,7 @@ pub fn run_over(
     let mut buffer: Option<BufferBuild> = None;
     for index in 0..plan.pipelines.len() {
         if buffer.is_none() {
-            buffer = buffer_build(&plan, index);
+            buffer = buffer_build(&plan, index, &finished)?;
         }
         let opening = Opening {
             table: ground.table.clone(),
