@@ -362,7 +362,7 @@ fn concat_ws(row: &Row<'_>, out: &mut Output) -> Result<()> {
         return out.null();
     }
     let mut first = true;
-    for argument in (1..row.len()).filter(|&a| !row.is_null(a)) {
+    for argument in (1..row.arguments()).filter(|&a| !row.is_null(a)) {
         if !first {
             out.scratch.push_str(row.text(0));
         }

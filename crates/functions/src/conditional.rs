@@ -25,16 +25,17 @@ impl Typing {
         span: Span,
         columns: &mut Columns,
     ) -> Result<Operand> {
-        let within = |x: &Operand, low: &Operand, high: &Operand| -> Result<Expr> {
-            let from = self.compare(CompareOp::Ge, x.clone(), low.clone(), span)?;
-            let to = self.compare(CompareOp::Le, x.clone(), high.clone(), span)?;
+        let within = |x: Operand, low: Operand, high: Operand| -> Result<Expr> {
+            let from = self.compare(CompareOp::Ge, x.clone(), low, span)?;
+            let to = self.compare(CompareOp::Le, x, high, span)?;
             Ok(and(vec![from, to]).at(span))
         };
         let e = self.once_operand(x, columns, |x, columns| match kind {
-            BetweenKind::Ordered => within(&x, &low, &high),
+            BetweenKind::Ordered => within(x, low, high),
             BetweenKind::Symmetric => self.once_operand(low, columns, |low, columns| {
                 self.once_operand(high, columns, |high, _| {
-                    Ok(or(vec![within(&x, &low, &high)?, within(&x, &high, &low)?]).at(span))
+                    let ordered = within(x.clone(), low.clone(), high.clone())?;
+                    Ok(or(vec![ordered, within(x, high, low)?]).at(span))
                 })
             }),
         })?;

@@ -4,7 +4,7 @@
 //! The binder hands over [`Operand`]s, expressions whose type may still be open, and gets back expressions of
 //! the plan with final types. [`Typing`] holds what a statement has taught about its parameters. `catalog` is the
 //! one table of functions: resolution, hints ([`nearest_function`]) and documentation ([`list`]) read it. What
-//! generated code does not know runs behind `plan::VectorFunction` ([`vector`]).
+//! generated code does not know runs behind `plan::VectorFunction` (`vector`).
 #![forbid(unsafe_code)]
 
 mod aggregate;
@@ -24,7 +24,7 @@ mod type_rules;
 mod typing;
 #[cfg(test)]
 mod typing_tests;
-pub mod vector;
+mod vector;
 
 pub use documentation::{FunctionDoc, list, markdown, nearest_function};
 pub use operand::{Operand, Unknown, UnknownKind};

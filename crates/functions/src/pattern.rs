@@ -39,10 +39,7 @@ impl Typing {
             Some(escape) => self.cast(escape, LogicalType::Text, CastContext::Implicit, Span::NONE)?,
         };
         let escape_at = escape.span;
-        if [&value, &pattern, &escape]
-            .into_iter()
-            .any(|e| is_null_constant(e))
-        {
+        if [&value, &pattern, &escape].into_iter().any(is_null_constant) {
             return Ok(null(LogicalType::Boolean).at(span).into());
         }
         if let Some(Value::Text(t)) = constant_of(&escape) {
@@ -450,7 +447,7 @@ fn bracket(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut Strin
             ']' => out.push_str(r"\]"),
             '[' if chars.peek() == Some(&':') => {
                 out.push('[');
-                while let Some(c) = chars.next() {
+                for c in chars.by_ref() {
                     out.push(c);
                     if c == ']' {
                         break;

@@ -37,7 +37,7 @@ pub struct Row<'a> {
 
 impl Row<'_> {
     /// Number of arguments.
-    pub fn len(&self) -> usize {
+    pub fn arguments(&self) -> usize {
         self.columns.len()
     }
 
@@ -166,9 +166,7 @@ impl Output {
 
     /// An integer, date, timestamp or unscaled decimal. Error 22003 where its type does not hold it.
     pub fn int(&mut self, value: i128) -> Result<()> {
-        if let Err(e) = value_ops::check_range(value, self.ty) {
-            return Err(e);
-        }
+        value_ops::check_range(value, self.ty)?;
         let Values::Others(column, row) = &mut self.values else {
             return Err(Error::internal("a number from a function that gives text"));
         };

@@ -101,7 +101,7 @@ fn invalid(name: &str, value: i64) -> Error {
 
 /// An integer argument of at least `least`, or what it is where it is missing. Error 22023.
 fn number(row: &Row<'_>, argument: usize, name: &str, least: i64, missing: i64) -> Result<usize> {
-    let value = if row.len() > argument {
+    let value = if row.arguments() > argument {
         row.int(argument)
     } else {
         missing
@@ -114,7 +114,7 @@ fn number(row: &Row<'_>, argument: usize, name: &str, least: i64, missing: i64) 
 
 /// Flags, of which `g` is for regexp_replace alone. Error 22023.
 fn flags<'a>(row: &'a Row<'_>, argument: usize, function: &str) -> Result<&'a str> {
-    let flags = if row.len() > argument {
+    let flags = if row.arguments() > argument {
         row.text(argument)
     } else {
         ""
@@ -241,7 +241,7 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
 }
 
 fn replace(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let flags = if row.len() > 3 { row.text(3) } else { "" };
+    let flags = if row.arguments() > 3 { row.text(3) } else { "" };
     let which = if flags.contains('g') {
         Which::All
     } else {
@@ -258,8 +258,8 @@ fn replace(row: &Row<'_>, out: &mut Output) -> Result<()> {
 fn replace_from(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let start = number(row, 3, "start", 1, 1)?;
     let nth = number(row, 4, "n", 0, 1)?;
-    let flags = if row.len() > 5 { row.text(5) } else { "" };
-    let all = nth == 0 || row.len() <= 4 && flags.contains('g');
+    let flags = if row.arguments() > 5 { row.text(5) } else { "" };
+    let all = nth == 0 || row.arguments() <= 4 && flags.contains('g');
     replaced(
         row,
         start,

@@ -253,7 +253,7 @@ fn md5(row: &Row<'_>, out: &mut Output) -> Result<()> {
 /// overlay(text, with, from [, count]). Error 22011 for a position below 1.
 fn overlay(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, with, from) = (row.text(0), row.text(1), row.int(2));
-    let count = if row.len() > 3 {
+    let count = if row.arguments() > 3 {
         row.int(3)
     } else {
         with.chars().count() as i64

@@ -472,7 +472,7 @@ fn make_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
 
 fn to_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let micros = (row.double(0) * 1e6).round_ties_even();
-    if !(micros.abs() < 1e19) {
+    if micros.is_nan() || micros.abs() >= 1e19 {
         return Err(Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"));
     }
     timestamp(micros as i128, out)

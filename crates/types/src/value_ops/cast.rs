@@ -98,8 +98,8 @@ fn double(v: f64, to: LogicalType) -> Result<Value> {
         LogicalType::Decimal { precision, scale } => double_to_decimal(v, precision, scale).map(Value::Int),
         _ if to.is_integer() => {
             let whole = v.round_ties_even();
-            // NaN fails too. Beyond 1e19 no integer type reaches.
-            if !(whole.abs() < 1e19) {
+            // Beyond 1e19 no integer type reaches.
+            if whole.is_nan() || whole.abs() >= 1e19 {
                 return Err(out_of_range(to));
             }
             check_range(whole as i128, to)

@@ -6,15 +6,17 @@ mod cast;
 mod compare;
 mod interval;
 mod read;
+mod read_interval;
 
 pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, range_of};
 pub use cast::{CastLength, cannot_cast, cast, double_to_decimal};
 pub use compare::{compare_doubles, interval_span, order};
 pub use interval::{
-    Divide, IntervalFields, add_intervals, age, justify_days, justify_hours, justify_interval,
-    multiply_interval, negate_interval, parse_interval, timestamp_difference,
+    Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
+    negate_interval, timestamp_difference,
 };
 pub use read::{read, read_double, read_integer};
+pub use read_interval::{IntervalFields, parse_interval};
 
 /// Arithmetic of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
