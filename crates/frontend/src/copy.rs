@@ -1,8 +1,8 @@
 //! COPY: which file, in which form.
 
 use crate::parse::Cursor;
-use datafusion_sql::sqlparser::tokenizer::Token;
 use frazil_types::{Error, Result, SqlState};
+use sqlparser::tokenizer::Token;
 
 /// The form of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

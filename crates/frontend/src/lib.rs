@@ -1,33 +1,27 @@
-//! SQL text → [`frazil_plan::Plan`]. Behind this crate nobody sees a DataFusion type.
+//! SQL text → [`frazil_plan::Plan`].
 //!
-//! [`parse`] cuts a text into statements. What sqlparser does not know or reads too generously (COPY,
-//! FREEZE, SET, EXPLAIN options) is parsed here; the rest becomes sqlparser's tree. [`bind`] checks it
-//! against the catalog: [`refuse`] names what is not supported before DataFusion could ignore it,
-//! DataFusion's `SqlToRel` resolves names, and [`query`] makes the plan.
+//! [`parse`] cuts a text into statements: a pass over the tokens mends what sqlparser's tokenizer or grammar does
+//! otherwise than PostgreSQL, statements of our own (COPY, FREEZE, SET, EXPLAIN options) are read from the tokens,
+//! and the rest becomes sqlparser's tree. [`bind`] resolves names and types against the catalog, a file a clause
+//! ([`binder`]), by PostgreSQL's rules; what a type or function means is `frazil-functions`'s to say.
 //!
-//! Of DataFusion this uses the resolver alone. Its analyzer and optimizer are left out: type coercion
-//! would put casts on columns, constant folding wraps on overflow, and decorrelation loses the NULL
-//! of NOT IN below an OR; on a plan with column ids the same rules are small ([`query`]).
+//! The plan is naive: it says what the statement asks, with subqueries inside expressions and joins where the
+//! syntax has joins. `optimizer` does the rest.
 #![forbid(unsafe_code)]
 
 mod bind;
+mod binder;
 mod catalog_view;
 mod copy;
-mod create_table;
-mod errors;
-mod functions;
-mod modify;
+mod deep_stack;
 mod parse;
-mod planner_context;
-mod query;
-mod refuse;
-mod select;
 mod sql_type;
 mod statement;
-mod vector_function;
 
-pub use bind::{Bound, HiddenParameter, PlanSettings, bind};
+pub use bind::{Bound, PlanSettings, bind};
 pub use catalog_view::{CatalogView, TableEntry};
 pub use copy::{CopyFormat, CopyOptions};
+pub use deep_stack::on_deep_stack;
+pub use frazil_functions::HiddenParameter;
 pub use parse::{ParsedStatement, parse};
 pub use statement::{ExplainMode, Statement};

@@ -1,6 +1,7 @@
 //! The proleptic Gregorian calendar: dates as days, timestamps as microseconds since 1970-01-01.
 
 use crate::{Error, Interval, Result, SqlState};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Microseconds of a day.
@@ -60,10 +61,27 @@ fn out_of_range(kind: &str, text: &str) -> Error {
     )
 }
 
-/// Reads `YYYY-MM-DD`. Errors: 22007 for what is no date, 22008 for a day that does not exist.
+/// Reads `YYYY-MM-DD`, `YYYY-MM-DD BC` or `YYYYMMDD`; years before 1 also as `-0043-03-15`, year 0 being 1 BC. Errors:
+/// 22007 for what is not a date, 22008 for a day that does not exist.
 pub fn parse_date(text: &str) -> Result<i32> {
     let trimmed = text.trim();
+    let (trimmed, before) = match trimmed
+        .len()
+        .checked_sub(3)
+        .map(|at| (trimmed.get(..at), trimmed.get(at..)))
+    {
+        Some((Some(date), Some(era))) if era.eq_ignore_ascii_case(" bc") => (date.trim_end(), true),
+        _ => (trimmed, false),
+    };
     let (negative, digits) = trimmed.strip_prefix('-').map_or((false, trimmed), |d| (true, d));
+    let compact = digits.len() == 8 && digits.bytes().all(|b| b.is_ascii_digit());
+    let spaced;
+    let digits = if compact {
+        spaced = format!("{}-{}-{}", &digits[..4], &digits[4..6], &digits[6..]);
+        &spaced
+    } else {
+        digits
+    };
     let mut parts = digits.splitn(3, '-');
     let mut next = |min: usize, max: usize| -> Result<i32> {
         let part = parts.next().ok_or_else(|| invalid("date", text))?;
@@ -74,7 +92,14 @@ pub fn parse_date(text: &str) -> Result<i32> {
         part.parse().map_err(|_| invalid("date", text))
     };
     let (year, month, day) = (next(4, 6)?, next(1, 2)? as u32, next(1, 2)? as u32);
-    let year = if negative { -year } else { year };
+    if before && (negative || year == 0) {
+        return Err(invalid("date", text));
+    }
+    let year = match (negative, before) {
+        (true, _) => -year,
+        (_, true) => 1 - year,
+        _ => year,
+    };
     if !YEARS.contains(&year) || !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
         return Err(out_of_range("date/time", text));
     }
@@ -84,12 +109,8 @@ pub fn parse_date(text: &str) -> Result<i32> {
 /// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone. A time may end in `Z` or an offset of zero, as ISO 8601
 /// writes UTC; other offsets are errors, for a timestamp has no time zone.
 pub fn parse_timestamp(text: &str) -> Result<i64> {
-    let trimmed = text.trim();
-    let (date, time) = match trimmed.find([' ', 'T']) {
-        Some(at) => (&trimmed[..at], Some(trimmed[at + 1..].trim())),
-        None => (trimmed, None),
-    };
-    let days = parse_date(date).map_err(|e| match e.state() {
+    let (date, time) = split_timestamp(text.trim());
+    let days = parse_date(&date).map_err(|e| match e.state() {
         SqlState::DATETIME_OVERFLOW => out_of_range("date/time", text),
         _ => invalid("timestamp", text),
     })?;
@@ -100,7 +121,32 @@ pub fn parse_timestamp(text: &str) -> Result<i64> {
             .unwrap_or(t)
     };
     let micros = time.map_or(Ok(0), |t| parse_time(without_zone(t), text))?;
-    Ok(i64::from(days) * MICROS_PER_DAY + micros)
+    let whole = i64::from(days).checked_mul(MICROS_PER_DAY);
+    whole.and_then(|days| days.checked_add(micros)).ok_or_else(|| {
+        let message = format!("timestamp out of range: \"{text}\"");
+        Error::new(SqlState::DATETIME_OVERFLOW, message)
+    })
+}
+
+/// A timestamp's date, with the era that may stand behind the time, and its time.
+fn split_timestamp(text: &str) -> (Cow<'_, str>, Option<&str>) {
+    let Some(at) = text.find([' ', 'T', 't']) else {
+        return (Cow::Borrowed(text), None);
+    };
+    let (date, rest) = (&text[..at], text[at + 1..].trim());
+    if rest.eq_ignore_ascii_case("bc") {
+        return (Cow::Borrowed(text), None);
+    }
+    match rest
+        .len()
+        .checked_sub(3)
+        .map(|at| (rest.get(..at), rest.get(at..)))
+    {
+        Some((Some(time), Some(era))) if era.eq_ignore_ascii_case(" bc") => {
+            (Cow::Owned(format!("{date} BC")), Some(time.trim()))
+        }
+        _ => (Cow::Borrowed(date), Some(rest)),
+    }
 }
 
 fn parse_time(time: &str, whole: &str) -> Result<i64> {
@@ -141,8 +187,9 @@ pub fn add_interval_to_timestamp(micros: i64, interval: Interval) -> Result<i64>
     let days = micros.div_euclid(MICROS_PER_DAY);
     let moved = add_months(in_calendar(days)?, interval.months)?;
     let moved = in_calendar(i64::from(moved) + i64::from(interval.days))?;
-    let start = i64::from(moved) * MICROS_PER_DAY + micros.rem_euclid(MICROS_PER_DAY);
-    let sum = start.checked_add(interval.micros);
+    let start = i64::from(moved).checked_mul(MICROS_PER_DAY);
+    let start = start.and_then(|start| start.checked_add(micros.rem_euclid(MICROS_PER_DAY)));
+    let sum = start.and_then(|start| start.checked_add(interval.micros));
     let sum = sum.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))?;
     in_calendar(sum.div_euclid(MICROS_PER_DAY)).map(|_| sum)
 }
@@ -172,17 +219,18 @@ fn add_months(days: i32, months: i32) -> Result<i32> {
 /// Writes a date as `YYYY-MM-DD`.
 pub fn write_date(f: &mut dyn fmt::Write, days: i32) -> fmt::Result {
     let (year, month, day) = civil_from_days(days);
-    write!(f, "{year:04}-{month:02}-{day:02}")
+    let sign = if year < 0 { "-" } else { "" };
+    write!(f, "{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
 }
 
 /// Writes a timestamp as `YYYY-MM-DD HH:MM:SS[.ffffff]`, trailing zeros dropped.
 pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
     write_date(f, micros.div_euclid(MICROS_PER_DAY) as i32)?;
     f.write_char(' ')?;
-    write_clock(f, micros.rem_euclid(MICROS_PER_DAY))
+    write_clock(f, micros.rem_euclid(MICROS_PER_DAY).unsigned_abs())
 }
 
-fn write_clock(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
+fn write_clock(f: &mut dyn fmt::Write, micros: u64) -> fmt::Result {
     let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
     write!(
         f,
@@ -198,24 +246,34 @@ fn write_clock(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
     Ok(())
 }
 
-/// Writes an interval as PostgreSQL does, e.g. `1 year 2 mons 3 days 04:05:06`.
+/// Writes an interval as PostgreSQL does, e.g. `1 year 2 mons 3 days 04:05:06`. A part behind a negative one shows
+/// its sign.
 pub fn write_interval(f: &mut dyn fmt::Write, interval: Interval) -> fmt::Result {
-    let mut parts = Vec::new();
+    let (mut first, mut negative) = (true, false);
     for (amount, unit) in [
         (interval.months / 12, "year"),
         (interval.months % 12, "mon"),
         (interval.days, "day"),
     ] {
-        if amount != 0 {
-            parts.push(format!("{amount} {unit}{}", if amount == 1 { "" } else { "s" }));
+        if amount == 0 {
+            continue;
         }
+        let space = if first { "" } else { " " };
+        let plus = if negative && amount > 0 { "+" } else { "" };
+        let plural = if amount == 1 { "" } else { "s" };
+        write!(f, "{space}{plus}{amount} {unit}{plural}")?;
+        (first, negative) = (false, amount < 0);
     }
-    if interval.micros != 0 || parts.is_empty() {
-        let mut clock = String::from(if interval.micros < 0 { "-" } else { "" });
-        write_clock(&mut clock, interval.micros.abs())?;
-        parts.push(clock);
+    if interval.micros == 0 && !first {
+        return Ok(());
     }
-    f.write_str(&parts.join(" "))
+    f.write_str(if first { "" } else { " " })?;
+    f.write_str(match interval.micros {
+        micros if micros < 0 => "-",
+        _ if negative => "+",
+        _ => "",
+    })?;
+    write_clock(f, interval.micros.unsigned_abs())
 }
 
 #[cfg(test)]
@@ -237,6 +295,54 @@ mod tests {
             parse_date("yesterday").unwrap_err().state(),
             SqlState::INVALID_DATETIME
         );
+    }
+
+    #[test]
+    fn years_before_one_have_four_digits() {
+        let days = parse_date("0044-03-15 BC").unwrap();
+        assert_eq!(parse_date("-0043-03-15").unwrap(), days);
+        let mut out = String::new();
+        write_date(&mut out, days).unwrap();
+        assert_eq!(out, "-0043-03-15");
+        let at = parse_timestamp("0044-03-15 12:00:00 BC").unwrap();
+        assert_eq!(at, i64::from(days) * MICROS_PER_DAY + MICROS_PER_DAY / 2);
+        assert_eq!(parse_date("19980902").unwrap(), 10_471);
+    }
+
+    #[test]
+    fn timestamps_end_where_64_bits_do() {
+        let last = "294247-01-10 04:00:54.775807";
+        assert_eq!(parse_timestamp(last).unwrap(), i64::MAX);
+        for text in ["294247-01-10 04:00:54.775808", "294270-01-01"] {
+            assert_eq!(
+                parse_timestamp(text).unwrap_err().state(),
+                SqlState::DATETIME_OVERFLOW,
+                "{text}"
+            );
+        }
+        let day = Interval {
+            days: 1,
+            ..Interval::default()
+        };
+        assert_eq!(
+            add_interval_to_timestamp(i64::MAX, day).unwrap_err().state(),
+            SqlState::DATETIME_OVERFLOW
+        );
+    }
+
+    #[test]
+    fn intervals_show_a_sign_behind_a_negative_part() {
+        let written = |months, days, micros| {
+            let mut out = String::new();
+            write_interval(&mut out, Interval { months, days, micros }).unwrap();
+            out
+        };
+        assert_eq!(written(14, 3, 0), "1 year 2 mons 3 days");
+        assert_eq!(written(0, -1, 3_600_000_000), "-1 days +01:00:00");
+        assert_eq!(written(-1, 1, 0), "-1 mons +1 day");
+        assert_eq!(written(0, 0, -1), "-00:00:00.000001");
+        assert_eq!(written(0, 0, i64::MIN), "-2562047788:00:54.775808");
+        assert_eq!(written(0, 0, 0), "00:00:00");
     }
 
     #[test]

@@ -28,6 +28,8 @@ sql_states! {
     NUMERIC_OUT_OF_RANGE = "22003";
     /// A date or time outside the calendar or its type.
     DATETIME_OVERFLOW = "22008";
+    /// A field of an interval outside its type.
+    INTERVAL_OVERFLOW = "22015";
     /// A text that is no date or time.
     INVALID_DATETIME = "22007";
     /// A negative or otherwise impossible argument of substring.
@@ -58,6 +60,26 @@ sql_states! {
     AMBIGUOUS_COLUMN = "42702";
     /// An ungrouped column beside aggregates.
     GROUPING_ERROR = "42803";
+    /// A call that several functions fit equally well.
+    AMBIGUOUS_FUNCTION = "42725";
+    /// Two types without a conversion between them.
+    CANNOT_COERCE = "42846";
+    /// A parameter that nothing gives a type.
+    INDETERMINATE_TYPE = "42P18";
+    /// A parameter of one type where another is needed.
+    AMBIGUOUS_PARAMETER = "42P08";
+    /// A negative number under a root, or a power without a real value.
+    INVALID_POWER = "2201F";
+    /// A logarithm of zero or less.
+    INVALID_LOGARITHM = "2201E";
+    /// A regular expression that does not parse.
+    INVALID_REGULAR_EXPRESSION = "2201B";
+    /// A position or expression that the clause cannot refer to.
+    INVALID_COLUMN_REFERENCE = "42P10";
+    /// A table name or alias given twice in one FROM.
+    DUPLICATE_ALIAS = "42712";
+    /// A clause on a function of the wrong kind, such as DISTINCT in a call of no aggregate.
+    WRONG_OBJECT_TYPE = "42809";
     /// Types that do not go together.
     DATATYPE_MISMATCH = "42804";
     /// An unknown function, or one without that signature.
@@ -84,7 +106,9 @@ sql_states! {
     OUT_OF_MEMORY = "53200";
     /// The disk is full.
     DISK_FULL = "53100";
-    /// A limit of the program, such as nesting depth.
+    /// A statement nested too deeply.
+    STATEMENT_TOO_COMPLEX = "54001";
+    /// A limit of the program.
     PROGRAM_LIMIT_EXCEEDED = "54000";
     /// The user or a timeout cancelled the statement.
     QUERY_CANCELED = "57014";

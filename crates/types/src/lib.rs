@@ -17,6 +17,7 @@ pub mod span;
 pub mod string_builder;
 pub mod string_ref;
 pub mod value;
+pub mod value_ops;
 
 pub use bits::MatchBits;
 pub use cancel::Cancel;

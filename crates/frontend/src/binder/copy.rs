@@ -1,0 +1,28 @@
+//! COPY … FROM.
+
+use super::find_table;
+use super::insert::{null_in, positions};
+use crate::copy::CopyStatement;
+use crate::{CatalogView, Statement};
+use frazil_types::{Result, Span};
+
+/// Binds COPY … FROM.
+pub(crate) fn copy_from(catalog: &dyn CatalogView, copy: &CopyStatement) -> Result<Statement> {
+    let entry = find_table(catalog, &copy.table)?;
+    let columns = positions(
+        &entry,
+        copy.columns.iter().map(|name| (name.as_str(), Span::NONE)),
+    )?;
+    for (i, column) in entry.schema.columns.iter().enumerate() {
+        if !columns.contains(&i) && !column.nullable && column.default.is_none() {
+            return Err(null_in(&entry, column));
+        }
+    }
+    Ok(Statement::CopyFrom {
+        table: entry.id,
+        name: entry.name,
+        columns,
+        path: copy.path.clone(),
+        options: copy.options.clone(),
+    })
+}

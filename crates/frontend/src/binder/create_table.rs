@@ -1,0 +1,206 @@
+//! CREATE TABLE: columns, NOT NULL, DEFAULT, options. What would promise more is refused.
+
+use super::scope::{Clause, Level};
+use super::{Binder, error, finished, fold};
+use crate::{Bound, Statement, sql_type};
+use frazil_functions::CastContext;
+use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind};
+use frazil_types::value_ops::{self, BinaryOp, CastLength};
+use frazil_types::{ColumnDef, Error, LogicalType, Result, Schema, Span, SqlState, Value};
+use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, Expr as SqlExpr, TableConstraint};
+
+/// Binds CREATE TABLE and CREATE TABLE AS.
+pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
+    refuse(create)?;
+    let name = binder.table_name(&create.name)?;
+    let options = super::alter::options(&binder, &create.table_options)?;
+    let if_not_exists = create.if_not_exists;
+    if let Some(query) = &create.query {
+        if !create.columns.is_empty() {
+            return Err(Error::unsupported("a column list in CREATE TABLE AS"));
+        }
+        let relation = binder.query(query)?;
+        let mut schema = Schema::new(Vec::new());
+        let bound = finished(binder, relation.op, relation.columns, |plan| {
+            let column = |(name, id): &(String, ColumnId)| ColumnDef::new(name, plan.columns[*id].ty);
+            schema = Schema::new(plan.output.iter().map(column).collect());
+            Statement::CreateTable {
+                name,
+                schema: schema.clone(),
+                if_not_exists,
+                options,
+                as_query: Some(plan),
+            }
+        })?;
+        if !bound.hidden.is_empty() || !bound.parameters.is_empty() {
+            return Err(Error::unsupported("parameters or now() in CREATE TABLE AS"));
+        }
+        check_columns(&schema, |_| Span::NONE)?;
+        return Ok(bound);
+    }
+    let mut columns = Vec::with_capacity(create.columns.len());
+    for c in &create.columns {
+        columns.push(binder.column_definition(c)?);
+    }
+    let schema = Schema::new(columns);
+    if schema.columns.is_empty() {
+        return Err(Error::unsupported("a table without columns"));
+    }
+    check_columns(&schema, |at| binder.span(&create.columns[at].name))?;
+    Ok(Bound::plain(Statement::CreateTable {
+        name,
+        schema,
+        if_not_exists,
+        options,
+        as_query: None,
+    }))
+}
+
+fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
+    for (i, column) in schema.columns.iter().enumerate() {
+        if schema.columns[..i].iter().any(|c| c.name == column.name) {
+            let message = format!("column \"{}\" specified more than once", column.name);
+            return Err(error(SqlState::DUPLICATE_COLUMN, message, span(i)));
+        }
+        if column.ty == LogicalType::Interval {
+            return Err(Error::unsupported("a column of type interval").at_span(span(i)));
+        }
+    }
+    Ok(())
+}
+
+fn not_enforced(what: &str) -> Error {
+    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it does not take it")
+}
+
+fn refuse(c: &CreateTable) -> Result<()> {
+    if let Some(constraint) = c.constraints.first() {
+        return Err(not_enforced(match constraint {
+            TableConstraint::PrimaryKey(_) => "PRIMARY KEY",
+            TableConstraint::Unique(_) => "UNIQUE",
+            TableConstraint::ForeignKey(_) => "FOREIGN KEY",
+            TableConstraint::Check(_) => "CHECK",
+            _ => "a table constraint",
+        }));
+    }
+    super::refuse::first(&[
+        (c.or_replace, "CREATE OR REPLACE TABLE"),
+        (c.temporary, "CREATE TEMPORARY TABLE"),
+        (c.external, "CREATE EXTERNAL TABLE"),
+        (c.like.is_some(), "CREATE TABLE … LIKE"),
+        (c.clone.is_some(), "CREATE TABLE … CLONE"),
+        (c.inherits.is_some(), "INHERITS"),
+        (
+            c.partition_by.is_some() || c.partition_of.is_some(),
+            "PARTITION BY",
+        ),
+        (c.on_commit.is_some(), "ON COMMIT"),
+        (c.without_rowid, "WITHOUT ROWID"),
+        (c.order_by.is_some(), "ORDER BY in CREATE TABLE"),
+        (c.cluster_by.is_some() || c.clustered_by.is_some(), "CLUSTER BY"),
+        (c.primary_key.is_some(), "PRIMARY KEY"),
+        (c.comment.is_some(), "COMMENT"),
+        (
+            c.location.is_some() || c.file_format.is_some(),
+            "LOCATION or STORED AS",
+        ),
+        (c.strict, "STRICT"),
+        (
+            c.transient || c.volatile || c.iceberg || c.dynamic,
+            "this kind of table",
+        ),
+    ])
+}
+
+impl<'a> Binder<'a> {
+    fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
+        let span = self.span(&c.name);
+        self.not_reserved(&c.name)?;
+        let ty = sql_type::of_sql(&c.data_type).map_err(|e| e.at_span(span))?;
+        let mut column = ColumnDef::new(fold(&c.name), ty);
+        let mut null = None;
+        for option in &c.options {
+            match &option.option {
+                ColumnOption::Null => null = Some(true),
+                ColumnOption::NotNull => {
+                    column.nullable = false;
+                    null = null.or(Some(false));
+                }
+                ColumnOption::Default(e) => column.default = Some(self.default(&column, e)?),
+                ColumnOption::PrimaryKey(_) => return Err(not_enforced("PRIMARY KEY").at_span(span)),
+                ColumnOption::Unique(_) => return Err(not_enforced("UNIQUE").at_span(span)),
+                ColumnOption::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
+                ColumnOption::Check(_) => return Err(not_enforced("CHECK").at_span(span)),
+                ColumnOption::Collation(name) => {
+                    return Err(Error::unsupported(format!("COLLATE {name}"))
+                        .with_hint("strings compare by their UTF-8 bytes")
+                        .at_span(span));
+                }
+                other => return Err(Error::unsupported(format!("the column option {other}")).at_span(span)),
+            }
+        }
+        if null == Some(true) && !column.nullable {
+            let message = format!(
+                "conflicting NULL/NOT NULL declarations for column \"{}\"",
+                column.name
+            );
+            return Err(error(SqlState::SYNTAX_ERROR, message, span));
+        }
+        if column.default == Some(Value::Null) {
+            column.default = None;
+        }
+        Ok(column)
+    }
+
+    /// A DEFAULT's value: a constant expression.
+    fn default(&mut self, column: &ColumnDef, e: &'a SqlExpr) -> Result<Value> {
+        self.levels.push(Level {
+            clause: Clause::Default,
+            ..Level::default()
+        });
+        let bound = self.expression(e);
+        self.levels.pop();
+        let bound = bound?;
+        let span = bound.span();
+        let cast = self
+            .typing
+            .cast(bound, column.ty, CastContext::Assignment, span)?;
+        match constant_value(&cast).map_err(|e| e.at_span(span))? {
+            Some(value) => Ok(value),
+            None => {
+                let message = format!("DEFAULT of column \"{}\" is no constant", column.name);
+                Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span))
+            }
+        }
+    }
+}
+
+/// The value of an expression of constants; `None` for one that is computed otherwise. Errors are those of its
+/// arithmetic and casts.
+fn constant_value(e: &Expr) -> Result<Option<Value>> {
+    Ok(match &e.kind {
+        ExprKind::Constant(value) => Some(value.clone()),
+        ExprKind::Cast(inner) => match constant_value(inner)? {
+            Some(value) => Some(value_ops::cast(&value, inner.ty, e.ty, CastLength::Refuse)?),
+            None => None,
+        },
+        ExprKind::Negate(inner) => match constant_value(inner)? {
+            Some(value) => Some(value_ops::negate(&value, e.ty)?),
+            None => None,
+        },
+        ExprKind::Arithmetic(op, l, r) => match (constant_value(l)?, constant_value(r)?) {
+            (Some(a), Some(b)) => {
+                let op = match op {
+                    ArithmeticOp::Add => BinaryOp::Add,
+                    ArithmeticOp::Sub => BinaryOp::Sub,
+                    ArithmeticOp::Mul => BinaryOp::Mul,
+                    ArithmeticOp::Div => BinaryOp::Div,
+                    ArithmeticOp::Rem => BinaryOp::Rem,
+                };
+                Some(value_ops::arithmetic(op, (&a, l.ty), (&b, r.ty), e.ty)?)
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}

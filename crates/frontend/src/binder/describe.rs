@@ -1,0 +1,51 @@
+//! DESCRIBE and SHOW TABLES: constant rows about the catalog.
+
+use super::{Binder, OutputColumn, finished};
+use crate::{Bound, Statement, TableEntry};
+use frazil_plan::{Expr, Operator};
+use frazil_types::{LogicalType, Result, Value};
+
+/// The columns of a table.
+pub(crate) fn describe(binder: Binder, entry: &TableEntry) -> Result<Bound> {
+    let text = |t: String| Value::Text(t);
+    let rows = entry.schema.columns.iter().map(|column| {
+        let default = match &column.default {
+            Some(value) => text(value.display(column.ty).to_string()),
+            None => Value::Null,
+        };
+        vec![
+            text(column.name.clone()),
+            text(column.ty.to_string()),
+            text(if column.nullable { "YES" } else { "NO" }.to_string()),
+            default,
+        ]
+    });
+    let rows = rows.collect();
+    constant_rows(binder, &["column_name", "column_type", "null", "default"], rows)
+}
+
+/// The names of all tables, sorted.
+pub(crate) fn tables(binder: Binder) -> Result<Bound> {
+    let mut names = binder.catalog.table_names();
+    names.sort();
+    let rows = names.into_iter().map(|name| vec![Value::Text(name)]).collect();
+    constant_rows(binder, &["name"], rows)
+}
+
+fn constant_rows(mut binder: Binder, names: &[&str], rows: Vec<Vec<Value>>) -> Result<Bound> {
+    let mut columns = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        let nullable = rows.iter().any(|row| row[at].is_null());
+        let id = binder.columns.add(*name, LogicalType::Text, nullable);
+        columns.push(OutputColumn::new(*name, id));
+    }
+    let constant = |value| Expr::constant(value, LogicalType::Text);
+    let root = Operator::Values {
+        columns: columns.iter().map(|c| c.id).collect(),
+        rows: rows
+            .into_iter()
+            .map(|row| row.into_iter().map(constant).collect())
+            .collect(),
+    };
+    finished(binder, root, columns, Statement::Query)
+}

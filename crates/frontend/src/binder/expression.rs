@@ -1,0 +1,421 @@
+//! Expressions: sqlparser's nodes handed to the type rules, with the place of each.
+
+use super::{Binder, error};
+use crate::parse::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
+use crate::sql_type;
+use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing};
+use frazil_plan::{Expr, ExprKind};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, Expr as SqlExpr, UnaryOperator, Value, ValueWithSpan,
+};
+
+/// Highest number of a parameter.
+const MAX_PARAMETER: usize = 65_535;
+
+impl<'a> Binder<'a> {
+    /// Binds an expression. What no rule typed is still open.
+    pub(super) fn expression(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        match e {
+            SqlExpr::Identifier(name) => Ok(self.column(std::slice::from_ref(name))?.into()),
+            SqlExpr::CompoundIdentifier(parts) => Ok(self.column(parts)?.into()),
+            SqlExpr::Nested(inner) => self.expression(inner),
+            SqlExpr::Value(value) => self.value(value),
+            SqlExpr::BinaryOp { left, op, right } => self.binary(left, op, right, e),
+            SqlExpr::UnaryOp { op, expr } => self.unary(*op, expr),
+            SqlExpr::IsNull(x) => self.is_null(x, false),
+            SqlExpr::IsNotNull(x) => self.is_null(x, true),
+            SqlExpr::IsTrue(x) => self.is_truth(x, Truth::True, false),
+            SqlExpr::IsNotTrue(x) => self.is_truth(x, Truth::True, true),
+            SqlExpr::IsFalse(x) => self.is_truth(x, Truth::False, false),
+            SqlExpr::IsNotFalse(x) => self.is_truth(x, Truth::False, true),
+            SqlExpr::IsUnknown(x) => self.is_truth(x, Truth::Unknown, false),
+            SqlExpr::IsNotUnknown(x) => self.is_truth(x, Truth::Unknown, true),
+            SqlExpr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => self.between(expr, *negated, low, high),
+            SqlExpr::Like {
+                negated,
+                any: false,
+                expr,
+                pattern,
+                escape_char,
+            } => self.like((expr, pattern, escape_char.as_ref()), LikeKind::Like, *negated),
+            SqlExpr::ILike {
+                negated,
+                any: false,
+                expr,
+                pattern,
+                escape_char,
+            } => self.like((expr, pattern, escape_char.as_ref()), LikeKind::ILike, *negated),
+            SqlExpr::SimilarTo {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+            } => self.like(
+                (expr, pattern, escape_char.as_ref()),
+                LikeKind::SimilarTo,
+                *negated,
+            ),
+            SqlExpr::InList { expr, list, negated } => self.in_list(expr, list, *negated),
+            SqlExpr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            } => self.in_subquery(expr, subquery, *negated),
+            SqlExpr::AnyOp {
+                left,
+                compare_op,
+                right,
+                ..
+            } => self.any_or_all(left, compare_op, right, super::subquery::Quantifier::Any),
+            SqlExpr::AllOp {
+                left,
+                compare_op,
+                right,
+            } => self.any_or_all(left, compare_op, right, super::subquery::Quantifier::All),
+            SqlExpr::Exists { subquery, negated } => self.exists(subquery, *negated),
+            SqlExpr::Subquery(query) => self.scalar_subquery(query),
+            SqlExpr::Case {
+                operand,
+                conditions,
+                else_result,
+                case_token,
+                end_token,
+            } => {
+                let span = self
+                    .place
+                    .span(case_token.0.span)
+                    .to(self.place.span(end_token.0.span));
+                let operand = operand.as_deref().map(|e| self.expression(e)).transpose()?;
+                let mut branches = Vec::with_capacity(conditions.len());
+                for branch in conditions {
+                    branches.push((
+                        self.expression(&branch.condition)?,
+                        self.expression(&branch.result)?,
+                    ));
+                }
+                let otherwise = else_result.as_deref().map(|e| self.expression(e)).transpose()?;
+                let bound = self
+                    .typing
+                    .case(operand, branches, otherwise, span, &mut self.columns)?;
+                Ok(bound.at(span))
+            }
+            SqlExpr::Cast {
+                kind,
+                expr,
+                data_type,
+                array: false,
+                format: None,
+            } => self.cast(kind, expr, data_type),
+            SqlExpr::TypedString(typed) if !typed.uses_odbc_syntax => {
+                self.typed_string(&typed.data_type, &typed.value)
+            }
+            SqlExpr::Function(call) => self.function(call),
+            _ => self.special_call(e),
+        }
+    }
+
+    /// A literal or parameter.
+    pub(super) fn value(&mut self, value: &ValueWithSpan) -> Result<Operand> {
+        let span = self.place.span(value.span);
+        match &value.value {
+            Value::Number(text, _) => Typing::number_literal(text, span),
+            Value::SingleQuotedString(text)
+            | Value::EscapedStringLiteral(text)
+            | Value::UnicodeStringLiteral(text)
+            | Value::NationalStringLiteral(text) => Ok(Operand::literal(text.clone(), span)),
+            Value::DollarQuotedString(text) => Ok(Operand::literal(text.value.clone(), span)),
+            Value::Boolean(b) => {
+                let value = frazil_types::Value::Bool(*b);
+                Ok(Expr::constant(value, LogicalType::Boolean).at(span).into())
+            }
+            Value::Null => Ok(Operand::null(span)),
+            Value::Placeholder(name) => {
+                let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
+                match number {
+                    Some(n @ 1..=MAX_PARAMETER) => Ok(self.typing.parameter(n - 1, span)),
+                    Some(_) => {
+                        let message = format!("there is no parameter {name}");
+                        Err(error(SqlState::UNDEFINED_PARAMETER, message, span))
+                    }
+                    None => Err(self.syntax_error(name, span)),
+                }
+            }
+            other => Err(Error::unsupported(format!("the literal {other}")).at_span(span)),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        left: &'a SqlExpr,
+        op: &'a BinaryOperator,
+        right: &'a SqlExpr,
+        whole: &'a SqlExpr,
+    ) -> Result<Operand> {
+        match op {
+            BinaryOperator::And | BinaryOperator::Or => return self.chain(op, whole),
+            _ => {}
+        }
+        let name = operator_name(op)?;
+        if let (Some(l), Some(r)) = (row_value(left), row_value(right)) {
+            let l = self.expressions(l)?;
+            let r = self.expressions(r)?;
+            let (first, last) = (row_span(&l), row_span(&r));
+            let at = self.place.operator_after(first, name.len());
+            let bound = self.typing.row_compare(&name, l, r, at, &mut self.columns)?;
+            return Ok(bound.at(first.to(last)));
+        }
+        let l = self.expression(left)?;
+        let r = self.expression(right)?;
+        let span = l.span().to(r.span());
+        let at = self.place.operator_after(l.span(), name.len());
+        let bound = self.typing.infix(&name, l, r, at, &mut self.columns)?;
+        Ok(bound.at(span))
+    }
+
+    /// A chain of AND or of OR, bound from the left without a frame for each part.
+    fn chain(&mut self, op: &BinaryOperator, whole: &'a SqlExpr) -> Result<Operand> {
+        let mut parts = Vec::new();
+        let mut rest = whole;
+        while let SqlExpr::BinaryOp {
+            left,
+            op: same,
+            right,
+        } = rest
+            && same == op
+        {
+            parts.push(&**right);
+            rest = left;
+        }
+        parts.push(rest);
+        let mut bound = Vec::with_capacity(parts.len());
+        for part in parts.into_iter().rev() {
+            bound.push(self.expression(part)?);
+        }
+        let span = row_span(&bound);
+        let chained = match op {
+            BinaryOperator::And => self.typing.and(bound, span)?,
+            _ => self.typing.or(bound, span)?,
+        };
+        Ok(chained.at(span))
+    }
+
+    fn unary(&mut self, op: UnaryOperator, x: &'a SqlExpr) -> Result<Operand> {
+        // A sign belongs to its number: -9223372036854775808 is a bigint.
+        if op == UnaryOperator::Minus
+            && let SqlExpr::Value(ValueWithSpan {
+                value: Value::Number(text, _),
+                span,
+            }) = x
+        {
+            let digits = self.place.span(*span);
+            let span = self.place.keyword_before(digits, 1).to(digits);
+            return Typing::number_literal(&format!("-{text}"), span);
+        }
+        let bound = self.expression(x)?;
+        let name = match op {
+            UnaryOperator::Not => {
+                let at = self.place.keyword_before(bound.span(), 3);
+                let span = at.to(bound.span());
+                return Ok(self.typing.not(bound, at)?.at(span));
+            }
+            UnaryOperator::Plus => "+",
+            UnaryOperator::Minus => "-",
+            UnaryOperator::BitwiseNot => "~",
+            UnaryOperator::PGAbs => "@",
+            UnaryOperator::PGSquareRoot => "|/",
+            UnaryOperator::PGCubeRoot => "||/",
+            other => return Err(Error::unsupported(format!("the operator {other}")).at_span(bound.span())),
+        };
+        let at = self.place.keyword_before(bound.span(), name.len());
+        let span = at.to(bound.span());
+        Ok(self.typing.prefix(name, bound, at, &mut self.columns)?.at(span))
+    }
+
+    fn is_null(&mut self, x: &'a SqlExpr, negated: bool) -> Result<Operand> {
+        // A row is NULL, or not, if every part is.
+        if let Some(parts) = row_value(x) {
+            let mut each = Vec::new();
+            for part in self.expressions(parts)? {
+                each.push(self.null_test(part, negated)?);
+            }
+            let span = row_span(&each);
+            return self.typing.and(each, span);
+        }
+        let bound = self.expression(x)?;
+        self.null_test(bound, negated)
+    }
+
+    fn null_test(&self, x: Operand, negated: bool) -> Result<Operand> {
+        let span = x.span();
+        let tested = self.typing.is_null(x, span)?;
+        self.negated(tested, negated, span)
+    }
+
+    fn is_truth(&mut self, x: &'a SqlExpr, truth: Truth, negated: bool) -> Result<Operand> {
+        let bound = self.expression(x)?;
+        let span = bound.span();
+        let tested = self.typing.is_truth(bound, truth, span)?;
+        self.negated(tested, negated, span)
+    }
+
+    /// The operand, or its negation.
+    pub(super) fn negated(&self, x: Operand, negated: bool, span: Span) -> Result<Operand> {
+        let x = x.at(span);
+        if !negated {
+            return Ok(x);
+        }
+        Ok(self.typing.not(x, span)?.at(span))
+    }
+
+    fn between(
+        &mut self,
+        x: &'a SqlExpr,
+        negated: bool,
+        low: &'a SqlExpr,
+        high: &'a SqlExpr,
+    ) -> Result<Operand> {
+        let (kind, low) = match low {
+            SqlExpr::Prefixed { prefix, value } if prefix.value == SYMMETRIC => {
+                (BetweenKind::Symmetric, &**value)
+            }
+            other => (BetweenKind::Ordered, other),
+        };
+        let x = self.expression(x)?;
+        let low = self.expression(low)?;
+        let high = self.expression(high)?;
+        let span = x.span().to(high.span());
+        let at = self.place.operator_after(x.span(), "between".len());
+        let bound = self.typing.between(x, low, high, kind, at, &mut self.columns)?;
+        self.negated(bound, negated, span)
+    }
+
+    fn like(
+        &mut self,
+        (x, pattern, escape): (&'a SqlExpr, &'a SqlExpr, Option<&'a ValueWithSpan>),
+        kind: LikeKind,
+        negated: bool,
+    ) -> Result<Operand> {
+        let x = self.expression(x)?;
+        let pattern = self.expression(pattern)?;
+        let escape = escape.map(|e| self.value(e)).transpose()?;
+        let span = x.span().to(pattern.span());
+        let at = self.place.operator_after(x.span(), "like".len());
+        let bound = self
+            .typing
+            .like(x, pattern, escape, kind, at, &mut self.columns)?;
+        self.negated(bound, negated, span)
+    }
+
+    fn in_list(&mut self, x: &'a SqlExpr, list: &'a [SqlExpr], negated: bool) -> Result<Operand> {
+        if let Some(parts) = row_value(x) {
+            return self.row_in(parts, list, negated);
+        }
+        let x = self.expression(x)?;
+        let list = self.expressions(list)?;
+        let span = x.span().to(list.last().map_or(Span::NONE, Operand::span));
+        let at = self.place.operator_after(x.span(), "in".len());
+        let bound = self.typing.in_list(x, list, at, &mut self.columns)?;
+        self.negated(bound, negated, span)
+    }
+
+    /// `(a, b) IN ((1, 2), …)`.
+    fn row_in(&mut self, parts: &'a [SqlExpr], list: &'a [SqlExpr], negated: bool) -> Result<Operand> {
+        let left = self.expressions(parts)?;
+        let span = row_span(&left);
+        let mut any = Vec::with_capacity(list.len());
+        for item in list {
+            let Some(row) = row_value(item) else {
+                let message = "a row value can be compared with row values only";
+                return Err(error(SqlState::DATATYPE_MISMATCH, message, span));
+            };
+            let right = self.expressions(row)?;
+            any.push(
+                self.typing
+                    .row_compare("=", left.clone(), right, span, &mut self.columns)?,
+            );
+        }
+        let bound = self.typing.or(any, span)?;
+        self.negated(bound, negated, span)
+    }
+
+    pub(super) fn expressions(&mut self, list: &'a [SqlExpr]) -> Result<Vec<Operand>> {
+        let mut bound = Vec::with_capacity(list.len());
+        for e in list {
+            bound.push(self.expression(e)?);
+        }
+        Ok(bound)
+    }
+
+    fn cast(&mut self, kind: &CastKind, x: &'a SqlExpr, ty: &DataType) -> Result<Operand> {
+        if !matches!(kind, CastKind::Cast | CastKind::DoubleColon) {
+            return Err(Error::unsupported("TRY_CAST or SAFE_CAST"));
+        }
+        let bound = self.expression(x)?;
+        let at = match kind {
+            CastKind::DoubleColon => self.place.operator_after(bound.span(), 2),
+            _ => self.place.keyword_before(bound.span(), 4),
+        };
+        let ty = sql_type::of_sql(ty).map_err(|e| e.at_span(at))?;
+        let span = bound.span().to(at);
+        let cast = self.typing.cast(bound, ty, CastContext::Explicit, at)?;
+        Ok(cast.at(span).into())
+    }
+
+    /// `date '2024-01-01'`.
+    fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Operand> {
+        let literal = self.value(value)?;
+        let at = literal.span();
+        if !matches!(&literal, Operand::Unknown(_)) {
+            return Err(self.syntax_error(&value.value.to_string(), at));
+        }
+        let ty = sql_type::of_sql(ty).map_err(|e| e.at_span(at))?;
+        Ok(self.typing.cast(literal, ty, CastContext::Explicit, at)?.into())
+    }
+}
+
+/// The parts of a row value: `(a, b)` or `ROW(a, b)`.
+pub(super) fn row_value(e: &SqlExpr) -> Option<&[SqlExpr]> {
+    match e {
+        SqlExpr::Tuple(parts) => Some(parts),
+        SqlExpr::Nested(inner) => row_value(inner),
+        _ => None,
+    }
+}
+
+/// From the first of some operands to the last.
+pub(super) fn row_span(parts: &[Operand]) -> Span {
+    let first = parts.first().map_or(Span::NONE, Operand::span);
+    parts.last().map_or(first, |last| first.to(last.span()))
+}
+
+/// An operator as the type rules call it. 0A000.
+pub(super) fn operator_name(op: &BinaryOperator) -> Result<String> {
+    use BinaryOperator as B;
+    let name = match op {
+        B::NotEq => "<>",
+        B::PGLikeMatch => "~~",
+        B::PGNotLikeMatch => "!~~",
+        B::PGILikeMatch => "~~*",
+        B::PGNotILikeMatch => "!~~*",
+        B::PGExp => "^",
+        B::PGBitwiseXor => "#",
+        B::Custom(name) if name == IS_DISTINCT_FROM || name == IS_NOT_DISTINCT_FROM => name,
+        B::PGCustomBinaryOperator(parts) => match parts.last() {
+            Some(name) if parts.len() <= 2 => name,
+            _ => return Err(Error::unsupported(format!("the operator {op}"))),
+        },
+        other => return Ok(other.to_string()),
+    };
+    Ok(name.to_string())
+}
+
+/// A boolean expression of a subquery.
+pub(super) fn boolean(kind: ExprKind, nullable: bool, span: Span) -> Operand {
+    Expr::boolean(kind, nullable).at(span).into()
+}

@@ -1,0 +1,113 @@
+//! The end of a statement: shared subplans that are read once are put where they are read, parameters get their
+//! numbers.
+
+use super::walk::every_operator;
+use super::{Binder, OutputColumn};
+use crate::{Bound, Statement};
+use frazil_plan::{Columns, Expr, Operator, Plan, SharedId};
+use frazil_types::{Error, Result};
+
+/// Completes a statement that has a plan.
+pub(crate) fn finished(
+    binder: Binder,
+    root: Operator,
+    output: Vec<OutputColumn>,
+    statement: impl FnOnce(Plan) -> Statement,
+) -> Result<Bound> {
+    let parameters = binder.typing.parameter_types()?;
+    let hidden = binder.typing.hidden_parameters();
+    let mut plan = Plan {
+        root,
+        columns: binder.columns,
+        output: output.into_iter().map(|c| (c.name, c.id)).collect(),
+        subqueries: Vec::new(),
+        shared: Vec::new(),
+        parameters: parameters.clone(),
+    };
+    plan.parameters.extend(hidden.iter().map(|h| h.ty()));
+    place_shared(&mut plan, binder.shared)?;
+    let mut result = Ok(());
+    for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
+        every_operator(op, &mut |op| {
+            for e in op.expressions_mut() {
+                if result.is_ok() {
+                    result = binder.typing.number_parameters(e);
+                }
+            }
+        });
+    }
+    result?;
+    Ok(Bound {
+        statement: statement(plan),
+        parameters,
+        hidden,
+    })
+}
+
+/// Keeps the subplans that are read several times; one that is read once goes where it is read.
+fn place_shared(plan: &mut Plan, mut shared: Vec<Operator>) -> Result<()> {
+    let mut reads = vec![0usize; shared.len()];
+    count(&mut plan.root, &mut reads);
+    // A subplan reads only those before it.
+    for at in (0..shared.len()).rev() {
+        if reads[at] > 0 {
+            count(&mut shared[at], &mut reads);
+        }
+    }
+    let mut placed: Vec<Option<Operator>> = Vec::with_capacity(shared.len());
+    let mut kept: Vec<Option<SharedId>> = vec![None; shared.len()];
+    for (at, mut op) in shared.into_iter().enumerate() {
+        place(&mut op, &plan.columns, &mut placed, &kept)?;
+        match reads[at] {
+            0 => placed.push(None),
+            1 => placed.push(Some(op)),
+            _ => {
+                kept[at] = Some(SharedId(plan.shared.len()));
+                plan.shared.push(op);
+                placed.push(None);
+            }
+        }
+    }
+    place(&mut plan.root, &plan.columns, &mut placed, &kept)
+}
+
+fn count(op: &mut Operator, reads: &mut [usize]) {
+    every_operator(op, &mut |op| {
+        if let Operator::Shared { id, .. } = op {
+            reads[id.0] += 1;
+        }
+    });
+}
+
+fn place(
+    op: &mut Operator,
+    columns: &Columns,
+    placed: &mut [Option<Operator>],
+    kept: &[Option<SharedId>],
+) -> Result<()> {
+    let mut result = Ok(());
+    every_operator(op, &mut |op| {
+        let Operator::Shared { id, columns: read } = op else {
+            return;
+        };
+        if let Some(new) = kept[id.0] {
+            *id = new;
+            return;
+        }
+        let Some(input) = placed[id.0].take() else {
+            result = Err(Error::internal(
+                "a shared subplan that is read twice stands in one place",
+            ));
+            return;
+        };
+        let read = read
+            .iter()
+            .map(|(made, stored)| (*made, Expr::column(*stored, columns)));
+        let expressions = read.collect();
+        *op = Operator::Map {
+            input: Box::new(input),
+            expressions,
+        };
+    });
+    result
+}

@@ -1,0 +1,212 @@
+//! FROM: tables, subqueries, common table expressions, lists of them.
+
+use super::join::Joined;
+use super::rows::one_row;
+use super::scope::Item;
+use super::{Binder, OutputColumn, Relation, error, fold};
+use frazil_plan::{Expr, JoinKind, Operator};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use sqlparser::ast::{ObjectName, Query, TableAlias, TableFactor, TableWithJoins};
+
+/// Relations combined so far.
+pub(super) struct FromRows {
+    pub op: Operator,
+    pub items: Vec<Item>,
+    /// Whether it may read columns of relations to its left.
+    pub is_lateral: bool,
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a FROM list; without one there is a row without columns.
+    pub(super) fn from(&mut self, from: &'a [TableWithJoins]) -> Result<FromRows> {
+        let mut all: Option<FromRows> = None;
+        for relation in from {
+            let right = self.table_with_joins(relation)?;
+            all = Some(match all {
+                None => right,
+                Some(left) => {
+                    self.distinct_names(&left.items, &right.items, self.factor_span(&relation.relation))?;
+                    self.combine(left, right, Joined::plain(JoinKind::Inner), Span::NONE)?
+                }
+            });
+            let items = all.as_ref().map(|rows| rows.items.clone()).unwrap_or_default();
+            self.level().lateral = items;
+        }
+        self.level().lateral.clear();
+        Ok(all.unwrap_or_else(|| FromRows {
+            op: one_row(),
+            items: Vec::new(),
+            is_lateral: false,
+        }))
+    }
+
+    pub(super) fn table_with_joins(&mut self, t: &'a TableWithJoins) -> Result<FromRows> {
+        let mut rows = self.factor(&t.relation)?;
+        let outside = self.level().lateral.len();
+        for join in &t.joins {
+            let lateral = &mut self.level().lateral;
+            lateral.truncate(outside);
+            lateral.extend(rows.items.iter().cloned());
+            rows = self.join(rows, join)?;
+        }
+        self.level().lateral.truncate(outside);
+        Ok(rows)
+    }
+
+    pub(super) fn factor(&mut self, factor: &'a TableFactor) -> Result<FromRows> {
+        super::refuse::table_factor(factor)?;
+        match factor {
+            TableFactor::Table { name, alias, .. } => self.named_table(name, alias.as_ref()),
+            TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+                ..
+            } => self.derived(subquery, alias.as_ref(), *lateral),
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias,
+            } => {
+                let rows = self.table_with_joins(table_with_joins)?;
+                match alias {
+                    Some(alias) => self.aliased_join(rows, alias),
+                    None => Ok(rows),
+                }
+            }
+            other => Err(Error::unsupported(format!("{other} in FROM"))),
+        }
+    }
+
+    /// Where a relation stands, for messages.
+    pub(super) fn factor_span(&self, factor: &TableFactor) -> Span {
+        match factor {
+            TableFactor::Table { name, alias, .. } => match alias {
+                Some(alias) => self.name_span(name).to(self.span(&alias.name)),
+                None => self.name_span(name),
+            },
+            TableFactor::Derived {
+                alias: Some(alias), ..
+            }
+            | TableFactor::NestedJoin {
+                alias: Some(alias), ..
+            } => self.span(&alias.name),
+            _ => Span::NONE,
+        }
+    }
+
+    fn named_table(&mut self, name: &'a ObjectName, alias: Option<&'a TableAlias>) -> Result<FromRows> {
+        if let [part] = &name.0[..]
+            && let Some(ident) = part.as_ident()
+            && let Some(at) = self.find_cte(&fold(ident))
+        {
+            let relation = self.read_cte(at)?;
+            return self.item(relation, Some(&fold(ident)), alias, false);
+        }
+        let entry = self.table(name)?;
+        let mut columns = Vec::with_capacity(entry.schema.columns.len());
+        let mut read = Vec::with_capacity(entry.schema.columns.len());
+        for (position, column) in entry.schema.columns.into_iter().enumerate() {
+            let id = self.columns.add(column.name.clone(), column.ty, column.nullable);
+            read.push((id, position));
+            columns.push(OutputColumn::new(column.name, id));
+        }
+        let op = Operator::Scan {
+            table: entry.id,
+            name: entry.name.clone(),
+            columns: read,
+            row_id: None,
+            restrictions: Vec::new(),
+            disjunctions: Vec::new(),
+        };
+        self.item(Relation { op, columns }, Some(&entry.name), alias, false)
+    }
+
+    fn derived(
+        &mut self,
+        query: &'a Query,
+        alias: Option<&'a TableAlias>,
+        lateral: bool,
+    ) -> Result<FromRows> {
+        let relation = if lateral {
+            let visible = self.level().lateral.clone();
+            self.within(super::scope::Clause::From, visible, |b| b.query(query))?
+                .0
+        } else {
+            self.within(super::scope::Clause::From, Vec::new(), |b| b.query(query))?
+                .0
+        };
+        self.item(relation, None, alias, lateral)
+    }
+
+    /// A relation with the name and column names that its alias gives.
+    pub(super) fn item(
+        &mut self,
+        relation: Relation,
+        name: Option<&str>,
+        alias: Option<&TableAlias>,
+        is_lateral: bool,
+    ) -> Result<FromRows> {
+        let Relation { mut op, mut columns } = relation;
+        if let Some(alias) = alias {
+            self.rename(&mut columns, alias)?;
+        }
+        let alias = alias.map(|a| fold(&a.name));
+        let mut item = match alias.as_deref().or(name) {
+            Some(name) => Item::named(name, columns),
+            None => Item::unnamed(columns),
+        };
+        if self.counts_rows {
+            let marker = self.columns.add("row", LogicalType::Boolean, false);
+            self.own(marker);
+            item.marker = Some(marker);
+            let truth = Expr::constant(Value::Bool(true), LogicalType::Boolean);
+            op = Operator::Map {
+                input: Box::new(op),
+                expressions: vec![(marker, truth)],
+            };
+        }
+        for column in item.columns.iter() {
+            self.own(column.id);
+        }
+        Ok(FromRows {
+            op,
+            items: vec![item],
+            is_lateral,
+        })
+    }
+
+    /// Gives columns the names of `alias (a, b, …)`. 42P10 if there are more names than columns.
+    pub(super) fn rename(&self, columns: &mut [OutputColumn], alias: &TableAlias) -> Result<()> {
+        self.not_reserved(&alias.name)?;
+        if alias.columns.len() > columns.len() {
+            let message = format!(
+                "table \"{}\" has {} columns available but {} columns specified",
+                fold(&alias.name),
+                columns.len(),
+                alias.columns.len()
+            );
+            let span = self.span(&alias.name);
+            return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span));
+        }
+        for (column, given) in columns.iter_mut().zip(&alias.columns) {
+            if given.data_type.is_some() {
+                let span = self.span(&given.name);
+                return Err(Error::unsupported("a column definition in an alias").at_span(span));
+            }
+            column.name = fold(&given.name);
+        }
+        Ok(())
+    }
+
+    /// `(a JOIN b …) AS j`: the relations inside are seen no longer.
+    fn aliased_join(&mut self, rows: FromRows, alias: &TableAlias) -> Result<FromRows> {
+        let mut columns: Vec<OutputColumn> = super::names::unqualified(&rows.items).cloned().collect();
+        self.rename(&mut columns, alias)?;
+        let mut item = Item::named(&fold(&alias.name), columns);
+        item.marker = rows.items.iter().find_map(|i| i.marker);
+        Ok(FromRows {
+            items: vec![item],
+            ..rows
+        })
+    }
+}

@@ -1,0 +1,377 @@
+//! Calls: scalar functions, aggregates with the query they belong to, and calls with a grammar of their own.
+
+use super::expression::row_span;
+use super::scope::Clause;
+use super::{Binder, error, fold};
+use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
+use frazil_plan::{AggregateCall, Expr};
+use frazil_types::value_ops::{IntervalFields, parse_interval};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use sqlparser::ast::{
+    DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Interval, ObjectName, TrimWhereField,
+};
+
+/// Aggregates up to which equal ones are found and computed once.
+const COMPARED_AGGREGATES: usize = 256;
+
+/// The arguments of a call as written.
+enum Arguments<'a> {
+    /// `count(*)`.
+    Rows,
+    /// `count(t.*)`.
+    RowsOf(&'a ObjectName),
+    List(Vec<&'a SqlExpr>),
+}
+
+impl<'a> Binder<'a> {
+    pub(super) fn function(&mut self, call: &'a Function) -> Result<Operand> {
+        let span = self.name_span(&call.name);
+        let name = self.function_name(&call.name, span)?;
+        let refused = [
+            (call.over.is_some(), "a window function"),
+            (!call.within_group.is_empty(), "WITHIN GROUP"),
+            (call.null_treatment.is_some(), "IGNORE or RESPECT NULLS"),
+            (call.uses_odbc_syntax, "the syntax {fn …}"),
+            (
+                !matches!(call.parameters, FunctionArguments::None),
+                "parameters of a function",
+            ),
+            (matches!(call.args, FunctionArguments::Subquery(_)), "ARRAY"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|r| r.0) {
+            return Err(Error::unsupported(what).at_span(span));
+        }
+        let (arguments, distinct) = self.arguments(call, &name, span)?;
+        if Typing::is_aggregate(&name) {
+            let filter = call.filter.as_deref();
+            return self.aggregate(&name, arguments, distinct, filter, span);
+        }
+        for (is_there, what) in [(distinct, "DISTINCT"), (call.filter.is_some(), "FILTER")] {
+            if is_there {
+                let message = format!("{what} specified, but {name} is not an aggregate function");
+                return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+            }
+        }
+        let Arguments::List(list) = arguments else {
+            let message = format!("{name}(*) specified, but {name} is not an aggregate function");
+            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+        };
+        let mut bound = Vec::with_capacity(list.len());
+        for e in list {
+            bound.push(self.expression(e)?);
+        }
+        let whole = span.to(row_span(&bound));
+        let called = self.call_by_name(&name, bound, span)?;
+        Ok(called.at(whole))
+    }
+
+    fn call_by_name(&mut self, name: &str, mut arguments: Vec<Operand>, span: Span) -> Result<Operand> {
+        let columns = &mut self.columns;
+        match (name, arguments.len()) {
+            ("coalesce", 1..) => self.typing.coalesce(arguments, span, columns),
+            ("greatest", 1..) => self.typing.greatest(arguments, span, columns),
+            ("least", 1..) => self.typing.least(arguments, span, columns),
+            ("nullif", 2) => {
+                let right = arguments.pop();
+                match (arguments.pop(), right) {
+                    (Some(l), Some(r)) => self.typing.nullif(l, r, span, columns),
+                    _ => Err(self.syntax_error(")", span)),
+                }
+            }
+            ("coalesce" | "greatest" | "least" | "nullif", _) => Err(self.syntax_error(")", span)),
+            ("row", _) => Err(Error::unsupported("a row value here").at_span(span)),
+            ("grouping", _) => Err(Error::unsupported("GROUPING").at_span(span)),
+            _ => self.typing.call(name, arguments, span, columns),
+        }
+    }
+
+    fn function_name(&self, name: &ObjectName, span: Span) -> Result<String> {
+        let parts: Option<Vec<_>> = name.0.iter().map(|p| p.as_ident()).collect();
+        match parts.as_deref() {
+            Some([name]) => Ok(fold(name)),
+            Some([schema, name]) if fold(schema) == "pg_catalog" => Ok(fold(name)),
+            _ => {
+                let message = format!("function {name} does not exist");
+                Err(error(SqlState::UNDEFINED_FUNCTION, message, span))
+            }
+        }
+    }
+
+    fn arguments(&self, call: &'a Function, name: &str, span: Span) -> Result<(Arguments<'a>, bool)> {
+        let FunctionArguments::List(list) = &call.args else {
+            return Ok((Arguments::List(Vec::new()), false));
+        };
+        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        if !list.clauses.is_empty() {
+            return Err(Error::unsupported("ORDER BY or another clause in a call").at_span(span));
+        }
+        let mut out = Vec::with_capacity(list.args.len());
+        for argument in &list.args {
+            let FunctionArg::Unnamed(argument) = argument else {
+                return Err(Error::unsupported("a named argument").at_span(span));
+            };
+            match argument {
+                FunctionArgExpr::Expr(e) => out.push(e),
+                FunctionArgExpr::Wildcard if list.args.len() == 1 && list.duplicate_treatment.is_none() => {
+                    return Ok((Arguments::Rows, false));
+                }
+                FunctionArgExpr::QualifiedWildcard(relation) if list.args.len() == 1 => {
+                    return Ok((Arguments::RowsOf(relation), distinct));
+                }
+                FunctionArgExpr::Wildcard | FunctionArgExpr::QualifiedWildcard(_) => {
+                    return Err(self.syntax_error("*", span));
+                }
+                FunctionArgExpr::WildcardWithOptions(_) => {
+                    return Err(Error::unsupported(format!("{name}(* …)")).at_span(span));
+                }
+            }
+        }
+        Ok((Arguments::List(out), distinct))
+    }
+
+    // --- Aggregates ----------------------------------------------------------------------------
+
+    fn aggregate(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        distinct: bool,
+        filter: Option<&'a SqlExpr>,
+        span: Span,
+    ) -> Result<Operand> {
+        let (name, bound) = match arguments {
+            Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
+            Arguments::Rows => (name.to_string(), Vec::new()),
+            Arguments::RowsOf(relation) if name == "count" && !distinct => {
+                let item = self.wildcard_item(relation)?;
+                let marker = item
+                    .marker
+                    .ok_or_else(|| Error::unsupported("count of the rows of this relation").at_span(span))?;
+                (name.to_string(), vec![Expr::column(marker, &self.columns).into()])
+            }
+            Arguments::RowsOf(_) => {
+                return Err(Error::unsupported("a row as an argument").at_span(span));
+            }
+            Arguments::List(list) if list.is_empty() => {
+                let message = format!("{name}(*) must be used to call a parameterless aggregate function");
+                return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+            }
+            Arguments::List(list) => {
+                let mut bound = Vec::with_capacity(list.len());
+                for e in list {
+                    bound.push(self.expression(e)?);
+                }
+                (name.to_string(), bound)
+            }
+        };
+        let filter = match filter {
+            Some(condition) => {
+                let bound = self.in_clause_allowing(condition)?;
+                Some(self.typing.predicate(bound, "FILTER")?)
+            }
+            None => None,
+        };
+        let whole = span.to(row_span(&bound));
+        let call = self.typing.aggregate(&name, bound, distinct, filter, span)?;
+        self.place_aggregate(&name, call, span)
+            .map(|e| e.at(whole).into())
+    }
+
+    /// Binds the condition of FILTER, in which aggregates of this query are refused.
+    fn in_clause_allowing(&mut self, condition: &'a SqlExpr) -> Result<Operand> {
+        self.in_clause(Clause::Filter, |b| b.expression(condition))
+    }
+
+    /// Gives an aggregate to the query that its columns belong to: the innermost of them, this one if it has none.
+    /// 42803 where that query is in a clause without aggregates, and for an aggregate of an aggregate.
+    fn place_aggregate(&mut self, name: &str, call: AggregateCall, span: Span) -> Result<Expr> {
+        let read: Vec<_> = call
+            .argument
+            .iter()
+            .chain(&call.filter)
+            .flat_map(Expr::columns_read)
+            .collect();
+        let depth = read.iter().map(|id| self.owner(*id)).max().filter(|d| *d > 0);
+        let depth = depth.unwrap_or_else(|| self.depth());
+        if let Some(clause) = self.clause_without_aggregates(depth) {
+            let message = format!("aggregate functions are not allowed in {clause}");
+            return Err(error(SqlState::GROUPING_ERROR, message, span));
+        }
+        let Some(level) = self.levels.get_mut((depth as usize).saturating_sub(1)) else {
+            let message = "aggregate functions are not allowed here";
+            return Err(error(SqlState::GROUPING_ERROR, message, span));
+        };
+        if level.aggregates.iter().any(|(id, _)| read.contains(id)) {
+            let message = "aggregate function calls cannot be nested";
+            return Err(error(SqlState::GROUPING_ERROR, message, span));
+        }
+        if level.aggregates.len() < COMPARED_AGGREGATES
+            && let Some((id, _)) = level.aggregates.iter().find(|(_, known)| *known == call)
+        {
+            return Ok(Expr::column(*id, &self.columns));
+        }
+        let nullable = !name.starts_with("count");
+        let label = if name == "count(*)" { "count" } else { name };
+        let id = self.columns.add(label, call.ty, nullable);
+        level.aggregates.push((id, call));
+        if self.owners.len() <= id.0 as usize {
+            self.owners.resize(id.0 as usize + 1, 0);
+        }
+        self.owners[id.0 as usize] = depth;
+        Ok(Expr::column(id, &self.columns))
+    }
+
+    // --- Calls with a grammar of their own -----------------------------------------------------
+
+    /// What sqlparser reads by a grammar of its own, and what is refused.
+    pub(super) fn special_call(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        match e {
+            SqlExpr::Extract { field, expr, .. } => {
+                let x = self.expression(expr)?;
+                let field = Operand::literal(field_name(field), x.span());
+                self.named("extract", vec![field, x])
+            }
+            SqlExpr::Position { expr, r#in } => {
+                let part = self.expression(expr)?;
+                let text = self.expression(r#in)?;
+                self.named("position", vec![text, part])
+            }
+            SqlExpr::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                shorthand,
+                ..
+            } => {
+                let mut arguments = vec![self.expression(expr)?];
+                match (substring_from, substring_for) {
+                    (None, Some(_)) => arguments.push(Typing::number_literal("1", arguments[0].span())?),
+                    (Some(from), _) => arguments.push(self.expression(from)?),
+                    (None, None) => {}
+                }
+                if let Some(length) = substring_for {
+                    arguments.push(self.expression(length)?);
+                }
+                self.named(if *shorthand { "substr" } else { "substring" }, arguments)
+            }
+            SqlExpr::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                trim_characters,
+            } => {
+                let mut arguments = vec![self.expression(expr)?];
+                let what = trim_what.as_deref().into_iter();
+                for e in what.chain(trim_characters.iter().flatten()) {
+                    arguments.push(self.expression(e)?);
+                }
+                let name = match trim_where {
+                    None | Some(TrimWhereField::Both) => "btrim",
+                    Some(TrimWhereField::Leading) => "ltrim",
+                    Some(TrimWhereField::Trailing) => "rtrim",
+                };
+                self.named(name, arguments)
+            }
+            SqlExpr::Overlay {
+                expr,
+                overlay_what,
+                overlay_from,
+                overlay_for,
+            } => {
+                let mut arguments = Vec::new();
+                for e in [expr, overlay_what, overlay_from].into_iter().chain(overlay_for) {
+                    arguments.push(self.expression(e)?);
+                }
+                self.named("overlay", arguments)
+            }
+            SqlExpr::Interval(interval) => self.interval(interval),
+            other => Err(self.refused(other)),
+        }
+    }
+
+    fn named(&mut self, name: &str, arguments: Vec<Operand>) -> Result<Operand> {
+        let inside = row_span(&arguments);
+        let at = self.place.keyword_before(inside, name.len());
+        let called = self.typing.call(name, arguments, at, &mut self.columns)?;
+        Ok(called.at(inside))
+    }
+
+    /// `interval '1' day`.
+    fn interval(&mut self, interval: &'a Interval) -> Result<Operand> {
+        let value = self.expression(&interval.value)?;
+        let span = value.span();
+        if !matches!(&value, Operand::Unknown(_)) {
+            let text = self.place.text().get(span.start as usize..span.end as usize);
+            return Err(self.syntax_error(text.unwrap_or_default(), span));
+        }
+        if interval.leading_precision.is_some() || interval.fractional_seconds_precision.is_some() {
+            return Err(Error::unsupported("a precision of an interval").at_span(span));
+        }
+        let Some(first) = &interval.leading_field else {
+            let cast = self
+                .typing
+                .cast(value, LogicalType::Interval, CastContext::Explicit, span)?;
+            return Ok(cast.into());
+        };
+        let fields = match &interval.last_field {
+            Some(last) => format!("{} to {}", field_name(first), field_name(last)),
+            None => field_name(first),
+        };
+        let Operand::Unknown(Unknown {
+            kind: UnknownKind::Literal(text),
+            ..
+        }) = value
+        else {
+            return Err(self.syntax_error(&fields, span));
+        };
+        let fields = interval_fields(&fields).ok_or_else(|| self.syntax_error(&fields, span))?;
+        let value = parse_interval(&text, Some(fields)).map_err(|e| e.at_span(span))?;
+        let constant = Expr::constant(Value::Interval(value), LogicalType::Interval);
+        Ok(constant.at(span).into())
+    }
+
+    fn refused(&self, e: &SqlExpr) -> Error {
+        let what = match e {
+            SqlExpr::Collate { .. } => "COLLATE",
+            SqlExpr::AtTimeZone { .. } => "AT TIME ZONE",
+            SqlExpr::Tuple(_) => "a row value here",
+            SqlExpr::Array(_) => "ARRAY",
+            SqlExpr::CompoundFieldAccess { .. } | SqlExpr::JsonAccess { .. } => "a subscript or field",
+            SqlExpr::Like { .. } | SqlExpr::ILike { .. } => "LIKE ANY",
+            SqlExpr::GroupingSets(_) | SqlExpr::Cube(_) | SqlExpr::Rollup(_) => {
+                "GROUPING SETS, CUBE or ROLLUP"
+            }
+            SqlExpr::Wildcard(_) | SqlExpr::QualifiedWildcard(..) => {
+                return self.syntax_error("*", Span::NONE);
+            }
+            SqlExpr::Prefixed { prefix, .. } => {
+                return self.syntax_error(prefix.value.trim_start_matches('\0'), self.span(prefix));
+            }
+            SqlExpr::IsNormalized { .. } => "IS NORMALIZED",
+            _ => return Error::unsupported(format!("the expression {e}")),
+        };
+        Error::unsupported(what)
+    }
+}
+
+/// A field of dates and intervals, in lower case.
+fn field_name(field: &DateTimeField) -> String {
+    match field {
+        DateTimeField::Custom(name) => fold(name),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+/// The fields that an interval literal names: what a number without a unit means is the last of them.
+fn interval_fields(fields: &str) -> Option<IntervalFields> {
+    Some(match fields {
+        "year" => IntervalFields::Year,
+        "month" | "year to month" => IntervalFields::Month,
+        "day" => IntervalFields::Day,
+        "hour" | "day to hour" => IntervalFields::Hour,
+        "minute" | "day to minute" | "hour to minute" => IntervalFields::Minute,
+        "second" | "day to second" | "hour to second" | "minute to second" => IntervalFields::Second,
+        _ => return None,
+    })
+}

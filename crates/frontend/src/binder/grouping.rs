@@ -1,0 +1,277 @@
+//! GROUP BY, aggregates and HAVING: what groups by what, and which columns are left above the groups.
+
+use super::order_by::is_position;
+use super::select_list::Target;
+use super::walk::every_operator;
+use super::{Binder, error, fold};
+use frazil_functions::Operand;
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator};
+use frazil_types::{Error, Result, Span, SqlState};
+use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};
+use std::collections::{BTreeSet, HashMap};
+
+impl<'a> Binder<'a> {
+    /// The expressions grouped by; `None` without GROUP BY.
+    pub(super) fn group_by(
+        &mut self,
+        group_by: &'a GroupByExpr,
+        targets: &mut [Target],
+    ) -> Result<Option<Vec<Expr>>> {
+        let list = match group_by {
+            GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers) if !modifiers.is_empty() => {
+                return Err(Error::unsupported("GROUPING SETS, ROLLUP, CUBE or TOTALS"));
+            }
+            GroupByExpr::All(_) => return self.group_by_all(targets).map(Some),
+            GroupByExpr::Expressions(list, _) if list.is_empty() => return Ok(None),
+            GroupByExpr::Expressions(list, _) => list,
+        };
+        let mut groups = Vec::new();
+        for e in list {
+            self.group(e, targets, &mut groups)?;
+        }
+        Ok(Some(groups))
+    }
+
+    /// GROUP BY ALL: by every item of the select list without an aggregate.
+    fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Vec<Expr>> {
+        let made: Vec<ColumnId> = self.level().aggregates.iter().map(|a| a.0).collect();
+        let mut groups = Vec::new();
+        for target in targets {
+            let is_aggregate = |e: &Expr| e.columns_read().iter().any(|id| made.contains(id));
+            match &target.value {
+                Operand::Typed(e) if !is_aggregate(e) => groups.push(e.clone()),
+                _ => {}
+            }
+        }
+        Ok(groups)
+    }
+
+    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Vec<Expr>) -> Result<()> {
+        match e {
+            SqlExpr::Rollup(_) => return Err(Error::unsupported("ROLLUP")),
+            SqlExpr::Cube(_) => return Err(Error::unsupported("CUBE")),
+            SqlExpr::GroupingSets(_) => return Err(Error::unsupported("GROUPING SETS")),
+            // GROUP BY () and (a, b).
+            SqlExpr::Tuple(parts) => {
+                for part in parts {
+                    self.group(part, targets, groups)?;
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let target = match self.position_of(e, targets.len(), "GROUP BY")? {
+            Some(at) => Some(at),
+            // A name is that of an input column before that of an output column.
+            None => match e {
+                SqlExpr::Identifier(name) if self.input_column(&fold(name)).is_none() => {
+                    self.output_named(name, targets, "GROUP BY")?
+                }
+                _ => None,
+            },
+        };
+        let e = match target {
+            Some(at) => {
+                let value = self.typing.settle(targets[at].value.clone())?;
+                targets[at].value = value.clone().into();
+                self.no_aggregate_in(&value)?;
+                value
+            }
+            None => {
+                let bound = self.expression(e)?;
+                self.typing.settle(bound)?
+            }
+        };
+        groups.push(e);
+        Ok(())
+    }
+
+    fn no_aggregate_in(&mut self, e: &Expr) -> Result<()> {
+        let read = e.columns_read();
+        if self.level().aggregates.iter().any(|(id, _)| read.contains(id)) {
+            let message = "aggregate functions are not allowed in GROUP BY";
+            return Err(error(SqlState::GROUPING_ERROR, message, e.span));
+        }
+        Ok(())
+    }
+
+    /// The item of the select list that a whole number means. 42P10, 42601.
+    pub(super) fn position_of(&self, e: &SqlExpr, targets: usize, clause: &str) -> Result<Option<usize>> {
+        let Some((position, span)) = is_position(self, e, clause)? else {
+            return Ok(None);
+        };
+        if (1..=targets as i128).contains(&position) {
+            return Ok(Some(position as usize - 1));
+        }
+        let message = format!("{clause} position {position} is not in select list");
+        Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span))
+    }
+}
+
+/// The groups of a query, and what stands for them above.
+pub(super) struct Grouping {
+    groups: Vec<(ColumnId, Expr)>,
+    columns: HashMap<ColumnId, ColumnId>,
+}
+
+impl Grouping {
+    /// Groups, each once.
+    pub fn new(binder: &mut Binder, list: Vec<Expr>) -> Grouping {
+        let mut grouping = Grouping {
+            groups: Vec::new(),
+            columns: HashMap::new(),
+        };
+        for e in list {
+            if grouping.find(&e).is_some() {
+                continue;
+            }
+            let label = match &e.kind {
+                ExprKind::Column(id) => binder.columns[*id].label.clone(),
+                _ => "group".to_string(),
+            };
+            let made = binder.columns.add(label, e.ty, e.nullable);
+            binder.own(made);
+            if let ExprKind::Column(id) = e.kind {
+                grouping.columns.insert(id, made);
+            }
+            grouping.groups.push((made, e));
+        }
+        grouping
+    }
+
+    fn find(&self, e: &Expr) -> Option<ColumnId> {
+        if let ExprKind::Column(id) = &e.kind {
+            return self.columns.get(id).copied();
+        }
+        let mut groups = self.groups.iter();
+        groups.find(|(_, group)| same(group, e)).map(|(id, _)| *id)
+    }
+
+    /// Puts the groups' columns in the place of what they stand for. 42803 for a column that is left.
+    pub fn replace(
+        &self,
+        binder: &Binder,
+        e: &mut Expr,
+        aggregates: &[(ColumnId, AggregateCall)],
+    ) -> Result<()> {
+        let made: BTreeSet<ColumnId> = aggregates
+            .iter()
+            .map(|a| a.0)
+            .chain(self.groups.iter().map(|g| g.0))
+            .collect();
+        self.replace_in(binder, e, &made, Within::Query)
+    }
+
+    fn replace_in(
+        &self,
+        binder: &Binder,
+        e: &mut Expr,
+        made: &BTreeSet<ColumnId>,
+        within: Within,
+    ) -> Result<()> {
+        if let Some(id) = self.find(e) {
+            let span = e.span;
+            *e = Expr::column(id, &binder.columns).at(span);
+            return Ok(());
+        }
+        match &mut e.kind {
+            ExprKind::Column(id) => {
+                let is_own = binder.owner(*id) == binder.depth() && !made.contains(id);
+                if is_own {
+                    return Err(ungrouped(binder, *id, e.span, within));
+                }
+                return Ok(());
+            }
+            ExprKind::Subquery(subquery) => {
+                let mut inside = made.clone();
+                inside.extend(subquery.columns_made());
+                let mut result = Ok(());
+                every_operator(&mut subquery.root, &mut |op| {
+                    for e in op.expressions_mut() {
+                        if result.is_ok() {
+                            result = self.replace_in(binder, e, &inside, Within::Subquery);
+                        }
+                    }
+                });
+                result?;
+                for child in e.children_mut() {
+                    self.replace_in(binder, child, &inside, within)?;
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        for child in e.children_mut() {
+            self.replace_in(binder, child, made, within)?;
+        }
+        Ok(())
+    }
+
+    /// The groups above `op`.
+    pub fn above(self, op: Operator, aggregates: Vec<(ColumnId, AggregateCall)>) -> Operator {
+        Operator::Aggregate {
+            input: Box::new(op),
+            groups: self.groups,
+            aggregates,
+        }
+    }
+}
+
+/// Where a column is read.
+#[derive(Clone, Copy)]
+enum Within {
+    Query,
+    Subquery,
+}
+
+fn ungrouped(binder: &Binder, id: ColumnId, span: Span, within: Within) -> Error {
+    let name = binder.full_name(id);
+    let message = match within {
+        Within::Query => {
+            format!(
+                "column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function"
+            )
+        }
+        Within::Subquery => format!("subquery uses ungrouped column \"{name}\" from outer query"),
+    };
+    error(SqlState::GROUPING_ERROR, message, span)
+}
+
+/// Whether two expressions compute the same: equal but for the columns that a Let makes.
+pub(super) fn same(a: &Expr, b: &Expr) -> bool {
+    if a.ty != b.ty || std::mem::discriminant(&a.kind) != std::mem::discriminant(&b.kind) {
+        return false;
+    }
+    let mut lets = (Vec::new(), Vec::new());
+    lets_of(a, &mut lets.0);
+    lets_of(b, &mut lets.1);
+    if lets.0.is_empty() || lets.0.len() != lets.1.len() {
+        return a == b;
+    }
+    let renamed: HashMap<ColumnId, ColumnId> = lets.1.into_iter().zip(lets.0).collect();
+    let mut b = b.clone();
+    rename(&mut b, &renamed);
+    *a == b
+}
+
+fn lets_of(e: &Expr, into: &mut Vec<ColumnId>) {
+    e.walk(&mut |part| {
+        if let ExprKind::Let { column, .. } = part.kind {
+            into.push(column);
+        }
+    });
+}
+
+fn rename(e: &mut Expr, renamed: &HashMap<ColumnId, ColumnId>) {
+    match &mut e.kind {
+        ExprKind::Column(id) | ExprKind::Let { column: id, .. } => {
+            if let Some(to) = renamed.get(id) {
+                *id = *to;
+            }
+        }
+        _ => {}
+    }
+    for child in e.children_mut() {
+        rename(child, renamed);
+    }
+}

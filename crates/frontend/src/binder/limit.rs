@@ -1,0 +1,132 @@
+//! LIMIT, OFFSET and FETCH FIRST.
+
+use super::query::Tail;
+use super::scope::{Clause, Level};
+use super::{Binder, Relation, error};
+use frazil_functions::CastContext;
+use frazil_plan::{Expr, ExprKind, Operator, RowCount};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause};
+
+impl<'a> Binder<'a> {
+    /// Bounds a query's rows by what stands behind its order.
+    pub(super) fn limit(&mut self, relation: Relation, tail: Tail<'a>) -> Result<Relation> {
+        let (mut limit, mut offset) = (None, None);
+        match tail.limit {
+            None => {}
+            Some(LimitClause::LimitOffset {
+                limit: rows,
+                offset: skipped,
+                limit_by,
+            }) => {
+                if !limit_by.is_empty() {
+                    return Err(Error::unsupported("LIMIT BY"));
+                }
+                limit = rows.as_ref();
+                offset = skipped.as_ref().map(|o| &o.value);
+            }
+            Some(LimitClause::OffsetCommaLimit { .. }) => {
+                let message = "LIMIT #,# syntax is not supported";
+                return Err(Error::new(SqlState::SYNTAX_ERROR, message)
+                    .with_hint("Use separate LIMIT and OFFSET clauses."));
+            }
+        }
+        let mut fetched = None;
+        if let Some(fetch) = tail.fetch {
+            if limit.is_some() {
+                let message = "multiple LIMIT clauses not allowed";
+                return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+            }
+            match self.fetch(fetch)? {
+                Some(rows) => limit = Some(rows),
+                None => fetched = Some(RowCount::Constant(1)),
+            }
+        }
+        let limit = match limit {
+            Some(e) => self.row_count(e, Clause::Limit)?,
+            None => fetched,
+        };
+        let offset = match offset {
+            Some(e) => self.row_count(e, Clause::Offset)?,
+            None => None,
+        };
+        Ok(limited(relation, limit, offset.unwrap_or(RowCount::Constant(0))))
+    }
+
+    /// The rows that FETCH FIRST asks for; `None`: one.
+    fn fetch(&self, fetch: &'a Fetch) -> Result<Option<&'a SqlExpr>> {
+        if fetch.with_ties {
+            return Err(Error::unsupported("FETCH FIRST … WITH TIES"));
+        }
+        if fetch.percent {
+            return Err(Error::unsupported("FETCH FIRST … PERCENT"));
+        }
+        Ok(fetch.quantity.as_ref())
+    }
+
+    /// A number of rows; `None` for NULL.
+    fn row_count(&mut self, e: &'a SqlExpr, clause: Clause) -> Result<Option<RowCount>> {
+        let (place, state) = match clause {
+            Clause::Offset => ("OFFSET", "2201X"),
+            _ => ("LIMIT", "2201W"),
+        };
+        self.levels.push(Level {
+            clause,
+            ..Level::default()
+        });
+        let bound = self.expression(e);
+        self.levels.pop();
+        let bound = bound?;
+        let span = bound.span();
+        let e = self
+            .typing
+            .cast(bound, LogicalType::BigInt, CastContext::Assignment, span)?;
+        match constant(&e) {
+            Some(Value::Null) => Ok(None),
+            Some(Value::Int(n)) => {
+                let rows = u64::try_from(*n).map_err(|_| {
+                    let message = format!("{place} must not be negative");
+                    error(SqlState(state), message, span)
+                })?;
+                Ok(Some(RowCount::Constant(rows)))
+            }
+            _ => Ok(Some(RowCount::Value(Box::new(e)))),
+        }
+    }
+}
+
+fn constant(e: &Expr) -> Option<&Value> {
+    match &e.kind {
+        ExprKind::Constant(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Bounded rows. The bound of sorted rows is the sort's.
+fn limited(relation: Relation, limit: Option<RowCount>, offset: RowCount) -> Relation {
+    let Relation { mut op, columns } = relation;
+    if let Operator::Sort {
+        limit: kept @ None,
+        offset: skipped @ RowCount::Constant(0),
+        ..
+    } = &mut op
+    {
+        (*kept, *skipped) = (limit, offset);
+        return Relation { op, columns };
+    }
+    if limit.is_some() || !offset.is_zero() {
+        let input = Box::new(op);
+        op = Operator::Limit { input, limit, offset };
+    }
+    Relation { op, columns }
+}
+
+/// The first row.
+pub(super) fn first_row(op: Operator) -> Operator {
+    limited(
+        Relation::new(op, Vec::new()),
+        Some(RowCount::Constant(1)),
+        RowCount::Constant(0),
+    )
+    .op
+}

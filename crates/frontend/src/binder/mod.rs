@@ -1,0 +1,202 @@
+//! sqlparser's tree → plan, by PostgreSQL's rules for names and types. A file a clause.
+//!
+//! [`Binder`] holds what a statement needs; [`scope`] what its queries see of each other. An expression is bound to
+//! an [`Operand`](frazil_functions::Operand), whose type may still be open; [`frazil_functions::Typing`] knows the
+//! types. A query is bound in PostgreSQL's order: FROM, the select list, WHERE, HAVING, ORDER BY, GROUP BY; only then
+//! is it known what is grouped, and [`grouping`] replaces what groups and aggregates make.
+
+mod alter;
+mod column_name;
+mod copy;
+mod create_table;
+mod cte;
+mod delete;
+mod describe;
+mod distinct;
+mod expression;
+mod finish;
+mod from;
+mod function;
+mod grouping;
+mod insert;
+mod join;
+mod limit;
+mod names;
+mod order_by;
+mod query;
+mod refuse;
+mod rows;
+mod scope;
+mod select;
+mod select_list;
+mod set_operation;
+mod subquery;
+mod values;
+mod walk;
+
+pub(crate) use alter::alter;
+pub(crate) use copy::copy_from;
+pub(crate) use create_table::create_table;
+pub(crate) use delete::delete;
+pub(crate) use describe::{describe, tables};
+pub(crate) use finish::finished;
+pub(crate) use insert::{column_position, insert};
+pub(crate) use refuse::unsupported_statement;
+
+use crate::parse::{Place, is_reserved};
+use crate::{CatalogView, PlanSettings, TableEntry};
+use cte::Cte;
+use frazil_functions::{Typing, Unknown};
+use frazil_plan::{ColumnId, Columns, Operator};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use scope::Level;
+use sqlparser::ast::{Ident, ObjectName, Query};
+
+/// Binds one statement.
+pub(crate) struct Binder<'a> {
+    pub catalog: &'a dyn CatalogView,
+    pub settings: PlanSettings,
+    pub place: &'a Place,
+    /// Whether every relation gets a column that tells its rows from those an outer join makes: `count(t.*)`.
+    pub counts_rows: bool,
+    pub columns: Columns,
+    pub typing: Typing,
+    /// The queries around the one being bound, outermost first, itself last.
+    levels: Vec<Level>,
+    /// The depth of the query in whose FROM a column stands, by column.
+    owners: Vec<u32>,
+    ctes: Vec<Cte<'a>>,
+    shared: Vec<Operator>,
+}
+
+/// Rows and the columns that stand for a query's result, in order.
+pub(crate) struct Relation {
+    pub op: Operator,
+    pub columns: Vec<OutputColumn>,
+}
+
+/// A column of a query's result.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputColumn {
+    pub name: String,
+    pub id: ColumnId,
+    /// The literal, NULL or parameter that it is as long as nothing types it; then no operator makes the column.
+    pub open: Option<Unknown>,
+}
+
+impl OutputColumn {
+    fn new(name: impl Into<String>, id: ColumnId) -> OutputColumn {
+        OutputColumn {
+            name: name.into(),
+            id,
+            open: None,
+        }
+    }
+}
+
+impl<'a> Binder<'a> {
+    pub fn new(
+        catalog: &'a dyn CatalogView,
+        settings: PlanSettings,
+        place: &'a Place,
+        parameters: &[Option<LogicalType>],
+    ) -> Binder<'a> {
+        Binder {
+            catalog,
+            settings,
+            place,
+            counts_rows: false,
+            columns: Columns::default(),
+            typing: Typing::new(parameters),
+            levels: Vec::new(),
+            owners: Vec::new(),
+            ctes: Vec::new(),
+            shared: Vec::new(),
+        }
+    }
+
+    /// Binds a query that is a statement.
+    pub fn top_query(&mut self, query: &'a Query) -> Result<Relation> {
+        self.query(query)
+    }
+
+    fn span(&self, ident: &Ident) -> Span {
+        self.place.span(ident.span)
+    }
+
+    /// The span of a dotted name.
+    fn name_span(&self, name: &ObjectName) -> Span {
+        let parts = name.0.iter().filter_map(|p| p.as_ident());
+        parts.fold(Span::NONE, |span, part| span.to(self.span(part)))
+    }
+
+    /// The table that a name names; 42P01.
+    pub fn table(&self, name: &ObjectName) -> Result<TableEntry> {
+        let span = self.name_span(name);
+        let table = self.table_name(name)?;
+        find_table(self.catalog, &table).map_err(|e| e.at_span(span))
+    }
+
+    /// A table's name; there is one schema.
+    pub fn table_name(&self, name: &ObjectName) -> Result<String> {
+        let parts: Option<Vec<&Ident>> = name.0.iter().map(|p| p.as_ident()).collect();
+        let span = self.name_span(name);
+        match parts.as_deref() {
+            Some([table]) => {
+                self.not_reserved(table)?;
+                Ok(fold(table))
+            }
+            Some([schema, table]) if matches!(fold(schema).as_str(), "public" | "main") => Ok(fold(table)),
+            _ => {
+                let message = format!("relation \"{name}\" does not exist");
+                let error = Error::new(SqlState::UNDEFINED_TABLE, message);
+                Err(error.with_hint("there is one schema, public").at_span(span))
+            }
+        }
+    }
+
+    /// 42601 for an unquoted word that PostgreSQL reserves.
+    fn not_reserved(&self, ident: &Ident) -> Result<()> {
+        if ident.quote_style.is_none() && is_reserved(&ident.value) {
+            return Err(self.syntax_error(&ident.value, self.span(ident)));
+        }
+        // sqlparser takes a string for an alias.
+        if ident.quote_style == Some('\'') {
+            let text = format!("'{}'", ident.value);
+            return Err(self.syntax_error(&text, self.span(ident)));
+        }
+        Ok(())
+    }
+
+    fn syntax_error(&self, near: &str, span: Span) -> Error {
+        let message = format!("syntax error at or near \"{near}\"");
+        Error::new(SqlState::SYNTAX_ERROR, message).at_span(span)
+    }
+}
+
+/// A table of the catalog; 42P01 with the nearest name if there is none.
+pub(crate) fn find_table(catalog: &dyn CatalogView, name: &str) -> Result<TableEntry> {
+    catalog.table(name).ok_or_else(|| {
+        let message = format!("relation \"{name}\" does not exist");
+        let error = Error::new(SqlState::UNDEFINED_TABLE, message);
+        let names = catalog.table_names();
+        match frazil_catalog::nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
+            None => error,
+        }
+    })
+}
+
+/// A name as the catalog keeps it.
+pub(crate) fn fold(ident: &Ident) -> String {
+    if ident.quote_style.is_some() {
+        ident.value.clone()
+    } else {
+        ident.value.to_lowercase()
+    }
+}
+
+/// An error of a SQLSTATE at a place.
+fn error(state: SqlState, message: impl Into<String>, span: Span) -> Error {
+    Error::new(state, message).at_span(span)
+}

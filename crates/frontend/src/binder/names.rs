@@ -1,0 +1,144 @@
+//! Names → columns: those of the query, then of the queries around it.
+
+use super::scope::Item;
+use super::{Binder, OutputColumn, error, fold};
+use frazil_plan::{ColumnId, Expr};
+use frazil_types::{Error, Result, Span, SqlState};
+use sqlparser::ast::Ident;
+
+/// What a name means among some columns.
+enum Found {
+    None,
+    One(ColumnId),
+    Several,
+}
+
+fn find<'c>(columns: impl Iterator<Item = &'c OutputColumn>, name: &str) -> Found {
+    let mut matching = columns.filter(|c| c.name == name);
+    match (matching.next(), matching.next()) {
+        (None, _) => Found::None,
+        (Some(one), None) => Found::One(one.id),
+        _ => Found::Several,
+    }
+}
+
+/// Columns that are found by their names alone.
+pub(super) fn unqualified(items: &[Item]) -> impl Iterator<Item = &OutputColumn> {
+    items
+        .iter()
+        .filter(|i| i.is_unqualified)
+        .flat_map(|i| i.columns.iter())
+}
+
+impl Binder<'_> {
+    /// A column reference. 42703, 42702, 42P01.
+    pub(super) fn column(&mut self, parts: &[Ident]) -> Result<Expr> {
+        let span = parts
+            .iter()
+            .fold(Span::NONE, |span, part| span.to(self.span(part)));
+        let id = match parts {
+            [name] => self.unqualified_column(name, span)?,
+            [table, name] => self.qualified_column(&fold(table), name, span)?,
+            [schema, table, name] if matches!(fold(schema).as_str(), "public" | "main") => {
+                self.qualified_column(&fold(table), name, span)?
+            }
+            _ => {
+                let message = "a name of this many parts is not supported";
+                return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+            }
+        };
+        Ok(Expr::column(id, &self.columns).at(span))
+    }
+
+    /// The column of this query's FROM that a name alone means, if there is exactly one.
+    pub(super) fn input_column(&mut self, name: &str) -> Option<ColumnId> {
+        match find(unqualified(&self.level().items), name) {
+            Found::One(id) => Some(id),
+            Found::None | Found::Several => None,
+        }
+    }
+
+    fn unqualified_column(&self, ident: &Ident, span: Span) -> Result<ColumnId> {
+        let name = fold(ident);
+        for level in self.levels.iter().rev() {
+            match find(unqualified(&level.items), &name) {
+                Found::One(id) => return Ok(id),
+                Found::Several => return Err(ambiguous(&name, span)),
+                Found::None => {}
+            }
+        }
+        self.not_reserved(ident)?;
+        if self.relation(&name).is_some() {
+            let error = Error::unsupported(format!("the row of \"{name}\" as a value"));
+            return Err(error.at_span(span));
+        }
+        let message = format!("column \"{name}\" does not exist");
+        let missing = error(SqlState::UNDEFINED_COLUMN, message, span);
+        let known = self.levels.iter().rev().flat_map(|l| unqualified(&l.items));
+        Err(with_nearest(missing, &name, known))
+    }
+
+    /// The relation of a name that is nearest, by query.
+    pub(super) fn relation(&self, name: &str) -> Option<&Item> {
+        let named = |i: &&Item| i.name.as_deref() == Some(name);
+        self.levels.iter().rev().find_map(|l| l.items.iter().find(named))
+    }
+
+    fn qualified_column(&self, table: &str, ident: &Ident, span: Span) -> Result<ColumnId> {
+        let Some(item) = self.relation(table) else {
+            return Err(self.missing_relation(table, span));
+        };
+        let name = fold(ident);
+        match find(item.columns.iter(), &name) {
+            Found::One(id) => Ok(id),
+            Found::Several => Err(ambiguous(&name, span)),
+            Found::None => {
+                let message = format!("column {table}.{name} does not exist");
+                let missing = error(SqlState::UNDEFINED_COLUMN, message, span);
+                Err(with_nearest(missing, &name, item.columns.iter()))
+            }
+        }
+    }
+
+    /// 42P01 for the name of a relation that no query has in sight.
+    pub(super) fn missing_relation(&self, table: &str, span: Span) -> Error {
+        let hidden = self.levels.iter().flat_map(|l| &l.lateral);
+        if hidden.into_iter().any(|i| i.name.as_deref() == Some(table)) {
+            let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
+            let hint = format!(
+                "there is an entry for table \"{table}\", but it cannot be referenced from this part of the query; \
+                 LATERAL before a subquery lets it"
+            );
+            return error(SqlState::UNDEFINED_TABLE, message, span).with_hint(hint);
+        }
+        let message = format!("missing FROM-clause entry for table \"{table}\"");
+        let missing = error(SqlState::UNDEFINED_TABLE, message, span);
+        let known = self.levels.iter().flat_map(|l| &l.items);
+        match frazil_catalog::nearest(table, known.filter_map(|i| i.name.as_deref())) {
+            Some(near) => missing.with_hint(format!("did you mean \"{near}\"?")),
+            None => missing,
+        }
+    }
+
+    /// The name of a column as messages give it, with that of its relation.
+    pub(super) fn full_name(&self, id: ColumnId) -> String {
+        for item in self.levels.iter().rev().flat_map(|l| &l.items) {
+            if let (Some(table), Some(column)) = (&item.name, item.columns.iter().find(|c| c.id == id)) {
+                return format!("{table}.{}", column.name);
+            }
+        }
+        self.columns[id].label.clone()
+    }
+}
+
+fn ambiguous(name: &str, span: Span) -> Error {
+    let message = format!("column reference \"{name}\" is ambiguous");
+    error(SqlState::AMBIGUOUS_COLUMN, message, span).with_hint("put the table's name or alias before it")
+}
+
+fn with_nearest<'c>(missing: Error, name: &str, known: impl Iterator<Item = &'c OutputColumn>) -> Error {
+    match frazil_catalog::nearest(name, known.map(|c| c.name.as_str())) {
+        Some(near) => missing.with_hint(format!("did you mean \"{near}\"?")),
+        None => missing,
+    }
+}

@@ -1,0 +1,204 @@
+//! ORDER BY: names of the output, positions, else expressions over the input.
+
+use super::grouping::same;
+use super::rows::Computed;
+use super::select::ordered;
+use super::select_list::Target;
+use super::{Binder, OutputColumn, Relation, error, fold};
+use frazil_functions::Operand;
+use frazil_plan::{Expr, SortKey};
+use frazil_types::{Error, Result, Span, SqlState};
+use sqlparser::ast::{Expr as SqlExpr, Ident, OrderBy, OrderByExpr, OrderByKind, UnaryOperator, Value};
+
+/// What a key sorts by.
+pub(super) enum By {
+    /// An item of the select list.
+    Target(usize),
+    /// An expression that is in no item.
+    Expression(Expr),
+}
+
+/// A key of ORDER BY.
+pub(super) struct Key {
+    pub by: By,
+    descending: bool,
+    nulls_first: bool,
+}
+
+impl Key {
+    pub fn expression_mut(&mut self) -> Option<&mut Expr> {
+        match &mut self.by {
+            By::Target(_) => None,
+            By::Expression(e) => Some(e),
+        }
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// The keys of a SELECT's order.
+    pub(super) fn order_keys(&mut self, order_by: &'a OrderBy, targets: &mut [Target]) -> Result<Vec<Key>> {
+        let mut keys = Vec::new();
+        for item in items(order_by)? {
+            let by = self.by(&item.expr, targets, "ORDER BY")?;
+            keys.push(key(item, by)?);
+        }
+        Ok(keys)
+    }
+
+    /// What an expression of ORDER BY or DISTINCT ON means.
+    pub(super) fn by(&mut self, e: &'a SqlExpr, targets: &mut [Target], clause: &str) -> Result<By> {
+        if let Some(at) = self.position_of(e, targets.len(), clause)? {
+            return Ok(By::Target(at));
+        }
+        if let SqlExpr::Identifier(name) = e
+            && let Some(at) = self.output_named(name, targets, clause)?
+        {
+            return Ok(By::Target(at));
+        }
+        let bound = self.expression(e)?;
+        let bound = self.typing.settle(bound)?;
+        let equal = |t: &Target| matches!(&t.value, Operand::Typed(value) if same(value, &bound));
+        Ok(match targets.iter().position(equal) {
+            Some(at) => By::Target(at),
+            None => By::Expression(bound),
+        })
+    }
+
+    /// The item of the select list that a name means. 42702 if it means several that differ.
+    pub(super) fn output_named(
+        &self,
+        name: &Ident,
+        targets: &[Target],
+        clause: &str,
+    ) -> Result<Option<usize>> {
+        let folded = fold(name);
+        let mut found: Option<usize> = None;
+        for (at, target) in targets.iter().enumerate() {
+            if target.name != folded {
+                continue;
+            }
+            let equal = |other: usize| match (&targets[other].value, &target.value) {
+                (Operand::Typed(a), Operand::Typed(b)) => same(a, b),
+                (Operand::Unknown(a), Operand::Unknown(b)) => a.kind == b.kind,
+                _ => false,
+            };
+            match found {
+                None => found = Some(at),
+                Some(first) if equal(first) => {}
+                Some(_) => {
+                    let message = format!("{clause} \"{folded}\" is ambiguous");
+                    return Err(error(SqlState::AMBIGUOUS_COLUMN, message, self.span(name)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn sort_key(
+        &mut self,
+        key: Key,
+        columns: &[OutputColumn],
+        computed: &mut Computed,
+    ) -> SortKey {
+        let column = match key.by {
+            By::Target(at) => columns[at].id,
+            By::Expression(e) => self.as_column(e, "sort key", computed),
+        };
+        SortKey {
+            column,
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        }
+    }
+
+    /// The order of a set operation or VALUES, whose columns have names and positions only. 0A000, 42703.
+    pub(super) fn order_output(&mut self, relation: Relation, order_by: &'a OrderBy) -> Result<Relation> {
+        let mut keys = Vec::new();
+        for item in items(order_by)? {
+            let at = match self.position_of(&item.expr, relation.columns.len(), "ORDER BY")? {
+                Some(at) => at,
+                None => self.output_position(&item.expr, &relation.columns)?,
+            };
+            let by = key(item, By::Target(at))?;
+            keys.push(self.sort_key(by, &relation.columns, &mut Computed::default()));
+        }
+        Ok(ordered(relation, keys))
+    }
+
+    fn output_position(&self, e: &SqlExpr, columns: &[OutputColumn]) -> Result<usize> {
+        let SqlExpr::Identifier(name) = e else {
+            let message = "invalid UNION/INTERSECT/EXCEPT ORDER BY clause";
+            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+                .with_detail("Only result column names can be used, not expressions or functions.")
+                .with_hint("put the set operation into a FROM clause"));
+        };
+        let folded = fold(name);
+        let span = self.span(name);
+        let mut found = columns.iter().enumerate().filter(|(_, c)| c.name == folded);
+        match (found.next(), found.next()) {
+            (Some((at, _)), None) => Ok(at),
+            (Some(_), Some(_)) => {
+                let message = format!("ORDER BY \"{folded}\" is ambiguous");
+                Err(error(SqlState::AMBIGUOUS_COLUMN, message, span))
+            }
+            (None, _) => {
+                let message = format!("column \"{folded}\" does not exist");
+                let missing = error(SqlState::UNDEFINED_COLUMN, message, span);
+                let names = columns.iter().map(|c| c.name.as_str());
+                Err(match frazil_catalog::nearest(&folded, names) {
+                    Some(near) => missing.with_hint(format!("did you mean \"{near}\"?")),
+                    None => missing,
+                })
+            }
+        }
+    }
+}
+
+fn items(order_by: &OrderBy) -> Result<&[OrderByExpr]> {
+    if order_by.interpolate.is_some() {
+        return Err(Error::unsupported("INTERPOLATE"));
+    }
+    match &order_by.kind {
+        OrderByKind::Expressions(items) => Ok(items),
+        OrderByKind::All(_) => Err(Error::unsupported("ORDER BY ALL")),
+    }
+}
+
+fn key(item: &OrderByExpr, by: By) -> Result<Key> {
+    if item.with_fill.is_some() {
+        return Err(Error::unsupported("ORDER BY … WITH FILL"));
+    }
+    let descending = item.options.asc == Some(false);
+    Ok(Key {
+        by,
+        descending,
+        nulls_first: item.options.nulls_first.unwrap_or(descending),
+    })
+}
+
+/// The number that a constant of GROUP BY, ORDER BY or DISTINCT ON is; 42601 for any other constant.
+pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<Option<(i128, Span)>> {
+    match e {
+        SqlExpr::Nested(inner) => is_position(binder, inner, clause),
+        SqlExpr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } if matches!(&**expr, SqlExpr::Value(v) if matches!(v.value, Value::Number(..))) => {
+            Ok(is_position(binder, expr, clause)?.map(|(n, span)| (-n, span)))
+        }
+        SqlExpr::Value(value) => {
+            let span = binder.place.span(value.span);
+            match &value.value {
+                Value::Placeholder(_) | Value::Boolean(_) | Value::Null => Ok(None),
+                Value::Number(text, _) if text.parse::<i128>().is_ok() => {
+                    Ok(text.parse().ok().map(|n| (n, span)))
+                }
+                _ => {
+                    let message = format!("non-integer constant in {clause}");
+                    Err(error(SqlState::SYNTAX_ERROR, message, span))
+                }
+            }
+        }
+        _ => Ok(None),
+    }
+}

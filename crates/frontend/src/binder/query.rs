@@ -1,0 +1,130 @@
+//! A query: its common table expressions, its body, and what orders and limits the body's rows.
+
+use super::{Binder, OutputColumn, Relation, error};
+use frazil_plan::{ColumnId, Operator};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use sqlparser::ast::{Fetch, LimitClause, OrderBy, Query, SetExpr};
+
+/// What becomes of quoted literals, NULLs and parameters in a select list that nothing types.
+#[derive(Clone, Copy)]
+pub(super) enum Literals<'t> {
+    /// They are text.
+    Settle,
+    /// They stay open: a set operation types them.
+    Keep,
+    /// They are of these types, by position: those of the columns to be inserted.
+    Targets(&'t [LogicalType]),
+}
+
+/// What stands behind a query's body.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tail<'a> {
+    pub order_by: Option<&'a OrderBy>,
+    pub limit: Option<&'a LimitClause>,
+    pub fetch: Option<&'a Fetch>,
+}
+
+impl<'a> Tail<'a> {
+    fn of(query: &'a Query) -> Tail<'a> {
+        Tail {
+            order_by: query.order_by.as_ref(),
+            limit: query.limit_clause.as_ref(),
+            fetch: query.fetch.as_ref(),
+        }
+    }
+
+    /// The tails within and around parentheses, of which there may be one of each clause.
+    fn around(self, inner: Tail<'a>) -> Result<Tail<'a>> {
+        let twice = |what: &str| {
+            Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                format!("multiple {what} clauses not allowed"),
+            ))
+        };
+        if self.order_by.is_some() && inner.order_by.is_some() {
+            return twice("ORDER BY");
+        }
+        let limits = |tail: &Tail| tail.limit.is_some() || tail.fetch.is_some();
+        if limits(&self) && limits(&inner) {
+            return twice("LIMIT");
+        }
+        Ok(Tail {
+            order_by: self.order_by.or(inner.order_by),
+            limit: self.limit.or(inner.limit),
+            fetch: self.fetch.or(inner.fetch),
+        })
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a query whose literals settle.
+    pub(super) fn query(&mut self, query: &'a Query) -> Result<Relation> {
+        self.query_of(query, Literals::Settle)
+    }
+
+    pub(super) fn query_of(&mut self, query: &'a Query, literals: Literals) -> Result<Relation> {
+        self.query_before(query, Tail::default(), literals)
+    }
+
+    fn query_before(&mut self, query: &'a Query, outer: Tail<'a>, literals: Literals) -> Result<Relation> {
+        super::refuse::query(query)?;
+        let tail = outer.around(Tail::of(query))?;
+        let known = self.ctes.len();
+        if let Some(with) = &query.with {
+            self.with(with)?;
+        }
+        let relation = self.body(&query.body, tail, literals);
+        self.ctes.truncate(known);
+        relation
+    }
+
+    fn body(&mut self, body: &'a SetExpr, tail: Tail<'a>, literals: Literals) -> Result<Relation> {
+        let relation = match body {
+            // Parentheses alone do not part a query from what stands behind them.
+            SetExpr::Query(inner) if inner.with.is_none() => return self.query_before(inner, tail, literals),
+            SetExpr::Select(select) => self.select(select, tail.order_by, literals)?,
+            other => {
+                let relation = self.set_expression(other, Literals::Settle)?;
+                match tail.order_by {
+                    Some(order_by) => self.order_output(relation, order_by)?,
+                    None => relation,
+                }
+            }
+        };
+        self.limit(relation, tail)
+    }
+
+    /// What a set operation combines.
+    pub(super) fn set_expression(&mut self, body: &'a SetExpr, literals: Literals) -> Result<Relation> {
+        match body {
+            SetExpr::Select(select) => self.select(select, None, literals),
+            SetExpr::Query(query) => self.query(query),
+            SetExpr::Values(values) => self.values(values),
+            SetExpr::SetOperation {
+                op,
+                set_quantifier,
+                left,
+                right,
+            } => self.set_operation(*op, *set_quantifier, left, right),
+            _ => Err(Error::unsupported("a modifying statement inside a query")),
+        }
+    }
+
+    /// The one column of a subquery used as a value. 42601.
+    pub(super) fn one_column(&self, relation: &Relation, span: Span) -> Result<ColumnId> {
+        match &relation.columns[..] {
+            [one] => Ok(one.id),
+            _ => {
+                let message = "subquery must return only one column";
+                Err(error(SqlState::SYNTAX_ERROR, message, span))
+            }
+        }
+    }
+}
+
+impl Relation {
+    /// A relation without columns yet.
+    pub fn new(op: Operator, columns: Vec<OutputColumn>) -> Relation {
+        Relation { op, columns }
+    }
+}

@@ -1,0 +1,161 @@
+//! What a query sees: the relations of its FROM, and through its level those of the queries around it.
+
+use super::{Binder, OutputColumn};
+use frazil_plan::{AggregateCall, ColumnId};
+use frazil_types::{Result, Span, SqlState};
+use std::rc::Rc;
+
+/// One query in the nest.
+#[derive(Default)]
+pub(super) struct Level {
+    /// The relations that expressions see now.
+    pub items: Vec<Item>,
+    /// Relations to the left of the one being bound, which a LATERAL subquery sees.
+    pub lateral: Vec<Item>,
+    /// The clause being bound.
+    pub clause: Clause,
+    /// Aggregates of this query, with the columns that stand for them.
+    pub aggregates: Vec<(ColumnId, AggregateCall)>,
+}
+
+/// A clause; its text is PostgreSQL's name for it in messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Clause {
+    #[default]
+    From,
+    On,
+    Where,
+    SelectList,
+    GroupBy,
+    Having,
+    OrderBy,
+    DistinctOn,
+    Limit,
+    Offset,
+    Values,
+    Filter,
+    Default,
+}
+
+impl Clause {
+    /// Its name in the message that refuses aggregates there; `None` where they may stand.
+    pub fn without_aggregates(self) -> Option<&'static str> {
+        match self {
+            Clause::From => Some("FROM clause of their own query level"),
+            Clause::On => Some("JOIN conditions"),
+            Clause::Where => Some("WHERE"),
+            Clause::GroupBy => Some("GROUP BY"),
+            Clause::Limit => Some("LIMIT"),
+            Clause::Offset => Some("OFFSET"),
+            Clause::Values => Some("VALUES"),
+            Clause::Filter => Some("FILTER"),
+            Clause::Default => Some("DEFAULT expressions"),
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn => None,
+        }
+    }
+}
+
+/// A relation in FROM, or the columns that a join with USING makes.
+#[derive(Clone)]
+pub(super) struct Item {
+    /// The alias or table name; `None` for a join without an alias.
+    pub name: Option<Rc<str>>,
+    pub columns: Rc<[OutputColumn]>,
+    /// Whether its columns are found by their names alone, and are part of `*`.
+    pub is_unqualified: bool,
+    /// A column that is never NULL in its rows, if the statement counts them.
+    pub marker: Option<ColumnId>,
+}
+
+impl Item {
+    /// A relation with a name.
+    pub fn named(name: &str, columns: Vec<OutputColumn>) -> Item {
+        Item {
+            name: Some(name.into()),
+            columns: columns.into(),
+            is_unqualified: true,
+            marker: None,
+        }
+    }
+
+    /// Columns without a relation's name.
+    pub fn unnamed(columns: Vec<OutputColumn>) -> Item {
+        Item {
+            name: None,
+            columns: columns.into(),
+            is_unqualified: true,
+            marker: None,
+        }
+    }
+}
+
+impl Binder<'_> {
+    pub(super) fn level(&mut self) -> &mut Level {
+        if self.levels.is_empty() {
+            self.levels.push(Level::default());
+        }
+        let last = self.levels.len() - 1;
+        &mut self.levels[last]
+    }
+
+    /// Depth of the query being bound.
+    pub(super) fn depth(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
+    /// Says that a column belongs to the query being bound.
+    pub(super) fn own(&mut self, id: ColumnId) {
+        let (at, depth) = (id.0 as usize, self.depth());
+        if self.owners.len() <= at {
+            self.owners.resize(at + 1, 0);
+        }
+        self.owners[at] = depth;
+    }
+
+    /// Depth of the query that a column belongs to.
+    pub(super) fn owner(&self, id: ColumnId) -> u32 {
+        self.owners.get(id.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// Binds with `items` in sight, in a clause.
+    pub(super) fn within<T>(
+        &mut self,
+        clause: Clause,
+        items: Vec<Item>,
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, Vec<Item>)> {
+        let level = self.level();
+        let before = std::mem::replace(&mut level.items, items);
+        let clause = std::mem::replace(&mut level.clause, clause);
+        let bound = bind(self);
+        let level = self.level();
+        level.clause = clause;
+        let items = std::mem::replace(&mut level.items, before);
+        Ok((bound?, items))
+    }
+
+    /// Binds in a clause.
+    pub(super) fn in_clause<T>(
+        &mut self,
+        clause: Clause,
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = std::mem::replace(&mut self.level().clause, clause);
+        let bound = bind(self);
+        self.level().clause = before;
+        bound
+    }
+
+    /// 42712 if two relations have one name.
+    pub(super) fn distinct_names(&self, left: &[Item], right: &[Item], span: Span) -> Result<()> {
+        for item in right {
+            let Some(name) = &item.name else { continue };
+            if left.iter().any(|l| l.name.as_ref() == Some(name)) {
+                let message = format!("table name \"{name}\" specified more than once");
+                return Err(super::error(SqlState::DUPLICATE_ALIAS, message, span)
+                    .with_hint("give one of them another alias"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! SELECT: its clauses in PostgreSQL's order, then the operators.
+
+use super::grouping::Grouping;
+use super::order_by::Key;
+use super::query::Literals;
+use super::rows::{Computed, filtered};
+use super::scope::{Clause, Level};
+use super::select_list::Target;
+use super::{Binder, OutputColumn, Relation};
+use frazil_functions::{CastContext, Operand};
+use frazil_plan::{Expr, Operator, RowCount, SortKey};
+use frazil_types::Result;
+use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
+
+impl<'a> Binder<'a> {
+    /// Binds SELECT with its ORDER BY.
+    pub(super) fn select(
+        &mut self,
+        select: &'a Select,
+        order_by: Option<&'a OrderBy>,
+        literals: Literals,
+    ) -> Result<Relation> {
+        super::refuse::select(select)?;
+        self.levels.push(Level::default());
+        let bound = self.select_inside(select, order_by, literals);
+        self.levels.pop();
+        bound
+    }
+
+    fn select_inside(
+        &mut self,
+        select: &'a Select,
+        order_by: Option<&'a OrderBy>,
+        literals: Literals,
+    ) -> Result<Relation> {
+        let from = self.from(&select.from)?;
+        let level = self.level();
+        level.items = from.items;
+        let mut targets = self.in_clause(Clause::SelectList, |b| b.select_list(&select.projection))?;
+        let condition = self.condition(select.selection.as_ref(), Clause::Where, "WHERE")?;
+        let having = self.condition(select.having.as_ref(), Clause::Having, "HAVING")?;
+        let mut keys = match order_by {
+            Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &mut targets))?,
+            None => Vec::new(),
+        };
+        let groups = self.in_clause(Clause::GroupBy, |b| b.group_by(&select.group_by, &mut targets))?;
+        let on = match &select.distinct {
+            Some(Distinct::On(list)) => {
+                Some(self.in_clause(Clause::DistinctOn, |b| b.distinct_on(list, &mut targets))?)
+            }
+            _ => None,
+        };
+        let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
+        let mut values = self.settle_targets(&targets, literals, keeps)?;
+        let mut op = filtered(from.op, condition);
+        let aggregates = std::mem::take(&mut self.level().aggregates);
+        if groups.is_some() || having.is_some() || !aggregates.is_empty() {
+            let grouping = Grouping::new(self, groups.unwrap_or_default());
+            let mut having = having;
+            let read = values
+                .iter_mut()
+                .flatten()
+                .chain(keys.iter_mut().filter_map(Key::expression_mut));
+            for e in read.chain(&mut having) {
+                grouping.replace(self, e, &aggregates)?;
+            }
+            op = filtered(grouping.above(op, aggregates), having);
+        }
+        let distinct = match (&select.distinct, on) {
+            (_, Some(on)) => Distinctness::On(on),
+            (Some(Distinct::Distinct), None) => Distinctness::Rows,
+            _ => Distinctness::No,
+        };
+        self.project(op, targets, values, keys, distinct)
+    }
+
+    fn condition(
+        &mut self,
+        condition: Option<&'a SqlExpr>,
+        clause: Clause,
+        place: &str,
+    ) -> Result<Option<Expr>> {
+        let Some(condition) = condition else {
+            return Ok(None);
+        };
+        let bound = self.in_clause(clause, |b| b.expression(condition))?;
+        self.typing.predicate(bound, place).map(Some)
+    }
+
+    /// Types what is still open in the select list; `None` for what stays so.
+    fn settle_targets(
+        &mut self,
+        targets: &[Target],
+        literals: Literals,
+        keeps: bool,
+    ) -> Result<Vec<Option<Expr>>> {
+        let mut values = Vec::with_capacity(targets.len());
+        for (i, target) in targets.iter().enumerate() {
+            let value = target.value.clone();
+            values.push(match (&value, literals) {
+                (Operand::Unknown(_), Literals::Keep) if keeps => None,
+                (Operand::Unknown(_), Literals::Targets(types)) if i < types.len() => {
+                    let span = value.span();
+                    Some(self.typing.cast(value, types[i], CastContext::Assignment, span)?)
+                }
+                _ => Some(self.typing.settle(value)?),
+            });
+        }
+        Ok(values)
+    }
+
+    /// The select list above the rows, then DISTINCT and the order.
+    fn project(
+        &mut self,
+        op: Operator,
+        targets: Vec<Target>,
+        values: Vec<Option<Expr>>,
+        keys: Vec<Key>,
+        distinct: Distinctness,
+    ) -> Result<Relation> {
+        let mut computed = Computed::default();
+        let mut columns = Vec::with_capacity(targets.len());
+        for (target, value) in targets.iter().zip(values) {
+            let (id, open) = match (value, &target.value) {
+                (Some(e), _) => (self.as_column(e, &target.name, &mut computed), None),
+                (None, Operand::Unknown(open)) => {
+                    let id = self
+                        .columns
+                        .add(target.name.clone(), frazil_types::LogicalType::Text, true);
+                    (id, Some(open.clone()))
+                }
+                (None, Operand::Typed(e)) => (self.as_column(e.clone(), &target.name, &mut computed), None),
+            };
+            let name = target.name.clone();
+            columns.push(OutputColumn { name, id, open });
+        }
+        let mut sorted = Vec::with_capacity(keys.len());
+        for key in keys {
+            sorted.push(self.sort_key(key, &columns, &mut computed));
+        }
+        let relation = Relation::new(computed.above(op), columns);
+        match distinct {
+            Distinctness::No => Ok(ordered(relation, sorted)),
+            Distinctness::Rows => self.distinct_sorted(relation, sorted),
+            Distinctness::On(on) => self.first_of_each(relation, on, sorted),
+        }
+    }
+}
+
+/// What DISTINCT asks.
+enum Distinctness {
+    No,
+    Rows,
+    On(Vec<super::distinct::OnKey>),
+}
+
+/// Rows in an order, if there is one.
+pub(super) fn ordered(relation: Relation, keys: Vec<SortKey>) -> Relation {
+    if keys.is_empty() {
+        return relation;
+    }
+    let op = Operator::Sort {
+        input: Box::new(relation.op),
+        keys,
+        limit: None,
+        offset: RowCount::Constant(0),
+    };
+    Relation::new(op, relation.columns)
+}

@@ -1,0 +1,153 @@
+//! The select list: expressions, and what `*` stands for.
+
+use super::names::unqualified;
+use super::scope::Item;
+use super::{Binder, OutputColumn, column_name, error, fold};
+use frazil_functions::Operand;
+use frazil_plan::Expr;
+use frazil_types::{Error, Result, Span, SqlState};
+use sqlparser::ast::{
+    ExcludeSelectItem, Ident, ObjectName, ReplaceSelectItem, SelectItem, SelectItemQualifiedWildcardKind,
+    WildcardAdditionalOptions,
+};
+
+/// An item of the select list.
+pub(super) struct Target {
+    pub name: String,
+    pub value: Operand,
+}
+
+impl<'a> Binder<'a> {
+    pub(super) fn select_list(&mut self, items: &'a [SelectItem]) -> Result<Vec<Target>> {
+        let mut targets = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                SelectItem::UnnamedExpr(e) => {
+                    let value = self.expression(e)?;
+                    let name = column_name::of(e);
+                    targets.push(Target { name, value });
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let value = self.expression(expr)?;
+                    if alias.quote_style == Some('\'') {
+                        self.not_reserved(alias)?;
+                    }
+                    let name = fold(alias);
+                    targets.push(Target { name, value });
+                }
+                SelectItem::ExprWithAliases { .. } => {
+                    return Err(Error::unsupported("several aliases of a column"));
+                }
+                SelectItem::QualifiedWildcard(kind, options) => {
+                    let columns = self.qualified_wildcard(kind)?;
+                    self.wildcard(columns, options, &mut targets)?;
+                }
+                SelectItem::Wildcard(options) => {
+                    let columns = unqualified(&self.level().items).cloned().collect();
+                    let span = self.place.span(options.wildcard_token.0.span);
+                    if self.level().items.is_empty() {
+                        let message = "SELECT * with no tables specified is not valid";
+                        return Err(error(SqlState::SYNTAX_ERROR, message, span));
+                    }
+                    self.wildcard(columns, options, &mut targets)?;
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    fn qualified_wildcard(&mut self, kind: &SelectItemQualifiedWildcardKind) -> Result<Vec<OutputColumn>> {
+        match kind {
+            SelectItemQualifiedWildcardKind::ObjectName(name) => {
+                Ok(self.wildcard_item(name)?.columns.to_vec())
+            }
+            SelectItemQualifiedWildcardKind::Expr(_) => {
+                Err(Error::unsupported("the fields of an expression"))
+            }
+        }
+    }
+
+    /// The relation that `name.*` speaks of. 42P01.
+    pub(super) fn wildcard_item(&self, name: &ObjectName) -> Result<&Item> {
+        let span = self.name_span(name);
+        let parts: Vec<&Ident> = name.0.iter().filter_map(|p| p.as_ident()).collect();
+        let table = match &parts[..] {
+            [table] => fold(table),
+            [schema, table] if matches!(fold(schema).as_str(), "public" | "main") => fold(table),
+            _ => name.to_string(),
+        };
+        self.relation(&table)
+            .ok_or_else(|| self.missing_relation(&table, span))
+    }
+
+    fn wildcard(
+        &mut self,
+        columns: Vec<OutputColumn>,
+        options: &'a WildcardAdditionalOptions,
+        targets: &mut Vec<Target>,
+    ) -> Result<()> {
+        let span = self.place.span(options.wildcard_token.0.span);
+        let refused = [
+            (options.opt_ilike.is_some(), "* ILIKE"),
+            (options.opt_except.is_some(), "* EXCEPT (write EXCLUDE)"),
+            (options.opt_rename.is_some(), "* RENAME"),
+            (options.opt_alias.is_some(), "an alias of *"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|r| r.0) {
+            return Err(Error::unsupported(what).at_span(span));
+        }
+        let first = targets.len();
+        let excluded = self.excluded(options.opt_exclude.as_ref(), &columns)?;
+        for column in columns {
+            if !excluded.contains(&column.name) {
+                let value = Expr::column(column.id, &self.columns).at(span).into();
+                let name = column.name;
+                targets.push(Target { name, value });
+            }
+        }
+        match &options.opt_replace {
+            Some(replace) => self.replaced(replace, &mut targets[first..]),
+            None => Ok(()),
+        }
+    }
+
+    fn excluded(&self, exclude: Option<&ExcludeSelectItem>, columns: &[OutputColumn]) -> Result<Vec<String>> {
+        let names: &[ObjectName] = match exclude {
+            None => &[],
+            Some(ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
+            Some(ExcludeSelectItem::Multiple(names)) => names,
+        };
+        let mut out = Vec::new();
+        for name in names {
+            let ident = name.0.last().and_then(|p| p.as_ident());
+            let folded = ident.map(fold).unwrap_or_default();
+            self.wildcard_column(
+                &folded,
+                columns.iter().any(|c| c.name == folded),
+                self.name_span(name),
+            )?;
+            out.push(folded);
+        }
+        Ok(out)
+    }
+
+    fn wildcard_column(&self, name: &str, is_there: bool, span: Span) -> Result<()> {
+        if is_there {
+            return Ok(());
+        }
+        let message = format!("column \"{name}\" does not exist among those of *");
+        Err(error(SqlState::UNDEFINED_COLUMN, message, span))
+    }
+
+    fn replaced(&mut self, replace: &'a ReplaceSelectItem, targets: &mut [Target]) -> Result<()> {
+        for item in &replace.items {
+            let name = fold(&item.column_name);
+            let found = targets.iter_mut().find(|t| t.name == name);
+            self.wildcard_column(&name, found.is_some(), self.span(&item.column_name))?;
+            if let Some(target) = found {
+                target.value = self.expression(&item.expr)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! UNION, INTERSECT and EXCEPT.
+
+use super::distinct::null_safe_equal;
+use super::query::Literals;
+use super::{Binder, OutputColumn, Relation, error};
+use frazil_functions::{CastContext, Operand};
+use frazil_plan::{ColumnId, Expr, JoinKind, Operator};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
+
+impl<'a> Binder<'a> {
+    pub(super) fn set_operation(
+        &mut self,
+        op: SetOperator,
+        quantifier: SetQuantifier,
+        left: &'a SetExpr,
+        right: &'a SetExpr,
+    ) -> Result<Relation> {
+        let all = match quantifier {
+            SetQuantifier::All => true,
+            SetQuantifier::None | SetQuantifier::Distinct => false,
+            _ => return Err(Error::unsupported("a set operation BY NAME")),
+        };
+        let name = match op {
+            SetOperator::Union => "UNION",
+            SetOperator::Intersect => "INTERSECT",
+            SetOperator::Except => "EXCEPT",
+            SetOperator::Minus => return Err(Error::unsupported("MINUS (write EXCEPT)")),
+        };
+        let left = self.set_expression(left, Literals::Keep)?;
+        let right = self.set_expression(right, Literals::Keep)?;
+        if left.columns.len() != right.columns.len() {
+            let message = format!("each {name} query must have the same number of columns");
+            return Err(error(SqlState::SYNTAX_ERROR, message, Span::NONE));
+        }
+        let (left, right) = self.of_one_type(left, right, name)?;
+        match (op, all) {
+            (SetOperator::Union, true) => Ok(self.union(left, right)),
+            (SetOperator::Union, false) => {
+                let both = self.union(left, right);
+                Ok(self.distinct_rows(both))
+            }
+            (_, true) => Err(Error::unsupported(format!("{name} ALL"))),
+            (SetOperator::Intersect, false) => Ok(self.matching(left, right, JoinKind::ProbeSemi)),
+            (_, false) => Ok(self.matching(left, right, JoinKind::ProbeAnti)),
+        }
+    }
+
+    /// Brings the columns of both sides to common types. 42804.
+    fn of_one_type(&mut self, left: Relation, right: Relation, name: &str) -> Result<(Relation, Relation)> {
+        let mut types = Vec::with_capacity(left.columns.len());
+        for (l, r) in left.columns.iter().zip(&right.columns) {
+            let (l, r) = (self.operand(l), self.operand(r));
+            types.push(self.typing.common_type(&[&l, &r], name)?);
+        }
+        Ok((
+            self.cast_columns(left, &types)?,
+            self.cast_columns(right, &types)?,
+        ))
+    }
+
+    fn operand(&self, column: &OutputColumn) -> Operand {
+        match &column.open {
+            Some(open) => Operand::Unknown(open.clone()),
+            None => Expr::column(column.id, &self.columns).into(),
+        }
+    }
+
+    /// The relation with its columns cast where their types are others.
+    fn cast_columns(&mut self, relation: Relation, types: &[LogicalType]) -> Result<Relation> {
+        let mut expressions: Vec<(ColumnId, Expr)> = Vec::new();
+        let mut columns = Vec::with_capacity(types.len());
+        for (column, ty) in relation.columns.into_iter().zip(types) {
+            if column.open.is_none() && self.columns[column.id].ty == *ty {
+                columns.push(column);
+                continue;
+            }
+            let operand = self.operand(&column);
+            let span = operand.span();
+            let e = self.typing.cast(operand, *ty, CastContext::Implicit, span)?;
+            let id = self.columns.add(column.name.clone(), e.ty, e.nullable);
+            expressions.push((id, e));
+            columns.push(OutputColumn::new(column.name, id));
+        }
+        let op = super::rows::Computed { expressions }.above(relation.op);
+        Ok(Relation::new(op, columns))
+    }
+
+    fn union(&mut self, left: Relation, right: Relation) -> Relation {
+        let ids = |relation: &Relation| relation.columns.iter().map(|c| c.id).collect::<Vec<_>>();
+        let (of_left, of_right) = (ids(&left), ids(&right));
+        // A union of a union is one of all.
+        if let Operator::UnionAll { mut inputs, columns } = left.op {
+            let made = columns.clone();
+            if of_left == made {
+                for (id, from) in made.iter().zip(&of_right) {
+                    self.columns[*id].nullable |= self.columns[*from].nullable;
+                }
+                inputs.push((right.op, of_right));
+                let op = Operator::UnionAll { inputs, columns };
+                return Relation::new(op, left.columns);
+            }
+            let left = Relation::new(Operator::UnionAll { inputs, columns }, left.columns);
+            return self.union_of_two(left, right, (of_left, of_right));
+        }
+        self.union_of_two(left, right, (of_left, of_right))
+    }
+
+    fn union_of_two(
+        &mut self,
+        left: Relation,
+        right: Relation,
+        (of_left, of_right): (Vec<ColumnId>, Vec<ColumnId>),
+    ) -> Relation {
+        let mut columns = Vec::with_capacity(left.columns.len());
+        for (l, r) in left.columns.iter().zip(&right.columns) {
+            let nullable = self.columns[l.id].nullable || self.columns[r.id].nullable;
+            let id = self.columns.add(l.name.clone(), self.columns[l.id].ty, nullable);
+            columns.push(OutputColumn::new(l.name.clone(), id));
+        }
+        let op = Operator::UnionAll {
+            inputs: vec![(left.op, of_left), (right.op, of_right)],
+            columns: columns.iter().map(|c| c.id).collect(),
+        };
+        Relation::new(op, columns)
+    }
+
+    /// Distinct rows of the left with, or without, an equal row on the right. NULLs are equal.
+    fn matching(&mut self, left: Relation, right: Relation, kind: JoinKind) -> Relation {
+        let left = self.distinct_rows(left);
+        let mut equal = Vec::with_capacity(left.columns.len());
+        for (l, r) in left.columns.iter().zip(&right.columns) {
+            let (l, r) = (
+                Expr::column(l.id, &self.columns),
+                Expr::column(r.id, &self.columns),
+            );
+            equal.push(null_safe_equal(r, l));
+        }
+        let op = Operator::Join {
+            kind,
+            build: Box::new(right.op),
+            probe: Box::new(left.op),
+            keys: Vec::new(),
+            residual: Expr::conjunction(equal),
+            null_aware: false,
+        };
+        Relation::new(op, left.columns)
+    }
+}

@@ -1,0 +1,156 @@
+//! Subqueries inside expressions: scalar ones, EXISTS, IN, ANY and ALL.
+
+use super::expression::{boolean, operator_name, row_span, row_value};
+use super::scope::Clause;
+use super::{Binder, Relation, error};
+use frazil_functions::Operand;
+use frazil_plan::{Expr, ExprKind, Subquery, SubqueryKind};
+use frazil_types::{Result, Span, SqlState};
+use sqlparser::ast::{BinaryOperator, Expr as SqlExpr, Query, SetExpr};
+
+/// ANY (SOME) or ALL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quantifier {
+    Any,
+    All,
+}
+
+impl<'a> Binder<'a> {
+    /// `(SELECT …)` as a value.
+    pub(super) fn scalar_subquery(&mut self, query: &'a Query) -> Result<Operand> {
+        let span = self.query_span(query);
+        let relation = self.query(query)?;
+        let id = self.one_column(&relation, span)?;
+        let ty = self.columns[id].ty;
+        let kind = ExprKind::Subquery(Box::new(Subquery {
+            kind: SubqueryKind::Scalar,
+            root: relation.op,
+            columns: vec![id],
+        }));
+        Ok(Expr::new(kind, ty, true).at(span).into())
+    }
+
+    pub(super) fn exists(&mut self, query: &'a Query, negated: bool) -> Result<Operand> {
+        let span = self.query_span(query);
+        let relation = self.query(query)?;
+        let columns = relation.columns.iter().map(|c| c.id).collect();
+        let kind = ExprKind::Subquery(Box::new(Subquery {
+            kind: SubqueryKind::Exists,
+            root: relation.op,
+            columns,
+        }));
+        self.negated(boolean(kind, false, span), negated, span)
+    }
+
+    /// `x IN (SELECT …)`, also of a row value.
+    pub(super) fn in_subquery(&mut self, x: &'a SqlExpr, query: &'a Query, negated: bool) -> Result<Operand> {
+        let any = self.any(x, "=", query, Quantifier::Any)?;
+        let span = any.span();
+        self.negated(any, negated, span)
+    }
+
+    pub(super) fn any_or_all(
+        &mut self,
+        x: &'a SqlExpr,
+        op: &'a BinaryOperator,
+        right: &'a SqlExpr,
+        quantifier: Quantifier,
+    ) -> Result<Operand> {
+        let name = operator_name(op)?;
+        let mut right = right;
+        while let SqlExpr::Nested(inner) = right {
+            right = inner;
+        }
+        let SqlExpr::Subquery(query) = right else {
+            let bound = self.expression(x)?;
+            let at = self.place.operator_after(bound.span(), name.len());
+            let message = "op ANY/ALL (array) requires array on right side";
+            return Err(
+                error(SqlState::WRONG_OBJECT_TYPE, message, at).with_hint("write IN (…) or a subquery")
+            );
+        };
+        self.any(x, &name, query, quantifier)
+    }
+
+    /// Whether a condition holds for any row of a subquery, or for all.
+    fn any(&mut self, x: &'a SqlExpr, op: &str, query: &'a Query, quantifier: Quantifier) -> Result<Operand> {
+        let left = match row_value(x) {
+            Some(parts) => self.expressions(parts)?,
+            None => vec![self.expression(x)?],
+        };
+        let span = row_span(&left);
+        let at = self.place.operator_after(span, op.len());
+        let relation = self.query(query)?;
+        let condition = self.condition_on(left, op, &relation, at)?;
+        let condition = match quantifier {
+            Quantifier::Any => condition,
+            Quantifier::All => self.typing.not(condition, at)?,
+        };
+        let condition = self.typing.predicate(condition, "IN")?;
+        let kind = ExprKind::Subquery(Box::new(Subquery {
+            kind: SubqueryKind::Any(condition),
+            columns: relation.columns.iter().map(|c| c.id).collect(),
+            root: relation.op,
+        }));
+        let any = boolean(kind, true, span);
+        self.negated(any, quantifier == Quantifier::All, span)
+    }
+
+    /// The comparison of an operand or row with a subquery's columns. 42601.
+    fn condition_on(
+        &mut self,
+        left: Vec<Operand>,
+        op: &str,
+        relation: &Relation,
+        at: Span,
+    ) -> Result<Operand> {
+        if relation.columns.len() != left.len() {
+            let message = if relation.columns.len() > left.len() {
+                "subquery has too many columns"
+            } else {
+                "subquery has too few columns"
+            };
+            return Err(error(SqlState::SYNTAX_ERROR, message, at));
+        }
+        let mut right: Vec<Operand> = relation
+            .columns
+            .iter()
+            .map(|c| Expr::column(c.id, &self.columns).into())
+            .collect();
+        let mut left = left;
+        match (left.pop(), right.pop()) {
+            (Some(l), Some(r)) if left.is_empty() => self.typing.infix(op, l, r, at, &mut self.columns),
+            (Some(l), Some(r)) => {
+                left.push(l);
+                right.push(r);
+                self.typing.row_compare(op, left, right, at, &mut self.columns)
+            }
+            _ => Err(error(SqlState::SYNTAX_ERROR, "subquery has too few columns", at)),
+        }
+    }
+
+    /// Where a subquery begins.
+    fn query_span(&self, query: &Query) -> Span {
+        let with = query.with.as_ref().map(|w| w.with_token.0.span);
+        let mut body = &*query.body;
+        let begins = loop {
+            match body {
+                SetExpr::SetOperation { left, .. } => body = left,
+                SetExpr::Query(inner) => body = &inner.body,
+                SetExpr::Select(select) => break Some(select.select_token.0.span),
+                SetExpr::Values(values) => break values.rows.first().map(|r| r.opening_token.0.span),
+                _ => break None,
+            }
+        };
+        match with.or(begins) {
+            Some(span) => self.place.span(span),
+            None => Span::NONE,
+        }
+    }
+
+    /// Whether aggregates may stand in the clause being bound; its name if not.
+    pub(super) fn clause_without_aggregates(&self, depth: u32) -> Option<&'static str> {
+        let level = self.levels.get((depth as usize).checked_sub(1)?)?;
+        Clause::without_aggregates(level.clause)
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads tokens one after another: statements that sqlparser does not know.
+
+use super::fold;
+use super::source::Source;
+use frazil_types::{Error, Result, SqlState};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// A place among the tokens of a statement.
+pub(crate) struct Cursor<'a> {
+    pub(super) source: &'a Source,
+    words: &'a [TokenWithSpan],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(source: &'a Source, words: &'a [TokenWithSpan]) -> Cursor<'a> {
+        Cursor { source, words, at: 0 }
+    }
+
+    /// The tokens not read yet.
+    pub(super) fn rest(&self) -> &'a [TokenWithSpan] {
+        self.words.get(self.at..).unwrap_or_default()
+    }
+
+    /// The next word, folded, if the next token is one.
+    pub fn word(&self) -> Option<String> {
+        match &self.words.get(self.at)?.token {
+            Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_lowercase()),
+            _ => None,
+        }
+    }
+
+    pub fn peek(&self) -> Option<&Token> {
+        self.words.get(self.at).map(|t| &t.token)
+    }
+
+    pub fn next(&mut self) -> Option<Token> {
+        let token = self.words.get(self.at).map(|t| t.token.clone());
+        self.at += 1;
+        token
+    }
+
+    pub fn take(&mut self, word: &str) -> bool {
+        let found = self.word().as_deref() == Some(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn take_token(&mut self, token: &Token) -> bool {
+        let found = self.peek() == Some(token);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.take(word) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    pub fn expect(&mut self, token: &Token) -> Result<()> {
+        if self.take_token(token) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    /// A name, folded unless quoted.
+    pub fn name(&mut self) -> Result<String> {
+        match self.peek() {
+            Some(Token::Word(w)) => {
+                let name = fold(w);
+                self.at += 1;
+                Ok(name)
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// A table's name, perhaps with the one schema before it.
+    pub fn table_name(&mut self) -> Result<String> {
+        let name = self.name()?;
+        if matches!(name.as_str(), "public" | "main") && self.take_token(&Token::Period) {
+            return self.name();
+        }
+        Ok(name)
+    }
+
+    pub fn dotted_name(&mut self) -> Result<String> {
+        let mut name = self.name()?;
+        while self.take_token(&Token::Period) {
+            name = format!("{name}.{}", self.name()?);
+        }
+        Ok(name)
+    }
+
+    pub fn end(&self) -> Result<()> {
+        if self.at >= self.words.len() {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    /// The syntax error at the next token.
+    pub fn error(&self) -> Error {
+        match self.words.get(self.at) {
+            Some(t) => {
+                let message = format!("syntax error at or near \"{}\"", self.source.token_text(t.span));
+                let position = self.source.position(self.source.byte(t.span.start));
+                Error::new(SqlState::SYNTAX_ERROR, message).at_position(position)
+            }
+            None => {
+                let end = self.words.last().map_or(0, |t| self.source.byte(t.span.end));
+                let message = "syntax error at end of input";
+                Error::new(SqlState::SYNTAX_ERROR, message).at_position(self.source.position(end))
+            }
+        }
+    }
+
+    /// The syntax error at the token just read.
+    pub fn error_before(&mut self) -> Error {
+        self.at = self.at.saturating_sub(1);
+        self.error()
+    }
+}

@@ -1,0 +1,260 @@
+//! PostgreSQL's dialect as sqlparser knows it, with what it does otherwise than PostgreSQL set right.
+
+use sqlparser::ast::{Expr, Ident, ObjectName, UnaryOperator};
+use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
+use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
+use std::any::TypeId;
+
+/// The dialect of Frazil.
+#[derive(Debug)]
+pub(super) struct FrazilDialect;
+
+const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Precedences between those that sqlparser names.
+const OTHER_OPERATOR: u8 = 70;
+const BETWEEN: u8 = 60;
+const IS: u8 = 40;
+/// Tighter than every infix operator but `::` and `[`.
+const SIGN: u8 = 120;
+
+/// What [`super::tokens`] writes for IS [NOT] DISTINCT FROM, whose right side sqlparser would read too far.
+pub(crate) const IS_DISTINCT_FROM: &str = "is distinct from";
+pub(crate) const IS_NOT_DISTINCT_FROM: &str = "is not distinct from";
+
+/// Marks the lower bound of BETWEEN SYMMETRIC: no name that a statement can write.
+pub(crate) const SYMMETRIC: &str = "\u{0}symmetric";
+
+impl Dialect for FrazilDialect {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<PostgreSqlDialect>()
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        POSTGRES.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        ch == '"'
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_part(ch)
+    }
+
+    fn is_custom_operator_part(&self, ch: char) -> bool {
+        POSTGRES.is_custom_operator_part(ch)
+    }
+
+    fn supports_unicode_string_literal(&self) -> bool {
+        true
+    }
+
+    fn supports_string_escape_constant(&self) -> bool {
+        true
+    }
+
+    fn supports_numeric_literal_underscores(&self) -> bool {
+        true
+    }
+
+    fn supports_nested_comments(&self) -> bool {
+        true
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_within_after_array_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+
+    fn supports_empty_projections(&self) -> bool {
+        true
+    }
+
+    fn supports_bitwise_shift_operators(&self) -> bool {
+        true
+    }
+
+    fn supports_notnull_operator(&self) -> bool {
+        true
+    }
+
+    fn supports_interval_options(&self) -> bool {
+        true
+    }
+
+    fn supports_comma_separated_trim(&self) -> bool {
+        true
+    }
+
+    fn supports_insert_table_alias(&self) -> bool {
+        true
+    }
+
+    fn supports_create_table_like_parenthesized(&self) -> bool {
+        true
+    }
+
+    fn supports_comment_on(&self) -> bool {
+        true
+    }
+
+    fn supports_array_typedef_with_brackets(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_exclude(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_replace(&self) -> bool {
+        true
+    }
+
+    fn allow_extract_custom(&self) -> bool {
+        true
+    }
+
+    fn allow_extract_single_quotes(&self) -> bool {
+        true
+    }
+
+    fn supports_alter_column_type_using(&self) -> bool {
+        true
+    }
+
+    fn prec_value(&self, prec: Precedence) -> u8 {
+        POSTGRES.prec_value(prec)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        match &parser.peek_token_ref().token {
+            Token::CustomBinaryOperator(name) if name == IS_DISTINCT_FROM || name == IS_NOT_DISTINCT_FROM => {
+                Some(Ok(IS))
+            }
+            Token::Tilde
+            | Token::TildeAsterisk
+            | Token::ExclamationMarkTilde
+            | Token::ExclamationMarkTildeAsterisk
+            | Token::DoubleTilde
+            | Token::DoubleTildeAsterisk
+            | Token::ExclamationMarkDoubleTilde
+            | Token::ExclamationMarkDoubleTildeAsterisk => Some(Ok(OTHER_OPERATOR)),
+            // There is no postfix operator and no XOR in PostgreSQL.
+            Token::ExclamationMark => Some(Ok(self.prec_unknown())),
+            Token::Word(w) if w.keyword == Keyword::XOR => Some(Ok(self.prec_unknown())),
+            _ => POSTGRES.get_next_precedence(parser),
+        }
+    }
+
+    /// Words that sqlparser does not read as a column's name when what they begin does not parse. Without this
+    /// every level of nesting would be read twice.
+    fn is_reserved_for_identifier(&self, kw: Keyword) -> bool {
+        matches!(
+            kw,
+            Keyword::CASE
+                | Keyword::CAST
+                | Keyword::EXISTS
+                | Keyword::NOT
+                | Keyword::ARRAY
+                | Keyword::EXTRACT
+                | Keyword::POSITION
+                | Keyword::SUBSTRING
+                | Keyword::TRIM
+                | Keyword::OVERLAY
+                | Keyword::CURRENT_CATALOG
+                | Keyword::CURRENT_USER
+                | Keyword::SESSION_USER
+                | Keyword::USER
+                | Keyword::CURRENT_TIMESTAMP
+                | Keyword::CURRENT_TIME
+                | Keyword::CURRENT_DATE
+                | Keyword::LOCALTIME
+                | Keyword::LOCALTIMESTAMP
+        )
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        match &parser.peek_token_ref().token {
+            Token::Minus => Some(prefix(parser, UnaryOperator::Minus, SIGN)),
+            Token::Plus => Some(prefix(parser, UnaryOperator::Plus, SIGN)),
+            Token::Tilde => Some(prefix(parser, UnaryOperator::BitwiseNot, OTHER_OPERATOR)),
+            Token::AtSign => Some(prefix(parser, UnaryOperator::PGAbs, OTHER_OPERATOR)),
+            Token::PGSquareRoot => Some(prefix(parser, UnaryOperator::PGSquareRoot, OTHER_OPERATOR)),
+            Token::PGCubeRoot => Some(prefix(parser, UnaryOperator::PGCubeRoot, OTHER_OPERATOR)),
+            Token::Word(w) if w.quote_style.is_none() => match w.keyword {
+                Keyword::CEIL
+                | Keyword::FLOOR
+                | Keyword::CONVERT
+                | Keyword::SUBSTR
+                | Keyword::TRY_CAST
+                | Keyword::SAFE_CAST
+                | Keyword::TRY_CONVERT => plain_name(parser),
+                Keyword::EXTRACT | Keyword::SUBSTRING | Keyword::TRIM | Keyword::OVERLAY => {
+                    let calls = parser.peek_nth_token_ref(1).token == Token::LParen;
+                    if calls { None } else { plain_name(parser) }
+                }
+                Keyword::SYMMETRIC => Some(symmetric(parser)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn is_column_alias(&self, kw: &Keyword, _: &mut Parser) -> bool {
+        !RESERVED_FOR_COLUMN_ALIAS.contains(kw)
+    }
+
+    fn is_table_factor_alias(&self, explicit: bool, kw: &Keyword, _: &mut Parser) -> bool {
+        !super::keywords::is_reserved_keyword(*kw) && (explicit || !RESERVED_FOR_TABLE_ALIAS.contains(kw))
+    }
+}
+
+fn prefix(parser: &mut Parser, op: UnaryOperator, precedence: u8) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let expr = Box::new(parser.parse_subexpr(precedence)?);
+    Ok(Expr::UnaryOp { op, expr })
+}
+
+/// A word that sqlparser gives a grammar of its own, as the function or column that it names. `None` where it is
+/// the first part of a longer name.
+fn plain_name(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+    let next = &parser.peek_nth_token_ref(1).token;
+    let (calls, is_compound) = (*next == Token::LParen, *next == Token::Period);
+    if is_compound {
+        return None;
+    }
+    let name = match parser.parse_identifier() {
+        Ok(name) => name,
+        Err(e) => return Some(Err(e)),
+    };
+    if calls {
+        return Some(parser.parse_function(ObjectName::from(vec![name])));
+    }
+    Some(Ok(Expr::Identifier(name)))
+}
+
+/// `SYMMETRIC low`, which only BETWEEN may be before.
+fn symmetric(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let span = parser.next_token().span;
+    let value = Box::new(parser.parse_subexpr(BETWEEN)?);
+    let prefix = Ident {
+        value: SYMMETRIC.to_string(),
+        quote_style: None,
+        span,
+    };
+    Ok(Expr::Prefixed { prefix, value })
+}

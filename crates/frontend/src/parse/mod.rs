@@ -1,0 +1,223 @@
+//! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
+
+mod cursor;
+mod depth;
+mod dialect;
+mod keywords;
+mod own;
+mod source;
+mod tokens;
+
+pub(crate) use cursor::Cursor;
+pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
+pub(crate) use keywords::is_reserved;
+pub(crate) use source::Place;
+
+use crate::ExplainMode;
+use crate::copy::{self, CopyStatement};
+use crate::deep_stack::{Deep, on_deep_stack};
+use dialect::FrazilDialect;
+use frazil_types::{Error, Result, SqlState, Value};
+use source::Source;
+use sqlparser::ast::Statement as Ast;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
+use std::sync::Arc;
+
+/// A statement that was read but not yet bound.
+#[derive(Clone, Debug)]
+pub struct ParsedStatement {
+    /// Its source text, without the semicolon.
+    pub text: String,
+    pub(crate) kind: ParsedKind,
+    pub(crate) place: Place,
+    /// Whether it counts the rows of a relation: `count(t.*)`.
+    pub(crate) counts_rows: bool,
+    depth: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ParsedKind {
+    Ast(Arc<Deep<Ast>>),
+    Copy(CopyStatement),
+    Freeze {
+        table: String,
+        order_by: Option<String>,
+    },
+    Checkpoint,
+    Begin,
+    Commit,
+    Rollback,
+    Set {
+        name: String,
+        value: Value,
+    },
+    Show {
+        name: String,
+    },
+    ShowTables,
+    Describe {
+        table: String,
+    },
+    Explain {
+        mode: ExplainMode,
+        analyze: bool,
+        inner: Box<ParsedStatement>,
+    },
+}
+
+impl ParsedStatement {
+    /// Whether it returns rows.
+    pub fn returns_rows(&self) -> bool {
+        match &self.kind {
+            ParsedKind::Ast(ast) => matches!(ast.get(), Some(Ast::Query(_))),
+            ParsedKind::Show { .. }
+            | ParsedKind::ShowTables
+            | ParsedKind::Describe { .. }
+            | ParsedKind::Explain { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// How deep its expressions and queries nest: what walks them recursively needs a stack for it
+    /// ([`crate::on_deep_stack`]).
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+/// Reads a text of statements separated by semicolons. 42601 with the position in the text, 54001.
+pub fn parse(sql: &str) -> Result<Vec<ParsedStatement>> {
+    let source = Arc::new(Source::new(sql));
+    let tokens = Tokenizer::new(&FrazilDialect, sql)
+        .tokenize_with_location()
+        .map_err(|e| {
+            let position = source.position(source.byte(e.location));
+            Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message)).at_position(position)
+        })?;
+    let statements = tokens::statements(tokens, &source)?;
+    let read = statements
+        .into_iter()
+        .map(|words| parse_statement(&source, words));
+    read.collect()
+}
+
+fn parse_statement(source: &Arc<Source>, words: Vec<TokenWithSpan>) -> Result<ParsedStatement> {
+    let depth = depth::of(&words)?;
+    let byte = |at: Option<Location>| at.map_or(0, |at| source.byte(at));
+    let (start, end) = (
+        words.first().map(|t| t.span.start),
+        words.last().map(|t| t.span.end),
+    );
+    let place = Place::new(source, byte(start), byte(end));
+    let counts_rows = words
+        .windows(3)
+        .any(|w| w[0].token == Token::Period && w[1].token == Token::Mul && w[2].token == Token::RParen);
+    let kind = kind(source, words, depth)?;
+    Ok(ParsedStatement {
+        text: place.text().to_string(),
+        kind,
+        place,
+        counts_rows,
+        depth,
+    })
+}
+
+fn kind(source: &Arc<Source>, words: Vec<TokenWithSpan>, depth: usize) -> Result<ParsedKind> {
+    let mut cursor = Cursor::new(source, &words);
+    let first = cursor.word().unwrap_or_default();
+    match first.as_str() {
+        "explain" => {
+            let (mode, analyze) = own::explain(&mut cursor)?;
+            if cursor.rest().is_empty() || cursor.word().as_deref() == Some("explain") {
+                return Err(cursor.error());
+            }
+            let inner = Box::new(parse_statement(source, cursor.rest().to_vec())?);
+            Ok(ParsedKind::Explain { mode, analyze, inner })
+        }
+        "copy" => copy::parse(&mut cursor).map(ParsedKind::Copy),
+        "freeze" => own::freeze(&mut cursor),
+        "set" => own::set(&mut cursor),
+        "reset" => own::reset(&mut cursor),
+        "show" => own::show(&mut cursor),
+        "describe" | "desc" => own::describe(&mut cursor),
+        "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
+        "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
+        "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
+        "rollback" | "abort" => own::transaction(&mut cursor, ParsedKind::Rollback),
+        other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
+            Err(own::unsupported(other))
+        }
+        _ => {
+            let ast = on_deep_stack(depth, || sqlparser_statement(source, words))?;
+            Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
+        }
+    }
+}
+
+fn sqlparser_statement(source: &Source, words: Vec<TokenWithSpan>) -> Result<Ast> {
+    let end = words.last().map_or(0, |t| source.byte(t.span.end));
+    // Depth is measured before; the parser's own limit would count what is no depth.
+    let mut parser = Parser::new(&FrazilDialect)
+        .with_recursion_limit(usize::MAX)
+        .with_tokens_with_locations(words);
+    let statement = parser
+        .parse_statement()
+        .map_err(|e| syntax_error(source, end, &e))?;
+    let next = parser.peek_token_ref();
+    if next.token != Token::EOF {
+        return Err(near(source, next.span.start, source.token_text(next.span)));
+    }
+    Ok(statement)
+}
+
+fn near(source: &Source, at: Location, text: &str) -> Error {
+    let message = format!("syntax error at or near \"{text}\"");
+    Error::new(SqlState::SYNTAX_ERROR, message).at_position(source.position(source.byte(at)))
+}
+
+/// sqlparser's message, which names what it found and ends in ` at Line: 1, Column: 8`, as PostgreSQL words it.
+fn syntax_error(source: &Source, end: usize, error: &ParserError) -> Error {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
+        ParserError::RecursionLimitExceeded => {
+            let message = "the statement is nested too deeply";
+            return Error::new(SqlState::STATEMENT_TOO_COMPLEX, message);
+        }
+    };
+    let (what, at) = match text.rfind(" at Line: ") {
+        Some(cut) => (&text[..cut], location(&text[cut..])),
+        None => (text, None),
+    };
+    let found = what.rsplit_once("found: ").map(|(_, found)| found);
+    match (found, at) {
+        (Some("EOF") | None, None) => {
+            let message = "syntax error at end of input";
+            Error::new(SqlState::SYNTAX_ERROR, message).at_position(source.position(end))
+        }
+        (Some(found), Some(at)) if found != "EOF" => near(source, at, found),
+        (Some(_), _) => {
+            let message = "syntax error at end of input";
+            Error::new(SqlState::SYNTAX_ERROR, message).at_position(source.position(end))
+        }
+        (None, Some(at)) => Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {what}"))
+            .at_position(source.position(source.byte(at))),
+    }
+}
+
+fn location(text: &str) -> Option<Location> {
+    let (line, column) = text.strip_prefix(" at Line: ")?.split_once(", Column: ")?;
+    Some(Location::new(
+        line.trim().parse().ok()?,
+        column.trim().parse().ok()?,
+    ))
+}
+
+/// A name as the catalog keeps it: lower case unless quoted.
+pub(crate) fn fold(w: &Word) -> String {
+    if w.quote_style.is_some() {
+        w.value.clone()
+    } else {
+        w.value.to_lowercase()
+    }
+}

@@ -1,0 +1,156 @@
+//! Statements read from their tokens: EXPLAIN, FREEZE, SET, SHOW, DESCRIBE, transactions.
+
+use super::cursor::Cursor;
+use super::{ParsedKind, fold};
+use crate::ExplainMode;
+use frazil_types::{Error, Result, SqlState, Value};
+use sqlparser::tokenizer::Token;
+
+/// EXPLAIN [ANALYZE] [(option, …)]; the statement follows.
+pub(super) fn explain(cursor: &mut Cursor) -> Result<(ExplainMode, bool)> {
+    cursor.next();
+    let (mut mode, mut analyze) = (ExplainMode::Plan, false);
+    if cursor.take("analyze") {
+        analyze = true;
+    }
+    if cursor.take_token(&Token::LParen) {
+        loop {
+            match cursor.word().unwrap_or_default().as_str() {
+                "plan" => mode = ExplainMode::Plan,
+                "pipelines" => mode = ExplainMode::Pipelines,
+                "stages" => mode = ExplainMode::Stages,
+                "clif" => mode = ExplainMode::Clif,
+                "analyze" => analyze = true,
+                other => {
+                    return Err(Error::unsupported(format!("EXPLAIN ({other})"))
+                        .with_hint("the options are ANALYZE, PLAN, PIPELINES, STAGES and CLIF"));
+                }
+            }
+            cursor.next();
+            if !cursor.take_token(&Token::Comma) {
+                break;
+            }
+        }
+        cursor.expect(&Token::RParen)?;
+    }
+    if cursor.take("analyze") {
+        analyze = true;
+    }
+    Ok((mode, analyze))
+}
+
+/// FREEZE [TABLE] table [ORDER BY column].
+pub(super) fn freeze(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.take("table");
+    let table = cursor.table_name()?;
+    let mut order_by = None;
+    if cursor.take("order") {
+        cursor.expect_word("by")?;
+        order_by = Some(cursor.name()?);
+        cursor.take("asc");
+    }
+    cursor.end()?;
+    Ok(ParsedKind::Freeze { table, order_by })
+}
+
+/// SET name = value.
+pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.take("session");
+    if matches!(
+        cursor.word().as_deref(),
+        Some("local" | "transaction" | "time" | "role")
+    ) {
+        let word = cursor.word().unwrap_or_default().to_uppercase();
+        return Err(Error::unsupported(format!("SET {word}")));
+    }
+    let name = cursor.dotted_name()?;
+    if !cursor.take("to") {
+        cursor.expect(&Token::Eq)?;
+    }
+    let negative = cursor.take_token(&Token::Minus);
+    let value = match cursor.next() {
+        Some(Token::Number(n, _)) => match n.parse::<i128>() {
+            Ok(v) => Value::Int(if negative { -v } else { v }),
+            Err(_) => Value::Double(n.parse::<f64>().unwrap_or(f64::NAN) * if negative { -1.0 } else { 1.0 }),
+        },
+        Some(Token::SingleQuotedString(text)) => Value::Text(text),
+        Some(Token::Word(w)) => match fold(&w).as_str() {
+            "default" => Value::Null,
+            "true" | "on" => Value::Bool(true),
+            "false" | "off" => Value::Bool(false),
+            other => Value::Text(other.to_string()),
+        },
+        _ => return Err(cursor.error_before()),
+    };
+    cursor.end()?;
+    Ok(ParsedKind::Set { name, value })
+}
+
+/// RESET name.
+pub(super) fn reset(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    let name = cursor.dotted_name()?;
+    cursor.end()?;
+    Ok(ParsedKind::Set {
+        name,
+        value: Value::Null,
+    })
+}
+
+/// SHOW name, SHOW TABLES.
+pub(super) fn show(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    let name = cursor.dotted_name()?;
+    cursor.end()?;
+    Ok(match name.as_str() {
+        "tables" => ParsedKind::ShowTables,
+        _ => ParsedKind::Show { name },
+    })
+}
+
+/// DESCRIBE table.
+pub(super) fn describe(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.take("table");
+    let table = cursor.table_name()?;
+    cursor.end()?;
+    Ok(ParsedKind::Describe { table })
+}
+
+/// A statement of one word.
+pub(super) fn only(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.end()?;
+    Ok(kind)
+}
+
+/// BEGIN, COMMIT, ROLLBACK and their synonyms.
+pub(super) fn transaction(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> {
+    let start = cursor.word().as_deref() == Some("start");
+    cursor.next();
+    if start {
+        cursor.expect_word("transaction")?;
+    } else if !cursor.take("work") {
+        cursor.take("transaction");
+    }
+    if let Some(word) = cursor.word() {
+        let what = match word.as_str() {
+            "isolation" => "SET of an ISOLATION LEVEL".to_string(),
+            "to" => "SAVEPOINT".to_string(),
+            other => format!("transaction option {}", other.to_uppercase()),
+        };
+        return Err(Error::unsupported(what));
+    }
+    cursor.end()?;
+    Ok(kind)
+}
+
+/// A statement of PostgreSQL that Frazil does not have.
+pub(super) fn unsupported(first: &str) -> Error {
+    Error::new(
+        SqlState::FEATURE_NOT_SUPPORTED,
+        format!("{} is not supported", first.to_uppercase()),
+    )
+}

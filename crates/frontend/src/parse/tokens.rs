@@ -1,0 +1,290 @@
+//! A pass over the tokens of a script: cuts it into statements, and writes what sqlparser reads otherwise than
+//! PostgreSQL so that both agree.
+//!
+//! String literals continued on the next line become one. A number with letters behind it is an error unless it is
+//! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t.
+
+use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
+use super::source::Source;
+use frazil_types::{Error, Result, SqlState};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
+
+/// Cuts a script's tokens into statements, each without whitespace; empty ones are left out.
+pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<Vec<Vec<TokenWithSpan>>> {
+    let mut pass = Pass {
+        source,
+        out: Vec::new(),
+        newline: false,
+        options: false,
+    };
+    let mut all = Vec::new();
+    for token in tokens {
+        match token.token {
+            Token::Whitespace(ref white) => pass.whitespace(white),
+            Token::EOF => {}
+            Token::SemiColon => {
+                let done = std::mem::take(&mut pass.out);
+                if !done.is_empty() {
+                    all.push(done);
+                }
+            }
+            _ => pass.token(token)?,
+        }
+    }
+    if !pass.out.is_empty() {
+        all.push(pass.out);
+    }
+    Ok(all)
+}
+
+struct Pass<'a> {
+    source: &'a Source,
+    out: Vec<TokenWithSpan>,
+    /// Whether a line ended since the last token.
+    newline: bool,
+    /// Whether the open parenthesis is that of table options.
+    options: bool,
+}
+
+/// Whether a token is this unquoted keyword.
+pub(super) fn is_word(token: &TokenWithSpan, wanted: Keyword) -> bool {
+    matches!(&token.token, Token::Word(w) if w.quote_style.is_none() && w.keyword == wanted)
+}
+
+impl Pass<'_> {
+    fn whitespace(&mut self, white: &Whitespace) {
+        self.newline |= match white {
+            Whitespace::Newline => true,
+            Whitespace::SingleLineComment { comment, .. } => comment.ends_with('\n'),
+            Whitespace::MultiLineComment(_) | Whitespace::Space | Whitespace::Tab => false,
+        };
+    }
+
+    /// Takes the next token.
+    fn token(&mut self, token: TokenWithSpan) -> Result<()> {
+        let newline = std::mem::take(&mut self.newline);
+        let TokenWithSpan { token, span } = token;
+        if newline && self.continues_string(&token, span) {
+            return Ok(());
+        }
+        if matches!(token, Token::Word(_) | Token::Number(..)) && self.follows_number(span) {
+            return self.behind_number(&token, span);
+        }
+        let token = match token {
+            Token::HexStringLiteral(digits) => match self.source.token_text(span).get(..2) {
+                Some("0x") => radix_number(&digits, 16).ok_or_else(|| self.junk(span, span))?,
+                _ => return Err(self.refused("a bit string", span)),
+            },
+            Token::SingleQuotedByteStringLiteral(_) => return Err(self.refused("a bit string", span)),
+            Token::Number(text, long) => Token::Number(text.replace('_', ""), long),
+            Token::CustomBinaryOperator(name) => {
+                self.operator(&name, span);
+                return Ok(());
+            }
+            Token::Word(_) => return self.word(token, span),
+            Token::LParen => {
+                let before = self.out.last();
+                self.options = before.is_some_and(|t| is_word(t, Keyword::WITH) || is_word(t, Keyword::SET));
+                token
+            }
+            Token::RParen => {
+                self.options = false;
+                token
+            }
+            other => other,
+        };
+        self.push(token, span);
+        Ok(())
+    }
+
+    fn push(&mut self, token: Token, span: Span) {
+        self.out.push(TokenWithSpan::new(token, span));
+    }
+
+    fn refused(&self, what: &str, span: Span) -> Error {
+        Error::unsupported(what).at_position(self.source.position(self.source.byte(span.start)))
+    }
+
+    /// Whether a literal goes on with this one, which a new line separates from it.
+    fn continues_string(&mut self, token: &Token, span: Span) -> bool {
+        let (Token::SingleQuotedString(more), Some(before)) = (token, self.out.last_mut()) else {
+            return false;
+        };
+        let (Token::SingleQuotedString(text)
+        | Token::EscapedStringLiteral(text)
+        | Token::NationalStringLiteral(text)
+        | Token::UnicodeStringLiteral(text)) = &mut before.token
+        else {
+            return false;
+        };
+        text.push_str(more);
+        before.span.end = span.end;
+        true
+    }
+
+    fn follows_number(&self, span: Span) -> bool {
+        let before = self.out.last();
+        before.is_some_and(|t| matches!(t.token, Token::Number(..)) && t.span.end == span.start)
+    }
+
+    /// A word or number right behind a number: the digits of a binary or octal one, or an error.
+    fn behind_number(&mut self, token: &Token, span: Span) -> Result<()> {
+        let Some(before) = self.out.pop() else {
+            return Ok(());
+        };
+        let digits = match token {
+            Token::Word(w) if w.quote_style.is_none() && self.source.token_text(before.span) == "0" => {
+                let radix = match w.value.get(..1) {
+                    Some("b" | "B") => Some(2),
+                    Some("o" | "O") => Some(8),
+                    Some("x" | "X") => Some(16),
+                    _ => None,
+                };
+                radix.and_then(|radix| radix_number(&w.value[1..], radix))
+            }
+            _ => None,
+        };
+        match digits {
+            Some(number) => self.push(number, Span::new(before.span.start, span.end)),
+            None => return Err(self.junk(before.span, span)),
+        }
+        Ok(())
+    }
+
+    fn junk(&self, from: Span, to: Span) -> Error {
+        let text = self.source.token_text(Span::new(from.start, to.end));
+        let message = format!("trailing junk after numeric literal at or near \"{text}\"");
+        let position = self.source.position(self.source.byte(from.start));
+        Error::new(SqlState::SYNTAX_ERROR, message).at_position(position)
+    }
+
+    /// An operator of several characters. A sign at its end is one of its own, as in `<>-1`, unless one of its
+    /// characters says otherwise: PostgreSQL's rule.
+    fn operator(&mut self, name: &str, span: Span) {
+        let keeps_sign = name.contains(|c| "~!@#%^&|`?".contains(c));
+        let stem = if keeps_sign {
+            name
+        } else {
+            name.trim_end_matches(['+', '-'])
+        };
+        let stem = if stem.is_empty() { &name[..1] } else { stem };
+        let token = match stem {
+            "+" => Token::Plus,
+            "-" => Token::Minus,
+            "*" => Token::Mul,
+            "/" => Token::Div,
+            "=" => Token::Eq,
+            "<" => Token::Lt,
+            ">" => Token::Gt,
+            "<=" => Token::LtEq,
+            ">=" => Token::GtEq,
+            "<>" => Token::Neq,
+            other => Token::CustomBinaryOperator(other.to_string()),
+        };
+        self.push(token, span);
+        for sign in name[stem.len()..].chars() {
+            self.push(if sign == '+' { Token::Plus } else { Token::Minus }, span);
+        }
+    }
+
+    fn word(&mut self, token: Token, span: Span) -> Result<()> {
+        let Token::Word(word) = &token else {
+            return Ok(());
+        };
+        let keyword = if word.quote_style.is_none() {
+            word.keyword
+        } else {
+            Keyword::NoKeyword
+        };
+        if self.options && self.option_of_column(&token, span) {
+            return Ok(());
+        }
+        match &self.out[..] {
+            [.., is, distinct] if is_from_of(keyword, distinct) && is_word(is, Keyword::IS) => {
+                let start = is.span.start;
+                self.out.truncate(self.out.len() - 2);
+                let operator = Token::CustomBinaryOperator(IS_DISTINCT_FROM.to_string());
+                self.push(operator, Span::new(start, span.end));
+                return Ok(());
+            }
+            [.., is, not, distinct]
+                if is_from_of(keyword, distinct)
+                    && is_word(not, Keyword::NOT)
+                    && is_word(is, Keyword::IS) =>
+            {
+                let start = is.span.start;
+                self.out.truncate(self.out.len() - 3);
+                let operator = Token::CustomBinaryOperator(IS_NOT_DISTINCT_FROM.to_string());
+                self.push(operator, Span::new(start, span.end));
+                return Ok(());
+            }
+            [.., trim, open]
+                if keyword == Keyword::FROM
+                    && open.token == Token::LParen
+                    && is_word(trim, Keyword::TRIM) =>
+            {
+                return Ok(());
+            }
+            [.., trim, open, side]
+                if keyword == Keyword::FROM
+                    && open.token == Token::LParen
+                    && is_word(trim, Keyword::TRIM)
+                    && [Keyword::BOTH, Keyword::LEADING, Keyword::TRAILING]
+                        .iter()
+                        .any(|side_word| is_word(side, *side_word)) =>
+            {
+                return Ok(());
+            }
+            [before @ .., table] if is_word(table, Keyword::TABLE) && begins_query(before.last()) => {
+                let table = table.span;
+                self.out.pop();
+                self.push(Token::make_keyword("SELECT"), table);
+                self.push(Token::Mul, table);
+                self.push(Token::make_keyword("FROM"), table);
+            }
+            _ => {}
+        }
+        self.push(token, span);
+        Ok(())
+    }
+
+    /// Joins `option.column` into one word: the parser takes a word for an option's name.
+    fn option_of_column(&mut self, token: &Token, span: Span) -> bool {
+        let (Token::Word(column), [.., before, dot]) = (token, &self.out[..]) else {
+            return false;
+        };
+        let (Token::Word(option), Token::Period) = (&before.token, &dot.token) else {
+            return false;
+        };
+        let name = format!("{}.{}", super::fold(option), super::fold(column));
+        let span = Span::new(before.span.start, span.end);
+        self.out.truncate(self.out.len() - 2);
+        self.push(Token::make_word(&name, Some('"')), span);
+        true
+    }
+}
+
+fn is_from_of(keyword: Keyword, before: &TokenWithSpan) -> bool {
+    keyword == Keyword::FROM && is_word(before, Keyword::DISTINCT)
+}
+
+/// Whether a query may begin behind this token.
+fn begins_query(before: Option<&TokenWithSpan>) -> bool {
+    let words = [
+        Keyword::UNION,
+        Keyword::EXCEPT,
+        Keyword::INTERSECT,
+        Keyword::ALL,
+        Keyword::DISTINCT,
+        Keyword::AS,
+        Keyword::EXPLAIN,
+    ];
+    before.is_none_or(|t| t.token == Token::LParen || words.iter().any(|w| is_word(t, *w)))
+}
+
+/// A number written to a base of 2, 8 or 16.
+fn radix_number(digits: &str, radix: u32) -> Option<Token> {
+    let value = u128::from_str_radix(&digits.replace('_', ""), radix).ok()?;
+    Some(Token::Number(value.to_string(), false))
+}

@@ -1,0 +1,166 @@
+//! Aggregate functions.
+
+use crate::arithmetic::quotient_type;
+use crate::build::is_null_constant;
+use crate::convert::{WIDEST, decimal, digits, type_of_kind};
+use crate::resolve::{CallKind, Resolution, resolve};
+use crate::type_rules::{Kind, name_of};
+use crate::{CastContext, Operand, Typing};
+use frazil_plan::{AggregateCall, AggregateFunction, Expr};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+
+/// What sum and avg take.
+const NUMBERS: [Kind; 5] = [
+    Kind::SmallInt,
+    Kind::Integer,
+    Kind::BigInt,
+    Kind::Numeric,
+    Kind::Double,
+];
+/// What min and max take.
+const ORDERED: [Kind; 9] = [
+    Kind::SmallInt,
+    Kind::Integer,
+    Kind::BigInt,
+    Kind::Numeric,
+    Kind::Double,
+    Kind::Date,
+    Kind::Timestamp,
+    Kind::Char,
+    Kind::Text,
+];
+
+/// Name, function, description.
+pub(crate) const AGGREGATES: &[(&str, AggregateFunction, &[Kind], &str)] = &[
+    (
+        "avg",
+        AggregateFunction::Avg,
+        &NUMBERS,
+        "the average of all values that are not NULL",
+    ),
+    (
+        "count",
+        AggregateFunction::Count,
+        &[],
+        "the number of rows, or of values that are not NULL",
+    ),
+    ("max", AggregateFunction::Max, &ORDERED, "the largest value"),
+    ("min", AggregateFunction::Min, &ORDERED, "the smallest value"),
+    (
+        "sum",
+        AggregateFunction::Sum,
+        &NUMBERS,
+        "the sum of all values that are not NULL",
+    ),
+];
+
+impl Typing {
+    /// A call of an aggregate; `count(*)` is the name of that without arguments. The filter is a condition. 42883,
+    /// 42725; 42809 for `count()`.
+    pub fn aggregate(
+        &self,
+        name: &str,
+        mut arguments: Vec<Operand>,
+        distinct: bool,
+        filter: Option<Expr>,
+        span: Span,
+    ) -> Result<AggregateCall> {
+        let call = |function, argument, distinct, ty| AggregateCall {
+            function,
+            argument,
+            distinct,
+            filter: filter.clone(),
+            ty,
+        };
+        if name == "count(*)" {
+            if distinct {
+                let message = "DISTINCT specified, but count(*) has no argument";
+                return Err(Error::new(SqlState::SYNTAX_ERROR, message).at_span(span));
+            }
+            return Ok(call(
+                AggregateFunction::CountRows,
+                None,
+                false,
+                LogicalType::BigInt,
+            ));
+        }
+        let known = AGGREGATES.iter().find(|a| a.0 == name);
+        let &(_, function, kinds, _) = known.ok_or_else(|| no_aggregate(name, &arguments).at_span(span))?;
+        if name == "count" && arguments.is_empty() {
+            let message = "count(*) must be used to call a parameterless aggregate function";
+            return Err(Error::new(SqlState("42809"), message).at_span(span));
+        }
+        if arguments.len() != 1 {
+            return Err(no_aggregate(name, &arguments).at_span(span));
+        }
+        let argument = arguments.remove(0);
+        if function == AggregateFunction::Count {
+            let e = self.settle(argument)?;
+            // Any value counts as one row, if it is a constant that is not NULL.
+            let is_constant = crate::build::constant_of(&e).is_some() && !is_null_constant(&e);
+            if is_constant && !distinct {
+                return Ok(call(
+                    AggregateFunction::CountRows,
+                    None,
+                    false,
+                    LogicalType::BigInt,
+                ));
+            }
+            return Ok(call(function, Some(e), distinct, LogicalType::BigInt));
+        }
+        let e = self.aggregated(name, argument, kinds, span)?;
+        let ty = result_type(function, e.ty);
+        // The least of distinct values is the least of all.
+        let distinct = distinct && matches!(function, AggregateFunction::Sum | AggregateFunction::Avg);
+        Ok(call(function, Some(e), distinct, ty))
+    }
+
+    /// The argument as one of the kinds that an aggregate takes. 42883, 42725; 0A000 for the order of intervals.
+    fn aggregated(&self, name: &str, argument: Operand, kinds: &[Kind], span: Span) -> Result<Expr> {
+        let given = argument.ty().map(Kind::of);
+        let is_ordered = kinds.contains(&Kind::Text);
+        if given == Some(Kind::Interval) {
+            return Err(Error::unsupported(format!("{name}(interval)")).at_span(span));
+        }
+        if is_ordered && given == Some(Kind::Varchar) {
+            return self.settle(argument);
+        }
+        let candidates: Vec<&[Kind]> = kinds.iter().map(std::slice::from_ref).collect();
+        match resolve(&candidates, &[given], CallKind::Function) {
+            Resolution::Found(at) if given == Some(kinds[at]) => self.settle(argument),
+            Resolution::Found(at) => {
+                let ty = type_of_kind(kinds[at], argument.ty());
+                self.cast(argument, ty, CastContext::Implicit, Span::NONE)
+            }
+            Resolution::None => Err(no_aggregate(name, &[argument]).at_span(span)),
+            Resolution::Ambiguous => {
+                let message = format!("function {name}({}) is not unique", name_of(argument.ty()));
+                Err(Error::new(SqlState::AMBIGUOUS_FUNCTION, message)
+                    .with_hint("you might need to add explicit type casts")
+                    .at_span(span))
+            }
+        }
+    }
+
+    /// Whether a name is an aggregate's.
+    pub fn is_aggregate(name: &str) -> bool {
+        AGGREGATES.iter().any(|a| a.0 == name)
+    }
+}
+
+fn no_aggregate(name: &str, arguments: &[Operand]) -> Error {
+    let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
+    let message = format!("function {name}({}) does not exist", types.join(", "));
+    Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
+        "no function matches the given name and argument types; you might need to add explicit type casts",
+    )
+}
+
+fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalType {
+    match (function, argument) {
+        (AggregateFunction::Sum, LogicalType::SmallInt | LogicalType::Integer) => LogicalType::BigInt,
+        (AggregateFunction::Sum, ty) if ty.scale().is_some() => decimal(WIDEST, digits(ty).1),
+        (AggregateFunction::Avg, ty) if ty.scale().is_some() => quotient_type(ty, 0),
+        (_, ty) => ty,
+    }
+}

@@ -1,0 +1,316 @@
+//! Arithmetic: result types, the casts they need, and folding of constants.
+
+use crate::build::{constant_of, int, is_null_constant, null};
+use crate::convert::{WIDEST, convert, decimal, digits};
+use crate::vector::{OnNull, Output, Row, rows};
+use frazil_plan::{ArithmeticOp, Expr, ExprKind};
+use frazil_types::date;
+use frazil_types::value_ops::{self, BinaryOp, CastLength, Divide};
+use frazil_types::{Error, Interval, LogicalType, Result, SqlState, Value};
+
+/// Digits after the point that a quotient has at least, where an operand has fewer.
+const QUOTIENT_SCALE: u8 = 6;
+/// Digits after the point of a quotient or average where 38 digits allow it: 16 significant digits of every value
+/// from 0.0001 on.
+const WANTED_SCALE: u8 = 20;
+/// Digits after the point up to which products are exact, whatever the digits before it.
+const PRODUCT_SCALE: u8 = 28;
+
+fn plan_op(op: BinaryOp) -> ArithmeticOp {
+    match op {
+        BinaryOp::Add => ArithmeticOp::Add,
+        BinaryOp::Sub => ArithmeticOp::Sub,
+        BinaryOp::Mul => ArithmeticOp::Mul,
+        BinaryOp::Div => ArithmeticOp::Div,
+        BinaryOp::Rem => ArithmeticOp::Rem,
+    }
+}
+
+/// The narrowest decimal type of an exact constant, so that `1 - l_discount` stays narrow.
+fn exact_type(e: &Expr) -> LogicalType {
+    match (constant_of(e), e.ty.scale()) {
+        (Some(Value::Int(v)), Some(scale)) => {
+            let count = v.unsigned_abs().checked_ilog10().map_or(1, |n| n as u8 + 1);
+            decimal(count.max(scale), scale)
+        }
+        _ => {
+            let (precision, scale) = digits(e.ty);
+            decimal(precision, scale)
+        }
+    }
+}
+
+/// Type of a quotient of decimals, or of an average, by the digits before and after the point of what is divided and
+/// the digits after the point of what divides it.
+pub(crate) fn quotient_type(dividend: LogicalType, divisor_scale: u8) -> LogicalType {
+    let (precision, scale) = digits(dividend);
+    let whole = (precision - scale).saturating_add(divisor_scale).min(WIDEST);
+    let least = QUOTIENT_SCALE.max(scale).max(divisor_scale);
+    decimal(WIDEST, WANTED_SCALE.min(WIDEST - whole).max(least))
+}
+
+/// `l op r` of two numbers of one kind; integers and doubles have the kind's type already.
+pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
+    if l.ty == r.ty && (l.ty.is_integer() || l.ty == LogicalType::Double) {
+        let ty = l.ty;
+        return fold(op, l, r, ty);
+    }
+    let (lt, rt) = (exact_type(&l), exact_type(&r));
+    let ((pl, sl), (pr, sr)) = (digits(lt), digits(rt));
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Rem => {
+            let scale = sl.max(sr);
+            let whole = (pl - sl).max(pr - sr);
+            let carry = u8::from(op != BinaryOp::Rem);
+            let rescaled = |e: Expr, p: u8, s: u8| {
+                let is_decimal = matches!(e.ty, LogicalType::Decimal { .. });
+                if is_decimal && e.ty.scale() == Some(scale) {
+                    return e;
+                }
+                convert(e, decimal(p - s + scale, scale), CastLength::Refuse)
+            };
+            fold(
+                op,
+                rescaled(l, pl, sl),
+                rescaled(r, pr, sr),
+                decimal(whole + scale + carry, scale),
+            )
+        }
+        BinaryOp::Mul => {
+            let (l, r) = (
+                convert(l, lt, CastLength::Refuse),
+                convert(r, rt, CastLength::Refuse),
+            );
+            if sl + sr > PRODUCT_SCALE && pl + pr > WIDEST {
+                let ty = decimal(WIDEST, WANTED_SCALE.max(sl).max(sr));
+                return rows("multiply", OnNull::Null, multiply_rounded, vec![l, r], ty);
+            }
+            fold(op, l, r, decimal(pl + pr, sl + sr))
+        }
+        BinaryOp::Div => {
+            let ty = quotient_type(lt, sr);
+            let (l, r) = (
+                convert(l, lt, CastLength::Refuse),
+                convert(r, rt, CastLength::Refuse),
+            );
+            fold(op, l, r, ty)
+        }
+    }
+}
+
+fn multiply_rounded(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let scale = out.ty().scale().unwrap_or(0);
+    let drop = (row.ty(0).scale().unwrap_or(0) + row.ty(1).scale().unwrap_or(0)).saturating_sub(scale);
+    let product = value_ops::multiply_round(row.wide(0), row.wide(1), drop);
+    out.int(product.ok_or_else(|| frazil_types::decimal::overflow(WIDEST, scale))?)
+}
+
+/// Folds constants; what would fail stays, so that the error is raised where the row is reached.
+fn fold(op: BinaryOp, l: Expr, r: Expr, ty: LogicalType) -> Expr {
+    if let (Some(a), Some(b)) = (constant_of(&l), constant_of(&r))
+        && let Ok(value) = value_ops::arithmetic(op, (a, l.ty), (b, r.ty), ty)
+    {
+        return Expr::constant(value, ty);
+    }
+    let nullable = l.nullable || r.nullable;
+    Expr::new(
+        ExprKind::Arithmetic(plan_op(op), Box::new(l), Box::new(r)),
+        ty,
+        nullable,
+    )
+}
+
+/// −e. A literal beyond its type comes back into it: −2147483648 is an integer.
+pub(crate) fn negate(e: Expr) -> Expr {
+    let (ty, nullable) = (e.ty, e.nullable);
+    if let Some(value) = constant_of(&e)
+        && let Ok(value) = value_ops::negate(value, ty)
+    {
+        let narrower = match (&value, ty) {
+            (Value::Int(v), LogicalType::BigInt) if *v == i128::from(i32::MIN) => LogicalType::Integer,
+            (Value::Int(v), LogicalType::Decimal { scale: 0, .. }) if *v == i128::from(i64::MIN) => {
+                LogicalType::BigInt
+            }
+            _ => ty,
+        };
+        return Expr::constant(value, narrower);
+    }
+    if ty == LogicalType::Interval {
+        return rows(
+            "-",
+            OnNull::Null,
+            |row, out| out.interval(value_ops::negate_interval(row.interval(0))?),
+            vec![e],
+            ty,
+        );
+    }
+    Expr::new(ExprKind::Negate(Box::new(e)), ty, nullable)
+}
+
+// --- dates and intervals -----------------------------------------------------------------------
+
+/// Days between two dates.
+pub(crate) fn date_difference(l: Expr, r: Expr) -> Expr {
+    let days = |e: Expr| {
+        if let Some(value) = constant_of(&e) {
+            return Expr::constant(value.clone(), LogicalType::Integer);
+        }
+        let nullable = e.nullable;
+        Expr::new(ExprKind::Cast(Box::new(e)), LogicalType::Integer, nullable)
+    };
+    fold(BinaryOp::Sub, days(l), days(r), LogicalType::Integer)
+}
+
+/// The sign of what is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Plus,
+    Minus,
+}
+
+/// A date moved by whole days.
+pub(crate) fn date_plus_days(value: Expr, days: Expr, sign: Sign) -> Expr {
+    if let Some(Value::Int(n)) = constant_of(&days) {
+        let n = if sign == Sign::Minus { -*n } else { *n };
+        if let Ok(days) = i32::try_from(n) {
+            let interval = Interval {
+                days,
+                ..Interval::default()
+            };
+            return add_interval(value, interval, LogicalType::Date);
+        }
+    }
+    let run = match sign {
+        Sign::Plus => |row: &Row<'_>, out: &mut Output| moved(row.int(0), row.int(1), out),
+        Sign::Minus => |row: &Row<'_>, out: &mut Output| moved(row.int(0), -row.int(1), out),
+    };
+    rows(
+        if sign == Sign::Plus { "+" } else { "-" },
+        OnNull::Null,
+        run,
+        vec![value, days],
+        LogicalType::Date,
+    )
+}
+
+fn moved(date: i64, days: i64, out: &mut Output) -> Result<()> {
+    let days =
+        i32::try_from(days).map_err(|_| Error::new(SqlState::DATETIME_OVERFLOW, "date out of range"))?;
+    let interval = Interval {
+        days,
+        ..Interval::default()
+    };
+    out.int(date::add_interval_to_date(date as i32, interval)?.into())
+}
+
+/// A date or timestamp and an interval. A constant interval without a time of day leaves a date a date.
+pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
+    if let Some(Value::Interval(i)) = constant_of(&interval) {
+        let i = match sign {
+            Sign::Plus => Ok(*i),
+            Sign::Minus => value_ops::negate_interval(*i),
+        };
+        if let Ok(i) = i {
+            let ty = if value.ty == LogicalType::Date && i.micros == 0 {
+                LogicalType::Date
+            } else {
+                LogicalType::Timestamp
+            };
+            return add_interval(convert(value, ty, CastLength::Refuse), i, ty);
+        }
+    }
+    let value = convert(value, LogicalType::Timestamp, CastLength::Refuse);
+    let run = match sign {
+        Sign::Plus => |row: &Row<'_>, out: &mut Output| {
+            out.int(date::add_interval_to_timestamp(row.int(0), row.interval(1))?.into())
+        },
+        Sign::Minus => |row: &Row<'_>, out: &mut Output| {
+            let interval = value_ops::negate_interval(row.interval(1))?;
+            out.int(date::add_interval_to_timestamp(row.int(0), interval)?.into())
+        },
+    };
+    let name = if sign == Sign::Plus { "+" } else { "-" };
+    rows(
+        name,
+        OnNull::Null,
+        run,
+        vec![value, interval],
+        LogicalType::Timestamp,
+    )
+}
+
+fn add_interval(value: Expr, interval: Interval, ty: LogicalType) -> Expr {
+    if let Some(Value::Int(v)) = constant_of(&value) {
+        let moved = match ty {
+            LogicalType::Date => date::add_interval_to_date(*v as i32, interval).map(i128::from),
+            _ => date::add_interval_to_timestamp(*v as i64, interval).map(i128::from),
+        };
+        if let Ok(moved) = moved {
+            return int(moved, ty);
+        }
+    }
+    if is_null_constant(&value) {
+        return null(ty);
+    }
+    let nullable = value.nullable;
+    Expr::new(ExprKind::AddInterval(Box::new(value), interval), ty, nullable)
+}
+
+/// The sum or difference of two intervals.
+pub(crate) fn add_intervals(l: Expr, r: Expr, sign: Sign) -> Expr {
+    let run = match sign {
+        Sign::Plus => |row: &Row<'_>, out: &mut Output| {
+            out.interval(value_ops::add_intervals(row.interval(0), row.interval(1))?)
+        },
+        Sign::Minus => |row: &Row<'_>, out: &mut Output| {
+            let negated = value_ops::negate_interval(row.interval(1))?;
+            out.interval(value_ops::add_intervals(row.interval(0), negated)?)
+        },
+    };
+    let name = if sign == Sign::Plus { "+" } else { "-" };
+    rows(name, OnNull::Null, run, vec![l, r], LogicalType::Interval)
+}
+
+/// An interval times or by a double.
+pub(crate) fn scale_interval(interval: Expr, factor: Expr, divide: Divide) -> Expr {
+    let (name, run) = match divide {
+        Divide::No => (
+            "*",
+            (|row, out| {
+                out.interval(value_ops::multiply_interval(
+                    row.interval(0),
+                    row.double(1),
+                    Divide::No,
+                )?)
+            }) as fn(&Row<'_>, &mut Output) -> Result<()>,
+        ),
+        Divide::Yes => (
+            "/",
+            (|row, out| {
+                out.interval(value_ops::multiply_interval(
+                    row.interval(0),
+                    row.double(1),
+                    Divide::Yes,
+                )?)
+            }) as fn(&Row<'_>, &mut Output) -> Result<()>,
+        ),
+    };
+    rows(
+        name,
+        OnNull::Null,
+        run,
+        vec![interval, factor],
+        LogicalType::Interval,
+    )
+}
+
+/// The interval between two timestamps.
+pub(crate) fn timestamp_difference(l: Expr, r: Expr) -> Expr {
+    rows(
+        "-",
+        OnNull::Null,
+        |row, out| out.interval(value_ops::timestamp_difference(row.int(0), row.int(1))?),
+        vec![l, r],
+        LogicalType::Interval,
+    )
+}

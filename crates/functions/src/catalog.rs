@@ -1,0 +1,374 @@
+//! The table of scalar functions: resolution, hints and documentation read it.
+
+mod bits;
+mod math;
+mod regular;
+mod text;
+mod time;
+
+pub(crate) use time::{interval_length, text_to_interval};
+
+use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
+use crate::convert::as_text;
+use crate::pattern::concatenation;
+use crate::resolve::{CallKind, Resolution, resolve};
+use crate::type_rules::{Kind, cast_context, name_of};
+use crate::typing::{HiddenParameter, Volatility};
+use crate::vector::{OnNull, Output, Row, RowFn, rows};
+use crate::{CastContext, Operand, Typing};
+use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+
+/// A function of one name.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub name: &'static str,
+    pub overloads: &'static [Overload],
+    pub description: &'static str,
+}
+
+/// One way to call a function.
+#[derive(Debug)]
+pub(crate) struct Overload {
+    pub parameters: &'static [Kind],
+    pub run: Run,
+}
+
+/// How a function runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Run {
+    /// Inline, as a function of the plan.
+    Plan(ScalarFunction, LogicalType),
+    /// On vectors, row by row.
+    Rows(RowFn, LogicalType),
+    /// As an expression made of others; the kind is that of the result, for documentation.
+    Build(fn(Vec<Expr>) -> Result<Expr>, Kind),
+}
+
+/// Functions that take any types, or need the statement: `Typing::call` makes them itself.
+const SPECIAL: &[(&str, &str, Volatility, &str)] = &[
+    (
+        "concat",
+        "concat(any, …) → text",
+        Volatility::Immutable,
+        "the arguments as one text; NULLs are left out",
+    ),
+    (
+        "concat_ws",
+        "concat_ws(text, any, …) → text",
+        Volatility::Immutable,
+        "the arguments with a separator between them; NULLs are left out",
+    ),
+    (
+        "date_part",
+        "date_part(text, date | timestamp | interval) → bigint",
+        Volatility::Immutable,
+        "a field of a date, timestamp or interval, whole",
+    ),
+    (
+        "extract",
+        "extract(field from date | timestamp | interval) → bigint",
+        Volatility::Immutable,
+        "a field of a date, timestamp or interval, whole",
+    ),
+    (
+        "now",
+        "now() → timestamp",
+        Volatility::Stable,
+        "the transaction's start, in UTC",
+    ),
+    (
+        "current_timestamp",
+        "current_timestamp [(digits)] → timestamp",
+        Volatility::Stable,
+        "the transaction's start, in UTC",
+    ),
+    (
+        "localtimestamp",
+        "localtimestamp [(digits)] → timestamp",
+        Volatility::Stable,
+        "the transaction's start, in UTC",
+    ),
+    (
+        "transaction_timestamp",
+        "transaction_timestamp() → timestamp",
+        Volatility::Stable,
+        "the transaction's start, in UTC",
+    ),
+    (
+        "current_date",
+        "current_date → date",
+        Volatility::Stable,
+        "the day of the transaction's start, in UTC",
+    ),
+    (
+        "pg_typeof",
+        "pg_typeof(any) → text",
+        Volatility::Immutable,
+        "the name of the argument's type",
+    ),
+];
+
+fn tables() -> impl Iterator<Item = &'static Function> {
+    [
+        text::FUNCTIONS,
+        regular::FUNCTIONS,
+        math::FUNCTIONS,
+        bits::FUNCTIONS,
+        time::FUNCTIONS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Names behind operators, which are not called by name.
+fn is_internal(name: &str) -> bool {
+    bits::FUNCTIONS.iter().any(|f| f.name == name)
+}
+
+fn find(name: &str) -> Option<&'static Function> {
+    tables().find(|f| f.name == name)
+}
+
+/// Every function's documentation: name, signatures, volatility, description.
+pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'static str)> {
+    let of_table = tables().filter(|f| !is_internal(f.name)).map(|f| {
+        let signatures = f.overloads.iter().map(|o| signature(f.name, o));
+        (f.name, signatures.collect(), Volatility::Immutable, f.description)
+    });
+    let special = SPECIAL.iter().map(|s| (s.0, vec![s.1.to_string()], s.2, s.3));
+    of_table.chain(special).collect()
+}
+
+fn signature(name: &str, o: &Overload) -> String {
+    let parameters: Vec<&str> = o.parameters.iter().map(|k| k.name()).collect();
+    let result = match o.run {
+        Run::Plan(_, ty) | Run::Rows(_, ty) => Kind::of(ty).name(),
+        Run::Build(_, kind) => kind.name(),
+    };
+    format!("{name}({}) → {result}", parameters.join(", "))
+}
+
+/// A call of a function whose arguments have the types of one of its overloads, as operators make.
+pub(crate) fn build(name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+    let missing = || Error::internal(format!("no function {name} of these types"));
+    let function = find(name).ok_or_else(missing)?;
+    let kinds: Vec<Kind> = arguments.iter().map(|a| Kind::of(a.ty)).collect();
+    let overload = function.overloads.iter().find(|o| o.parameters == kinds);
+    run(function.name, overload.ok_or_else(missing)?.run, arguments)
+}
+
+fn run(name: &'static str, how: Run, arguments: Vec<Expr>) -> Result<Expr> {
+    match how {
+        Run::Rows(f, ty) => Ok(rows(name, OnNull::Null, f, arguments, ty)),
+        Run::Build(f, _) => f(arguments),
+        Run::Plan(f, ty) => {
+            if arguments.iter().any(crate::build::is_null_constant) {
+                return Ok(crate::build::null(ty));
+            }
+            Ok(function(f, arguments, ty))
+        }
+    }
+}
+
+/// 42883, with the nearest name where there is no function of this one, or 42725.
+fn not_found(name: &str, arguments: &[Operand], resolution: Resolution) -> Error {
+    let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
+    let signature = format!("{name}({})", types.join(", "));
+    if resolution == Resolution::Ambiguous {
+        return Error::new(
+            SqlState::AMBIGUOUS_FUNCTION,
+            format!("function {signature} is not unique"),
+        )
+        .with_hint("could not choose a best candidate function; you might need to add explicit type casts");
+    }
+    let error = Error::new(
+        SqlState::UNDEFINED_FUNCTION,
+        format!("function {signature} does not exist"),
+    );
+    match crate::nearest_function(name) {
+        Some(nearest) if nearest != name => error.with_hint(format!("did you mean {nearest}?")),
+        _ => error.with_hint(
+            "no function matches the given name and argument types; you might need to add explicit type casts",
+        ),
+    }
+}
+
+/// The type that a function of a type's name casts to.
+fn cast_function(name: &str) -> Option<LogicalType> {
+    Some(match name {
+        "bool" => LogicalType::Boolean,
+        "int2" => LogicalType::SmallInt,
+        "int4" => LogicalType::Integer,
+        "int8" => LogicalType::BigInt,
+        "float8" => LogicalType::Double,
+        "date" => LogicalType::Date,
+        "text" => LogicalType::Text,
+        _ => return None,
+    })
+}
+
+impl Typing {
+    /// A call of a scalar function by its name in lower case. 42883, 42725.
+    pub fn call(
+        &self,
+        name: &str,
+        arguments: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        let e = self
+            .call_of(name, arguments, columns)
+            .map_err(|e| e.at_span(span))?;
+        Ok(e.at(span).into())
+    }
+
+    fn call_of(&self, name: &str, arguments: Vec<Operand>, columns: &mut Columns) -> Result<Expr> {
+        match (name, arguments.as_slice()) {
+            ("concat", [_, ..]) => return self.concat_skipping_null(arguments, columns),
+            ("concat_ws", [_, _, ..]) => return self.concat_with_separator(arguments),
+            ("extract" | "date_part", [_, _]) => return self.extract(name, arguments),
+            ("now" | "transaction_timestamp", []) => return Ok(self.hidden(HiddenParameter::Now)),
+            ("current_timestamp" | "localtimestamp", [] | [_]) => return self.time_of_transaction(arguments),
+            ("current_date", []) => return Ok(self.hidden(HiddenParameter::CurrentDate)),
+            ("age", [_]) => {
+                let today = self.hidden(HiddenParameter::CurrentDate);
+                return self.call_of("age", [vec![today.into()], arguments].concat(), columns);
+            }
+            ("pg_typeof", [x]) => return Ok(text_constant(name_of(x.ty()))),
+            _ => {}
+        }
+        let Some(function) = find(name).filter(|f| !is_internal(f.name)) else {
+            return self.cast_call(name, arguments);
+        };
+        let candidates: Vec<&[Kind]> = function.overloads.iter().map(|o| o.parameters).collect();
+        let given: Vec<Option<Kind>> = arguments.iter().map(|a| a.ty().map(Kind::of)).collect();
+        let overload = match resolve(&candidates, &given, CallKind::Function) {
+            Resolution::Found(at) => &function.overloads[at],
+            other => return Err(not_found(name, &arguments, other)),
+        };
+        let typed = arguments
+            .into_iter()
+            .zip(overload.parameters)
+            .map(|(a, kind)| self.argument(a, *kind));
+        run(function.name, overload.run, typed.collect::<Result<_>>()?)
+    }
+
+    /// `float8(x)` and the like.
+    fn cast_call(&self, name: &str, mut arguments: Vec<Operand>) -> Result<Expr> {
+        let castable = |x: &Operand, to| {
+            x.ty().is_none_or(|from| {
+                cast_context(Kind::of(from), Kind::of(to)).is_some_and(|c| c <= CastContext::Assignment)
+            })
+        };
+        match (cast_function(name), arguments.as_slice()) {
+            (Some(ty), [x]) if castable(x, ty) => {
+                self.cast(arguments.remove(0), ty, CastContext::Explicit, Span::NONE)
+            }
+            _ => Err(not_found(name, &arguments, Resolution::None)),
+        }
+    }
+
+    fn hidden(&self, which: HiddenParameter) -> Expr {
+        let mut hidden = self.hidden.borrow_mut();
+        let index = hidden.iter().position(|h| *h == which).unwrap_or_else(|| {
+            hidden.push(which);
+            hidden.len() - 1
+        });
+        Expr::new(
+            ExprKind::Parameter(crate::FIRST_HIDDEN + index),
+            which.ty(),
+            false,
+        )
+    }
+
+    /// The transaction's time, to a number of digits of a second.
+    fn time_of_transaction(&self, mut arguments: Vec<Operand>) -> Result<Expr> {
+        let now = self.hidden(HiddenParameter::Now);
+        let Some(digits) = arguments.pop() else {
+            return Ok(now);
+        };
+        let digits = self.cast(digits, LogicalType::Integer, CastContext::Implicit, Span::NONE)?;
+        match constant_of(&digits) {
+            Some(Value::Int(n)) if *n >= 6 => Ok(now),
+            Some(Value::Int(n)) if *n >= 0 => Ok(time::round_timestamp(now, digits)),
+            _ => Err(Error::new(
+                SqlState::INVALID_PARAMETER,
+                "the precision of a timestamp must be a constant from 0 to 6",
+            )),
+        }
+    }
+
+    fn concat_skipping_null(&self, arguments: Vec<Operand>, columns: &mut Columns) -> Result<Expr> {
+        let mut parts = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let e = output_text(self.settle(argument)?);
+            parts.push(match constant_of(&e) {
+                Some(Value::Null) => continue,
+                Some(_) => e,
+                None => once(e, columns, |e, _| {
+                    let mut filled = case(vec![(not(is_null(e.clone())), e)], text_constant(""));
+                    filled.nullable = false;
+                    Ok(filled)
+                })?,
+            });
+        }
+        Ok(match parts.len() {
+            0 => text_constant(""),
+            1 => parts.remove(0),
+            _ => concatenation(parts),
+        })
+    }
+
+    fn concat_with_separator(&self, arguments: Vec<Operand>) -> Result<Expr> {
+        let parts = arguments.into_iter().map(|a| self.settle(a).map(output_text));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        Ok(rows(
+            "concat_ws",
+            OnNull::Called,
+            concat_ws,
+            parts,
+            LogicalType::Text,
+        ))
+    }
+}
+
+/// A value as a result shows it: a boolean is one letter.
+fn output_text(e: Expr) -> Expr {
+    if e.ty != LogicalType::Boolean {
+        return as_text(e);
+    }
+    if let Some(Value::Bool(b)) = constant_of(&e) {
+        return text_constant(if *b { "t" } else { "f" });
+    }
+    if is_simple(&e) {
+        let no = not(e.clone());
+        return case(
+            vec![(e, text_constant("t")), (no, text_constant("f"))],
+            crate::build::null(LogicalType::Text),
+        );
+    }
+    rows(
+        "boolean output",
+        OnNull::Null,
+        |row, out| out.text(if row.bool(0) { "t" } else { "f" }),
+        vec![e],
+        LogicalType::Text,
+    )
+}
+
+fn concat_ws(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if row.is_null(0) {
+        return out.null();
+    }
+    let mut first = true;
+    for argument in (1..row.arguments()).filter(|&a| !row.is_null(a)) {
+        if !first {
+            out.scratch.push_str(row.text(0));
+        }
+        first = false;
+        crate::vector::check_length(out.scratch.len() + row.text(argument).len())?;
+        out.scratch.push_str(row.text(argument));
+    }
+    out.scratch()
+}

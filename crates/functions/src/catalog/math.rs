@@ -1,0 +1,378 @@
+//! Functions of numbers.
+
+use super::{Function, Overload, Run};
+use crate::arithmetic::numbers;
+use crate::build::{constant_of, function, is_null_constant, null};
+use crate::convert::{convert, decimal, digits};
+use crate::type_rules::Kind::{self, BigInt, Double, Integer, Numeric, SmallInt};
+use crate::vector::{OnNull, Output, Row, RowFn, rows};
+use frazil_plan::{Expr, ScalarFunction};
+use frazil_types::decimal::{POWERS_OF_TEN, divide_round};
+use frazil_types::value_ops::{BinaryOp, CastLength};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+
+const fn doubles(f: RowFn) -> Overload {
+    Overload {
+        parameters: &[Double],
+        run: Run::Rows(f, LogicalType::Double),
+    }
+}
+
+const fn plan(f: ScalarFunction) -> Overload {
+    Overload {
+        parameters: &[Double],
+        run: Run::Plan(f, LogicalType::Double),
+    }
+}
+
+const fn build(parameters: &'static [Kind], f: fn(Vec<Expr>) -> Result<Expr>, result: Kind) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Build(f, result),
+    }
+}
+
+macro_rules! math {
+    ($($name:literal, $overloads:expr, $description:literal;)*) => {
+        &[$(Function { name: $name, overloads: &$overloads, description: $description }),*]
+    };
+}
+
+const POWER: [Overload; 1] = [Overload {
+    parameters: &[Double, Double],
+    run: Run::Plan(ScalarFunction::Power, LogicalType::Double),
+}];
+const CEIL: [Overload; 5] = whole(ceil);
+const FLOOR: [Overload; 5] = whole(floor);
+
+const fn whole(f: fn(Vec<Expr>) -> Result<Expr>) -> [Overload; 5] {
+    [
+        build(&[SmallInt], same, SmallInt),
+        build(&[Integer], same, Integer),
+        build(&[BigInt], same, BigInt),
+        build(&[Numeric], f, Numeric),
+        build(&[Double], f, Double),
+    ]
+}
+
+pub(super) const FUNCTIONS: &[Function] = math! {
+    "abs", [
+        build(&[SmallInt], abs, SmallInt),
+        build(&[Integer], abs, Integer),
+        build(&[BigInt], abs, BigInt),
+        build(&[Numeric], abs, Numeric),
+        build(&[Double], abs, Double),
+    ], "the value without its sign";
+    "acos", [doubles(|r, o| domain(r, o, f64::acos, -1.0..=1.0))], "arc cosine, in radians";
+    "acosh", [doubles(|r, o| domain(r, o, f64::acosh, 1.0..=f64::INFINITY))], "inverse hyperbolic cosine";
+    "asin", [doubles(|r, o| domain(r, o, f64::asin, -1.0..=1.0))], "arc sine, in radians";
+    "asinh", [doubles(|r, o| o.double(r.double(0).asinh()))], "inverse hyperbolic sine";
+    "atan", [doubles(|r, o| o.double(r.double(0).atan()))], "arc tangent, in radians";
+    "atan2", [Overload { parameters: &[Double, Double],
+        run: Run::Rows(|r, o| o.double(r.double(0).atan2(r.double(1))), LogicalType::Double) }],
+        "arc tangent of a quotient, in radians";
+    "atanh", [doubles(|r, o| domain(r, o, f64::atanh, -1.0..=1.0))], "inverse hyperbolic tangent";
+    "cbrt", [doubles(|r, o| o.double(r.double(0).cbrt()))], "cube root";
+    "ceil", CEIL, "the next whole number up";
+    "ceiling", CEIL, "the next whole number up";
+    "cos", [doubles(|r, o| finite(r, o, f64::cos))], "cosine of radians";
+    "cosh", [doubles(|r, o| o.double(r.double(0).cosh()))], "hyperbolic cosine";
+    "cot", [doubles(|r, o| finite(r, o, |v| 1.0 / v.tan()))], "cotangent of radians";
+    "degrees", [doubles(|r, o| checked(r, o, f64::to_degrees))], "radians as degrees";
+    "div", [build(&[Numeric, Numeric], div, Numeric)], "the whole quotient, towards zero";
+    "exp", [plan(ScalarFunction::Exp)], "e to a power";
+    "floor", FLOOR, "the next whole number down";
+    "gcd", [
+        Overload { parameters: &[Integer, Integer], run: Run::Rows(gcd, LogicalType::Integer) },
+        Overload { parameters: &[BigInt, BigInt], run: Run::Rows(gcd, LogicalType::BigInt) },
+    ], "the greatest common divisor";
+    "lcm", [
+        Overload { parameters: &[Integer, Integer], run: Run::Rows(lcm, LogicalType::Integer) },
+        Overload { parameters: &[BigInt, BigInt], run: Run::Rows(lcm, LogicalType::BigInt) },
+    ], "the least common multiple";
+    "ln", [plan(ScalarFunction::Ln)], "natural logarithm";
+    "log", [doubles(log10), build(&[Numeric, Numeric], log, Double)],
+        "logarithm to base 10, or of the second argument to the base of the first";
+    "log10", [doubles(log10)], "logarithm to base 10";
+    "mod", [
+        build(&[SmallInt, SmallInt], modulo, SmallInt),
+        build(&[Integer, Integer], modulo, Integer),
+        build(&[BigInt, BigInt], modulo, BigInt),
+        build(&[Numeric, Numeric], modulo, Numeric),
+    ], "the rest of a division, of the dividend's sign";
+    "pi", [Overload { parameters: &[], run: Run::Rows(|_, o| o.double(std::f64::consts::PI), LogicalType::Double) }],
+        "π";
+    "pow", POWER, "a number to a power";
+    "power", POWER, "a number to a power";
+    "radians", [doubles(|r, o| o.double(r.double(0).to_radians()))], "degrees as radians";
+    "round", [
+        build(&[SmallInt], same, SmallInt),
+        build(&[Integer], same, Integer),
+        build(&[BigInt], same, BigInt),
+        build(&[Numeric], round, Numeric),
+        build(&[Double], round, Double),
+        build(&[Numeric, Integer], round_to, Numeric),
+    ], "the nearest number of so many digits after the point: decimals half away from zero, doubles half to even";
+    "sign", [build(&[Numeric], sign, Numeric), doubles(|r, o| {
+        let v = r.double(0);
+        o.double(if v > 0.0 { 1.0 } else if v < 0.0 { -1.0 } else { 0.0 })
+    })], "−1, 0 or 1";
+    "sin", [doubles(|r, o| finite(r, o, f64::sin))], "sine of radians";
+    "sinh", [doubles(|r, o| o.double(r.double(0).sinh()))], "hyperbolic sine";
+    "sqrt", [plan(ScalarFunction::Sqrt)], "square root";
+    "tan", [doubles(|r, o| finite(r, o, f64::tan))], "tangent of radians";
+    "tanh", [doubles(|r, o| o.double(r.double(0).tanh()))], "hyperbolic tangent";
+    "trunc", [
+        build(&[Numeric], truncate, Numeric),
+        build(&[Numeric, Integer], truncate_to, Numeric),
+        doubles(|r, o| o.double(r.double(0).trunc())),
+    ], "the number cut to so many digits after the point";
+};
+
+fn one(mut arguments: Vec<Expr>) -> Result<Expr> {
+    arguments
+        .pop()
+        .ok_or_else(|| Error::internal("a function without its argument"))
+}
+
+fn two(mut arguments: Vec<Expr>) -> Result<(Expr, Expr)> {
+    let second = arguments.pop();
+    let pair = arguments.pop().zip(second);
+    pair.ok_or_else(|| Error::internal("a function without its arguments"))
+}
+
+fn same(arguments: Vec<Expr>) -> Result<Expr> {
+    one(arguments)
+}
+
+fn inline(f: ScalarFunction, e: Expr, ty: LogicalType) -> Expr {
+    if is_null_constant(&e) {
+        null(ty)
+    } else {
+        function(f, vec![e], ty)
+    }
+}
+
+fn abs(arguments: Vec<Expr>) -> Result<Expr> {
+    let e = one(arguments)?;
+    let ty = e.ty;
+    Ok(inline(ScalarFunction::Abs, e, ty))
+}
+
+fn whole_type(ty: LogicalType) -> LogicalType {
+    let (precision, scale) = digits(ty);
+    if ty == LogicalType::Double {
+        ty
+    } else {
+        decimal(precision - scale + u8::from(scale > 0), 0)
+    }
+}
+
+fn ceil(arguments: Vec<Expr>) -> Result<Expr> {
+    let e = one(arguments)?;
+    let ty = whole_type(e.ty);
+    Ok(inline(ScalarFunction::Ceil, e, ty))
+}
+
+fn floor(arguments: Vec<Expr>) -> Result<Expr> {
+    let e = one(arguments)?;
+    let ty = whole_type(e.ty);
+    Ok(inline(ScalarFunction::Floor, e, ty))
+}
+
+fn round(arguments: Vec<Expr>) -> Result<Expr> {
+    let e = one(arguments)?;
+    let ty = whole_type(e.ty);
+    if ty == LogicalType::Double {
+        return Ok(inline(ScalarFunction::Round, e, ty));
+    }
+    // Half away from zero, which is what a cast to fewer digits does.
+    Ok(convert(e, ty, CastLength::Refuse))
+}
+
+/// Digits after the point that a constant asks for and the value has.
+fn kept_digits(value: &Expr, wanted: &Expr) -> Option<u8> {
+    match constant_of(wanted) {
+        Some(Value::Int(n)) if *n >= 0 => {
+            Some((*n).min(38) as u8).map(|n| n.min(value.ty.scale().unwrap_or(0)))
+        }
+        _ => None,
+    }
+}
+
+fn round_to(arguments: Vec<Expr>) -> Result<Expr> {
+    let (value, wanted) = two(arguments)?;
+    let (precision, scale) = digits(value.ty);
+    match kept_digits(&value, &wanted) {
+        Some(kept) => {
+            let ty = decimal(precision - scale + kept + u8::from(kept < scale), kept);
+            Ok(convert(value, ty, CastLength::Refuse))
+        }
+        None => {
+            let ty = decimal(precision.saturating_add(1), scale);
+            Ok(rows(
+                "round",
+                OnNull::Null,
+                |r, o| to_digits(r, o, divide_round),
+                vec![value, wanted],
+                ty,
+            ))
+        }
+    }
+}
+
+fn truncate(arguments: Vec<Expr>) -> Result<Expr> {
+    let value = one(arguments)?;
+    truncate_to(vec![value, crate::build::int(0, LogicalType::Integer)])
+}
+
+fn truncate_to(arguments: Vec<Expr>) -> Result<Expr> {
+    let (value, wanted) = two(arguments)?;
+    let (precision, scale) = digits(value.ty);
+    let kept = kept_digits(&value, &wanted).unwrap_or(scale);
+    let ty = decimal(precision - scale + kept, kept);
+    Ok(rows(
+        "trunc",
+        OnNull::Null,
+        |r, o| to_digits(r, o, |v, power| v / power),
+        vec![value, wanted],
+        ty,
+    ))
+}
+
+/// A decimal cut to so many digits after the point, perhaps fewer than none, by `divide`.
+fn to_digits(row: &Row<'_>, out: &mut Output, divide: fn(i128, i128) -> i128) -> Result<()> {
+    let (from, to) = (row.ty(0).scale().unwrap_or(0), out.ty().scale().unwrap_or(0));
+    let wanted = row.int(1).clamp(-38, i64::from(from));
+    let value = match usize::try_from(i64::from(from) - wanted) {
+        Ok(drop @ 0..=38) => divide(row.wide(0), POWERS_OF_TEN[drop]) * POWERS_OF_TEN[drop],
+        _ => 0,
+    };
+    let rescaled = frazil_types::decimal::rescale(value, from, to);
+    out.int(rescaled.ok_or_else(|| frazil_types::decimal::overflow(38, to))?)
+}
+
+fn modulo(arguments: Vec<Expr>) -> Result<Expr> {
+    let (l, r) = two(arguments)?;
+    Ok(numbers(BinaryOp::Rem, l, r))
+}
+
+fn div(arguments: Vec<Expr>) -> Result<Expr> {
+    let (l, r) = two(arguments)?;
+    let (precision, scale) = digits(l.ty);
+    let ty = decimal((precision - scale).saturating_add(r.ty.scale().unwrap_or(0)), 0);
+    let run: RowFn = |row, out| {
+        let scale = |i: usize| row.ty(i).scale().unwrap_or(0);
+        if row.wide(1) == 0 {
+            return Err(Error::new(SqlState::DIVISION_BY_ZERO, "division by zero"));
+        }
+        let common = scale(0).max(scale(1));
+        let at = |i: usize| {
+            frazil_types::decimal::rescale(row.wide(i), scale(i), common)
+                .ok_or_else(|| frazil_types::decimal::overflow(38, 0))
+        };
+        out.int(at(0)? / at(1)?)
+    };
+    Ok(rows("div", OnNull::Null, run, vec![l, r], ty))
+}
+
+fn sign(arguments: Vec<Expr>) -> Result<Expr> {
+    let run: RowFn = |row, out| out.int(row.wide(0).signum());
+    Ok(rows(
+        "sign",
+        OnNull::Null,
+        run,
+        vec![one(arguments)?],
+        decimal(1, 0),
+    ))
+}
+
+fn out_of_range(message: &str) -> Error {
+    Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
+}
+
+fn domain(
+    row: &Row<'_>,
+    out: &mut Output,
+    f: fn(f64) -> f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<()> {
+    let v = row.double(0);
+    if !v.is_nan() && !range.contains(&v) {
+        return Err(out_of_range("input is out of range"));
+    }
+    out.double(f(v))
+}
+
+fn finite(row: &Row<'_>, out: &mut Output, f: fn(f64) -> f64) -> Result<()> {
+    let v = row.double(0);
+    if v.is_infinite() {
+        return Err(out_of_range("input is out of range"));
+    }
+    out.double(f(v))
+}
+
+fn checked(row: &Row<'_>, out: &mut Output, f: fn(f64) -> f64) -> Result<()> {
+    let (v, result) = (row.double(0), f(row.double(0)));
+    if result.is_infinite() && v.is_finite() {
+        return Err(out_of_range("value out of range: overflow"));
+    }
+    out.double(result)
+}
+
+fn logarithm_domain(v: f64) -> Result<()> {
+    let error = |message| Err(Error::new(SqlState::INVALID_LOGARITHM, message));
+    match v {
+        0.0 => error("cannot take logarithm of zero"),
+        v if v < 0.0 => error("cannot take logarithm of a negative number"),
+        _ => Ok(()),
+    }
+}
+
+fn log10(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    logarithm_domain(row.double(0))?;
+    out.double(row.double(0).log10())
+}
+
+/// log(base, value).
+fn log(arguments: Vec<Expr>) -> Result<Expr> {
+    let double = |e| convert(e, LogicalType::Double, CastLength::Refuse);
+    let arguments = arguments.into_iter().map(double).collect();
+    Ok(rows(
+        "log",
+        OnNull::Null,
+        log_of_base,
+        arguments,
+        LogicalType::Double,
+    ))
+}
+
+fn log_of_base(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (base, v) = (row.double(0), row.double(1));
+    logarithm_domain(base)?;
+    logarithm_domain(v)?;
+    if base == 1.0 {
+        return Err(Error::new(SqlState::DIVISION_BY_ZERO, "division by zero"));
+    }
+    out.double(v.ln() / base.ln())
+}
+
+fn divisor(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn gcd(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    out.int(divisor(row.wide(0), row.wide(1)))
+}
+
+fn lcm(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (a, b) = (row.wide(0), row.wide(1));
+    if a == 0 || b == 0 {
+        return out.int(0);
+    }
+    out.int((a / divisor(a, b) * b).abs())
+}

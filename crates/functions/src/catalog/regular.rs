@@ -1,0 +1,297 @@
+//! Functions of regular expressions, and `substring`, which takes them too.
+
+use super::{Function, Overload, Run};
+use crate::pattern::{similar_regex, with_raw_regex, with_regex};
+use crate::type_rules::Kind::{self, Integer, Text};
+use crate::vector::{Output, Row, RowFn, check_length};
+use frazil_plan::ScalarFunction;
+use frazil_types::{Error, LogicalType, Result, SqlState};
+use regex::Captures;
+
+const TEXT: LogicalType = LogicalType::Text;
+const INTEGER: LogicalType = LogicalType::Integer;
+const BOOLEAN: LogicalType = LogicalType::Boolean;
+
+const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Rows(f, ty),
+    }
+}
+
+const fn plan(parameters: &'static [Kind], f: ScalarFunction, ty: LogicalType) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Plan(f, ty),
+    }
+}
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "regexp_count",
+        overloads: &[
+            rows(&[Text, Text], count, INTEGER),
+            rows(&[Text, Text, Integer], count, INTEGER),
+            rows(&[Text, Text, Integer, Text], count, INTEGER),
+        ],
+        description: "how often a regular expression matches, from a position, with flags",
+    },
+    Function {
+        name: "regexp_instr",
+        overloads: &[
+            rows(&[Text, Text], instr, INTEGER),
+            rows(&[Text, Text, Integer], instr, INTEGER),
+            rows(&[Text, Text, Integer, Integer], instr, INTEGER),
+            rows(&[Text, Text, Integer, Integer, Integer], instr, INTEGER),
+            rows(&[Text, Text, Integer, Integer, Integer, Text], instr, INTEGER),
+        ],
+        description: "where the n-th match begins, or the character behind it with 1 as fifth argument; 0 without one",
+    },
+    Function {
+        name: "regexp_like",
+        overloads: &[
+            rows(&[Text, Text], like, BOOLEAN),
+            rows(&[Text, Text, Text], like, BOOLEAN),
+        ],
+        description: "whether a regular expression matches, with flags",
+    },
+    Function {
+        name: "regexp_replace",
+        overloads: &[
+            rows(&[Text, Text, Text], replace, TEXT),
+            rows(&[Text, Text, Text, Text], replace, TEXT),
+            rows(&[Text, Text, Text, Integer], replace_from, TEXT),
+            rows(&[Text, Text, Text, Integer, Integer], replace_from, TEXT),
+            rows(&[Text, Text, Text, Integer, Integer, Text], replace_from, TEXT),
+        ],
+        description: "the first match, with flag g every match, replaced; `\\1` to `\\9` stand for groups, `\\&` for the match",
+    },
+    Function {
+        name: "regexp_substr",
+        overloads: &[
+            rows(&[Text, Text], substr, TEXT),
+            rows(&[Text, Text, Integer], substr, TEXT),
+            rows(&[Text, Text, Integer, Integer], substr, TEXT),
+            rows(&[Text, Text, Integer, Integer, Text], substr, TEXT),
+            rows(&[Text, Text, Integer, Integer, Text, Integer], substr, TEXT),
+        ],
+        description: "the n-th match from a position, with flags, or a group of it; NULL without one",
+    },
+    Function {
+        name: "substring",
+        overloads: &[
+            plan(&[Text, Integer], ScalarFunction::Substring, TEXT),
+            plan(&[Text, Integer, Integer], ScalarFunction::Substring, TEXT),
+            rows(&[Text, Text], matched_part, TEXT),
+            rows(&[Text, Text, Text], similar_part, TEXT),
+        ],
+        description: "the part from a position, of a length; or what a regular expression, or its first group, matches",
+    },
+    Function {
+        name: "substring_similar",
+        overloads: &[rows(&[Text, Text, Text], similar_part, TEXT)],
+        description: "the part of a text between the separators of an SQL pattern",
+    },
+];
+
+fn invalid(name: &str, value: i64) -> Error {
+    let message = format!("invalid value for parameter \"{name}\": {value}");
+    Error::new(SqlState::INVALID_PARAMETER, message)
+}
+
+/// An integer argument of at least `least`, or what it is where it is missing. Error 22023.
+fn number(row: &Row<'_>, argument: usize, name: &str, least: i64, missing: i64) -> Result<usize> {
+    let value = if row.arguments() > argument {
+        row.int(argument)
+    } else {
+        missing
+    };
+    if value < least {
+        return Err(invalid(name, value));
+    }
+    Ok(value as usize)
+}
+
+/// Flags, of which `g` is for regexp_replace alone. Error 22023.
+fn flags<'a>(row: &'a Row<'_>, argument: usize, function: &str) -> Result<&'a str> {
+    let flags = if row.arguments() > argument {
+        row.text(argument)
+    } else {
+        ""
+    };
+    if flags.contains('g') {
+        let message = format!("{function} does not support the \"global\" option");
+        return Err(Error::new(SqlState::INVALID_PARAMETER, message));
+    }
+    Ok(flags)
+}
+
+/// Where character `n`, from 1, begins.
+fn byte_of(text: &str, n: usize) -> Option<usize> {
+    let starts = text.char_indices().map(|c| c.0).chain([text.len()]);
+    starts.into_iter().nth(n - 1)
+}
+
+fn count(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let start = number(row, 2, "start", 1, 1)?;
+    let flags = flags(row, 3, "regexp_count()")?;
+    let text = row.text(0);
+    let found = with_regex(row.text(1), flags, |regex| {
+        Ok(byte_of(text, start).map_or(0, |at| regex.find_iter(&text[at..]).count()))
+    })?;
+    out.int(found as i128)
+}
+
+fn like(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let flags = flags(row, 2, "regexp_like()")?;
+    out.bool(with_regex(row.text(1), flags, |regex| {
+        Ok(regex.is_match(row.text(0)))
+    })?)
+}
+
+fn instr(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let start = number(row, 2, "start", 1, 1)?;
+    let nth = number(row, 3, "n", 1, 1)?;
+    let end = number(row, 4, "endoption", 0, 0)?;
+    if end > 1 {
+        return Err(invalid("endoption", end as i64));
+    }
+    let flags = flags(row, 5, "regexp_instr()")?;
+    let text = row.text(0);
+    let at = with_regex(row.text(1), flags, |regex| {
+        let from = byte_of(text, start);
+        let found = from.and_then(|from| regex.find_iter(&text[from..]).nth(nth - 1).map(|m| (from, m)));
+        Ok(found.map(|(from, m)| from + if end == 1 { m.end() } else { m.start() }))
+    })?;
+    out.int(at.map_or(0, |at| text[..at].chars().count() as i128 + 1))
+}
+
+fn substr(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let start = number(row, 2, "start", 1, 1)?;
+    let nth = number(row, 3, "n", 1, 1)?;
+    let flags = flags(row, 4, "regexp_substr()")?;
+    let group = number(row, 5, "subexpr", 0, 0)?;
+    let text = row.text(0);
+    let found = with_regex(row.text(1), flags, |regex| {
+        let rest = byte_of(text, start).map(|at| &text[at..]);
+        let captures = rest.and_then(|rest| regex.captures_iter(rest).nth(nth - 1));
+        Ok(captures.and_then(|c| c.get(group)).map(|m| m.as_str()))
+    })?;
+    match found {
+        Some(found) => out.text(found),
+        None => out.null(),
+    }
+}
+
+/// A replacement text with its groups put in.
+fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String) {
+    let mut chars = replacement.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('&') => out.push_str(&captures[0]),
+            Some(d @ '1'..='9') => {
+                out.push_str(captures.get(d as usize - '0' as usize).map_or("", |m| m.as_str()));
+            }
+            Some('\\') => out.push('\\'),
+            Some(other) => out.extend(['\\', other]),
+            None => out.push('\\'),
+        }
+    }
+}
+
+/// Which matches are replaced.
+#[derive(Clone, Copy, PartialEq)]
+enum Which {
+    All,
+    Nth(usize),
+}
+
+fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Output) -> Result<()> {
+    let text = row.text(0);
+    with_regex(row.text(1), flags, |regex| {
+        // From behind the text's end nothing matches.
+        let Some(start) = byte_of(text, start) else {
+            out.scratch.push_str(text);
+            return Ok(());
+        };
+        out.scratch.push_str(&text[..start]);
+        let rest = &text[start..];
+        let mut copied = 0;
+        for (i, captures) in regex.captures_iter(rest).enumerate() {
+            if matches!(which, Which::Nth(n) if n != i + 1) {
+                continue;
+            }
+            let whole = captures.get_match();
+            out.scratch.push_str(&rest[copied..whole.start()]);
+            push_replacement(row.text(2), &captures, &mut out.scratch);
+            check_length(out.scratch.len())?;
+            copied = whole.end();
+            if which != Which::All {
+                break;
+            }
+        }
+        out.scratch.push_str(&rest[copied..]);
+        Ok(())
+    })?;
+    out.scratch()
+}
+
+fn replace(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let flags = if row.arguments() > 3 { row.text(3) } else { "" };
+    let which = if flags.contains('g') {
+        Which::All
+    } else {
+        Which::Nth(1)
+    };
+    if flags.starts_with(|c: char| c.is_ascii_digit()) {
+        let message = format!("invalid regular expression option: \"{}\"", &flags[..1]);
+        return Err(Error::new(SqlState::INVALID_PARAMETER, message)
+            .with_hint("if you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly"));
+    }
+    replaced(row, 1, which, flags, out)
+}
+
+fn replace_from(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let start = number(row, 3, "start", 1, 1)?;
+    let nth = number(row, 4, "n", 0, 1)?;
+    let flags = if row.arguments() > 5 { row.text(5) } else { "" };
+    let all = nth == 0 || row.arguments() <= 4 && flags.contains('g');
+    replaced(
+        row,
+        start,
+        if all { Which::All } else { Which::Nth(nth) },
+        flags,
+        out,
+    )
+}
+
+fn matched_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let found = with_regex(row.text(1), "", |regex| {
+        let captures = regex.captures(row.text(0));
+        Ok(captures
+            .and_then(|c| c.get(if c.len() > 1 { 1 } else { 0 }))
+            .map(|m| m.as_str()))
+    })?;
+    match found {
+        Some(found) => out.text(found),
+        None => out.null(),
+    }
+}
+
+fn similar_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let pattern = similar_regex(row.text(1), row.text(2))?;
+    let found = with_raw_regex(&pattern, "", |regex| {
+        let captures = regex.captures(row.text(0));
+        Ok(captures
+            .and_then(|c| c.get(if c.len() > 1 { 1 } else { 0 }))
+            .map(|m| m.as_str()))
+    })?;
+    match found {
+        Some(found) => out.text(found),
+        None => out.null(),
+    }
+}

@@ -1,0 +1,342 @@
+//! Functions of strings. Positions and lengths count characters, from 1.
+
+use super::{Function, Overload, Run};
+use crate::build::text as text_constant;
+use crate::pattern::starts_with;
+use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Text};
+use crate::vector::{Output, Row, RowFn, check_length};
+use frazil_plan::{Expr, ScalarFunction};
+use frazil_types::{Error, LogicalType, Result, SqlState};
+use md5::{Digest, Md5};
+use std::fmt::Write;
+
+const TEXT: LogicalType = LogicalType::Text;
+const INTEGER: LogicalType = LogicalType::Integer;
+
+const fn plan(parameters: &'static [Kind], f: ScalarFunction, ty: LogicalType) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Plan(f, ty),
+    }
+}
+
+const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Rows(f, ty),
+    }
+}
+
+const fn build(parameters: &'static [Kind], f: fn(Vec<Expr>) -> Result<Expr>, result: Kind) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Build(f, result),
+    }
+}
+
+const LENGTH: [Overload; 1] = [plan(&[Text], ScalarFunction::Length, INTEGER)];
+const BOTH: [Overload; 2] = [
+    plan(&[Text], ScalarFunction::Trim, TEXT),
+    plan(&[Text, Text], ScalarFunction::Trim, TEXT),
+];
+
+macro_rules! text {
+    ($($name:literal, $overloads:expr, $description:literal;)*) => {
+        &[$(Function { name: $name, overloads: &$overloads, description: $description }),*]
+    };
+}
+
+pub(super) const FUNCTIONS: &[Function] = text! {
+    "ascii", [rows(&[Text], |r, o| o.int(r.text(0).chars().next().map_or(0, |c| c as i128)), INTEGER)],
+        "the code point of the first character";
+    "bit_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128 * 8), INTEGER)], "bits of the text's bytes";
+    "btrim", BOTH, "without blanks, or the second argument's characters, at both ends";
+    "char_length", LENGTH, "number of characters";
+    "character_length", LENGTH, "number of characters";
+    "chr", [rows(&[Integer], chr, TEXT)], "the character of a code point";
+    "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), LogicalType::Boolean)],
+        "whether the text ends with the second";
+    "initcap", [rows(&[Text], initcap, TEXT)], "each word with its first letter upper case, the rest lower";
+    "left", [rows(&[Text, Integer], left, TEXT)], "the first n characters; negative: all but the last";
+    "length", LENGTH, "number of characters";
+    "levenshtein", [rows(&[Text, Text], levenshtein, INTEGER)],
+        "the least number of characters to insert, delete or change; of texts up to 255 characters";
+    "lower", [plan(&[Text], ScalarFunction::Lower, TEXT)], "in lower case";
+    "lpad", [
+        build(&[Text, Integer], |a| padded("lpad", lpad, a), Text),
+        rows(&[Text, Integer, Text], lpad, TEXT),
+    ], "filled at the start, or cut at the end, to n characters";
+    "ltrim", [
+        plan(&[Text], ScalarFunction::TrimStart, TEXT),
+        plan(&[Text, Text], ScalarFunction::TrimStart, TEXT),
+    ], "without blanks, or the second argument's characters, at the start";
+    "md5", [rows(&[Text], md5, TEXT)], "the MD5 digest, hexadecimal";
+    "octet_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128), INTEGER)], "number of bytes";
+    "overlay", [
+        rows(&[Text, Text, Integer], overlay, TEXT),
+        rows(&[Text, Text, Integer, Integer], overlay, TEXT),
+    ], "the text with the second put over it from a position on";
+    "position", [plan(&[Text, Text], ScalarFunction::Position, INTEGER)], "where the second lies in the first; 0 if nowhere";
+    "quote_literal", [rows(&[Text], quote_literal, TEXT)], "as a literal of SQL";
+    "repeat", [rows(&[Text, Integer], repeat, TEXT)], "the text n times";
+    "replace", [plan(&[Text, Text, Text], ScalarFunction::Replace, TEXT)], "every occurrence of the second replaced by the third";
+    "reverse", [rows(&[Text], reverse, TEXT)], "the characters from the last to the first";
+    "right", [rows(&[Text, Integer], right, TEXT)], "the last n characters; negative: all but the first";
+    "rpad", [
+        build(&[Text, Integer], |a| padded("rpad", rpad, a), Text),
+        rows(&[Text, Integer, Text], rpad, TEXT),
+    ], "filled or cut at the end to n characters";
+    "rtrim", [
+        plan(&[Text], ScalarFunction::TrimEnd, TEXT),
+        plan(&[Text, Text], ScalarFunction::TrimEnd, TEXT),
+    ], "without blanks, or the second argument's characters, at the end";
+    "split_part", [rows(&[Text, Text, Integer], split_part, TEXT)],
+        "the n-th part between separators; negative: from the end";
+    "starts_with", [build(&[Text, Text], starts_with, Boolean)], "whether the text begins with the second";
+    "strpos", [plan(&[Text, Text], ScalarFunction::Position, INTEGER)], "where the second lies in the first; 0 if nowhere";
+    "substr", [
+        plan(&[Text, Integer], ScalarFunction::Substring, TEXT),
+        plan(&[Text, Integer, Integer], ScalarFunction::Substring, TEXT),
+    ], "the part from a position, of a length";
+    "to_hex", [
+        rows(&[Integer], |r, o| hex(r.int(0) as u32 as u64, o), TEXT),
+        rows(&[BigInt], |r, o| hex(r.int(0) as u64, o), TEXT),
+    ], "hexadecimal digits of the integer's bits";
+    "translate", [rows(&[Text, Text, Text], translate, TEXT)],
+        "characters of the second replaced by those of the third, or dropped";
+    "trim", BOTH, "without blanks, or the second argument's characters, at both ends";
+    "upper", [plan(&[Text], ScalarFunction::Upper, TEXT)], "in upper case";
+};
+
+/// lpad and rpad with blanks.
+fn padded(name: &'static str, f: RowFn, mut arguments: Vec<Expr>) -> Result<Expr> {
+    arguments.push(text_constant(" "));
+    Ok(crate::vector::rows(
+        name,
+        crate::vector::OnNull::Null,
+        f,
+        arguments,
+        TEXT,
+    ))
+}
+
+fn chr(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let invalid = |message: &str| Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message);
+    match row.int(0) {
+        0 => Err(invalid("null character not permitted")),
+        code if code < 0 => Err(Error::new(
+            SqlState::INVALID_PARAMETER,
+            "character number must be positive",
+        )),
+        code => {
+            let c = u32::try_from(code).ok().and_then(char::from_u32);
+            let c =
+                c.ok_or_else(|| invalid(&format!("requested character not valid for encoding: {code}")))?;
+            out.scratch.push(c);
+            out.scratch()
+        }
+    }
+}
+
+fn initcap(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let mut inside = false;
+    for c in row.text(0).chars() {
+        if inside {
+            out.scratch.extend(c.to_lowercase());
+        } else {
+            out.scratch.extend(c.to_uppercase());
+        }
+        inside = c.is_alphanumeric();
+    }
+    out.scratch()
+}
+
+/// Where character `n`, from 0, begins; the text's end where it has fewer.
+fn byte_of(text: &str, n: usize) -> usize {
+    text.char_indices().nth(n).map_or(text.len(), |c| c.0)
+}
+
+/// Where the last `n` characters begin.
+fn byte_from_end(text: &str, n: usize) -> usize {
+    match n.checked_sub(1) {
+        None => text.len(),
+        Some(before) => text.char_indices().rev().nth(before).map_or(0, |c| c.0),
+    }
+}
+
+fn magnitude(n: i64) -> usize {
+    usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX)
+}
+
+fn left(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, n) = (row.text(0), row.int(1));
+    let end = if n < 0 {
+        byte_from_end(text, magnitude(n))
+    } else {
+        byte_of(text, magnitude(n))
+    };
+    out.text(&text[..end])
+}
+
+fn right(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, n) = (row.text(0), row.int(1));
+    let start = if n < 0 {
+        byte_of(text, magnitude(n))
+    } else {
+        byte_from_end(text, magnitude(n))
+    };
+    out.text(&text[start..])
+}
+
+/// The distance of texts up to 255 characters, as PostgreSQL's. Error 22023.
+fn levenshtein(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    const LONGEST: usize = 255;
+    let (a, b) = (row.text(0), row.text(1));
+    let b: Vec<char> = b.chars().take(LONGEST + 1).collect();
+    if b.len() > LONGEST || a.chars().nth(LONGEST).is_some() {
+        let message = format!("levenshtein argument exceeds maximum length of {LONGEST} characters");
+        return Err(Error::new(SqlState::INVALID_PARAMETER, message));
+    }
+    let mut costs: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut costs[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = costs[j + 1];
+            costs[j + 1] = change.min(diagonal + 1).min(costs[j] + 1);
+        }
+    }
+    out.int(costs[b.len()] as i128)
+}
+
+/// The characters that fill a text up to `n`, after it was cut; what is refused is refused before it is made.
+fn pad<'a>(row: &'a Row<'_>, out: &mut Output) -> Result<(&'a str, usize)> {
+    let (text, n) = (row.text(0), row.int(1).max(0));
+    let n = usize::try_from(n).unwrap_or(usize::MAX);
+    check_length(n)?;
+    let length = text.chars().count();
+    if length >= n {
+        return Ok((&text[..byte_of(text, n)], 0));
+    }
+    let missing = n - length;
+    let filler = row.text(2);
+    if filler.is_empty() {
+        return Ok((text, 0));
+    }
+    let whole = missing / filler.chars().count().max(1);
+    check_length(filler.len().saturating_mul(whole).saturating_add(text.len()))?;
+    out.scratch.reserve(text.len() + filler.len() * (whole + 1));
+    Ok((text, missing))
+}
+
+fn lpad(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, missing) = pad(row, out)?;
+    out.scratch.extend(row.text(2).chars().cycle().take(missing));
+    out.scratch.push_str(text);
+    out.scratch()
+}
+
+fn rpad(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, missing) = pad(row, out)?;
+    out.scratch.push_str(text);
+    out.scratch.extend(row.text(2).chars().cycle().take(missing));
+    out.scratch()
+}
+
+fn md5(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    for byte in Md5::digest(row.text(0).as_bytes()) {
+        let _ = write!(out.scratch, "{byte:02x}");
+    }
+    out.scratch()
+}
+
+/// overlay(text, with, from [, count]). Error 22011 for a position below 1.
+fn overlay(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, with, from) = (row.text(0), row.text(1), row.int(2));
+    let count = if row.arguments() > 3 {
+        row.int(3)
+    } else {
+        with.chars().count() as i64
+    };
+    if from < 1 {
+        return Err(Error::new(
+            SqlState::SUBSTRING_ERROR,
+            "negative substring length not allowed",
+        ));
+    }
+    let start = byte_of(text, magnitude(from - 1));
+    let behind = from.saturating_sub(1).saturating_add(count).max(0);
+    let end = byte_of(text, magnitude(behind));
+    out.scratch.push_str(&text[..start]);
+    out.scratch.push_str(with);
+    out.scratch.push_str(&text[end..]);
+    out.scratch()
+}
+
+fn quote_literal(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let text = row.text(0);
+    if text.contains('\\') {
+        out.scratch.push('E');
+    }
+    out.scratch.push('\'');
+    for c in text.chars() {
+        if matches!(c, '\'' | '\\') {
+            out.scratch.push(c);
+        }
+        out.scratch.push(c);
+    }
+    out.scratch.push('\'');
+    out.scratch()
+}
+
+fn repeat(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, n) = (row.text(0), row.int(1).max(0));
+    let n = usize::try_from(n).unwrap_or(usize::MAX);
+    check_length(text.len().saturating_mul(n))?;
+    if !text.is_empty() {
+        out.scratch.reserve(text.len() * n);
+        (0..n).for_each(|_| out.scratch.push_str(text));
+    }
+    out.scratch()
+}
+
+fn reverse(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    out.scratch.extend(row.text(0).chars().rev());
+    out.scratch()
+}
+
+/// split_part(text, separator, n). Error 22023 for 0.
+fn split_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (text, separator, n) = (row.text(0), row.text(1), row.int(2));
+    if n == 0 {
+        return Err(Error::new(
+            SqlState::INVALID_PARAMETER,
+            "field position must not be zero",
+        ));
+    }
+    if separator.is_empty() {
+        return out.text(if matches!(n, 1 | -1) { text } else { "" });
+    }
+    let at = magnitude(n) - 1;
+    let part = if n > 0 {
+        text.split(separator).nth(at)
+    } else {
+        text.rsplit(separator).nth(at)
+    };
+    out.text(part.unwrap_or(""))
+}
+
+fn hex(bits: u64, out: &mut Output) -> Result<()> {
+    let _ = write!(out.scratch, "{bits:x}");
+    out.scratch()
+}
+
+fn translate(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    for c in row.text(0).chars() {
+        match row.text(1).chars().position(|from| from == c) {
+            None => out.scratch.push(c),
+            Some(at) => out.scratch.extend(row.text(2).chars().nth(at)),
+        }
+    }
+    out.scratch()
+}

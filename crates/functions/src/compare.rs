@@ -1,0 +1,290 @@
+//! Comparisons.
+//!
+//! Constants yield to columns: `l_discount < 0.055` compares unscaled integers of the column's own scale with a
+//! constant moved to it (here: `<= 0.05`), so that the comparison can be asked of a block's codes. Only where no
+//! constant can yield is a column cast.
+
+use crate::build::{
+    boolean, constant_of, function, int, is_null_constant, known_unless_null, not, null, text,
+};
+use crate::convert::{as_text, convert, type_of_kind, wider_decimal};
+use crate::resolve::{CallKind, Resolution, resolve};
+use crate::type_rules::Kind;
+use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog, operators};
+use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_types::value_ops::{self, CastLength};
+use frazil_types::{CompareOp, LogicalType, Result, Span, Value, decimal};
+
+/// Kinds that compare with themselves. Varchar does as text or char.
+const COMPARABLE: [Kind; 11] = [
+    Kind::Boolean,
+    Kind::SmallInt,
+    Kind::Integer,
+    Kind::BigInt,
+    Kind::Numeric,
+    Kind::Double,
+    Kind::Date,
+    Kind::Timestamp,
+    Kind::Interval,
+    Kind::Char,
+    Kind::Text,
+];
+
+const CHAR1: LogicalType = LogicalType::Char(1);
+
+/// A comparison whose operands have one type, or whose answer is known.
+enum Aligned {
+    Operands(CompareOp, Expr, Expr),
+    Known(Expr),
+}
+
+/// The kind that two operands compare as. 42883, 42725.
+pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) -> Result<Kind> {
+    let pairs = COMPARABLE.map(|k| [k, k]);
+    let candidates: Vec<&[Kind]> = pairs.iter().map(|p| &p[..]).collect();
+    let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
+    match resolve(&candidates, &arguments, CallKind::Operator) {
+        Resolution::Found(at) => Ok(COMPARABLE[at]),
+        // Two varchars, or one and a literal.
+        _ if arguments.contains(&Some(Kind::Varchar))
+            && arguments.iter().flatten().all(|k| *k == Kind::Varchar) =>
+        {
+            Ok(Kind::Text)
+        }
+        other => Err(operators::not_found(op, l.ty(), r.ty(), other).at_span(span)),
+    }
+}
+
+impl Typing {
+    /// A comparison. 42883 where the types do not compare.
+    pub(crate) fn compare(&self, op: CompareOp, l: Operand, r: Operand, span: Span) -> Result<Expr> {
+        let kind = comparison_kind(op.symbol(), &l, &r, span)?;
+        let (l, r) = self.operands_of_kind(kind, l, r)?;
+        Ok(compare_as(kind, op, l, r).at(span))
+    }
+
+    /// IS [NOT] DISTINCT FROM.
+    pub(crate) fn distinct(&self, l: Operand, r: Operand, span: Span) -> Result<Expr> {
+        let kind = comparison_kind("=", &l, &r, span)?;
+        let (l, r) = self.operands_of_kind(kind, l, r)?;
+        if is_null_constant(&l) || is_null_constant(&r) {
+            let other = if is_null_constant(&l) { r } else { l };
+            return Ok(not(crate::build::is_null(other)).at(span));
+        }
+        let (left, right) = same_type(kind, l, r);
+        if let (Some(a), Some(b)) = (constant_of(&left), constant_of(&right))
+            && let Some(ordering) = value_ops::order(a, b)
+        {
+            return Ok(boolean(ordering.is_ne()).at(span));
+        }
+        let kind = ExprKind::Distinct {
+            left: Box::new(left),
+            right: Box::new(right),
+            negated: false,
+        };
+        Ok(Expr::boolean(kind, false).at(span))
+    }
+
+    /// Two operands as values of a kind: literals read, char(n) without trailing blanks.
+    fn operands_of_kind(&self, kind: Kind, l: Operand, r: Operand) -> Result<(Expr, Expr)> {
+        let (lt, rt) = (l.ty(), r.ty());
+        Ok((
+            self.operand_of_kind(kind, l, rt)?,
+            self.operand_of_kind(kind, r, lt)?,
+        ))
+    }
+
+    pub(crate) fn operand_of_kind(
+        &self,
+        kind: Kind,
+        x: Operand,
+        partner: Option<LogicalType>,
+    ) -> Result<Expr> {
+        let span = x.span();
+        let e = match x {
+            Operand::Typed(e) => e,
+            Operand::Unknown(u) => {
+                if let (Kind::Numeric, UnknownKind::Literal(text)) = (kind, &u.kind)
+                    && let Some((value, ty)) = crate::literal::exact_number(text.trim())
+                {
+                    return Ok(int(value, ty).at(span));
+                }
+                let is_parameter = matches!(u.kind, UnknownKind::Parameter(_));
+                let ty = match (kind, partner) {
+                    (Kind::Char, Some(LogicalType::Char(_))) if !is_parameter => LogicalType::Text,
+                    (_, Some(partner)) if Kind::of(partner) == kind => partner,
+                    _ => type_of_kind(kind, partner),
+                };
+                let unknown = Operand::Unknown(Unknown { span, ..u });
+                self.cast(unknown, ty, CastContext::Implicit, Span::NONE)?
+            }
+        };
+        if kind != Kind::Char || matches!(e.ty, LogicalType::Char(_)) {
+            return Ok(e);
+        }
+        if let Some(Value::Text(t)) = constant_of(&e) {
+            return Ok(text(t.trim_end_matches(' ')).at(span));
+        }
+        if is_null_constant(&e) {
+            return Ok(e);
+        }
+        let trimmed = function(
+            ScalarFunction::TrimEnd,
+            vec![as_text(e), text(" ")],
+            LogicalType::Text,
+        );
+        Ok(trimmed.at(span))
+    }
+}
+
+/// A comparison of two operands that were found to compare as `kind`.
+pub(crate) fn compare_as(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Expr {
+    let constant_left = constant_of(&l).is_some() && constant_of(&r).is_none();
+    let (op, l, r) = if constant_left {
+        (op.flip(), r, l)
+    } else {
+        (op, l, r)
+    };
+    if is_null_constant(&l) || is_null_constant(&r) {
+        return null(LogicalType::Boolean);
+    }
+    let (op, l, r) = match align(kind, op, l, r) {
+        Aligned::Operands(op, l, r) => (op, l, r),
+        Aligned::Known(e) => return e,
+    };
+    if let (Some(a), Some(b)) = (constant_of(&l), constant_of(&r))
+        && let Some(ordering) = value_ops::order(a, b)
+    {
+        return boolean(op.holds(ordering));
+    }
+    let nullable = l.nullable || r.nullable;
+    Expr::boolean(ExprKind::Compare(op, Box::new(l), Box::new(r)), nullable)
+}
+
+fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
+    if kind.number_rank().is_some() {
+        return align_numbers(op, l, r);
+    }
+    if l.ty == CHAR1
+        && constant_of(&l).is_none()
+        && let Some(Value::Text(t)) = constant_of(&r)
+    {
+        let t = t.clone();
+        return char_against_text(op, l, &t);
+    }
+    if let (LogicalType::Date, Some(Value::Int(v)), LogicalType::Timestamp) = (l.ty, constant_of(&r), r.ty) {
+        let day = i128::from(frazil_types::date::MICROS_PER_DAY);
+        let (days, exact) = (v.div_euclid(day), v.rem_euclid(day) == 0);
+        return against_floor(op, l, days, exact);
+    }
+    let (l, r) = same_type(kind, l, r);
+    Aligned::Operands(op, l, r)
+}
+
+/// Both operands in one type that plans compare.
+fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
+    match kind {
+        Kind::Interval => (catalog::interval_length(l), catalog::interval_length(r)),
+        Kind::Char | Kind::Varchar | Kind::Text if l.ty == CHAR1 && r.ty == CHAR1 => (l, r),
+        Kind::Char | Kind::Varchar | Kind::Text => (as_text(l), as_text(r)),
+        _ if l.ty == r.ty => (l, r),
+        Kind::Numeric => {
+            let common = wider_decimal(l.ty, r.ty);
+            // Decimals of one scale and one native form compare as they are.
+            let decimal = |t: LogicalType| matches!(t, LogicalType::Decimal { .. });
+            let same =
+                |t: LogicalType| decimal(t) && t.scale() == common.scale() && t.native() == common.native();
+            if same(l.ty) && same(r.ty) {
+                return (l, r);
+            }
+            (
+                convert(l, common, CastLength::Refuse),
+                convert(r, common, CastLength::Refuse),
+            )
+        }
+        _ => {
+            let ty = type_of_kind(kind, None);
+            (
+                convert(l, ty, CastLength::Refuse),
+                convert(r, ty, CastLength::Refuse),
+            )
+        }
+    }
+}
+
+fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
+    if let (Some(scale), Some(Value::Int(v)), Some(from)) = (l.ty.scale(), constant_of(&r), r.ty.scale())
+        && constant_of(&l).is_none()
+    {
+        let v = *v;
+        return constant_at_scale(op, l, v, from, scale);
+    }
+    let kind = match (Kind::of(l.ty), Kind::of(r.ty)) {
+        (Kind::Double, _) | (_, Kind::Double) => Kind::Double,
+        (Kind::Numeric, _) | (_, Kind::Numeric) => Kind::Numeric,
+        (a, b) => a.max(b),
+    };
+    let (l, r) = same_type(kind, l, r);
+    Aligned::Operands(op, l, r)
+}
+
+/// `l op v` with the constant `v` (at scale `from`) moved to the scale and range of `l`.
+fn constant_at_scale(op: CompareOp, l: Expr, v: i128, from: u8, scale: u8) -> Aligned {
+    let (floor, exact) = if scale >= from {
+        (decimal::rescale(v, from, scale), true)
+    } else {
+        let divisor = decimal::POWERS_OF_TEN[usize::from(from - scale)];
+        (Some(v.div_euclid(divisor)), v.rem_euclid(divisor) == 0)
+    };
+    match floor {
+        Some(floor) => against_floor(op, l, floor, exact),
+        None => against_floor(op, l, if v > 0 { i128::MAX } else { i128::MIN }, true),
+    }
+}
+
+/// `l op v`, where `floor` is the largest value of l's type up to v, and `exact` tells that it is v.
+fn against_floor(op: CompareOp, l: Expr, floor: i128, exact: bool) -> Aligned {
+    use CompareOp::*;
+    let range = match l.ty {
+        LogicalType::Date => Some((i32::MIN.into(), i32::MAX.into())),
+        ty => value_ops::range_of(ty),
+    };
+    let (min, max) = range.unwrap_or((i128::MIN, i128::MAX));
+    let (above, below) = (floor > max, floor < min);
+    if above || below {
+        let holds = match op {
+            Eq => false,
+            Ne => true,
+            Lt | Le => above,
+            Gt | Ge => below,
+        };
+        return Aligned::Known(known_unless_null(l, holds));
+    }
+    let op = match (exact, op) {
+        (true, same) => same,
+        (false, Eq) => return Aligned::Known(known_unless_null(l, false)),
+        (false, Ne) => return Aligned::Known(known_unless_null(l, true)),
+        // Between two representable values: x < v and x <= v both mean x <= floor(v).
+        (false, Lt | Le) => Le,
+        (false, Gt | Ge) => Gt,
+    };
+    let constant = int(floor, l.ty);
+    Aligned::Operands(op, l, constant)
+}
+
+/// A char(1) column, held as a code point, against a text. Trailing blanks do not count.
+fn char_against_text(op: CompareOp, l: Expr, text: &str) -> Aligned {
+    use CompareOp::*;
+    let mut chars = text.trim_end_matches(' ').chars();
+    let first = chars.next().map_or(32, |c| c as i128);
+    let longer = chars.next().is_some();
+    let op = match (longer, op) {
+        (false, same) => same,
+        (true, Eq) => return Aligned::Known(known_unless_null(l, false)),
+        (true, Ne) => return Aligned::Known(known_unless_null(l, true)),
+        // A single character that begins a longer text sorts before it.
+        (true, Lt | Le) => Le,
+        (true, Gt | Ge) => Gt,
+    };
+    Aligned::Operands(op, l, int(first, CHAR1))
+}

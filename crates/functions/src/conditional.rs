@@ -1,0 +1,460 @@
+//! Conditions and choices: BETWEEN, IN, CASE, COALESCE, NULLIF, GREATEST, LEAST, row values, truth.
+
+use crate::build::{
+    and, boolean, case, constant_of, is_null, is_null_constant, is_simple, known_unless_null, not, null,
+    once, or,
+};
+use crate::compare::{compare_as, comparison_kind};
+use crate::convert::{as_text, convert, type_of_kind};
+use crate::type_rules::Kind;
+use crate::typing::{BetweenKind, Truth};
+use crate::{Operand, Typing};
+use frazil_plan::{Columns, Expr, ExprKind};
+use frazil_types::value_ops::CastLength;
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
+use std::collections::HashSet;
+
+impl Typing {
+    /// `x BETWEEN low AND high`.
+    pub fn between(
+        &self,
+        x: Operand,
+        low: Operand,
+        high: Operand,
+        kind: BetweenKind,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        let within = |x: Operand, low: Operand, high: Operand| -> Result<Expr> {
+            let from = self.compare(CompareOp::Ge, x.clone(), low, span)?;
+            let to = self.compare(CompareOp::Le, x, high, span)?;
+            Ok(and(vec![from, to]).at(span))
+        };
+        let e = self.once_operand(x, columns, |x, columns| match kind {
+            BetweenKind::Ordered => within(x, low, high),
+            BetweenKind::Symmetric => self.once_operand(low, columns, |low, columns| {
+                self.once_operand(high, columns, |high, _| {
+                    let ordered = within(x.clone(), low.clone(), high.clone())?;
+                    Ok(or(vec![ordered, within(x, high, low)?]).at(span))
+                })
+            }),
+        })?;
+        Ok(e.at(span).into())
+    }
+
+    /// [`once`] of an operand; one without type stands for itself.
+    fn once_operand(
+        &self,
+        x: Operand,
+        columns: &mut Columns,
+        body: impl FnOnce(Operand, &mut Columns) -> Result<Expr>,
+    ) -> Result<Expr> {
+        match x {
+            Operand::Typed(e) => once(e, columns, |e, columns| body(e.into(), columns)),
+            unknown => body(unknown, columns),
+        }
+    }
+
+    /// `x IN (list)`. Constants become a set, all else comparisons. The list is not empty.
+    pub fn in_list(
+        &self,
+        x: Operand,
+        list: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        let x = match x {
+            Operand::Typed(e) => e,
+            // As PostgreSQL: an untyped operand takes the type that the list's items have in common.
+            unknown => {
+                let parts: Vec<&Operand> = list.iter().chain([&unknown]).collect();
+                let ty = self.common_type(&parts, "IN")?;
+                self.part(unknown, ty)?
+            }
+        };
+        // Comparisons are made with a column in place of x, which costs nothing to repeat.
+        let placeholder = if is_simple(&x) {
+            x.clone()
+        } else {
+            Expr::column(columns.add("", x.ty, x.nullable), columns).at(x.span)
+        };
+        let parts = self.in_parts(&placeholder, list, span)?;
+        let InParts {
+            constants,
+            mut rest,
+            is_known_false,
+        } = parts;
+        if rest.is_empty() && !constants.is_empty() {
+            return Ok(in_constants(x, constants).at(span).into());
+        }
+        if !constants.is_empty() {
+            rest.insert(0, in_constants(placeholder.clone(), constants));
+        } else if is_known_false && rest.is_empty() {
+            rest.push(known_unless_null(placeholder.clone(), false));
+        }
+        let found = or(rest);
+        Ok(match (&placeholder.kind, is_simple(&x)) {
+            (ExprKind::Column(column), false) => {
+                let (ty, nullable) = (found.ty, found.nullable);
+                let kind = ExprKind::Let {
+                    column: *column,
+                    value: Box::new(x),
+                    body: Box::new(found),
+                };
+                Expr::new(kind, ty, nullable)
+            }
+            _ => found,
+        }
+        .at(span)
+        .into())
+    }
+
+    fn in_parts(&self, x: &Expr, list: Vec<Operand>, span: Span) -> Result<InParts> {
+        let mut parts = InParts::default();
+        let mut seen = HashSet::new();
+        for item in list {
+            let is_unknown = item.ty().is_none();
+            let left = Operand::Typed(x.clone());
+            let kind = comparison_kind("=", &left, &item, span)?;
+            let item = self.operand_of_kind(kind, item, Some(x.ty))?;
+            let is_constant = constant_of(&item).is_some();
+            let left = self.operand_of_kind(kind, left, Some(item.ty))?;
+            let equal = compare_as(kind, CompareOp::Eq, left, item).at(span);
+            match &equal.kind {
+                ExprKind::Compare(CompareOp::Eq, l, r) if **l == *x => match constant_of(r) {
+                    Some(v) if r.ty == x.ty || x.ty.is_string() && r.ty.is_string() => {
+                        if seen.insert(key_of(v)) {
+                            parts.constants.push(v.clone());
+                        }
+                    }
+                    _ => parts.rest.push(equal),
+                },
+                // Beyond the range of x: equal to none of its values.
+                ExprKind::Case { .. } if is_constant && !is_unknown => parts.is_known_false = true,
+                _ => parts.rest.push(equal),
+            }
+        }
+        Ok(parts)
+    }
+
+    /// CASE: with an operand each branch's first part is compared with it, else it is a condition.
+    pub fn case(
+        &self,
+        operand: Option<Operand>,
+        branches: Vec<(Operand, Operand)>,
+        otherwise: Option<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        let otherwise = otherwise.unwrap_or_else(|| Operand::null(span));
+        let parts: Vec<&Operand> = [&otherwise]
+            .into_iter()
+            .chain(branches.iter().map(|b| &b.1))
+            .collect();
+        let ty = self.common_type(&parts, "CASE")?;
+        let build = |operand: Option<Operand>| -> Result<Expr> {
+            let mut out = Vec::with_capacity(branches.len());
+            for (when, then) in branches {
+                let at = when.span();
+                let condition = match &operand {
+                    Some(operand) => self.compare(CompareOp::Eq, operand.clone(), when, at)?,
+                    None => self.predicate(when, "CASE/WHEN")?,
+                };
+                out.push((condition, self.part(then, ty)?));
+            }
+            let otherwise = self.part(otherwise, ty)?;
+            Ok(case(out, otherwise).at(span))
+        };
+        let e = match operand {
+            None => build(None)?,
+            Some(operand) => self.once_operand(operand, columns, |operand, _| build(Some(operand)))?,
+        };
+        Ok(e.at(span).into())
+    }
+
+    /// COALESCE: parts behind the first that is not NULL are not computed.
+    pub fn coalesce(&self, parts: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<Operand> {
+        let ty = self.common_type(&parts.iter().collect::<Vec<_>>(), "COALESCE")?;
+        // All parts are converted, also those behind a constant: a literal that is not of the type is an error.
+        let parts: Vec<Expr> = parts
+            .into_iter()
+            .map(|p| self.part(p, ty))
+            .collect::<Result<_>>()?;
+        let mut typed = Vec::with_capacity(parts.len());
+        for part in parts {
+            let ends = constant_of(&part).is_some_and(|v| !v.is_null());
+            if !is_null_constant(&part) {
+                typed.push(part);
+            }
+            if ends {
+                break;
+            }
+        }
+        let Some(last) = typed.pop() else {
+            return Ok(null(ty).at(span).into());
+        };
+        let (mut branches, mut otherwise) = (Vec::new(), last);
+        for part in typed.into_iter().rev() {
+            let chosen = |e: Expr| (not(is_null(e.clone())), e);
+            if is_simple(&part) {
+                branches.push(chosen(part));
+                continue;
+            }
+            let rest = choice(&mut branches, otherwise);
+            otherwise = once(part, columns, |e, _| Ok(coalesced(vec![chosen(e)], rest)))?;
+        }
+        Ok(choice(&mut branches, otherwise).at(span).into())
+    }
+
+    /// NULLIF.
+    pub fn nullif(&self, x: Operand, y: Operand, span: Span, columns: &mut Columns) -> Result<Operand> {
+        // What is returned is the first operand of the comparison, in the type it is compared as.
+        let kind = comparison_kind("=", &x, &y, span)?;
+        let (xt, yt) = (x.ty(), y.ty());
+        let y = self.operand_of_kind(kind, y, xt)?;
+        let x = match x {
+            Operand::Typed(e) if Kind::of(e.ty) == kind || stays(e.ty, kind) => match kind {
+                Kind::Text if matches!(e.ty, LogicalType::Char(_)) => as_text(e),
+                _ => e,
+            },
+            Operand::Typed(e) if kind.number_rank().is_some() || kind == Kind::Timestamp => {
+                let ty = type_of_kind(kind, Some(e.ty));
+                convert(e, ty, CastLength::Refuse)
+            }
+            other => self.operand_of_kind(kind, other, yt)?,
+        };
+        let e = once(x, columns, |x, _| {
+            let equal = compare_as(kind, CompareOp::Eq, x.clone(), y);
+            Ok(match constant_of(&equal) {
+                Some(Value::Bool(true)) => null(x.ty),
+                Some(_) => x,
+                None => case(vec![(equal, null(x.ty))], x),
+            })
+        })?;
+        Ok(e.at(span).into())
+    }
+
+    /// GREATEST: NULL only if all are.
+    pub fn greatest(&self, parts: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<Operand> {
+        self.extreme(CompareOp::Ge, "GREATEST", parts, span, columns)
+    }
+
+    /// LEAST: NULL only if all are.
+    pub fn least(&self, parts: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<Operand> {
+        self.extreme(CompareOp::Le, "LEAST", parts, span, columns)
+    }
+
+    fn extreme(
+        &self,
+        op: CompareOp,
+        place: &str,
+        parts: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        let ty = self.common_type(&parts.iter().collect::<Vec<_>>(), place)?;
+        let kind = match Kind::of(ty) {
+            Kind::Varchar => Kind::Text,
+            kind => kind,
+        };
+        let mut out: Option<Expr> = None;
+        for part in parts {
+            let e = self.part(part, ty)?;
+            out = Some(match out {
+                _ if is_null_constant(&e) => out.unwrap_or(e),
+                None => e,
+                Some(best) if is_null_constant(&best) => e,
+                Some(best) => once(best, columns, |best, columns| {
+                    once(e, columns, |e, _| {
+                        let wins = compare_as(kind, op, best.clone(), e.clone());
+                        let keeps = or(vec![wins, is_null(e.clone())]);
+                        Ok(match constant_of(&keeps) {
+                            Some(Value::Bool(true)) => best,
+                            Some(_) => e,
+                            None => case(vec![(keeps, best)], e),
+                        })
+                    })
+                })?,
+            });
+        }
+        let missing = || Error::new(SqlState::SYNTAX_ERROR, format!("{place} needs an argument"));
+        Ok(out.ok_or_else(missing)?.at(span).into())
+    }
+
+    /// IS NULL.
+    pub fn is_null(&self, x: Operand, span: Span) -> Result<Operand> {
+        let e = match x {
+            Operand::Unknown(u) => match u.kind {
+                crate::UnknownKind::Null => boolean(true),
+                crate::UnknownKind::Literal(_) => boolean(false),
+                // Its type stays open: another use has to give it.
+                crate::UnknownKind::Parameter(index) => {
+                    is_null(Expr::new(ExprKind::Parameter(index), LogicalType::Text, true).at(u.span))
+                }
+            },
+            Operand::Typed(e) => is_null(e),
+        };
+        Ok(e.at(span).into())
+    }
+
+    /// IS TRUE, IS FALSE, IS UNKNOWN: never NULL.
+    pub fn is_truth(&self, x: Operand, truth: Truth, span: Span) -> Result<Operand> {
+        let (place, e) = match truth {
+            Truth::True => ("IS TRUE", x),
+            Truth::False => ("IS FALSE", x),
+            Truth::Unknown => ("IS UNKNOWN", x),
+        };
+        let e = self.predicate(e, place)?;
+        let condition = match truth {
+            Truth::Unknown => return Ok(is_null(e).at(span).into()),
+            Truth::True => e,
+            Truth::False => not(e),
+        };
+        Ok(match constant_of(&condition) {
+            Some(v) => boolean(*v == Value::Bool(true)),
+            None => case(vec![(condition, boolean(true))], boolean(false)),
+        }
+        .at(span)
+        .into())
+    }
+
+    /// NOT.
+    pub fn not(&self, x: Operand, span: Span) -> Result<Operand> {
+        Ok(not(self.predicate(x, "NOT")?).at(span).into())
+    }
+
+    /// A conjunction of any number of parts.
+    pub fn and(&self, parts: Vec<Operand>, span: Span) -> Result<Operand> {
+        let parts = parts.into_iter().map(|p| self.predicate(p, "AND"));
+        Ok(and(parts.collect::<Result<_>>()?).at(span).into())
+    }
+
+    /// A disjunction of any number of parts.
+    pub fn or(&self, parts: Vec<Operand>, span: Span) -> Result<Operand> {
+        let parts = parts.into_iter().map(|p| self.predicate(p, "OR"));
+        Ok(or(parts.collect::<Result<_>>()?).at(span).into())
+    }
+
+    /// Row values compared: equal where all parts are, ordered by the first that differ. 42601 for rows of different
+    /// lengths, 42883.
+    pub fn row_compare(
+        &self,
+        op: &str,
+        l: Vec<Operand>,
+        r: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        if l.len() != r.len() || l.is_empty() {
+            let message = "unequal number of entries in row expressions";
+            return Err(Error::new(SqlState::SYNTAX_ERROR, message).at_span(span));
+        }
+        let pairs = l.into_iter().zip(r);
+        let combined = match op {
+            "=" | "is not distinct from" => {
+                let parts = pairs.map(|(l, r)| self.infix(op, l, r, span, columns));
+                return self.and(parts.collect::<Result<_>>()?, span);
+            }
+            "<>" | "!=" | "is distinct from" => {
+                let parts = pairs.map(|(l, r)| self.infix(op, l, r, span, columns));
+                return self.or(parts.collect::<Result<_>>()?, span);
+            }
+            "<" => (CompareOp::Lt, CompareOp::Lt),
+            "<=" => (CompareOp::Lt, CompareOp::Le),
+            ">" => (CompareOp::Gt, CompareOp::Gt),
+            ">=" => (CompareOp::Gt, CompareOp::Ge),
+            other => {
+                let message = format!("operator does not exist: record {other} record");
+                return Err(Error::new(SqlState::UNDEFINED_FUNCTION, message).at_span(span));
+            }
+        };
+        let e = self.row_order(combined, pairs.collect(), span, columns)?;
+        Ok(e.at(span).into())
+    }
+
+    /// Rows in order: `l1 < r1 OR (l1 = r1 AND (…))`, the last pair by the operator itself.
+    fn row_order(
+        &self,
+        (strict, last): (CompareOp, CompareOp),
+        mut pairs: Vec<(Operand, Operand)>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Expr> {
+        let (l, r) = pairs.remove(0);
+        if pairs.is_empty() {
+            return self.compare(last, l, r, span);
+        }
+        self.once_operand(l, columns, |l, columns| {
+            self.once_operand(r, columns, |r, columns| {
+                let before = self.compare(strict, l.clone(), r.clone(), span)?;
+                let equal = self.compare(CompareOp::Eq, l, r, span)?;
+                let rest = self.row_order((strict, last), pairs, span, columns)?;
+                Ok(or(vec![before, and(vec![equal, rest])]).at(span))
+            })
+        })
+    }
+}
+
+/// Whether a value is compared as a kind without a conversion: strings as text, an integer with a wider one.
+fn stays(ty: LogicalType, kind: Kind) -> bool {
+    let integers = matches!(kind, Kind::SmallInt | Kind::Integer | Kind::BigInt);
+    ty.is_string() && kind == Kind::Text || ty.is_integer() && integers
+}
+
+/// What the items of an IN list come to.
+#[derive(Default)]
+struct InParts {
+    constants: Vec<Value>,
+    rest: Vec<Expr>,
+    is_known_false: bool,
+}
+
+/// A value by which equal constants are found.
+fn key_of(v: &Value) -> (i128, String) {
+    match v {
+        Value::Text(t) => (0, t.clone()),
+        Value::Double(d) => (i128::from(d.to_bits()), String::new()),
+        Value::Bool(b) => (i128::from(*b), String::new()),
+        Value::Int(v) => (*v, String::new()),
+        Value::Interval(i) => (i.to_native(), String::new()),
+        Value::Null => (0, String::new()),
+    }
+}
+
+fn in_constants(x: Expr, mut constants: Vec<Value>) -> Expr {
+    let nullable = x.nullable;
+    if constants.len() == 1 {
+        let ty = if x.ty == LogicalType::Char(1) || !x.ty.is_string() {
+            x.ty
+        } else {
+            LogicalType::Text
+        };
+        let constant = Expr::constant(constants.remove(0), ty);
+        let kind = ExprKind::Compare(CompareOp::Eq, Box::new(x), Box::new(constant));
+        return Expr::boolean(kind, nullable);
+    }
+    let kind = ExprKind::InList {
+        value: Box::new(x),
+        list: constants,
+        negated: false,
+    };
+    Expr::boolean(kind, nullable)
+}
+
+/// The first branch, collected back to front, whose value is not NULL, else `otherwise`.
+fn choice(branches: &mut Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
+    let mut branches = std::mem::take(branches);
+    branches.reverse();
+    if branches.is_empty() {
+        return otherwise;
+    }
+    coalesced(branches, otherwise)
+}
+
+/// A CASE whose branches give values only where these are not NULL.
+fn coalesced(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
+    let nullable = otherwise.nullable;
+    let mut e = case(branches, otherwise);
+    e.nullable = nullable;
+    e
+}

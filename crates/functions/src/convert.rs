@@ -1,0 +1,287 @@
+//! Casts, and one type for several parts.
+
+use crate::build::{constant_of, function, int, null};
+use crate::type_rules::{Category, Kind, cast_context, is_implicit, name_of};
+use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
+use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_types::value_ops::{self, CastLength, cannot_cast};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+
+/// Most digits of a decimal.
+pub(crate) const WIDEST: u8 = frazil_types::logical_type::DECIMAL_MAX_DIGITS;
+
+/// Precision and scale of an exact type, integers as decimals of all their digits.
+pub(crate) fn digits(ty: LogicalType) -> (u8, u8) {
+    match ty {
+        LogicalType::Decimal { precision, scale } => (precision, scale),
+        LogicalType::SmallInt => (5, 0),
+        LogicalType::Integer => (10, 0),
+        _ => (19, 0),
+    }
+}
+
+/// A decimal type of at least one and at most 38 digits.
+pub(crate) fn decimal(precision: u8, scale: u8) -> LogicalType {
+    LogicalType::Decimal {
+        precision: precision.clamp(scale.max(1), WIDEST),
+        scale,
+    }
+}
+
+/// The narrowest type of the kind [`Kind::Numeric`] that holds all values of exact types.
+pub(crate) fn wider_decimal(a: LogicalType, b: LogicalType) -> LogicalType {
+    let ((pa, sa), (pb, sb)) = (digits(a), digits(b));
+    let scale = sa.max(sb);
+    decimal((pa - sa).max(pb - sb) + scale, scale)
+}
+
+/// The type of a kind that an operand of type `ty` is converted to.
+pub(crate) fn type_of_kind(kind: Kind, ty: Option<LogicalType>) -> LogicalType {
+    match kind {
+        Kind::Boolean => LogicalType::Boolean,
+        Kind::SmallInt => LogicalType::SmallInt,
+        Kind::Integer => LogicalType::Integer,
+        Kind::BigInt => LogicalType::BigInt,
+        Kind::Double => LogicalType::Double,
+        Kind::Date => LogicalType::Date,
+        Kind::Timestamp => LogicalType::Timestamp,
+        Kind::Interval => LogicalType::Interval,
+        Kind::Char | Kind::Varchar | Kind::Text => LogicalType::Text,
+        Kind::Numeric => match ty {
+            Some(ty) if ty.scale().is_some() => {
+                let (precision, scale) = digits(ty);
+                decimal(precision, scale)
+            }
+            _ => decimal(WIDEST, UNCONSTRAINED_SCALE),
+        },
+    }
+}
+
+/// Digits after the point of a decimal without precision.
+const UNCONSTRAINED_SCALE: u8 = 10;
+
+impl Typing {
+    /// The operand as `ty`. 42846 where no cast does that, 42804 where one would have to be written, 42P08 for a
+    /// parameter of another type; 22P02, 22003, 22007, 22008 and 22001 for literals.
+    pub fn cast(&self, x: Operand, ty: LogicalType, context: CastContext, span: Span) -> Result<Expr> {
+        let at = x.span();
+        match x {
+            Operand::Unknown(u) => self.type_unknown(u, ty, context),
+            Operand::Typed(e) => {
+                self.check_cast(e.ty, ty, context)
+                    .map_err(|error| error.at_span(at).at_span(span))?;
+                Ok(convert(e, ty, length_of(context)))
+            }
+        }
+        .map(|e| if span.is_some() { e.at(span) } else { e })
+    }
+
+    fn check_cast(&self, from: LogicalType, to: LogicalType, context: CastContext) -> Result<()> {
+        match cast_context(Kind::of(from), Kind::of(to)) {
+            Some(least) if least <= context => Ok(()),
+            Some(_) if context != CastContext::Explicit => {
+                let (from, to) = (name_of(Some(from)), name_of(Some(to)));
+                let message = format!("expression is of type {from} where {to} is needed");
+                Err(Error::new(SqlState::DATATYPE_MISMATCH, message)
+                    .with_hint("you will need to rewrite or cast the expression"))
+            }
+            _ => Err(cannot_cast(from, to)),
+        }
+    }
+
+    fn type_unknown(&self, u: Unknown, ty: LogicalType, context: CastContext) -> Result<Expr> {
+        let span = u.span;
+        match u.kind {
+            UnknownKind::Null => Ok(null(ty).at(span)),
+            UnknownKind::Literal(text) => {
+                let value = value_ops::cast(&Value::Text(text), LogicalType::Text, ty, length_of(context));
+                let value = value.map_err(|e| e.at_span(span))?;
+                Ok(Expr::constant(value, ty).at(span))
+            }
+            UnknownKind::Parameter(index) => self.type_parameter(index, ty, context, span),
+        }
+    }
+
+    fn type_parameter(
+        &self,
+        index: usize,
+        ty: LogicalType,
+        context: CastContext,
+        span: Span,
+    ) -> Result<Expr> {
+        let known = *self.parameters.borrow_mut()[index].get_or_insert(ty);
+        let parameter = Expr::new(ExprKind::Parameter(index), known, true).at(span);
+        let least = cast_context(Kind::of(known), Kind::of(ty));
+        if least.is_some_and(|least| least <= context) {
+            return Ok(convert(parameter, ty, length_of(context)));
+        }
+        let message = format!("inconsistent types deduced for parameter ${}", index + 1);
+        let detail = format!("{} versus {}", name_of(Some(known)), name_of(Some(ty)));
+        Err(Error::new(SqlState::AMBIGUOUS_PARAMETER, message)
+            .with_detail(detail)
+            .at_span(span))
+    }
+
+    /// The operand with a type: what nothing typed is text.
+    pub fn settle(&self, x: Operand) -> Result<Expr> {
+        match x {
+            Operand::Typed(e) => Ok(e),
+            Operand::Unknown(u) => self.type_unknown(u, LogicalType::Text, CastContext::Implicit),
+        }
+    }
+
+    /// The operand as a condition. 42804 `argument of WHERE must be type boolean, not type integer`.
+    pub fn predicate(&self, x: Operand, place: &str) -> Result<Expr> {
+        let span = x.span();
+        match x {
+            Operand::Typed(e) if e.ty != LogicalType::Boolean => {
+                let given = name_of(Some(e.ty));
+                let message = format!("argument of {place} must be type boolean, not type {given}");
+                Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span))
+            }
+            x => self.cast(x, LogicalType::Boolean, CastContext::Implicit, Span::NONE),
+        }
+    }
+
+    /// One type for the parts of a CASE, VALUES list, UNION and the like: text if none has a type. `place` stands in
+    /// the message of 42804.
+    pub fn common_type(&self, parts: &[&Operand], place: &str) -> Result<LogicalType> {
+        let mut common: Option<LogicalType> = None;
+        for part in parts {
+            let Some(ty) = part.ty() else { continue };
+            common = Some(match common {
+                None => ty,
+                Some(so_far) => {
+                    join_types(so_far, ty).ok_or_else(|| mismatch(so_far, ty, place).at_span(part.span()))?
+                }
+            });
+        }
+        Ok(match common {
+            Some(LogicalType::Char(n) | LogicalType::Varchar(n)) if !parts.iter().all(|p| fits(p, n)) => {
+                LogicalType::Text
+            }
+            Some(LogicalType::Decimal { .. }) if self.has_literal(parts) => {
+                let literals = parts.iter().filter_map(|p| literal_type(p));
+                literals.fold(common.unwrap_or(LogicalType::Text), wider_decimal)
+            }
+            Some(ty) => ty,
+            None => LogicalType::Text,
+        })
+    }
+
+    fn has_literal(&self, parts: &[&Operand]) -> bool {
+        parts.iter().any(|p| literal_type(p).is_some())
+    }
+
+    /// The operand as a part of what [`Typing::common_type`] found.
+    pub(crate) fn part(&self, x: Operand, ty: LogicalType) -> Result<Expr> {
+        let span = x.span();
+        match x {
+            // Parts were found to go together: no further check.
+            Operand::Typed(e) => Ok(convert(e, ty, CastLength::Refuse).at(span)),
+            x => self.cast(x, ty, CastContext::Implicit, Span::NONE),
+        }
+    }
+}
+
+/// The decimal that a quoted number is.
+fn literal_type(x: &Operand) -> Option<LogicalType> {
+    let Operand::Unknown(Unknown {
+        kind: UnknownKind::Literal(text),
+        ..
+    }) = x
+    else {
+        return None;
+    };
+    crate::literal::exact_number(text.trim()).map(|(_, ty)| ty)
+}
+
+/// Whether an untyped part can be of a string type of `n` characters.
+fn fits(x: &Operand, n: u32) -> bool {
+    match x {
+        Operand::Unknown(Unknown {
+            kind: UnknownKind::Literal(text),
+            ..
+        }) => text.trim_end_matches(' ').chars().count() <= n as usize,
+        Operand::Unknown(Unknown {
+            kind: UnknownKind::Parameter(_),
+            ..
+        }) => false,
+        _ => true,
+    }
+}
+
+fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
+    let (a, b) = (name_of(Some(a)), name_of(Some(b)));
+    let message = format!("{place} types {a} and {b} cannot be matched");
+    Error::new(SqlState::DATATYPE_MISMATCH, message)
+}
+
+/// The type that values of both have in common.
+fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
+    let (ka, kb) = (Kind::of(a), Kind::of(b));
+    if a == b {
+        return Some(a);
+    }
+    if ka.category() != kb.category() {
+        return None;
+    }
+    if ka.category() == Category::String {
+        return Some(LogicalType::Text);
+    }
+    if a == LogicalType::Double || b == LogicalType::Double {
+        return Some(LogicalType::Double);
+    }
+    if ka == Kind::Numeric || kb == Kind::Numeric {
+        return Some(wider_decimal(a, b));
+    }
+    Some(if is_implicit(ka, kb) { b } else { a })
+}
+
+/// What becomes of strings that are too long in a context.
+fn length_of(context: CastContext) -> CastLength {
+    match context {
+        CastContext::Explicit => CastLength::Cut,
+        CastContext::Implicit | CastContext::Assignment => CastLength::Refuse,
+    }
+}
+
+/// The expression as `ty`, for a pair of types that has a cast. Constants are converted at once; what fails stays, so
+/// that the error is raised where a row is reached.
+pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
+    if e.ty == ty {
+        return e;
+    }
+    let (span, nullable) = (e.span, e.nullable);
+    if let Some(value) = constant_of(&e)
+        && let Ok(value) = value_ops::cast(value, e.ty, ty, length)
+    {
+        return Expr::constant(value, ty).at(span);
+    }
+    let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
+    match ty {
+        LogicalType::Char(n) | LogicalType::Varchar(n) if length == CastLength::Cut => {
+            let arguments = vec![
+                as_text(e),
+                int(1, LogicalType::Integer),
+                int(n.into(), LogicalType::Integer),
+            ];
+            let cut = function(ScalarFunction::Substring, arguments, LogicalType::Text);
+            cast(cut.at(span), ty)
+        }
+        LogicalType::Interval => catalog::text_to_interval(as_text(e)).at(span),
+        _ if e.ty == LogicalType::Char(1) && !ty.is_string() => {
+            let text = cast(e, LogicalType::Text);
+            cast(text, ty)
+        }
+        _ => cast(e, ty),
+    }
+}
+
+/// The expression as a text. Strings of any declared length are texts already, but for char(1).
+pub(crate) fn as_text(e: Expr) -> Expr {
+    if e.ty.is_string() && e.ty != LogicalType::Char(1) && constant_of(&e).is_none() {
+        return e;
+    }
+    convert(e, LogicalType::Text, CastLength::Refuse)
+}

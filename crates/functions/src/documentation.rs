@@ -1,0 +1,160 @@
+//! What is told of functions: the list, its page, and the nearest name to a misspelt one.
+
+use crate::aggregate::AGGREGATES;
+use crate::catalog;
+use crate::typing::Volatility;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// What documentation says of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionDoc {
+    /// Its name.
+    pub name: &'static str,
+    /// Each way to call it with its result, e.g. `left(text, integer) → text`.
+    pub signatures: Vec<String>,
+    /// Whether its result may change.
+    pub volatility: Volatility,
+    /// Whether it is an aggregate.
+    pub is_aggregate: bool,
+    /// What it computes.
+    pub description: &'static str,
+}
+
+/// Functions that syntax makes, which the catalog does not call by name.
+const BY_SYNTAX: &[(&str, &str, &str)] = &[
+    (
+        "coalesce",
+        "coalesce(any, …) → any",
+        "the first argument that is not NULL",
+    ),
+    (
+        "greatest",
+        "greatest(any, …) → any",
+        "the largest argument that is not NULL",
+    ),
+    (
+        "least",
+        "least(any, …) → any",
+        "the smallest argument that is not NULL",
+    ),
+    (
+        "nullif",
+        "nullif(any, any) → any",
+        "NULL if both are equal, else the first",
+    ),
+];
+
+static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
+    let scalar = catalog::documentation()
+        .into_iter()
+        .map(|(name, signatures, volatility, description)| FunctionDoc {
+            name,
+            signatures,
+            volatility,
+            is_aggregate: false,
+            description,
+        });
+    let syntax = BY_SYNTAX
+        .iter()
+        .map(|&(name, signature, description)| FunctionDoc {
+            name,
+            signatures: vec![signature.to_string()],
+            volatility: Volatility::Immutable,
+            is_aggregate: false,
+            description,
+        });
+    let aggregates = AGGREGATES
+        .iter()
+        .map(|&(name, _, kinds, description)| FunctionDoc {
+            name,
+            signatures: match name {
+                "count" => vec!["count(*) → bigint".to_string(), "count(any) → bigint".to_string()],
+                _ => kinds.iter().map(|k| format!("{name}({})", k.name())).collect(),
+            },
+            volatility: Volatility::Immutable,
+            is_aggregate: true,
+            description,
+        });
+    let mut all: Vec<FunctionDoc> = scalar.chain(syntax).chain(aggregates).collect();
+    all.sort_by_key(|f| (f.is_aggregate, f.name));
+    all
+});
+
+/// Every function by its name, then every aggregate.
+pub fn list() -> impl Iterator<Item = &'static FunctionDoc> {
+    ALL.iter()
+}
+
+/// The known function whose name is nearest to a misspelt one: at most a third of its letters differ.
+pub fn nearest_function(name: &str) -> Option<&'static str> {
+    let most = name.chars().count().div_ceil(3).min(3);
+    let near = list().map(|f| (distance(name, f.name), f.name));
+    near.filter(|n| n.0 <= most && n.0 > 0).min().map(|n| n.1)
+}
+
+/// Letters to insert, delete or change.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut costs: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut costs[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = costs[j + 1];
+            costs[j + 1] = change.min(diagonal + 1).min(costs[j] + 1);
+        }
+    }
+    costs[b.len()]
+}
+
+/// The page `docs/functions.md`.
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "# Functions\n\nGenerated from the table that resolves calls. Functions are immutable unless `stable` stands by \
+         them.\nExcept where said, a result is NULL where an argument is. Numbers of functions count characters, from \
+         1.\n",
+    );
+    for (title, is_aggregate) in [("Scalar functions", false), ("Aggregates", true)] {
+        let _ = write!(out, "\n## {title}\n\n| call | meaning |\n|---|---|\n");
+        for f in list().filter(|f| f.is_aggregate == is_aggregate) {
+            let calls: Vec<String> = f
+                .signatures
+                .iter()
+                .map(|s| format!("`{}`", s.replace('|', "\\|")))
+                .collect();
+            let stable = if f.volatility == Volatility::Stable {
+                "; stable"
+            } else {
+                ""
+            };
+            let _ = writeln!(out, "| {} | {}{stable} |", calls.join("<br>"), f.description);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_finds_its_neighbour() {
+        assert_eq!(nearest_function("substing"), Some("substring"));
+        assert_eq!(nearest_function("uper"), Some("upper"));
+        assert_eq!(nearest_function("frobnicate"), None);
+    }
+
+    #[test]
+    fn the_page_is_generated() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/functions.md");
+        if std::env::var_os("FRAZIL_WRITE_DOCS").is_some() {
+            std::fs::write(path, markdown()).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap();
+        assert!(
+            page == markdown(),
+            "set FRAZIL_WRITE_DOCS=1 to write docs/functions.md anew"
+        );
+    }
+}

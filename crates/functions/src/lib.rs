@@ -1,0 +1,33 @@
+//! What SQL's operators and functions mean: typing by PostgreSQL's rules (its manual, chapter 10), and every
+//! operator, function and aggregate as data.
+//!
+//! The binder hands over [`Operand`]s, expressions whose type may still be open, and gets back expressions of
+//! the plan with final types. [`Typing`] holds what a statement has taught about its parameters. `catalog` is the
+//! one table of functions: resolution, hints ([`nearest_function`]) and documentation ([`list`]) read it. What
+//! generated code does not know runs behind `plan::VectorFunction` (`vector`).
+#![forbid(unsafe_code)]
+
+mod aggregate;
+mod arithmetic;
+mod build;
+mod catalog;
+mod compare;
+mod conditional;
+mod convert;
+mod documentation;
+mod literal;
+mod operand;
+mod operators;
+mod pattern;
+mod resolve;
+mod type_rules;
+mod typing;
+#[cfg(test)]
+mod typing_tests;
+mod vector;
+
+pub use documentation::{FunctionDoc, list, markdown, nearest_function};
+pub use operand::{Operand, Unknown, UnknownKind};
+pub use typing::{
+    BetweenKind, CastContext, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility,
+};

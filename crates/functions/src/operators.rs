@@ -1,0 +1,289 @@
+//! Operators as data: the types they take and what they mean.
+
+use crate::arithmetic::{
+    Sign, add_intervals, date_difference, date_plus_days, negate, numbers, plus_interval, scale_interval,
+    timestamp_difference,
+};
+use crate::build::function;
+use crate::convert::{as_text, type_of_kind};
+use crate::resolve::{CallKind, Resolution, resolve};
+use crate::type_rules::{Category, Kind, name_of};
+use crate::{CastContext, LikeKind, Operand, Typing, catalog};
+use frazil_plan::{Columns, Expr, ScalarFunction};
+use frazil_types::value_ops::{BinaryOp, Divide};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState};
+
+/// What an infix operator computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Infix {
+    Numbers(BinaryOp),
+    DatePlusDays,
+    DaysPlusDate,
+    DateMinusDays,
+    DateDifference,
+    PlusInterval,
+    IntervalPlus,
+    MinusInterval,
+    TimestampDifference,
+    AddIntervals,
+    SubtractIntervals,
+    IntervalTimes,
+    TimesInterval,
+    IntervalBy,
+    Power,
+    /// A function of the catalog with the same operands.
+    Function(&'static str),
+}
+
+use Kind::{BigInt, Date, Double, Integer, Interval, Numeric, SmallInt, Text, Timestamp};
+
+/// Every infix operator but comparisons, `||` and the pattern operators, whose operands are of any type.
+const INFIX: &[(&str, Kind, Kind, Infix)] = &[
+    ("+", SmallInt, SmallInt, Infix::Numbers(BinaryOp::Add)),
+    ("+", Integer, Integer, Infix::Numbers(BinaryOp::Add)),
+    ("+", BigInt, BigInt, Infix::Numbers(BinaryOp::Add)),
+    ("+", Numeric, Numeric, Infix::Numbers(BinaryOp::Add)),
+    ("+", Double, Double, Infix::Numbers(BinaryOp::Add)),
+    ("+", Date, Integer, Infix::DatePlusDays),
+    ("+", Integer, Date, Infix::DaysPlusDate),
+    ("+", Date, Interval, Infix::PlusInterval),
+    ("+", Interval, Date, Infix::IntervalPlus),
+    ("+", Timestamp, Interval, Infix::PlusInterval),
+    ("+", Interval, Timestamp, Infix::IntervalPlus),
+    ("+", Interval, Interval, Infix::AddIntervals),
+    ("-", SmallInt, SmallInt, Infix::Numbers(BinaryOp::Sub)),
+    ("-", Integer, Integer, Infix::Numbers(BinaryOp::Sub)),
+    ("-", BigInt, BigInt, Infix::Numbers(BinaryOp::Sub)),
+    ("-", Numeric, Numeric, Infix::Numbers(BinaryOp::Sub)),
+    ("-", Double, Double, Infix::Numbers(BinaryOp::Sub)),
+    ("-", Date, Date, Infix::DateDifference),
+    ("-", Date, Integer, Infix::DateMinusDays),
+    ("-", Date, Interval, Infix::MinusInterval),
+    ("-", Timestamp, Interval, Infix::MinusInterval),
+    ("-", Timestamp, Timestamp, Infix::TimestampDifference),
+    ("-", Interval, Interval, Infix::SubtractIntervals),
+    ("*", SmallInt, SmallInt, Infix::Numbers(BinaryOp::Mul)),
+    ("*", Integer, Integer, Infix::Numbers(BinaryOp::Mul)),
+    ("*", BigInt, BigInt, Infix::Numbers(BinaryOp::Mul)),
+    ("*", Numeric, Numeric, Infix::Numbers(BinaryOp::Mul)),
+    ("*", Double, Double, Infix::Numbers(BinaryOp::Mul)),
+    ("*", Interval, Double, Infix::IntervalTimes),
+    ("*", Double, Interval, Infix::TimesInterval),
+    ("/", SmallInt, SmallInt, Infix::Numbers(BinaryOp::Div)),
+    ("/", Integer, Integer, Infix::Numbers(BinaryOp::Div)),
+    ("/", BigInt, BigInt, Infix::Numbers(BinaryOp::Div)),
+    ("/", Numeric, Numeric, Infix::Numbers(BinaryOp::Div)),
+    ("/", Double, Double, Infix::Numbers(BinaryOp::Div)),
+    ("/", Interval, Double, Infix::IntervalBy),
+    ("%", SmallInt, SmallInt, Infix::Numbers(BinaryOp::Rem)),
+    ("%", Integer, Integer, Infix::Numbers(BinaryOp::Rem)),
+    ("%", BigInt, BigInt, Infix::Numbers(BinaryOp::Rem)),
+    ("%", Numeric, Numeric, Infix::Numbers(BinaryOp::Rem)),
+    ("^", Double, Double, Infix::Power),
+    ("&", SmallInt, SmallInt, Infix::Function("bit_and_of")),
+    ("&", Integer, Integer, Infix::Function("bit_and_of")),
+    ("&", BigInt, BigInt, Infix::Function("bit_and_of")),
+    ("|", SmallInt, SmallInt, Infix::Function("bit_or_of")),
+    ("|", Integer, Integer, Infix::Function("bit_or_of")),
+    ("|", BigInt, BigInt, Infix::Function("bit_or_of")),
+    ("#", SmallInt, SmallInt, Infix::Function("bit_xor_of")),
+    ("#", Integer, Integer, Infix::Function("bit_xor_of")),
+    ("#", BigInt, BigInt, Infix::Function("bit_xor_of")),
+    ("<<", SmallInt, Integer, Infix::Function("shift_left")),
+    ("<<", Integer, Integer, Infix::Function("shift_left")),
+    ("<<", BigInt, Integer, Infix::Function("shift_left")),
+    (">>", SmallInt, Integer, Infix::Function("shift_right")),
+    (">>", Integer, Integer, Infix::Function("shift_right")),
+    (">>", BigInt, Integer, Infix::Function("shift_right")),
+    ("^@", Text, Text, Infix::Function("starts_with")),
+];
+
+/// What a prefix operator computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prefix {
+    Same,
+    Negate,
+    Abs,
+    Sqrt,
+    CubeRoot,
+    BitNot,
+}
+
+const PREFIX: &[(&str, Kind, Prefix)] = &[
+    ("+", SmallInt, Prefix::Same),
+    ("+", Integer, Prefix::Same),
+    ("+", BigInt, Prefix::Same),
+    ("+", Numeric, Prefix::Same),
+    ("+", Double, Prefix::Same),
+    ("-", SmallInt, Prefix::Negate),
+    ("-", Integer, Prefix::Negate),
+    ("-", BigInt, Prefix::Negate),
+    ("-", Numeric, Prefix::Negate),
+    ("-", Double, Prefix::Negate),
+    ("-", Interval, Prefix::Negate),
+    ("@", SmallInt, Prefix::Abs),
+    ("@", Integer, Prefix::Abs),
+    ("@", BigInt, Prefix::Abs),
+    ("@", Numeric, Prefix::Abs),
+    ("@", Double, Prefix::Abs),
+    ("|/", Double, Prefix::Sqrt),
+    ("||/", Double, Prefix::CubeRoot),
+    ("~", SmallInt, Prefix::BitNot),
+    ("~", Integer, Prefix::BitNot),
+    ("~", BigInt, Prefix::BitNot),
+];
+
+/// The error for an operator that no candidate answers to: 42883, or 42725 where several do.
+pub(crate) fn not_found(
+    op: &str,
+    l: Option<LogicalType>,
+    r: Option<LogicalType>,
+    resolution: Resolution,
+) -> Error {
+    no_operator(&format!("{} {op} {}", name_of(l), name_of(r)), resolution)
+}
+
+fn no_operator(signature: &str, resolution: Resolution) -> Error {
+    if resolution == Resolution::Ambiguous {
+        let message = format!("operator is not unique: {signature}");
+        return Error::new(SqlState::AMBIGUOUS_FUNCTION, message).with_hint(
+            "could not choose a best candidate operator; you might need to add explicit type casts",
+        );
+    }
+    let message = format!("operator does not exist: {signature}");
+    Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
+        "no operator matches the given name and argument types; you might need to add explicit type casts",
+    )
+}
+
+/// The comparison that an operator is.
+pub(crate) fn comparison(op: &str) -> Option<CompareOp> {
+    Some(match op {
+        "=" => CompareOp::Eq,
+        "<>" | "!=" => CompareOp::Ne,
+        "<" => CompareOp::Lt,
+        "<=" => CompareOp::Le,
+        ">" => CompareOp::Gt,
+        ">=" => CompareOp::Ge,
+        _ => return None,
+    })
+}
+
+impl Typing {
+    /// A prefix operator. 42883, 42725.
+    pub fn prefix(&self, op: &str, x: Operand, span: Span, _: &mut Columns) -> Result<Operand> {
+        let candidates: Vec<&(&str, Kind, Prefix)> = PREFIX.iter().filter(|c| c.0 == op).collect();
+        let kinds: Vec<&[Kind]> = candidates.iter().map(|c| std::slice::from_ref(&c.1)).collect();
+        let found = match resolve(&kinds, &[x.ty().map(Kind::of)], CallKind::Operator) {
+            Resolution::Found(at) => candidates[at],
+            other => return Err(no_operator(&format!("{op} {}", name_of(x.ty())), other).at_span(span)),
+        };
+        // PostgreSQL finds no best candidate for an unknown operand of `-`, which interval has too.
+        let e = self.argument(x, found.1)?;
+        let e = match found.2 {
+            Prefix::Same => e,
+            Prefix::Negate => negate(e),
+            Prefix::Abs => catalog::build("abs", vec![e])?,
+            Prefix::Sqrt => function(ScalarFunction::Sqrt, vec![e], LogicalType::Double),
+            Prefix::CubeRoot => catalog::build("cbrt", vec![e])?,
+            Prefix::BitNot => catalog::build("bit_not_of", vec![e])?,
+        };
+        Ok(e.at(span).into())
+    }
+
+    /// An infix operator. 42883, 42725.
+    pub fn infix(
+        &self,
+        op: &str,
+        l: Operand,
+        r: Operand,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        if let Some(op) = comparison(op) {
+            return Ok(self.compare(op, l, r, span)?.into());
+        }
+        match op {
+            "is distinct from" => return Ok(self.distinct(l, r, span)?.into()),
+            "is not distinct from" => {
+                return Ok(crate::build::not(self.distinct(l, r, span)?).at(span).into());
+            }
+            "||" => return Ok(self.concat(l, r, span)?.into()),
+            "~~" | "!~~" => return self.like_operator(op, LikeKind::Like, l, r, span, columns),
+            "~~*" | "!~~*" => return self.like_operator(op, LikeKind::ILike, l, r, span, columns),
+            "~" | "~*" | "!~" | "!~*" => return Ok(self.regex_match(op, l, r, span)?.into()),
+            _ => {}
+        }
+        let candidates: Vec<&(&str, Kind, Kind, Infix)> = INFIX.iter().filter(|c| c.0 == op).collect();
+        let pairs: Vec<[Kind; 2]> = candidates.iter().map(|c| [c.1, c.2]).collect();
+        let kinds: Vec<&[Kind]> = pairs.iter().map(|p| &p[..]).collect();
+        let given = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
+        let found = match resolve(&kinds, &given, CallKind::Operator) {
+            Resolution::Found(at) => candidates[at],
+            other => return Err(not_found(op, l.ty(), r.ty(), other).at_span(span)),
+        };
+        let (lt, rt) = (l.ty(), r.ty());
+        let l = self.beside(l, found.1, rt)?;
+        let r = self.beside(r, found.2, lt)?;
+        Ok(infix(found.3, l, r)?.at(span).into())
+    }
+
+    /// An operand as a kind. A literal beside a decimal keeps its own digits.
+    fn beside(&self, x: Operand, kind: Kind, partner: Option<LogicalType>) -> Result<Expr> {
+        match x {
+            Operand::Typed(e) => self.argument(e.into(), kind),
+            unknown => self.operand_of_kind(kind, unknown, partner),
+        }
+    }
+
+    /// An argument as a parameter's kind, which was found to take it.
+    pub(crate) fn argument(&self, x: Operand, kind: Kind) -> Result<Expr> {
+        let span = x.span();
+        match x {
+            Operand::Typed(e) if Kind::of(e.ty) == kind => Ok(e),
+            Operand::Typed(e) if kind.category() == Category::String => Ok(as_text(e)),
+            x => {
+                let ty = type_of_kind(kind, x.ty());
+                Ok(self.cast(x, ty, CastContext::Implicit, Span::NONE)?.at(span))
+            }
+        }
+    }
+
+    fn like_operator(
+        &self,
+        op: &str,
+        kind: LikeKind,
+        l: Operand,
+        r: Operand,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        let matched = self.like(l, r, None, kind, span, columns)?;
+        if op.starts_with('!') {
+            self.not(matched, span)
+        } else {
+            Ok(matched)
+        }
+    }
+}
+
+fn infix(meaning: Infix, l: Expr, r: Expr) -> Result<Expr> {
+    Ok(match meaning {
+        Infix::Numbers(op) => numbers(op, l, r),
+        Infix::DatePlusDays => date_plus_days(l, r, Sign::Plus),
+        Infix::DaysPlusDate => date_plus_days(r, l, Sign::Plus),
+        Infix::DateMinusDays => date_plus_days(l, r, Sign::Minus),
+        Infix::DateDifference => date_difference(l, r),
+        Infix::PlusInterval => plus_interval(l, r, Sign::Plus),
+        Infix::IntervalPlus => plus_interval(r, l, Sign::Plus),
+        Infix::MinusInterval => plus_interval(l, r, Sign::Minus),
+        Infix::TimestampDifference => timestamp_difference(l, r),
+        Infix::AddIntervals => add_intervals(l, r, Sign::Plus),
+        Infix::SubtractIntervals => add_intervals(l, r, Sign::Minus),
+        Infix::IntervalTimes => scale_interval(l, r, Divide::No),
+        Infix::TimesInterval => scale_interval(r, l, Divide::No),
+        Infix::IntervalBy => scale_interval(l, r, Divide::Yes),
+        Infix::Power => catalog::build("power", vec![l, r])?,
+        Infix::Function(name) => catalog::build(name, vec![l, r])?,
+    })
+}

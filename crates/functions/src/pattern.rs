@@ -1,0 +1,561 @@
+//! LIKE, ILIKE, SIMILAR TO and regular expressions.
+//!
+//! Regular expressions run in time linear in the text, by the crate `regex`: back-references and look-around are
+//! refused. Of several alternatives that match at one place the first is taken, where PostgreSQL takes the longest.
+
+use crate::build::{boolean, constant_of, function, is_null_constant, null, text};
+use crate::convert::{as_text, convert};
+use crate::operators::not_found;
+use crate::resolve::Resolution;
+use crate::type_rules::{Category, Kind};
+use crate::vector::{OnNull, Output, Row, rows};
+use crate::{CastContext, LikeKind, Operand, Typing};
+use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
+use frazil_types::value_ops::CastLength;
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use regex::{Regex, RegexBuilder};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+impl Typing {
+    /// LIKE, ILIKE and SIMILAR TO. 42883; 22025 and 22019 for patterns and escapes.
+    pub fn like(
+        &self,
+        value: Operand,
+        pattern: Operand,
+        escape: Option<Operand>,
+        kind: LikeKind,
+        span: Span,
+        _: &mut Columns,
+    ) -> Result<Operand> {
+        let op = match kind {
+            LikeKind::Like => "~~",
+            LikeKind::ILike => "~~*",
+            LikeKind::SimilarTo => "SIMILAR TO",
+        };
+        let (value, pattern) = self.texts(op, value, pattern, span)?;
+        let escape = match escape {
+            None => text("\\"),
+            Some(escape) => self.cast(escape, LogicalType::Text, CastContext::Implicit, Span::NONE)?,
+        };
+        let escape_at = escape.span;
+        if [&value, &pattern, &escape].into_iter().any(is_null_constant) {
+            return Ok(null(LogicalType::Boolean).at(span).into());
+        }
+        if let Some(Value::Text(t)) = constant_of(&escape) {
+            escape_character(t).map_err(|e| e.at_span(escape_at))?;
+        }
+        let e = match (kind, constant_of(&pattern), constant_of(&escape)) {
+            (LikeKind::Like | LikeKind::ILike, Some(Value::Text(p)), Some(Value::Text(escape)))
+                if constant_of(&value).is_none() =>
+            {
+                let escape = escape_character(escape)?;
+                like_constant(value, p.clone(), escape, kind).map_err(|e| e.at_span(pattern.span))?
+            }
+            _ => {
+                let run = match kind {
+                    LikeKind::Like => like_row,
+                    LikeKind::ILike => ilike_row,
+                    LikeKind::SimilarTo => similar_row,
+                };
+                rows(
+                    op,
+                    OnNull::Null,
+                    run,
+                    vec![value, pattern, escape],
+                    LogicalType::Boolean,
+                )
+            }
+        };
+        Ok(e.at(span).into())
+    }
+
+    /// `~`, `~*`, `!~` and `!~*`. 42883, 2201B, 0A000.
+    pub(crate) fn regex_match(&self, op: &str, l: Operand, r: Operand, span: Span) -> Result<Expr> {
+        let (value, pattern) = self.texts(op, l, r, span)?;
+        let insensitive = op.ends_with('*');
+        if let Some(Value::Text(p)) = constant_of(&pattern) {
+            let flags = if insensitive { "i" } else { "" };
+            with_regex(p, flags, |_| Ok(())).map_err(|e| e.at_span(pattern.span))?;
+        }
+        let run = if insensitive {
+            regex_insensitive_row
+        } else {
+            regex_row
+        };
+        let name = if insensitive { "~*" } else { "~" };
+        let matched = rows(
+            name,
+            OnNull::Null,
+            run,
+            vec![value, pattern],
+            LogicalType::Boolean,
+        )
+        .at(span);
+        Ok(if op.starts_with('!') {
+            crate::build::not(matched)
+        } else {
+            matched
+        })
+    }
+
+    /// Two operands as texts. 42883.
+    fn texts(&self, op: &str, l: Operand, r: Operand, span: Span) -> Result<(Expr, Expr)> {
+        let is_text = |x: &Operand| {
+            x.ty()
+                .is_none_or(|ty| Kind::of(ty).category() == Category::String)
+        };
+        if !is_text(&l) || !is_text(&r) {
+            return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
+        }
+        Ok((self.argument(l, Kind::Text)?, self.argument(r, Kind::Text)?))
+    }
+
+    /// `||`: at least one side is a string; the other is written as one. 42883.
+    pub(crate) fn concat(&self, l: Operand, r: Operand, span: Span) -> Result<Expr> {
+        let is_string = |x: &Operand| x.ty().is_some_and(LogicalType::is_string);
+        let is_open = |x: &Operand| x.ty().is_none();
+        if !(is_string(&l) || is_string(&r) || is_open(&l) || is_open(&r)) {
+            return Err(not_found("||", l.ty(), r.ty(), Resolution::None).at_span(span));
+        }
+        let mut parts = Vec::new();
+        for x in [l, r] {
+            let e = match x {
+                Operand::Typed(e) => as_text(e),
+                unknown => self.settle(unknown)?,
+            };
+            match e.kind {
+                ExprKind::Function(ScalarFunction::Concat, inner) => parts.extend(inner),
+                _ => parts.push(e),
+            }
+        }
+        Ok(concatenation(parts).at(span))
+    }
+}
+
+/// Texts one behind the other; NULL where one is.
+pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
+    if parts.iter().any(is_null_constant) {
+        return null(LogicalType::Text);
+    }
+    let texts: Option<Vec<&str>> = parts
+        .iter()
+        .map(|p| constant_of(p).and_then(Value::as_text))
+        .collect();
+    if let Some(texts) = texts {
+        return text(texts.concat());
+    }
+    function(ScalarFunction::Concat, parts, LogicalType::Text)
+}
+
+fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeKind) -> Result<Expr> {
+    // Read once, so that a pattern that ends with its escape character is refused.
+    tokens(&pattern, escape)?;
+    let (value, pattern) = match kind {
+        LikeKind::ILike => {
+            let lower = function(ScalarFunction::Lower, vec![as_text(value)], LogicalType::Text);
+            (lower, pattern.to_lowercase())
+        }
+        _ if value.ty == LogicalType::Char(1) => {
+            (convert(value, LogicalType::Text, CastLength::Refuse), pattern)
+        }
+        _ => (value, pattern),
+    };
+    let nullable = value.nullable;
+    let kind = ExprKind::Like {
+        value: Box::new(value),
+        pattern,
+        escape,
+        negated: false,
+    };
+    Ok(Expr::boolean(kind, nullable))
+}
+
+/// The one character of an ESCAPE text; none if it is empty. Error 22019.
+fn escape_character(escape: &str) -> Result<Option<char>> {
+    let mut chars = escape.chars();
+    match (chars.next(), chars.next()) {
+        (first, None) => Ok(first),
+        _ => Err(Error::new(SqlState("22019"), "invalid escape string")
+            .with_hint("escape string must be empty or one character")),
+    }
+}
+
+// --- LIKE --------------------------------------------------------------------------------------
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token {
+    Any,
+    One,
+    Char(char),
+}
+
+fn tokens(pattern: &str, escape: Option<char>) -> Result<Vec<Token>> {
+    let mut out = Vec::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        out.push(match c {
+            c if Some(c) == escape => Token::Char(chars.next().ok_or_else(|| {
+                Error::new(
+                    SqlState::INVALID_ESCAPE,
+                    "LIKE pattern must not end with escape character",
+                )
+            })?),
+            '%' => Token::Any,
+            '_' => Token::One,
+            c => Token::Char(c),
+        });
+    }
+    Ok(out)
+}
+
+/// Whether a text matches: `%` gives back characters only to the last one seen.
+fn like_match(text: &str, pattern: &[Token]) -> bool {
+    let (mut rest, mut at) = (text, 0);
+    let mut retry: Option<(&str, usize)> = None;
+    loop {
+        let mut chars = rest.chars();
+        let matched = match pattern.get(at) {
+            None if rest.is_empty() => return true,
+            None => false,
+            Some(Token::Any) => {
+                at += 1;
+                if at == pattern.len() {
+                    return true;
+                }
+                retry = Some((rest, at));
+                continue;
+            }
+            Some(Token::One) => chars.next().is_some(),
+            Some(Token::Char(c)) => chars.next() == Some(*c),
+        };
+        if matched {
+            (rest, at) = (chars.as_str(), at + 1);
+            continue;
+        }
+        let Some((from, behind)) = retry else {
+            return false;
+        };
+        let mut chars = from.chars();
+        if chars.next().is_none() {
+            return false;
+        }
+        retry = Some((chars.as_str(), behind));
+        (rest, at) = (chars.as_str(), behind);
+    }
+}
+
+fn like_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let pattern = tokens(row.text(1), escape_character(row.text(2))?)?;
+    out.bool(like_match(row.text(0), &pattern))
+}
+
+fn ilike_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let pattern = tokens(&row.text(1).to_lowercase(), escape_character(row.text(2))?)?;
+    out.bool(like_match(&row.text(0).to_lowercase(), &pattern))
+}
+
+// --- SIMILAR TO --------------------------------------------------------------------------------
+
+/// The regular expression of an SQL pattern; `"` behind the escape character cuts it into the part before, the part
+/// that `substring` returns, and the part behind. Errors 22019, 22025, 2200C.
+pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
+    let escape = escape_character(escape)?;
+    let mut out = String::from("^(?:");
+    let (mut in_bracket, mut separators) = (false, 0);
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if Some(c) == escape {
+            match chars.next() {
+                Some('"') if !in_bracket && separators < 2 => {
+                    out.push_str(if separators == 0 { ")(" } else { ")(?:" });
+                    separators += 1;
+                }
+                Some('"') => {
+                    let message =
+                        "SQL regular expression may not contain more than two escape-double-quote separators";
+                    return Err(Error::new(SqlState("2200C"), message));
+                }
+                Some(c) => push_literal(c, &mut out),
+                None => {
+                    return Err(Error::new(SqlState::INVALID_ESCAPE, "invalid escape sequence"));
+                }
+            }
+            continue;
+        }
+        match c {
+            ']' if in_bracket => {
+                in_bracket = false;
+                out.push(']');
+            }
+            '\\' | '&' | '~' if in_bracket => push_literal(c, &mut out),
+            c if in_bracket => out.push(c),
+            '[' => {
+                in_bracket = true;
+                out.push('[');
+            }
+            // The part before the first separator takes as little as it can.
+            '%' => out.push_str(if separators == 0 && pattern.contains('"') {
+                ".*?"
+            } else {
+                ".*"
+            }),
+            '_' => out.push('.'),
+            '(' => out.push_str("(?:"),
+            '\\' | '.' | '^' | '$' => push_literal(c, &mut out),
+            c => out.push(c),
+        }
+    }
+    out.push_str(")$");
+    Ok(out)
+}
+
+fn push_literal(c: char, out: &mut String) {
+    if c.is_ascii_punctuation() {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+fn similar_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let pattern = similar_regex(row.text(1), row.text(2))?;
+    let matched = with_raw_regex(&pattern, "", |regex| Ok(regex.is_match(row.text(0))))?;
+    out.bool(matched)
+}
+
+// --- regular expressions -----------------------------------------------------------------------
+
+/// Compiled expressions that a thread keeps.
+const KEPT: usize = 64;
+
+thread_local! {
+    static COMPILED: RefCell<HashMap<(String, String), Regex>> = RefCell::default();
+}
+
+/// What `f` makes of PostgreSQL's regular expression `pattern` with its flags. 2201B, 0A000; 22023 for a flag.
+pub(crate) fn with_regex<T>(pattern: &str, flags: &str, f: impl FnOnce(&Regex) -> Result<T>) -> Result<T> {
+    let literal = flags.contains('q');
+    let translated = if literal {
+        regex::escape(pattern)
+    } else {
+        translate(pattern)?
+    };
+    with_raw_regex(&translated, flags, f)
+}
+
+/// [`with_regex`] of an expression that is written as the crate `regex` reads it.
+pub(crate) fn with_raw_regex<T>(
+    pattern: &str,
+    flags: &str,
+    f: impl FnOnce(&Regex) -> Result<T>,
+) -> Result<T> {
+    COMPILED.with_borrow_mut(|compiled| {
+        if compiled.len() > KEPT {
+            compiled.clear();
+        }
+        let key = (pattern.to_string(), flags.to_string());
+        let regex = match compiled.entry(key) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(place) => place.insert(compile(pattern, flags)?),
+        };
+        f(regex)
+    })
+}
+
+fn compile(pattern: &str, flags: &str) -> Result<Regex> {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.dot_matches_new_line(true);
+    for flag in flags.chars() {
+        match flag {
+            'i' => builder.case_insensitive(true),
+            'c' => builder.case_insensitive(false),
+            'n' | 'm' => builder.multi_line(true).dot_matches_new_line(false),
+            's' => builder.multi_line(false).dot_matches_new_line(true),
+            'w' => builder.multi_line(true),
+            'p' => builder.dot_matches_new_line(false),
+            'x' => builder.ignore_whitespace(true),
+            'e' | 't' | 'q' | 'g' => &mut builder,
+            other => {
+                let message = format!("invalid regular expression option: \"{other}\"");
+                return Err(Error::new(SqlState::INVALID_PARAMETER, message));
+            }
+        };
+    }
+    builder.build().map_err(|e| {
+        let reason = e.to_string();
+        let reason = reason
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        Error::new(
+            SqlState::INVALID_REGULAR_EXPRESSION,
+            format!("invalid regular expression: {reason}"),
+        )
+    })
+}
+
+/// PostgreSQL's escapes and brackets as the crate `regex` writes them.
+fn translate(pattern: &str) -> Result<String> {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('m') => out.push_str(r"\b{start}"),
+                Some('M') => out.push_str(r"\b{end}"),
+                Some('y') => out.push_str(r"\b"),
+                Some('Y') => out.push_str(r"\B"),
+                Some('Z') => out.push_str(r"\z"),
+                Some('1'..='9') => {
+                    return Err(Error::unsupported("a back-reference in a regular expression"));
+                }
+                Some(c) => out.extend(['\\', c]),
+                None => {
+                    let message = "invalid regular expression: invalid escape \\ sequence";
+                    return Err(Error::new(SqlState::INVALID_REGULAR_EXPRESSION, message));
+                }
+            },
+            '(' => {
+                out.push('(');
+                let mut ahead = chars.clone();
+                if ahead.next() == Some('?') && matches!(ahead.next(), Some('=' | '!' | '<')) {
+                    return Err(Error::unsupported("look-around in a regular expression"));
+                }
+            }
+            '[' => bracket(&mut chars, &mut out),
+            c => out.push(c),
+        }
+    }
+    Ok(out)
+}
+
+/// A bracket expression behind its `[`: in PostgreSQL only classes, `^`, `-` and `]` are special in it.
+fn bracket(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
+    out.push('[');
+    if chars.peek() == Some(&'^') {
+        chars.next();
+        out.push('^');
+    }
+    let mut first = true;
+    while let Some(c) = chars.next() {
+        match c {
+            ']' if !first => {
+                out.push(']');
+                return;
+            }
+            ']' => out.push_str(r"\]"),
+            '[' if chars.peek() == Some(&':') => {
+                out.push('[');
+                for c in chars.by_ref() {
+                    out.push(c);
+                    if c == ']' {
+                        break;
+                    }
+                }
+            }
+            '[' | '&' | '~' => out.extend(['\\', c]),
+            '\\' => {
+                out.push('\\');
+                out.extend(chars.next());
+            }
+            c => out.push(c),
+        }
+        first = false;
+    }
+}
+
+fn regex_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let matched = with_regex(row.text(1), "", |regex| Ok(regex.is_match(row.text(0))))?;
+    out.bool(matched)
+}
+
+fn regex_insensitive_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let matched = with_regex(row.text(1), "i", |regex| Ok(regex.is_match(row.text(0))))?;
+    out.bool(matched)
+}
+
+/// starts_with(text, prefix): a constant prefix becomes a pattern that blocks can be asked for.
+pub(crate) fn starts_with(mut arguments: Vec<Expr>) -> Result<Expr> {
+    let prefix = arguments
+        .pop()
+        .ok_or_else(|| Error::internal("starts_with without arguments"))?;
+    let value = arguments
+        .pop()
+        .ok_or_else(|| Error::internal("starts_with without arguments"))?;
+    match (constant_of(&value), constant_of(&prefix)) {
+        (Some(Value::Text(t)), Some(Value::Text(p))) => Ok(boolean(t.starts_with(p.as_str()))),
+        (None, Some(Value::Text(p))) => {
+            let mut pattern = String::new();
+            for c in p.chars() {
+                if matches!(c, '%' | '_' | '\\') {
+                    pattern.push('\\');
+                }
+                pattern.push(c);
+            }
+            pattern.push('%');
+            like_constant(value, pattern, Some('\\'), LikeKind::Like)
+        }
+        _ => Ok(rows(
+            "starts_with",
+            OnNull::Null,
+            |row, out| out.bool(row.text(0).starts_with(row.text(1))),
+            vec![value, prefix],
+            LogicalType::Boolean,
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like_gives_back_what_percent_took() {
+        for (value, pattern, expected) in [
+            ("abc", "abc", true),
+            ("abc", "a%", true),
+            ("abc", "%c", true),
+            ("abc", "_b_", true),
+            ("abc", "%b", false),
+            ("aXbXc", "a%X_", true),
+            ("größe", "gr__e", true),
+            ("", "%", true),
+            ("", "_", false),
+            ("100%", r"100\%", true),
+            ("mississippi", "%iss%ip%", true),
+        ] {
+            let found = like_match(value, &tokens(pattern, Some('\\')).unwrap());
+            assert_eq!(found, expected, "{value} like {pattern}");
+        }
+        assert_eq!(tokens("a\\", Some('\\')).unwrap_err().state().0, "22025");
+    }
+
+    #[test]
+    fn regular_expressions_read_postgresqls_escapes() {
+        let matches = |t: &str, p: &str, f: &str| with_regex(p, f, |r| Ok(r.is_match(t)));
+        assert!(matches("a word", r"\mword\M", "").unwrap());
+        assert!(matches("x[y", "[[]", "").unwrap());
+        assert!(matches("a&&b", "[&]", "").unwrap());
+        assert!(matches("a\nb", "a.b", "").unwrap());
+        assert!(!matches("a\nb", "a.b", "n").unwrap());
+        assert!(matches("ABC", "b", "i").unwrap());
+        let state = |p: &str| matches("", p, "").unwrap_err().state().0;
+        assert_eq!(state("(a"), "2201B");
+        assert_eq!(state(r"(a)\1"), "0A000");
+        assert_eq!(state("(?=a)"), "0A000");
+        assert_eq!(matches("", "a", "y").unwrap_err().state().0, "22023");
+    }
+
+    #[test]
+    fn similar_to_is_anchored() {
+        let matches = |t: &str, p: &str| {
+            let regex = similar_regex(p, "\\").unwrap();
+            with_raw_regex(&regex, "", |r| Ok(r.is_match(t))).unwrap()
+        };
+        assert!(matches("abcb", "a(b|c)+"));
+        assert!(!matches("xab", "a(b|c)+"));
+        assert!(matches("abc", "%(b|d)%"));
+        assert!(matches("a.c", "a.c") && !matches("abc", "a.c"));
+    }
+}

@@ -1,0 +1,150 @@
+//! The type rules: how operands come to types, and which type an operator gives.
+
+use crate::{Operand, Unknown, UnknownKind};
+use frazil_plan::{Expr, ExprKind};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use std::cell::RefCell;
+
+/// Why a value is converted, which decides what conversions there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CastContext {
+    /// Without being asked: as an operand or argument.
+    Implicit,
+    /// Into a column.
+    Assignment,
+    /// By CAST or `::`.
+    Explicit,
+}
+
+/// Which pattern language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LikeKind {
+    /// LIKE.
+    Like,
+    /// ILIKE: case does not count.
+    ILike,
+    /// SIMILAR TO.
+    SimilarTo,
+}
+
+/// Which BETWEEN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BetweenKind {
+    /// The lower bound stands first.
+    Ordered,
+    /// BETWEEN SYMMETRIC: the bounds in any order.
+    Symmetric,
+}
+
+/// What IS TRUE, IS FALSE and IS UNKNOWN ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// IS TRUE.
+    True,
+    /// IS FALSE.
+    False,
+    /// IS UNKNOWN.
+    Unknown,
+}
+
+/// When a function's result may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Volatility {
+    /// Never, for the same arguments.
+    Immutable,
+    /// Between statements or transactions.
+    Stable,
+}
+
+/// A value that the engine gives a statement besides the client's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HiddenParameter {
+    /// The transaction's time, a timestamp in UTC.
+    Now,
+    /// Its day.
+    CurrentDate,
+}
+
+impl HiddenParameter {
+    /// Its type.
+    pub fn ty(self) -> LogicalType {
+        match self {
+            HiddenParameter::Now => LogicalType::Timestamp,
+            HiddenParameter::CurrentDate => LogicalType::Date,
+        }
+    }
+}
+
+/// Number of the first hidden parameter until the count of the statement's own is known.
+pub const FIRST_HIDDEN: usize = 1 << 20;
+
+/// What a statement has taught about its parameters, and the rules that may learn more.
+#[derive(Debug, Default)]
+pub struct Typing {
+    pub(crate) parameters: RefCell<Vec<Option<LogicalType>>>,
+    pub(crate) hidden: RefCell<Vec<HiddenParameter>>,
+}
+
+impl Typing {
+    /// Rules for a statement whose client gave these types, by position.
+    pub fn new(given: &[Option<LogicalType>]) -> Typing {
+        Typing {
+            parameters: RefCell::new(given.to_vec()),
+            hidden: RefCell::default(),
+        }
+    }
+
+    /// A parameter, counted from 0.
+    pub fn parameter(&self, index: usize, span: Span) -> Operand {
+        let mut known = self.parameters.borrow_mut();
+        if known.len() <= index {
+            known.resize(index + 1, None);
+        }
+        match known[index] {
+            Some(ty) => Expr::new(ExprKind::Parameter(index), ty, true).at(span).into(),
+            None => Operand::Unknown(Unknown {
+                kind: UnknownKind::Parameter(index),
+                span,
+            }),
+        }
+    }
+
+    /// Types of all parameters. 42P18 where nothing typed one.
+    pub fn parameter_types(&self) -> Result<Vec<LogicalType>> {
+        let known = self.parameters.borrow();
+        let typed = known.iter().enumerate().map(|(i, ty)| {
+            ty.ok_or_else(|| {
+                let message = format!("could not determine data type of parameter ${}", i + 1);
+                Error::new(SqlState::INDETERMINATE_TYPE, message)
+            })
+        });
+        typed.collect()
+    }
+
+    /// Hidden parameters that calls asked for. The one at position `i` is `Parameter(FIRST_HIDDEN + i)` until the
+    /// binder calls [`Typing::number_parameters`].
+    pub fn hidden_parameters(&self) -> Vec<HiddenParameter> {
+        self.hidden.borrow().clone()
+    }
+
+    /// Gives the parameters in an expression their final numbers and types: hidden ones follow the statement's
+    /// own. 42P18.
+    pub fn number_parameters(&self, e: &mut Expr) -> Result<()> {
+        let types = self.parameter_types()?;
+        number(e, &types);
+        Ok(())
+    }
+}
+
+fn number(e: &mut Expr, own: &[LogicalType]) {
+    if let ExprKind::Parameter(index) = &mut e.kind {
+        if *index >= FIRST_HIDDEN {
+            *index = *index - FIRST_HIDDEN + own.len();
+        } else {
+            e.ty = own[*index];
+        }
+    }
+    for child in e.children_mut() {
+        number(child, own);
+    }
+}

@@ -1,0 +1,289 @@
+//! Functions that run on vectors: one Rust function over the values of a row, called for each row whose arguments
+//! are not NULL.
+
+use crate::build::constant_of;
+use frazil_plan::vector_function::{VectorFunction, VectorFunctionRef};
+use frazil_plan::{Expr, ExprKind};
+use frazil_types::value_ops;
+use frazil_types::{
+    ColumnVector, Error, Interval, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, Value,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// Most bytes that the results of one vector may have: results of functions are not counted by the statement's
+/// budget, and a vector is at most 1,024 rows.
+pub const MAX_VECTOR_BYTES: usize = 1 << 28;
+/// Most bytes of one text that a function makes; PostgreSQL allows 2^30 − 1.
+pub const MAX_TEXT_BYTES: usize = 1 << 28;
+
+/// What a function does with a row.
+pub type RowFn = fn(&Row<'_>, &mut Output) -> Result<()>;
+
+/// Whether a function sees rows of which an argument is NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnNull {
+    /// It does not: its result is NULL.
+    Null,
+    /// It does.
+    Called,
+}
+
+/// One row's arguments.
+pub struct Row<'a> {
+    columns: &'a [ColumnVector],
+    row: usize,
+}
+
+impl Row<'_> {
+    /// Number of arguments.
+    pub fn arguments(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether an argument is NULL.
+    pub fn is_null(&self, argument: usize) -> bool {
+        self.columns[argument].is_null(self.row)
+    }
+
+    /// The type of an argument.
+    pub fn ty(&self, argument: usize) -> LogicalType {
+        self.columns[argument].ty()
+    }
+
+    /// A string.
+    pub fn text(&self, argument: usize) -> &str {
+        self.columns[argument].text(self.row)
+    }
+
+    /// An integer, date, timestamp or unscaled decimal.
+    pub fn wide(&self, argument: usize) -> i128 {
+        let column = &self.columns[argument];
+        match column.native() {
+            NativeType::I16 => column.values::<i16>()[self.row].into(),
+            NativeType::I32 => column.values::<i32>()[self.row].into(),
+            NativeType::I64 => column.values::<i64>()[self.row].into(),
+            _ => column.values::<i128>()[self.row],
+        }
+    }
+
+    /// An integer of at most 64 bits, a date or a timestamp.
+    pub fn int(&self, argument: usize) -> i64 {
+        self.wide(argument) as i64
+    }
+
+    /// A double.
+    pub fn double(&self, argument: usize) -> f64 {
+        self.columns[argument].values::<f64>()[self.row]
+    }
+
+    /// A boolean.
+    pub fn bool(&self, argument: usize) -> bool {
+        self.columns[argument].values::<u8>()[self.row] != 0
+    }
+
+    /// An interval.
+    pub fn interval(&self, argument: usize) -> Interval {
+        Interval::from_native(self.columns[argument].values::<i128>()[self.row])
+    }
+}
+
+enum Values {
+    Texts(StringVectorBuilder),
+    Others(ColumnVector, usize),
+}
+
+/// Where a function puts its results, one for each row.
+pub struct Output {
+    ty: LogicalType,
+    values: Values,
+    bytes: usize,
+    /// Room for a text in the making; empty when a row begins.
+    pub scratch: String,
+}
+
+impl Output {
+    fn new(ty: LogicalType, rows: usize) -> Output {
+        let values = if ty.native() == NativeType::String {
+            Values::Texts(StringVectorBuilder::new(ty, rows))
+        } else {
+            let mut column = ColumnVector::new(ty, rows);
+            column.resize(rows);
+            Values::Others(column, 0)
+        };
+        Output {
+            ty,
+            values,
+            bytes: 0,
+            scratch: String::new(),
+        }
+    }
+
+    /// The type of the result.
+    pub fn ty(&self) -> LogicalType {
+        self.ty
+    }
+
+    /// NULL.
+    pub fn null(&mut self) -> Result<()> {
+        match &mut self.values {
+            Values::Texts(texts) => texts.push_null(),
+            Values::Others(column, row) => {
+                column.set_null(*row);
+                *row += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// A text. Errors: 54000 for one that is too long, 53200 where a vector's are.
+    pub fn text(&mut self, text: &str) -> Result<()> {
+        check_length(text.len())?;
+        self.bytes += text.len();
+        if self.bytes > MAX_VECTOR_BYTES {
+            return Err(
+                Error::new(SqlState::OUT_OF_MEMORY, "out of memory").with_detail(format!(
+                    "the results of a function exceed {MAX_VECTOR_BYTES} bytes"
+                )),
+            );
+        }
+        match &mut self.values {
+            Values::Texts(texts) => {
+                texts.push(text);
+                Ok(())
+            }
+            Values::Others(..) => Err(Error::internal("a text from a function that gives none")),
+        }
+    }
+
+    /// The text in [`Output::scratch`].
+    pub fn scratch(&mut self) -> Result<()> {
+        let text = std::mem::take(&mut self.scratch);
+        let put = self.text(&text);
+        self.scratch = text;
+        put
+    }
+
+    /// An integer, date, timestamp or unscaled decimal. Error 22003 where its type does not hold it.
+    pub fn int(&mut self, value: i128) -> Result<()> {
+        value_ops::check_range(value, self.ty)?;
+        let Values::Others(column, row) = &mut self.values else {
+            return Err(Error::internal("a number from a function that gives text"));
+        };
+        match column.native() {
+            NativeType::I16 => column.values_mut::<i16>()[*row] = value as i16,
+            NativeType::I32 => column.values_mut::<i32>()[*row] = value as i32,
+            NativeType::I64 => column.values_mut::<i64>()[*row] = value as i64,
+            NativeType::I128 => column.values_mut::<i128>()[*row] = value,
+            _ => return Err(Error::internal("an integer from a function that gives none")),
+        }
+        *row += 1;
+        Ok(())
+    }
+
+    /// A double.
+    pub fn double(&mut self, value: f64) -> Result<()> {
+        let Values::Others(column, row) = &mut self.values else {
+            return Err(Error::internal("a double from a function that gives text"));
+        };
+        column.values_mut::<f64>()[*row] = value;
+        *row += 1;
+        Ok(())
+    }
+
+    /// A boolean.
+    pub fn bool(&mut self, value: bool) -> Result<()> {
+        let Values::Others(column, row) = &mut self.values else {
+            return Err(Error::internal("a boolean from a function that gives text"));
+        };
+        column.values_mut::<u8>()[*row] = u8::from(value);
+        *row += 1;
+        Ok(())
+    }
+
+    /// An interval.
+    pub fn interval(&mut self, value: Interval) -> Result<()> {
+        self.int(value.to_native())
+    }
+
+    fn finish(self) -> ColumnVector {
+        match self.values {
+            Values::Texts(texts) => texts.finish(),
+            Values::Others(column, _) => column,
+        }
+    }
+}
+
+/// Refuses a text longer than [`MAX_TEXT_BYTES`], before it is made. Error 54000.
+pub fn check_length(bytes: usize) -> Result<()> {
+    if bytes <= MAX_TEXT_BYTES {
+        return Ok(());
+    }
+    let message = "requested length too large";
+    Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+        .with_detail(format!("a text has at most {MAX_TEXT_BYTES} bytes")))
+}
+
+#[derive(Debug)]
+struct RowFunction {
+    name: &'static str,
+    on_null: OnNull,
+    run: RowFn,
+}
+
+impl VectorFunction for RowFunction {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
+        let mut out = Output::new(result, rows);
+        for row in 0..rows {
+            if self.on_null == OnNull::Null && arguments.iter().any(|a| a.is_null(row)) {
+                out.null()?;
+                continue;
+            }
+            out.scratch.clear();
+            let row = Row {
+                columns: arguments,
+                row,
+            };
+            (self.run)(&row, &mut out)?;
+        }
+        Ok(out.finish())
+    }
+}
+
+/// One object a function: calls of it are equal where their arguments are.
+type Known = Mutex<HashMap<(&'static str, usize), VectorFunctionRef>>;
+
+fn known(name: &'static str, on_null: OnNull, run: RowFn) -> VectorFunctionRef {
+    static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (name, run as usize);
+    let made = || VectorFunctionRef(Arc::new(RowFunction { name, on_null, run }));
+    known.entry(key).or_insert_with(made).clone()
+}
+
+/// A call of a function, computed at once where all arguments are constants and it does not fail.
+pub(crate) fn rows(
+    name: &'static str,
+    on_null: OnNull,
+    run: RowFn,
+    arguments: Vec<Expr>,
+    ty: LogicalType,
+) -> Expr {
+    let function = known(name, on_null, run);
+    let constants: Option<Vec<&Value>> = arguments.iter().map(constant_of).collect();
+    if let Some(values) = constants {
+        let vectors: Vec<ColumnVector> = arguments
+            .iter()
+            .zip(values)
+            .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(v)))
+            .collect();
+        if let Ok(result) = function.0.evaluate(&vectors, 1, ty) {
+            return Expr::constant(result.value(0), ty);
+        }
+    }
+    Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
+}

@@ -1,0 +1,72 @@
+//! The order of values.
+
+use crate::{Interval, Value, date::MICROS_PER_DAY};
+use std::cmp::Ordering;
+
+/// Days that a month counts where intervals are compared.
+const DAYS_PER_MONTH: i128 = 30;
+
+/// Orders two values of one type; `None` where one is NULL or they are not of one type. Strings go by their bytes,
+/// doubles as [`compare_doubles`], intervals as [`interval_span`].
+pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Text(a), Value::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+        (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
+        (Value::Double(a), Value::Double(b)) => Some(compare_doubles(*a, *b)),
+        (Value::Interval(a), Value::Interval(b)) => Some(interval_span(*a).cmp(&interval_span(*b))),
+        _ => None,
+    }
+}
+
+/// Orders doubles: NaN equals itself and is the largest, and −0 equals 0.
+pub fn compare_doubles(a: f64, b: f64) -> Ordering {
+    match a.partial_cmp(&b) {
+        Some(ordering) => ordering,
+        None => a.is_nan().cmp(&b.is_nan()),
+    }
+}
+
+/// An interval's length in microseconds, by months of 30 days and days of 24 hours: what intervals compare by.
+pub fn interval_span(i: Interval) -> i128 {
+    let days = i128::from(i.months) * DAYS_PER_MONTH + i128::from(i.days);
+    days * i128::from(MICROS_PER_DAY) + i128::from(i.micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_is_the_largest_and_equals_itself() {
+        assert_eq!(compare_doubles(f64::NAN, f64::NAN), Ordering::Equal);
+        assert_eq!(compare_doubles(f64::NAN, f64::INFINITY), Ordering::Greater);
+        assert_eq!(compare_doubles(1.0, f64::NAN), Ordering::Less);
+        assert_eq!(compare_doubles(-0.0, 0.0), Ordering::Equal);
+    }
+
+    #[test]
+    fn intervals_compare_by_months_of_thirty_days() {
+        let month = Interval {
+            months: 1,
+            ..Interval::default()
+        };
+        let days = Interval {
+            days: 30,
+            ..Interval::default()
+        };
+        let hours = Interval {
+            micros: 30 * MICROS_PER_DAY,
+            ..Interval::default()
+        };
+        assert_eq!(
+            order(&Value::Interval(month), &Value::Interval(days)),
+            Some(Ordering::Equal)
+        );
+        assert_eq!(
+            order(&Value::Interval(days), &Value::Interval(hours)),
+            Some(Ordering::Equal)
+        );
+        assert_eq!(order(&Value::Null, &Value::Null), None);
+    }
+}

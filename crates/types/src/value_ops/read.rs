@@ -1,0 +1,147 @@
+//! Reading values from text.
+
+use crate::date::{self, MICROS_PER_DAY};
+use crate::{Error, LogicalType, Result, SqlState, Value, decimal};
+
+fn invalid(ty: LogicalType, text: &str) -> Error {
+    let ty = type_name(ty);
+    let message = format!("invalid input syntax for type {ty}: \"{text}\"");
+    Error::new(SqlState::INVALID_TEXT, message)
+}
+
+fn out_of_range(ty: LogicalType, text: &str) -> Error {
+    let message = match ty {
+        LogicalType::Double => format!("\"{text}\" is out of range for type double precision"),
+        _ => format!("value \"{text}\" is out of range for type {ty}"),
+    };
+    Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
+}
+
+fn type_name(ty: LogicalType) -> String {
+    match ty {
+        LogicalType::Decimal { .. } => "numeric".to_string(),
+        _ => ty.to_string(),
+    }
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
+}
+
+/// Reads a value of a type that is not a string from text, blanks around it apart. Errors: 22P02 for what is not of
+/// the type, 22007 for dates and intervals, 22003 and 22008 for what does not fit.
+pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
+    match ty {
+        LogicalType::Boolean => read_boolean(text).map(Value::Bool),
+        LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt => {
+            read_integer(text, ty).map(|v| Value::Int(v.into()))
+        }
+        LogicalType::Double => read_double(text).map(Value::Double),
+        LogicalType::Decimal { precision, scale } => {
+            decimal::parse(trimmed(text), precision, scale).map(Value::Int)
+        }
+        LogicalType::Date => read_date(text).map(|d| Value::Int(d.into())),
+        LogicalType::Timestamp => date::parse_timestamp(text).map(|t| Value::Int(t.into())),
+        LogicalType::Interval => super::parse_interval(text, None).map(Value::Interval),
+        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => super::cast(
+            &Value::Text(text.into()),
+            LogicalType::Text,
+            ty,
+            super::CastLength::Refuse,
+        ),
+    }
+}
+
+fn read_date(text: &str) -> Result<i32> {
+    date::parse_date(text).or_else(|e| match date::parse_timestamp(text) {
+        Ok(micros) => Ok(micros.div_euclid(MICROS_PER_DAY) as i32),
+        Err(_) => Err(e),
+    })
+}
+
+fn read_boolean(text: &str) -> Result<bool> {
+    let word = trimmed(text).to_ascii_lowercase();
+    let short_for = |whole: &str, least: usize| word.len() >= least && whole.starts_with(&word);
+    if word == "1" || short_for("true", 1) || short_for("yes", 1) || word == "on" {
+        Ok(true)
+    } else if word == "0" || short_for("false", 1) || short_for("no", 1) || short_for("off", 2) {
+        Ok(false)
+    } else {
+        Err(invalid(LogicalType::Boolean, text))
+    }
+}
+
+/// Reads an integer of type `ty`. Errors 22P02, 22003.
+pub fn read_integer(text: &str, ty: LogicalType) -> Result<i64> {
+    let number = trimmed(text);
+    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(invalid(ty, text));
+    }
+    let value: i64 = number.parse().map_err(|_| out_of_range(ty, text))?;
+    match super::check_range(value.into(), ty) {
+        Ok(_) => Ok(value),
+        Err(_) => Err(out_of_range(ty, text)),
+    }
+}
+
+/// Reads a double. Errors 22P02; 22003 for numbers that a double holds only as infinity or 0.
+pub fn read_double(text: &str) -> Result<f64> {
+    let word = trimmed(text);
+    let value: f64 = word.parse().map_err(|_| invalid(LogicalType::Double, text))?;
+    let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
+    let is_number = word.bytes().any(|b| b.is_ascii_digit());
+    let is_zero = !mantissa.bytes().any(|b| (b'1'..=b'9').contains(&b));
+    if is_number && (value.is_infinite() || value == 0.0 && !is_zero) {
+        return Err(out_of_range(LogicalType::Double, text));
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(text: &str, ty: LogicalType) -> &'static str {
+        read(text, ty).unwrap_err().state().0
+    }
+
+    #[test]
+    fn booleans_are_read_by_their_shortest_prefix() {
+        for text in ["t", "tru", " YES ", "on", "1", "y"] {
+            assert_eq!(
+                read(text, LogicalType::Boolean).unwrap(),
+                Value::Bool(true),
+                "{text}"
+            );
+        }
+        for text in ["f", "fal", "n", "of", "off", "0"] {
+            assert_eq!(
+                read(text, LogicalType::Boolean).unwrap(),
+                Value::Bool(false),
+                "{text}"
+            );
+        }
+        assert_eq!(state("o", LogicalType::Boolean), "22P02");
+        assert_eq!(state("", LogicalType::Boolean), "22P02");
+    }
+
+    #[test]
+    fn numbers_at_the_edges_of_their_types() {
+        assert_eq!(
+            read("-32768", LogicalType::SmallInt).unwrap(),
+            Value::Int(-32_768)
+        );
+        assert_eq!(state("32768", LogicalType::SmallInt), "22003");
+        assert_eq!(state("9223372036854775808", LogicalType::BigInt), "22003");
+        assert_eq!(state("0x10", LogicalType::Integer), "22P02");
+        assert_eq!(state("10e400", LogicalType::Double), "22003");
+        assert_eq!(state("1e-400", LogicalType::Double), "22003");
+        assert_eq!(read("0e-400", LogicalType::Double).unwrap(), Value::Double(0.0));
+        assert_eq!(
+            read("-inf", LogicalType::Double).unwrap(),
+            Value::Double(f64::NEG_INFINITY)
+        );
+        assert_eq!(state("", LogicalType::Double), "22P02");
+    }
+}

@@ -1,0 +1,505 @@
+//! Reading intervals.
+
+use crate::date::MICROS_PER_DAY;
+use crate::{Error, Interval, Result, SqlState};
+
+const MONTHS_PER_YEAR: i64 = 12;
+const DAYS_PER_MONTH: i64 = 30;
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// What `INTERVAL '…' fields` keeps, and which unit a number without one has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalFields {
+    /// YEAR.
+    Year,
+    /// MONTH, YEAR TO MONTH.
+    Month,
+    /// DAY.
+    Day,
+    /// HOUR, DAY TO HOUR.
+    Hour,
+    /// MINUTE, DAY TO MINUTE, HOUR TO MINUTE.
+    Minute,
+    /// SECOND and all that end with it.
+    Second,
+}
+
+fn invalid(text: &str) -> Error {
+    let message = format!("invalid input syntax for type interval: \"{text}\"");
+    Error::new(SqlState::INVALID_DATETIME, message)
+}
+
+fn field_overflow(text: &str) -> Error {
+    let message = format!("interval field value out of range: \"{text}\"");
+    Error::new(SqlState::INTERVAL_OVERFLOW, message)
+}
+
+/// A sum in the making, wide enough that only the end is checked.
+#[derive(Default)]
+struct Sum {
+    months: i64,
+    days: i64,
+    micros: i128,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    Micros(i64),
+    Days(i64),
+    Months(i64),
+}
+
+fn unit_of(name: &str) -> Option<Unit> {
+    Some(match name {
+        "us" | "usec" | "usecs" | "usecond" | "useconds" | "microsecond" | "microseconds" => Unit::Micros(1),
+        "ms" | "msec" | "msecs" | "msecond" | "mseconds" | "millisecond" | "milliseconds" => {
+            Unit::Micros(1000)
+        }
+        "s" | "sec" | "secs" | "second" | "seconds" => Unit::Micros(MICROS_PER_SECOND),
+        "m" | "min" | "mins" | "minute" | "minutes" => Unit::Micros(60 * MICROS_PER_SECOND),
+        "h" | "hr" | "hrs" | "hour" | "hours" => Unit::Micros(3600 * MICROS_PER_SECOND),
+        "d" | "day" | "days" => Unit::Days(1),
+        "w" | "week" | "weeks" => Unit::Days(7),
+        "mon" | "mons" | "month" | "months" => Unit::Months(1),
+        "y" | "yr" | "yrs" | "year" | "years" => Unit::Months(MONTHS_PER_YEAR),
+        "dec" | "decs" | "decade" | "decades" => Unit::Months(10 * MONTHS_PER_YEAR),
+        "c" | "cent" | "century" | "centuries" => Unit::Months(100 * MONTHS_PER_YEAR),
+        "mil" | "mils" | "millennia" | "millennium" => Unit::Months(1000 * MONTHS_PER_YEAR),
+        _ => return None,
+    })
+}
+
+/// A number as written: its whole part and its fraction, both with the sign.
+#[derive(Clone, Copy)]
+struct Number {
+    whole: i64,
+    fraction: f64,
+}
+
+impl Sum {
+    fn add(&mut self, n: Number, unit: Unit) -> Option<()> {
+        match unit {
+            Unit::Micros(scale) => {
+                self.micros += i128::from(n.whole) * i128::from(scale);
+                self.add_micros(n.fraction, scale);
+            }
+            Unit::Days(days) => {
+                self.days = self.days.checked_add(n.whole.checked_mul(days)?)?;
+                if days == 1 {
+                    self.add_micros(n.fraction, MICROS_PER_DAY);
+                } else {
+                    self.add_days(n.fraction, days);
+                }
+            }
+            Unit::Months(1) => {
+                self.months = self.months.checked_add(n.whole)?;
+                self.add_days(n.fraction, DAYS_PER_MONTH);
+            }
+            Unit::Months(months) => {
+                self.months = self.months.checked_add(n.whole.checked_mul(months)?)?;
+                let more = (n.fraction * months as f64).round_ties_even();
+                self.months = self.months.checked_add(more as i64)?;
+            }
+        }
+        Some(())
+    }
+
+    /// A fraction of a unit of `scale` microseconds, to the nearest microsecond.
+    fn add_micros(&mut self, fraction: f64, scale: i64) {
+        let micros = fraction * scale as f64;
+        let whole = micros.trunc();
+        let rest = micros - whole;
+        self.micros += whole as i128
+            + if rest > 0.5 {
+                1
+            } else if rest < -0.5 {
+                -1
+            } else {
+                0
+            };
+    }
+
+    /// A fraction of a unit of so many days: whole days, and what is left as time.
+    fn add_days(&mut self, fraction: f64, days: i64) {
+        let days = fraction * days as f64;
+        self.days += days.trunc() as i64;
+        self.add_micros(days - days.trunc(), MICROS_PER_DAY);
+    }
+
+    fn interval(&self) -> Option<Interval> {
+        Some(Interval {
+            months: self.months.try_into().ok()?,
+            days: self.days.try_into().ok()?,
+            micros: self.micros.try_into().ok()?,
+        })
+    }
+}
+
+/// Reads a signed number at the start of `text`; returns what follows.
+fn number(text: &str) -> Option<(Number, bool, &str)> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, text[1..].trim_start()),
+        b'+' => (false, text[1..].trim_start()),
+        _ => (false, text),
+    };
+    let end = digits
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(digits.len());
+    let (read, rest) = digits.split_at(end);
+    let (whole, fraction) = read.split_once('.').unwrap_or((read, ""));
+    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+        return None;
+    }
+    let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let fraction: f64 = if fraction.is_empty() {
+        0.0
+    } else {
+        format!("0.{fraction}").parse().ok()?
+    };
+    let sign = if negative { -1 } else { 1 };
+    let number = Number {
+        whole: sign * whole,
+        fraction: sign as f64 * fraction,
+    };
+    Some((number, negative, rest))
+}
+
+/// Reads an interval: PostgreSQL's units and clock, the SQL standard's `1-2`, and ISO 8601's `P…`. `fields` says how a
+/// number without unit counts, and what is cut off. Errors 22007, 22015.
+pub fn parse_interval(text: &str, fields: Option<IntervalFields>) -> Result<Interval> {
+    let lower = text.trim().to_ascii_lowercase();
+    let mut sum = Sum::default();
+    if let Some(iso) = lower.strip_prefix('p') {
+        return parse_iso(iso, text);
+    }
+    parse_units(&lower, fields, text, &mut sum)?;
+    let interval = sum.interval().ok_or_else(|| field_overflow(text))?;
+    Ok(fields.map_or(interval, |fields| truncate(interval, fields)))
+}
+
+/// Drops what is finer than the fields asked for.
+fn truncate(i: Interval, fields: IntervalFields) -> Interval {
+    let whole = |unit: i64| i.micros / unit * unit;
+    match fields {
+        IntervalFields::Year => Interval {
+            months: i.months / 12 * 12,
+            days: 0,
+            micros: 0,
+        },
+        IntervalFields::Month => Interval {
+            days: 0,
+            micros: 0,
+            ..i
+        },
+        IntervalFields::Day => Interval { micros: 0, ..i },
+        IntervalFields::Hour => Interval {
+            micros: whole(3600 * MICROS_PER_SECOND),
+            ..i
+        },
+        IntervalFields::Minute => Interval {
+            micros: whole(60 * MICROS_PER_SECOND),
+            ..i
+        },
+        IntervalFields::Second => i,
+    }
+}
+
+fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
+    let mut rest = lower.trim_start_matches('@').trim_start();
+    let mut any = false;
+    let mut ago = false;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("ago") {
+            if !any || !after.trim().is_empty() {
+                return Err(invalid(text));
+            }
+            ago = true;
+            break;
+        }
+        let (n, negative, after) = number(rest).ok_or_else(|| number_error(rest, text))?;
+        any = true;
+        rest = match after.as_bytes().first() {
+            Some(b':') => clock(n, negative, after, fields, text, sum)?,
+            Some(b'-') if n.fraction == 0.0 => years_and_months(n, negative, after, text, sum)?,
+            _ => with_unit(n, after, fields, text, sum)?,
+        }
+        .trim_start();
+    }
+    if !any {
+        return Err(invalid(text));
+    }
+    if ago {
+        *sum = Sum {
+            months: -sum.months,
+            days: -sum.days,
+            micros: -sum.micros,
+        };
+    }
+    Ok(())
+}
+
+/// 22015 for digits that are too many, else 22007.
+fn number_error(rest: &str, text: &str) -> Error {
+    let digits = rest
+        .trim_start_matches(['-', '+'])
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
+    if digits > 18 {
+        field_overflow(text)
+    } else {
+        invalid(text)
+    }
+}
+
+fn with_unit<'a>(
+    n: Number,
+    after: &'a str,
+    fields: Option<IntervalFields>,
+    text: &str,
+    sum: &mut Sum,
+) -> Result<&'a str> {
+    let unit_text = after.trim_start();
+    let end = unit_text
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(unit_text.len());
+    let unit = match &unit_text[..end] {
+        // Days before a clock: `3 04:05:06`.
+        "" if next_is_clock(unit_text) => Unit::Days(1),
+        "" | "ago" => match fields {
+            Some(IntervalFields::Year) => Unit::Months(MONTHS_PER_YEAR),
+            Some(IntervalFields::Month) => Unit::Months(1),
+            Some(IntervalFields::Day) => Unit::Days(1),
+            Some(IntervalFields::Hour) => Unit::Micros(3600 * MICROS_PER_SECOND),
+            Some(IntervalFields::Minute) => Unit::Micros(60 * MICROS_PER_SECOND),
+            Some(IntervalFields::Second) | None => Unit::Micros(MICROS_PER_SECOND),
+        },
+        name => unit_of(name).ok_or_else(|| invalid(text))?,
+    };
+    sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
+    let named = !matches!(&unit_text[..end], "" | "ago");
+    Ok(if named { &unit_text[end..] } else { unit_text })
+}
+
+fn next_is_clock(text: &str) -> bool {
+    let token = text.split_whitespace().next().unwrap_or("");
+    token.contains(':')
+}
+
+/// `-MM` of the SQL standard's `YYYY-MM`.
+fn years_and_months<'a>(
+    years: Number,
+    negative: bool,
+    after: &'a str,
+    text: &str,
+    sum: &mut Sum,
+) -> Result<&'a str> {
+    let (months, _, rest) = number(&after[1..]).ok_or_else(|| invalid(text))?;
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return Err(invalid(text));
+    }
+    if !(0..12).contains(&months.whole) || months.fraction != 0.0 {
+        return Err(field_overflow(text));
+    }
+    let signed = Number {
+        whole: if negative { -months.whole } else { months.whole },
+        fraction: 0.0,
+    };
+    let added = sum
+        .add(years, Unit::Months(MONTHS_PER_YEAR))
+        .and_then(|()| sum.add(signed, Unit::Months(1)));
+    added.ok_or_else(|| field_overflow(text))?;
+    Ok(rest)
+}
+
+/// `hours:minutes[:seconds]`; with fields up to SECOND alone, two parts are minutes and seconds.
+fn clock<'a>(
+    first: Number,
+    negative: bool,
+    after: &'a str,
+    fields: Option<IntervalFields>,
+    text: &str,
+    sum: &mut Sum,
+) -> Result<&'a str> {
+    let (second, _, rest) = number(&after[1..]).ok_or_else(|| invalid(text))?;
+    let (third, rest) = match rest.strip_prefix(':') {
+        Some(rest) => number(rest)
+            .map(|(n, _, rest)| (Some(n), rest))
+            .ok_or_else(|| invalid(text))?,
+        None => (None, rest),
+    };
+    let minutes_first = third.is_none() && (fields == Some(IntervalFields::Second) || second.fraction != 0.0);
+    let zero = Number {
+        whole: 0,
+        fraction: 0.0,
+    };
+    let (hours, minutes, seconds) = match third {
+        Some(seconds) => (first, second, seconds),
+        None if minutes_first => (zero, first, second),
+        None => (first, second, zero),
+    };
+    let bad = |n: Number, most: i64| n.whole < 0 || n.whole > most;
+    if bad(minutes, 59) && !(minutes_first && negative) || bad(seconds, 60) {
+        return Err(field_overflow(text));
+    }
+    let flip = |n: Number| {
+        if negative {
+            Number {
+                whole: -n.whole,
+                fraction: -n.fraction,
+            }
+        } else {
+            n
+        }
+    };
+    let minutes = if minutes_first { minutes } else { flip(minutes) };
+    let added = sum
+        .add(hours, Unit::Micros(3600 * MICROS_PER_SECOND))
+        .and_then(|()| sum.add(minutes, Unit::Micros(60 * MICROS_PER_SECOND)))
+        .and_then(|()| sum.add(flip(seconds), Unit::Micros(MICROS_PER_SECOND)));
+    added.ok_or_else(|| field_overflow(text))?;
+    Ok(rest)
+}
+
+/// ISO 8601 behind its `P`: `1Y2M3W4DT5H6M7S`, or `0001-02-03T04:05:06`.
+fn parse_iso(iso: &str, text: &str) -> Result<Interval> {
+    let (date, time) = match iso.split_once('t') {
+        Some((date, time)) => (date, Some(time)),
+        None => (iso, None),
+    };
+    let mut sum = Sum::default();
+    if date.is_empty() && time.is_none_or(str::is_empty) {
+        return Err(invalid(text));
+    }
+    let is_alternative = date.trim_start_matches('-').contains('-') || time.is_some_and(|t| t.contains(':'));
+    if is_alternative {
+        iso_fields(date, time.unwrap_or(""), text, &mut sum)?;
+    } else {
+        let of_date = |c| match c {
+            'y' => Some(Unit::Months(MONTHS_PER_YEAR)),
+            'm' => Some(Unit::Months(1)),
+            'w' => Some(Unit::Days(7)),
+            'd' => Some(Unit::Days(1)),
+            _ => None,
+        };
+        let of_time = |c| match c {
+            'h' => Some(Unit::Micros(3600 * MICROS_PER_SECOND)),
+            'm' => Some(Unit::Micros(60 * MICROS_PER_SECOND)),
+            's' => Some(Unit::Micros(MICROS_PER_SECOND)),
+            _ => None,
+        };
+        iso_units(date, &of_date, text, &mut sum)?;
+        iso_units(time.unwrap_or(""), &of_time, text, &mut sum)?;
+    }
+    sum.interval().ok_or_else(|| field_overflow(text))
+}
+
+fn iso_units(mut rest: &str, unit: &dyn Fn(char) -> Option<Unit>, text: &str, sum: &mut Sum) -> Result<()> {
+    while !rest.is_empty() {
+        let (n, _, after) = number(rest).ok_or_else(|| number_error(rest, text))?;
+        let mut chars = after.chars();
+        let unit = chars.next().and_then(unit).ok_or_else(|| invalid(text))?;
+        sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
+        rest = chars.as_str();
+    }
+    Ok(())
+}
+
+fn iso_fields(date: &str, time: &str, text: &str, sum: &mut Sum) -> Result<()> {
+    let date_units = [Unit::Months(MONTHS_PER_YEAR), Unit::Months(1), Unit::Days(1)];
+    let time_units = [3600, 60, 1].map(|seconds| Unit::Micros(seconds * MICROS_PER_SECOND));
+    for (part, separator, units) in [(date, '-', date_units), (time, ':', time_units)] {
+        if part.is_empty() {
+            continue;
+        }
+        let fields: Vec<&str> = part.split(separator).collect();
+        if fields.len() > units.len() {
+            return Err(invalid(text));
+        }
+        for (field, unit) in fields.into_iter().zip(units) {
+            match number(field) {
+                Some((n, _, "")) => sum.add(n, unit).ok_or_else(|| field_overflow(text))?,
+                _ => return Err(invalid(text)),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::date::write_interval;
+
+    fn written(i: Interval) -> String {
+        let mut out = String::new();
+        write_interval(&mut out, i).unwrap();
+        out
+    }
+
+    #[test]
+    fn reads_as_postgresql_does() {
+        for (text, expected) in [
+            ("0.05 year", "1 mon"),
+            ("0.05 month", "1 day 12:00:00"),
+            ("1.5 weeks", "10 days 12:00:00"),
+            ("1-2", "1 year 2 mons"),
+            ("-1-2", "-1 years -2 mons"),
+            ("1 year -3 days", "1 year -3 days"),
+            ("-1 day 02:03", "-1 days +02:03:00"),
+            ("2 days ago", "-2 days"),
+            ("P1Y2M3DT4H5M6.5S", "1 year 2 mons 3 days 04:05:06.5"),
+            ("P0001-02-03T04:05:06", "1 year 2 mons 3 days 04:05:06"),
+            ("P1.5Y", "1 year 6 mons"),
+            ("1:30", "01:30:00"),
+            ("01:30.5", "00:01:30.5"),
+            ("3 4:05:06", "3 days 04:05:06"),
+            ("1.5 days", "1 day 12:00:00"),
+            ("1.5 mon 1.3 h", "1 mon 15 days 01:18:00"),
+            ("-1.5 month", "-1 mons -15 days"),
+            ("@ 1 minute", "00:01:00"),
+            ("- 1 day", "-1 days"),
+            ("3 decades", "30 years"),
+            ("-1:30", "-01:30:00"),
+            ("30 24:00:00", "30 days 24:00:00"),
+        ] {
+            assert_eq!(written(parse_interval(text, None).unwrap()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_interval_is_named() {
+        for (text, state) in [
+            ("", "22007"),
+            ("fortnight", "22007"),
+            ("1 fortnight", "22007"),
+            ("P", "22007"),
+            ("ago", "22007"),
+            ("1:60:00", "22015"),
+            ("2147483648 days", "22015"),
+            ("99999999999 years", "22015"),
+            ("P99999999999Y", "22015"),
+            ("2020-01-01", "22007"),
+        ] {
+            assert_eq!(parse_interval(text, None).unwrap_err().state().0, state, "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_give_a_unit_and_cut() {
+        use IntervalFields::*;
+        for (text, fields, expected) in [
+            ("1", Year, "1 year"),
+            ("1.7", Month, "1 mon"),
+            ("5:30", Second, "00:05:30"),
+            ("90", Minute, "01:30:00"),
+            ("1 2:03", Hour, "1 day 02:00:00"),
+        ] {
+            assert_eq!(
+                written(parse_interval(text, Some(fields)).unwrap()),
+                expected,
+                "{text}"
+            );
+        }
+    }
+}
