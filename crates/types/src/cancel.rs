@@ -82,7 +82,8 @@ impl Cancel {
     pub fn forget_time_out(&self) {
         let _ = self
             .0
-            .compare_exchange(2, 0, Ordering::Release, Ordering::Relaxed);
+            .state
+            .compare_exchange(TIMEOUT, 0, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Makes the flag ready for the next statement.
