@@ -56,7 +56,8 @@ impl Transaction {
         self.changed = savepoint.changed;
     }
 
-    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
+    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit. Distinct values of tables
+    /// that a chunk was added to are estimated first, so that the next query does not wait for that.
     pub fn commit(mut self) -> u64 {
         if !self.changed {
             return self.next.timestamp;
@@ -65,10 +66,15 @@ impl Transaction {
         let next = Arc::make_mut(&mut self.next);
         next.timestamp = before.timestamp + 1;
         for (id, table) in &mut next.tables {
-            let unchanged = before.tables.get(id).is_some_and(|b| Arc::ptr_eq(b, table));
-            if !unchanged {
-                Arc::make_mut(table).stamp(next.timestamp);
+            let old = before.tables.get(id);
+            if old.is_some_and(|b| Arc::ptr_eq(b, table)) {
+                continue;
             }
+            if table.sealed().len() > old.map_or(0, |b| b.sealed().len()) {
+                // Whoever reads a chunk that cannot be read hears of it; an estimate is not worth a failed commit.
+                let _ = table.distinct();
+            }
+            Arc::make_mut(table).stamp(next.timestamp);
         }
         let timestamp = next.timestamp;
         self.store.publish(self.next.clone());
