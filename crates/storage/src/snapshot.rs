@@ -93,6 +93,14 @@ impl Table {
         }
     }
 
+    /// What was estimated of distinct values, if anything was.
+    pub fn known_distinct(&self) -> Option<DistinctEstimate> {
+        self.distinct_cell()
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .clone()
+    }
+
     pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {
         &self.shared.distinct
     }

@@ -61,19 +61,26 @@ impl Transaction {
         self.own.truncate(savepoint.own);
     }
 
-    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
+    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit. Distinct values of tables
+    /// that a chunk was added to are estimated first, so that the next query does not wait for that.
     pub fn commit(mut self) -> u64 {
         if !self.changed {
             return self.next.timestamp;
         }
+        let before = self.store.snapshot();
         let next = Arc::make_mut(&mut self.next);
         next.timestamp += 1;
         let timestamp = next.timestamp;
         for id in &self.own {
             // A table that was dropped afterwards is not there.
-            if let Some(table) = next.tables.get_mut(*id) {
-                Arc::make_mut(table).stamp(timestamp);
+            let Some(table) = next.tables.get_mut(*id) else {
+                continue;
+            };
+            if table.sealed().len() > before.tables.get(*id).map_or(0, |b| b.sealed().len()) {
+                // Whoever reads a chunk that cannot be read hears of it; an estimate is not worth a failed commit.
+                let _ = table.distinct();
             }
+            Arc::make_mut(table).stamp(timestamp);
         }
         self.store.publish(self.next.clone());
         timestamp

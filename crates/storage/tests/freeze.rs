@@ -210,6 +210,26 @@ fn a_loader_adds_blocks_directly() {
 }
 
 #[test]
+fn distinct_values_are_estimated_before_the_first_query_after_a_load() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let rows = Random(27).rows(&schema, 66_000);
+    let known = || store.snapshot().table(id).unwrap().table().known_distinct();
+    append(&store, id, &rows[..500]);
+    assert_eq!(
+        known(),
+        None,
+        "a small table is quickly looked at when it is asked for"
+    );
+    append(&store, id, &rows[500..]);
+    let estimate = known().expect("a chunk was filled");
+    assert_eq!(estimate.rows, 66_000);
+    assert_eq!(estimate.columns.len(), schema.columns.len());
+    freeze(&store, id, None);
+    assert_eq!(known(), Some(estimate), "no row came or went");
+}
+
+#[test]
 fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     let mut random = Random::new(29);
     let schema = schema();
