@@ -125,7 +125,8 @@ class Campaign:
     def minimized(self, statement, ours, verdict):
         """The statement made as small as it can be with a difference of the same kind."""
         def fails(tree):
-            smaller = grammar.Statement(tree, statement.ordered if tree.sort == statement.query.sort else (), statement.before, statement.after, statement.parameters)
+            # Without its order: a smaller statement may have lost what it was ordered by.
+            smaller = grammar.Statement(tree, (), statement.before, statement.after, statement.parameters)
             theirs = answer(self.judge, smaller, tree)
             if theirs.error and verdict.kind != "accepted" and verdict.kind != "code":
                 return False

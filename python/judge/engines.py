@@ -44,9 +44,14 @@ class Frazil:
         self.start()
 
     def start(self):
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, [self.path, str(Path(__file__).parents[1])])), RUST_BACKTRACE="0")
+        folders = [self.path, str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, folders)), RUST_BACKTRACE="0")
         self.child = subprocess.Popen([sys.executable, "-m", "judge.engines", str(self.folder), str(int(self.frozen))],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+        try:
+            receive(self.child.stdout)
+        except EOFError:
+            raise RuntimeError("Frazil's process did not load the tables: python -m judge.engines says why") from None
 
     def run(self, sql, parameters=()):
         try:
@@ -98,6 +103,7 @@ def frazil_child(folder, frozen):
             con.execute(f"freeze table {table}")
     con.execute(f"set statement_timeout = '{TIMEOUT}s'")
     con.execute("set memory_limit = '2GB'")
+    send(sys.stdout.buffer, "ready")
     while True:
         try:
             sql, parameters = receive(sys.stdin.buffer)

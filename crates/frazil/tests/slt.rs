@@ -41,7 +41,7 @@ const ABOUT_HOLDING: [&str; 1] = ["table_options.slt"];
 /// Names the record that a child process runs: the script's path, a colon, the record's line.
 const CHILD: &str = "FRAZIL_SLT_RECORD";
 /// How long a record that may never answer is given. Records take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 const fn mode(freeze: Freeze, stages: &'static str) -> Mode {
     Mode { freeze, stages }
