@@ -53,7 +53,10 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
             let spec = layouts.aggregates[id.0].spec.clone();
             Partial::Groups(Box::new(AggregateTable::new(spec, budget)?))
         }
-        Sink::Sort(id) => Partial::Sort(Box::new(Sorter::new(layouts.sorts[id.0].spec.clone(), budget))),
+        Sink::Sort(id) => {
+            let sorter = Sorter::new(layouts.sorts[id.0].spec.clone(), budget);
+            Partial::Sort(Box::new(sorter.stopped_by(&open.cancel)))
+        }
         Sink::Mark => Partial::Mark,
         Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => {
             let build = open.buffer.as_ref();
