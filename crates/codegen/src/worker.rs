@@ -57,14 +57,12 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
         Sink::Sort(id) => {
             let (limit, offset) = open.row_counts;
             let spec = layouts.sorts[id.0].spec.clone();
-            Partial::Sort(Box::new(Sorter::new(
-                SortSpec {
-                    limit,
-                    offset,
-                    ..spec
-                },
-                budget,
-            )))
+            let spec = SortSpec {
+                limit,
+                offset,
+                ..spec
+            };
+            Partial::Sort(Box::new(Sorter::new(spec, budget).stopped_by(&open.cancel)))
         }
         Sink::Mark => Partial::Mark,
         Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => {

@@ -255,5 +255,5 @@ fn sort(sorters: Vec<Sorter>, environment: &Environment<'_>) -> Result<SortedRow
         Ok(())
     })?;
     let runs = std::mem::take(&mut *runs.lock().unwrap_or_else(|e| e.into_inner()));
-    Ok(SortedRows::merge(runs))
+    SortedRows::merge(runs)
 }

@@ -11,8 +11,9 @@
 use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
-use frazil_types::{MemoryBudget, NativeType, Result, StringRef};
+use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result, StringRef};
 use std::cmp::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Rows are not dropped below this many.
 const FEWEST_PRUNED: usize = 4096;
@@ -204,6 +205,7 @@ pub struct Sorter {
     pub heap: StringHeap,
     spec: SortSpec,
     budget: MemoryBudget,
+    cancel: Cancel,
 }
 
 impl Sorter {
@@ -214,7 +216,14 @@ impl Sorter {
             heap: StringHeap::new(budget),
             spec,
             budget: budget.clone(),
+            cancel: Cancel::new(),
         }
+    }
+
+    /// The same sorter, for a statement that `cancel` stops.
+    pub fn stopped_by(mut self, cancel: &Cancel) -> Sorter {
+        self.cancel = cancel.clone();
+        self
     }
 
     /// A new row where the current page is full; all rows taken before must be written. Error 53200.
@@ -252,18 +261,20 @@ impl Sorter {
         rows.collect()
     }
 
-    /// Sorts this worker's rows; the merge is quick then. May run beside other workers.
+    /// Sorts this worker's rows; the merge is quick then. May run beside other workers. Errors: 53200, 57014.
     pub fn sort(self) -> Result<SortedRun> {
-        let mut reservation = self.budget.reservation();
-        reservation.grow(self.pages.rows() * size_of::<Entry>())?;
+        let reservation = self.budget.reserve(self.pages.rows() * size_of::<Entry>())?;
         let mut entries = self.entries();
         if let Some(wanted) = self.spec.rows_wanted() {
             self.spec.select(&mut entries, wanted);
         }
-        self.spec.sort(&mut entries);
+        unless_canceled(&self.cancel, || {
+            entries.sort_unstable_by(polling(&self.cancel, self.spec.order(self.spec.prefix_decides())));
+        })?;
         Ok(SortedRun {
             entries,
             sorter: self,
+            _reservation: reservation,
         })
     }
 }
@@ -284,9 +295,39 @@ impl SortSpec {
         }
         entries.truncate(wanted);
     }
+}
 
-    fn sort(&self, entries: &mut [Entry]) {
-        entries.sort_unstable_by(self.order(self.prefix_decides()));
+/// Comparisons between two looks at the cancel flag: some 100 µs.
+const COMPARISONS_A_POLL: u32 = 1 << 12;
+
+/// What a comparison throws to leave a sort that nobody waits for any more. No message is printed for it.
+struct Canceled;
+
+/// The same order; throws [`Canceled`] once the statement is cancelled.
+fn polling<'a>(
+    cancel: &'a Cancel,
+    order: impl Fn(&Entry, &Entry) -> Ordering + 'a,
+) -> impl FnMut(&Entry, &Entry) -> Ordering + 'a {
+    let mut left = COMPARISONS_A_POLL;
+    move |a, b| {
+        left -= 1;
+        if left == 0 {
+            left = COMPARISONS_A_POLL;
+            if cancel.is_set() {
+                resume_unwind(Box::new(Canceled));
+            }
+        }
+        order(a, b)
+    }
+}
+
+/// Runs a sort whose order is [`polling`]; 57014 if it was left.
+fn unless_canceled(cancel: &Cancel, sort: impl FnOnce()) -> Result<()> {
+    // The entries are in some order then, and dropped.
+    match catch_unwind(AssertUnwindSafe(sort)) {
+        Ok(()) => Ok(()),
+        Err(thrown) if thrown.is::<Canceled>() => cancel.check(),
+        Err(panic) => resume_unwind(panic),
     }
 }
 
@@ -294,6 +335,7 @@ impl SortSpec {
 pub struct SortedRun {
     sorter: Sorter,
     entries: Vec<Entry>,
+    _reservation: Reservation,
 }
 
 // SAFETY: the rows are owned by the sorter and no longer written.
@@ -334,8 +376,8 @@ unsafe impl Send for SortedRows {}
 unsafe impl Sync for SortedRows {}
 
 impl SortedRows {
-    /// Merges the workers' runs.
-    pub fn merge(runs: Vec<SortedRun>) -> SortedRows {
+    /// Merges the workers' runs. 57014 once the statement is cancelled.
+    pub fn merge(runs: Vec<SortedRun>) -> Result<SortedRows> {
         let mut sorters = Vec::with_capacity(runs.len());
         let mut entries: Vec<Entry> = Vec::new();
         for run in runs {
@@ -346,15 +388,18 @@ impl SortedRows {
             }
             sorters.push(run.sorter);
         }
-        let Some(spec) = sorters.first().map(|s| s.spec.clone()) else {
-            return SortedRows {
+        let Some(first) = sorters.first() else {
+            return Ok(SortedRows {
                 _sorters: sorters,
                 rows: Vec::new(),
-            };
+            });
         };
+        let (spec, cancel) = (first.spec.clone(), first.cancel.clone());
         if sorters.len() > 1 {
             // The stable sort finds the runs and merges them.
-            entries.sort_by(spec.order(spec.prefix_decides()));
+            unless_canceled(&cancel, || {
+                entries.sort_by(polling(&cancel, spec.order(spec.prefix_decides())));
+            })?;
         }
         let skipped = usize::try_from(spec.offset)
             .unwrap_or(usize::MAX)
@@ -366,16 +411,16 @@ impl SortedRows {
             0 => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
             _ => first_of_groups(&spec, &entries),
         };
-        SortedRows {
+        Ok(SortedRows {
             _sorters: sorters,
             rows,
-        }
+        })
     }
 
     /// Sorts and merges in this thread.
     pub fn run(sorters: Vec<Sorter>) -> Result<SortedRows> {
         let runs = sorters.into_iter().map(Sorter::sort).collect::<Result<_>>()?;
-        Ok(SortedRows::merge(runs))
+        SortedRows::merge(runs)
     }
 
     /// The rows.
@@ -548,6 +593,31 @@ mod tests {
         ) {
             check(rows, &keys, limit, offset, workers);
         }
+    }
+
+    #[test]
+    fn a_cancelled_sort_and_merge_are_left() {
+        let rows: Vec<Row> = (0..50_000)
+            .map(|i| (Some(i * 7919 % 100_003), None, None, i.into()))
+            .collect();
+        let key = SortField {
+            field: 0,
+            descending: false,
+            nulls_first: false,
+        };
+        let (cancel, budget) = (Cancel::new(), MemoryBudget::unlimited());
+        let filled = || {
+            let mut sorter = Sorter::new(spec(&[key], None, 0), &budget).stopped_by(&cancel);
+            fill(&mut sorter, &rows);
+            sorter
+        };
+        let runs = vec![filled().sort().unwrap(), filled().sort().unwrap()];
+        let unsorted = filled();
+        cancel.time_out();
+        for left in [SortedRows::merge(runs), SortedRows::run(vec![unsorted])] {
+            assert!(left.unwrap_err().message().contains("statement timeout"));
+        }
+        assert_eq!(budget.used(), 0);
     }
 
     #[test]
