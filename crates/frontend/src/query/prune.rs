@@ -47,6 +47,7 @@ fn prune_below(op: &mut Operator, needed: &mut HashSet<ColumnId>) {
         Operator::Values { .. }
         | Operator::Filter { .. }
         | Operator::Join { .. }
+        | Operator::DependentJoin { .. }
         | Operator::Limit { .. } => {}
     }
     for e in expressions_mut(op) {

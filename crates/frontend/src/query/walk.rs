@@ -32,6 +32,7 @@ pub(super) fn expressions_mut(op: &mut Operator) -> Vec<&mut Expr> {
             let parts = calls.flat_map(|c| c.argument.iter_mut().chain(&mut c.filter));
             groups.iter_mut().map(|g| &mut g.1).chain(parts).collect()
         }
+        Operator::DependentJoin { condition, .. } => condition.iter_mut().collect(),
         Operator::Sort { .. }
         | Operator::Limit { .. }
         | Operator::UnionAll { .. }
