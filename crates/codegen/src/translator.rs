@@ -16,6 +16,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use frazil_plan::pipeline::PipelinePlan;
+use frazil_plan::{Expr, ValueBounds};
 use frazil_runtime::abi::{ErrorSlot, PipelineContext};
 use frazil_runtime::abi::{STATUS_CANCELED, STATUS_FAILED};
 use frazil_runtime::functions::Function;
@@ -163,6 +164,8 @@ pub(crate) struct Translator<'a, 'p> {
     pub rows: ir::Value,
     /// Where the expression in hand stands in the statement's text.
     pub span: Span,
+    /// What is known of the parts of the expression in hand, by their addresses: empty between expressions.
+    pub known: HashMap<*const Expr, ValueBounds>,
     entry: Block,
     hoisted: HashMap<Hoisted, ir::Value>,
     calls: HashMap<Function, ir::FuncRef>,
@@ -194,6 +197,7 @@ impl<'a, 'p> Translator<'a, 'p> {
             context,
             rows,
             span: Span::NONE,
+            known: HashMap::new(),
             entry,
             hoisted: HashMap::new(),
             calls: HashMap::new(),

@@ -6,17 +6,12 @@ use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::bounds;
-use frazil_plan::{ArithmeticOp, Expr, ValueBounds};
+use frazil_plan::{ArithmeticOp, Expr};
 use frazil_runtime::functions::Function;
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::{Error, LogicalType, NativeType, Result};
 
 impl Translator<'_, '_> {
-    /// What is known of an expression's value.
-    pub fn known(&self, e: &Expr) -> ValueBounds {
-        bounds::of_expression(e, &self.unit.plan.columns)
-    }
-
     /// Binary arithmetic.
     pub fn arithmetic(&mut self, e: &Expr, op: ArithmeticOp, l: &Expr, r: &Expr) -> Result<SqlValue> {
         let (a, b) = (self.expression(l)?, self.expression(r)?);

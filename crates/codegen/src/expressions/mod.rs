@@ -13,20 +13,45 @@ mod math;
 mod string;
 
 use crate::objects::ObjectSpec;
-use crate::plan_layouts::form;
 use crate::sql_value::{SqlValue, clif_type};
 use crate::translator::{Hoisted, Translator};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
-use frazil_plan::{ColumnId, Expr, ExprKind};
+use frazil_plan::bounds::{self, Part};
+use frazil_plan::column::native_within;
+use frazil_plan::{ColumnId, Expr, ExprKind, ValueBounds};
 use frazil_runtime::abi::ParameterCell;
 use frazil_types::string_ref::INLINE_BYTES;
 use frazil_types::{Error, LogicalType, NativeType, Result, StringRef, Value};
+use std::collections::HashMap;
 use std::mem::offset_of;
 
 impl Translator<'_, '_> {
     /// The value of an expression. What fails in it fails at its place in the statement's text.
     pub fn expression(&mut self, e: &Expr) -> Result<SqlValue> {
-        self.placed(e, |t| t.expression_here(e))
+        if !self.known.is_empty() || e.children().is_empty() {
+            return self.placed(e, |t| t.expression_here(e));
+        }
+        // Bounds of all parts at once: part by part, each would walk over its own parts again.
+        let mut known = HashMap::new();
+        bounds::each_part(e, &self.unit.plan.columns, &mut |part, of_part| {
+            if let Part::Expression(part) = part {
+                known.insert(std::ptr::from_ref(part), of_part);
+            }
+        });
+        self.known = known;
+        let value = self.placed(e, |t| t.expression_here(e));
+        self.known.clear();
+        value
+    }
+
+    /// What is known of an expression's value.
+    pub fn known(&self, e: &Expr) -> ValueBounds {
+        let columns = &self.unit.plan.columns;
+        match self.known.get(&std::ptr::from_ref(e)).copied() {
+            Some(ValueBounds::Proved(_)) if columns.proofs_forgotten() => ValueBounds::of_type(e.ty),
+            Some(known) => known,
+            None => bounds::of_expression(e, columns),
+        }
     }
 
     /// Translates within an expression's place in the statement's text.
@@ -103,7 +128,7 @@ impl Translator<'_, '_> {
 
     /// The form in which an expression is computed.
     pub fn form(&self, e: &Expr) -> NativeType {
-        form(self.unit.plan, e)
+        native_within(e.ty, self.known(e))
     }
 
     /// A value in another integer form. Narrowing is right only where the value is known to fit.

@@ -210,6 +210,11 @@ mod tests {
             assert_eq!(state(&|c, o| ln(c, 1.0, o)), Ok(0.0));
             assert_eq!(state(&|c, o| ln(c, 0.0, o)), Err("2201E"));
             assert_eq!(state(&|c, o| exp(c, 1000.0, o)), Err("22003"));
+            assert_eq!(state(&|c, o| exp(c, -10_000.0, o)), Err("22003"));
+            assert_eq!(state(&|c, o| exp(c, f64::NEG_INFINITY, o)), Ok(0.0));
+            assert_eq!(state(&|c, o| power(c, 1e-300, 2.0, o)), Err("22003"));
+            assert_eq!(state(&|c, o| power(c, 0.0, 2.0, o)), Ok(0.0));
+            assert_eq!([2.5, -3.5, 0.4].map(|v| double_round(v, 0)), [2.0, -4.0, 0.0]);
             assert_eq!(double_round(2.345, 2), 2.35);
             assert_eq!(double_round(-1250.0, -2), -1300.0);
             assert_eq!(double_round(1e300, 200), 1e300);
