@@ -163,6 +163,7 @@ impl Translator {
             S::Power => &[LogicalType::Double, LogicalType::Double],
             S::Abs | S::Round | S::Ceil | S::Floor => return self.numeric(name, function, arguments),
             S::Concat => return self.concat(arguments),
+            S::Single => return Err(no_function(name, &arguments)),
         };
         let takes_text = types[0] == text;
         let fits = |e: &Expr, ty: &LogicalType| {

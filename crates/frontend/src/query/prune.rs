@@ -1,6 +1,5 @@
 //! Drops columns that nobody reads: of scans, maps, aggregations, unions and shared subplans.
 
-use super::walk::expressions_mut;
 use frazil_plan::{ColumnId, Operator, Plan};
 use std::collections::HashSet;
 
@@ -44,14 +43,14 @@ fn prune_below(op: &mut Operator, needed: &mut HashSet<ColumnId>) {
         Operator::Delete { row_id, .. } => {
             needed.insert(*row_id);
         }
-        Operator::Values { .. }
+        Operator::TopPerGroup { .. }
+        | Operator::Values { .. }
         | Operator::Filter { .. }
         | Operator::Join { .. }
+        | Operator::DependentJoin { .. }
         | Operator::Limit { .. } => {}
     }
-    for e in expressions_mut(op) {
-        needed.extend(e.columns_read());
-    }
+    needed.extend(op.reads());
     for input in op.inputs_mut() {
         prune_below(input, needed);
     }
