@@ -443,7 +443,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, max_shrink_iters: 400, ..ProptestConfig::default() })]
     #[test]
     fn unnested_plans_give_the_same_rows(
         choices in prop::collection::vec(any::<u8>(), 10..160),
