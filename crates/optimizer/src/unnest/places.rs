@@ -276,9 +276,8 @@ impl Unnesting<'_> {
                 _ => continue,
             };
             let value = Expr::column(names[&id], self.columns);
-            let group = self
-                .columns
-                .add(&*self.columns[id].label.clone(), value.ty, value.nullable);
+            let label = self.columns[id].label.clone();
+            let group = self.columns.add(label, value.ty, value.nullable);
             groups.push((group, value));
             side.push(super::same(
                 Expr::column(group, self.columns),
