@@ -376,3 +376,32 @@ Map o_most := case when o_customer#1 <> 0 then aggregate end
 ",
     );
 }
+
+#[test]
+fn constants_do_not_keep_a_condition_from_being_lifted() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let (items, order, price) = items_of(&mut shop, &o);
+    let two = ExprKind::Arithmetic(ArithmeticOp::Div, Box::new(shop.int(4)), Box::new(shop.int(2)));
+    let two = Expr::new(two, LogicalType::Integer, false);
+    let items = filter(items, compare(CompareOp::Ne, shop.column(order), two));
+    let (most, id) = aggregated(&mut shop, items, AggregateFunction::Max, Some(price));
+    let ty = shop.columns[id].ty;
+    let value = subquery(SubqueryKind::Scalar, most, id, ty);
+    let made = shop.columns.add("o_most", ty, true);
+    let root = Operator::Map {
+        input: Box::new(orders),
+        expressions: vec![(made, value)],
+    };
+    assert_plan(
+        shop.plan(root, &[o.key, made]),
+        "
+Output key = o_key, most = o_most
+Map o_most := aggregate
+  Join probe outer on i_order#9 = o_key
+    build: Aggregate by i_order#9 := i_order#4: aggregate := max(i_price)
+      Scan item (i_order#4, i_price) where i_order#4 <> 2
+    probe: Scan orders (o_key)
+",
+    );
+}
