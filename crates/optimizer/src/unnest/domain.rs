@@ -43,12 +43,15 @@ pub struct Dependent {
 }
 
 /// A join's kind and conditions.
-struct Parts {
-    kind: JoinKind,
-    null_aware: bool,
+pub struct Parts {
+    /// How it combines its sides.
+    pub kind: JoinKind,
+    /// Whether it is NOT IN.
+    pub null_aware: bool,
     /// Its keys as equalities.
-    equal: Vec<Expr>,
-    conditions: Vec<Expr>,
+    pub equal: Vec<Expr>,
+    /// Its further conditions.
+    pub conditions: Vec<Expr>,
 }
 
 impl Parts {
@@ -286,7 +289,7 @@ impl Unnesting<'_> {
     }
 
     /// A join put together again.
-    fn rejoined(&mut self, build: Operator, probe: Operator, parts: Parts) -> Result<Operator> {
+    pub fn rejoined(&mut self, build: Operator, probe: Operator, parts: Parts) -> Result<Operator> {
         let Parts {
             kind,
             null_aware,
