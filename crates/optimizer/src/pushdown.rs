@@ -266,7 +266,12 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
     match kind {
         JoinKind::Inner => sides.inner(conditions, predicates, columns),
         JoinKind::FullOuter => {
-            sides.residual = conditions;
+            for p in conditions {
+                match sides.as_keys(&p).filter(|_| !may_fail(&p, columns)) {
+                    Some(keys) => sides.keys.extend(keys),
+                    None => sides.residual.push(p),
+                }
+            }
             sides.above = predicates;
         }
         _ => {

@@ -309,3 +309,30 @@ fn many_relations_are_ordered_in_time() {
     assert_eq!(display::plan(&plan).matches("Join inner on").count(), 30);
     assert_eq!(display::plan(&plan).matches("Scan").count(), 31);
 }
+
+#[test]
+fn a_full_join_takes_its_keys_from_its_condition() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let (item, i) = shop.item();
+    let same = compare(CompareOp::Eq, shop.column(i.order), shop.column(o.key));
+    let root = Operator::Join {
+        kind: JoinKind::FullOuter,
+        build: Box::new(orders),
+        probe: Box::new(item),
+        keys: vec![],
+        residual: Some(same),
+        null_aware: false,
+    };
+    let mut plan = shop.plan(root, &[o.key, i.price]);
+    frazil_plan::nullability::recompute(&mut plan);
+    assert_plan(
+        &optimized(plan),
+        "
+Output key = o_key, price = i_price
+Join full outer on o_key = i_order
+  build: Scan orders (o_key)
+  probe: Scan item (i_order, i_price)
+",
+    );
+}

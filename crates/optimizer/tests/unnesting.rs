@@ -4,8 +4,8 @@ mod shop;
 
 use frazil_optimizer::{Settings, optimize};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, SortKey,
-    Subquery, SubqueryKind, display,
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
+    RowCount, SortKey, Subquery, SubqueryKind, display,
 };
 use frazil_types::{CompareOp, LogicalType};
 use shop::{Orders, Shop, compare, filter, join};
@@ -293,6 +293,115 @@ Output key = o_key
 Join build semi on case when o_customer is null then 0 else o_customer end = case when i_order is null then 0 else i_order end and o_customer is null = i_order is null
   build: Scan orders (o_key, o_customer)
   probe: Scan item (i_order)
+",
+    );
+}
+
+#[test]
+fn a_delete_takes_the_rows_that_are_in() {
+    let mut shop = Shop::default();
+    let (mut orders, o) = shop.orders();
+    let row = shop.columns.add("o_row", BIGINT, false);
+    let (item, i) = shop.item();
+    if let Operator::Scan { row_id, .. } = &mut orders {
+        *row_id = Some(row);
+    }
+    let equal = compare(CompareOp::Eq, shop.column(o.customer), shop.column(i.order));
+    let any = subquery(SubqueryKind::Any(equal), item, i.order, LogicalType::Boolean);
+    let root = Operator::Delete {
+        table: frazil_plan::TableId(1),
+        name: "orders".into(),
+        input: Box::new(filter(orders, any)),
+        row_id: row,
+    };
+    assert_plan(
+        shop.plan(root, &[]),
+        "
+Delete orders by o_row
+  Join build semi on o_customer = i_order
+    build: Scan orders (o_customer, o_row)
+    probe: Scan item (i_order)
+",
+    );
+}
+
+#[test]
+fn what_may_fail_is_computed_for_the_rows_its_guard_passes() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let (item, i) = shop.item();
+    let ty = LogicalType::Integer;
+    let quotient = Expr::new(
+        ExprKind::Arithmetic(
+            ArithmeticOp::Div,
+            Box::new(shop.column(i.order)),
+            Box::new(shop.column(o.customer)),
+        ),
+        ty,
+        false,
+    );
+    let id = shop.columns.add("i_quotient", ty, false);
+    let items = Operator::Map {
+        input: Box::new(item),
+        expressions: vec![(id, quotient)],
+    };
+    let (most, id) = aggregated(&mut shop, items, AggregateFunction::Max, Some(id));
+    let value = subquery(SubqueryKind::Scalar, most, id, ty);
+    let guard = compare(CompareOp::Ne, shop.column(o.customer), shop.int(0));
+    let case = ExprKind::Case {
+        branches: vec![(guard, value)],
+        otherwise: None,
+    };
+    let made = shop.columns.add("o_most", ty, true);
+    let root = Operator::Map {
+        input: Box::new(orders),
+        expressions: vec![(made, Expr::new(case, ty, true))],
+    };
+    assert_plan(
+        shop.plan(root, &[o.key, made]),
+        "
+Output key = o_key#0, most = o_most
+Map o_most := case when o_customer#1 <> 0 then aggregate end
+  Join probe outer on o_customer#17 = o_customer#1
+    build: Aggregate by o_customer#17 := o_customer#16: aggregate := max(argument)
+      Map argument := i_quotient
+        Map i_quotient := i_order / o_customer#16
+          Join inner
+            build: Map o_customer#16 := o_customer#15
+              Aggregate by o_customer#15 := o_customer#12
+                Filter case when o_customer#12 <> 0 then true else false end
+                  Scan orders (o_customer#12)
+            probe: Scan item (i_order)
+    probe: Scan orders (o_key#0, o_customer#1)
+",
+    );
+}
+
+#[test]
+fn constants_do_not_keep_a_condition_from_being_lifted() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let (items, order, price) = items_of(&mut shop, &o);
+    let two = ExprKind::Arithmetic(ArithmeticOp::Div, Box::new(shop.int(4)), Box::new(shop.int(2)));
+    let two = Expr::new(two, LogicalType::Integer, false);
+    let items = filter(items, compare(CompareOp::Ne, shop.column(order), two));
+    let (most, id) = aggregated(&mut shop, items, AggregateFunction::Max, Some(price));
+    let ty = shop.columns[id].ty;
+    let value = subquery(SubqueryKind::Scalar, most, id, ty);
+    let made = shop.columns.add("o_most", ty, true);
+    let root = Operator::Map {
+        input: Box::new(orders),
+        expressions: vec![(made, value)],
+    };
+    assert_plan(
+        shop.plan(root, &[o.key, made]),
+        "
+Output key = o_key, most = o_most
+Map o_most := aggregate
+  Join probe outer on i_order#9 = o_key
+    build: Aggregate by i_order#9 := i_order#4: aggregate := max(i_price)
+      Scan item (i_order#4, i_price) where i_order#4 <> 2
+    probe: Scan orders (o_key)
 ",
     );
 }

@@ -13,7 +13,7 @@ use frazil_plan::subquery::free_columns;
 use frazil_plan::{
     AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId,
 };
-use frazil_types::{Error, LogicalType, Result, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 
 /// The distinct values of outer columns.
 pub struct Domain {
@@ -40,6 +40,25 @@ pub struct Dependent {
     pub op: Operator,
     /// The domain's column by the outer one.
     pub names: Names,
+}
+
+/// A join's kind and conditions.
+pub struct Parts {
+    /// How it combines its sides.
+    pub kind: JoinKind,
+    /// Whether it is NOT IN.
+    pub null_aware: bool,
+    /// Its keys as equalities.
+    pub equal: Vec<Expr>,
+    /// Its further conditions.
+    pub conditions: Vec<Expr>,
+}
+
+impl Parts {
+    fn rename(&mut self, names: &Names) {
+        let all = self.equal.iter_mut().chain(&mut self.conditions);
+        all.for_each(|e| rename_in(e, names));
+    }
 }
 
 /// Whether any expression of a tree may fail.
@@ -220,81 +239,90 @@ impl Unnesting<'_> {
         };
         let (in_build, in_probe) = (self.depends(&build, domain), self.depends(&probe, domain));
         let own = |e: &Expr| !reads(e, &domain.of);
-        let plain = null_aware && !in_build && keys.iter().all(|k| own(&k.0)) && residual.iter().all(own);
-        if plain {
+        if null_aware && !in_build && keys.iter().all(|k| own(&k.0)) && residual.iter().all(own) {
+            // NOT IN stays one.
             let mut out = self.depend(*probe, domain)?;
-            let keys = keys
-                .into_iter()
-                .map(|(b, p)| (b, renamed(p, &out.names)))
-                .collect();
+            let keys = keys.into_iter().map(|(b, p)| (b, renamed(p, &out.names)));
             out.op = Operator::Join {
                 kind,
                 build,
                 probe: Box::new(out.op),
-                keys,
+                keys: keys.collect(),
                 residual,
                 null_aware,
             };
             return Ok(out);
         }
-        let equal: Vec<Expr> = (keys.into_iter())
-            .map(|(b, p)| super::compare(frazil_types::CompareOp::Eq, b, p))
-            .collect();
-        let mut conditions: Vec<Expr> = residual.into_iter().flat_map(Expr::into_conjuncts).collect();
-        let (both, one) = (in_build && in_probe, kind == JoinKind::Inner && in_build);
-        if one && !both {
+        let equal = keys.into_iter().map(|(b, p)| super::compare(CompareOp::Eq, b, p));
+        let mut parts = Parts {
+            kind,
+            null_aware,
+            equal: equal.collect(),
+            conditions: residual.into_iter().flat_map(Expr::into_conjuncts).collect(),
+        };
+        if kind == JoinKind::Inner && in_build && !in_probe {
             let mut out = self.depend(*build, domain)?;
-            conditions.extend(equal);
-            conditions.iter_mut().for_each(|e| rename_in(e, &out.names));
-            out.op = super::join(kind, out.op, *probe, conditions);
+            parts.rename(&out.names);
+            out.op = self.rejoined(out.op, *probe, parts)?;
             return Ok(out);
         }
         let probe = self.depend(*probe, domain)?;
-        let mut names = probe.names;
-        let build = match in_build || kind == JoinKind::FullOuter {
-            true => {
-                let build = self.depend(*build, domain)?;
-                conditions.splice(0..0, self.pairs_of_row(&build.names, &names, domain));
-                build
-            }
-            false => Dependent {
-                op: *build,
-                names: Names::new(),
-            },
-        };
-        let rename = |e: Expr| renamed(e, &names);
-        let mut conditions: Vec<Expr> = conditions.into_iter().map(rename).collect();
-        let equal: Vec<Expr> = equal.into_iter().map(rename).collect();
-        let op = match (null_aware, kind) {
+        parts.rename(&probe.names);
+        if !in_build && kind != JoinKind::FullOuter {
+            let op = self.rejoined(*build, probe.op, parts)?;
+            return Ok(Dependent {
+                op,
+                names: probe.names,
+            });
+        }
+        let build = self.depend(*build, domain)?;
+        let pairs = self.pairs_of_row(&build.names, &probe.names, domain);
+        parts.conditions.splice(0..0, pairs);
+        let op = self.rejoined(build.op, probe.op, parts)?;
+        match kind {
+            JoinKind::FullOuter => Ok(self.of_either_side(op, &build.names, &probe.names)),
+            _ => Ok(Dependent {
+                op,
+                names: probe.names,
+            }),
+        }
+    }
+
+    /// A join put together again.
+    pub fn rejoined(&mut self, build: Operator, probe: Operator, parts: Parts) -> Result<Operator> {
+        let Parts {
+            kind,
+            null_aware,
+            equal,
+            mut conditions,
+        } = parts;
+        match (null_aware, kind) {
             (true, JoinKind::ProbeMark(mark)) => {
                 let condition = Expr::conjunction(equal)
                     .ok_or_else(|| Error::internal("a null-aware join without a key"))?;
-                self.three_valued(mark, build.op, probe.op, conditions, condition)
+                return Ok(self.three_valued(mark, build, probe, conditions, condition));
             }
-            (true, _) => {
-                conditions.extend(equal.into_iter().map(super::not_false));
-                super::join(kind, build.op, probe.op, conditions)
-            }
-            (false, _) => {
-                conditions.extend(equal);
-                super::join(kind, build.op, probe.op, conditions)
-            }
-        };
-        if kind != JoinKind::FullOuter {
-            return Ok(Dependent { op, names });
+            (true, _) => conditions.extend(equal.into_iter().map(super::not_false)),
+            (false, _) => conditions.extend(equal),
         }
-        let mut known = Vec::new();
-        for (id, from_probe) in &mut names {
-            let (b, p) = (build.names[id], *from_probe);
-            let (b, p) = (Expr::column(b, self.columns), Expr::column(p, self.columns));
+        Ok(super::join(kind, build, probe, conditions))
+    }
+
+    /// The domain's columns above a full join: those of the side that is there.
+    fn of_either_side(&mut self, op: Operator, build: &Names, probe: &Names) -> Dependent {
+        let (mut names, mut known) = (Names::new(), Vec::new());
+        for (outer, from_probe) in probe {
+            let b = Expr::column(build[outer], self.columns);
+            let p = Expr::column(*from_probe, self.columns);
             let e = super::case(super::is_null(p.clone()), b, Some(p));
-            *from_probe = self.columns.add("outer", e.ty, true);
-            known.push((*from_probe, e));
+            let made = self.columns.add("outer", e.ty, true);
+            names.insert(*outer, made);
+            known.push((made, e));
         }
-        Ok(Dependent {
+        Dependent {
             op: super::mapped(op, known),
             names,
-        })
+        }
     }
 
     fn depend_aggregate(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {

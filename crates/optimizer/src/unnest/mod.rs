@@ -123,6 +123,8 @@ impl Unnesting<'_> {
             let tree = self.tree(take(input))?;
             *input = tree;
         }
+        // What is constant cannot fail: it does not keep conditions from being lifted.
+        op.expressions_mut().into_iter().for_each(fold_constants);
         if let Operator::DependentJoin { .. } = op {
             return self.lateral(op);
         }
@@ -388,6 +390,12 @@ impl Unnesting<'_> {
         );
         mapped(op, vec![(mark, e)])
     }
+}
+
+/// Folds the constant parts of an expression, those inside subqueries apart.
+fn fold_constants(e: &mut Expr) {
+    e.children_mut().into_iter().for_each(fold_constants);
+    crate::fold::fold(e);
 }
 
 /// What has a row exactly where the tree has one, but computes less; `None` where there always is a row.

@@ -1,5 +1,6 @@
 //! The places where a subquery may stand: every expression of every operator.
 
+use super::domain::Parts;
 use super::rename::copied;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
@@ -184,14 +185,19 @@ impl Unnesting<'_> {
             probe,
             keys,
             residual,
-            ..
+            null_aware,
         } = op
         else {
             return Err(Error::internal("not a join"));
         };
         let equal = (keys.into_iter()).map(|(b, p)| super::compare(CompareOp::Eq, b, p));
-        let all = equal.chain(residual.into_iter().flat_map(Expr::into_conjuncts));
-        let (nested, mut plain): (Vec<_>, Vec<_>) = all.partition(has_subquery);
+        let mut all: Vec<Expr> = residual.into_iter().flat_map(Expr::into_conjuncts).collect();
+        let mut of_not_in = Vec::new();
+        match null_aware {
+            true => of_not_in.extend(equal),
+            false => all.extend(equal),
+        }
+        let (nested, mut plain): (Vec<_>, Vec<_>) = all.into_iter().partition(has_subquery);
         let (mut build, mut probe) = (*build, *probe);
         if kind == JoinKind::Inner {
             let op = join(kind, build, probe, plain);
@@ -220,7 +226,13 @@ impl Unnesting<'_> {
                 self.pairs(&mut build, &mut probe, e, &mut plain)?;
             }
         }
-        Ok(join(kind, build, probe, plain))
+        let parts = Parts {
+            kind,
+            null_aware,
+            equal: of_not_in,
+            conditions: plain,
+        };
+        self.rejoined(build, probe, parts)
     }
 
     /// A full join as two that keep one side: all pairs and the rest of one side, and the rest of the other.
@@ -276,9 +288,8 @@ impl Unnesting<'_> {
                 _ => continue,
             };
             let value = Expr::column(names[&id], self.columns);
-            let group = self
-                .columns
-                .add(&*self.columns[id].label.clone(), value.ty, value.nullable);
+            let label = self.columns[id].label.clone();
+            let group = self.columns.add(label, value.ty, value.nullable);
             groups.push((group, value));
             side.push(super::same(
                 Expr::column(group, self.columns),

@@ -2,10 +2,10 @@
 //! twice, under different ids.
 
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, SharedId};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// New ids by old ones.
-pub type Names = HashMap<ColumnId, ColumnId>;
+pub type Names = BTreeMap<ColumnId, ColumnId>;
 
 /// A copy of a tree in which every column it makes has a new id, and the new ids by the old ones.
 pub fn copied(op: &Operator, columns: &mut Columns) -> (Operator, Names) {

@@ -204,9 +204,8 @@ impl Unnesting<'_> {
         let (mut groups, mut conjuncts) = (Vec::new(), Vec::new());
         for (outer, made) in &input.names {
             let e = Expr::column(*made, self.columns);
-            let group = self
-                .columns
-                .add(&*self.columns[*made].label.clone(), e.ty, e.nullable);
+            let label = self.columns[*made].label.clone();
+            let group = self.columns.add(label, e.ty, e.nullable);
             groups.push((group, e));
             let (group, outer) = (
                 Expr::column(group, self.columns),
