@@ -45,6 +45,22 @@ impl Steps {
         if !calls(e) {
             return;
         }
+        if let ExprKind::Let { column, value, body } = &mut e.kind
+            && calls(body)
+        {
+            // A call in the body runs before it, and may read the column: that becomes one of the pipeline's.
+            self.hoist(value, columns);
+            let id = columns.add("let", value.ty, value.nullable);
+            columns[id].bounds = columns[*column].bounds;
+            let made = Expr::column(id, columns);
+            body.replace_columns(&|read| (read == *column).then(|| made.clone()));
+            let mut body = std::mem::replace(&mut **body, made);
+            let value = std::mem::replace(&mut **value, Expr::column(id, columns));
+            self.operators.push(PipelineOperator::Map(vec![(id, value)]));
+            self.hoist(&mut body, columns);
+            *e = body;
+            return;
+        }
         for child in e.children_mut() {
             self.hoist(child, columns);
         }

@@ -112,3 +112,40 @@ fn in_groups_and_aggregates() {
         assert_eq!(row[1], Value::Int(if row[0].is_null() { 0 } else { rows }));
     }
 }
+
+/// Let s = add(a, b) in add(s, s), in a filter and in a map: the column is read by a call of its body.
+#[test]
+fn in_the_value_and_the_body_of_a_let() {
+    let mut m = Maker::default();
+    let (values, c, data) = input(&mut m);
+    let (a, b) = (m.column(c[0]), m.column(c[1]));
+    let twice = |m: &mut Maker| {
+        let column = m.add(BIG, true);
+        let read = || Expr::new(ExprKind::Column(column), BIG, true);
+        let let_it_be = ExprKind::Let {
+            column,
+            value: Box::new(add(a.clone(), b.clone(), false)),
+            body: Box::new(add(read(), read(), false)),
+        };
+        Expr::new(let_it_be, BIG, true)
+    };
+    let filtered = Operator::Filter {
+        input: Box::new(values),
+        predicate: compare(CompareOp::Gt, twice(&mut m), int(1000, BIG)),
+    };
+    let x = m.add(BIG, true);
+    let root = Operator::Map {
+        input: Box::new(filtered),
+        expressions: vec![(x, twice(&mut m))],
+    };
+    let want: Vec<Vec<Value>> = data
+        .iter()
+        .filter_map(|(a, b)| a.map(|a| 2 * (a + b)))
+        .filter(|doubled| *doubled > 1000)
+        .map(|doubled| vec![Value::Int(doubled)])
+        .collect();
+    assert_eq!(
+        support::sorted(&m.run(root, &[x]).unwrap()),
+        support::sorted(&want)
+    );
+}

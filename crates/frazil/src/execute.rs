@@ -100,7 +100,7 @@ pub fn run_compiled(
     statement: &CompiledStatement,
     given: &[Value],
 ) -> Option<Result<Response>> {
-    guarded(session, |session| {
+    let done = guarded(session, |session| {
         session.transaction().check()?;
         let call = Call::new(session, given);
         match &statement.action {
@@ -109,8 +109,8 @@ pub fn run_compiled(
                 write_compiled(session, statement, &call)
             }
         }
-    })
-    .transpose()
+    });
+    done.map_err(|e| e.placed_in(&statement.text)).transpose()
 }
 
 /// The view is taken first, then the statement's assumptions are checked.
@@ -154,7 +154,8 @@ pub fn run(
     given: &[Value],
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
-    guarded(session, |session| run_bound(session, parsed, given, kept))
+    let done = guarded(session, |session| run_bound(session, parsed, given, kept));
+    done.map_err(|e| e.placed_in(&parsed.text))
 }
 
 /// A panic is a defect of ours; the connection and everyone else's go on.
@@ -328,7 +329,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
     let bundle = Bundle {
         parameters: call.values(&types, &hidden)?,
         started: call.started,
-        text: parsed.text.trim().into(),
+        text: parsed.text.as_str().into(),
         types,
         hidden,
         is_typed_by_text,

@@ -148,6 +148,7 @@ impl Runner {
         let lasts = bundle.is_typed_by_text && !bundle.tables.names_system_tables();
         let statement = Arc::new(CompiledStatement {
             action,
+            text: bundle.text.clone(),
             parameters: bundle.types.clone(),
             hidden: bundle.hidden.clone(),
             settings: self.settings.plan(),
@@ -155,7 +156,7 @@ impl Runner {
             assumptions,
         });
         if lasts && self.settings.plan_cache {
-            self.database.plan_cache().put(&bundle.text, &statement);
+            self.database.plan_cache().put(bundle.text.trim(), &statement);
         }
         Ok(Compiled { statement, lasts })
     }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// Replaces an expression of constants by its value, if it has one. Its parts are folded before.
 pub fn fold(e: &mut Expr) {
     if let Some(value) = value_of(e) {
-        *e = Expr::constant(value, e.ty);
+        *e = Expr::constant(value, e.ty).at(e.span);
     }
 }
 
@@ -104,7 +104,12 @@ fn arithmetic(
             ArithmeticOp::Div if *b != 0.0 => a / b,
             _ => return None,
         };
-        return v.is_finite().then_some(Value::Double(v));
+        let vanished = match op {
+            ArithmeticOp::Mul => v == 0.0 && *a != 0.0 && *b != 0.0,
+            ArithmeticOp::Div => v == 0.0 && *a != 0.0 && b.is_finite(),
+            _ => false,
+        };
+        return (v.is_finite() && !vanished).then_some(Value::Double(v));
     }
     let (Value::Int(a), Value::Int(b)) = (a, b) else {
         return None;

@@ -36,6 +36,7 @@ pub fn of_predicate(e: &Expr, columns: &Columns, estimator: &Estimator<'_>) -> f
             if *negated { 1.0 - kept } else { kept }
         }
         ExprKind::Column(_) => 0.5,
+        ExprKind::Let { body, .. } => of(body),
         _ => UNKNOWN,
     };
     kept.clamp(0.0, 1.0)

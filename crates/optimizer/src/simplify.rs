@@ -53,6 +53,9 @@ fn operator(op: &mut Operator, columns: &Columns) {
 
 /// Simplifies one expression, its parts first.
 pub fn expression(e: &mut Expr, columns: &Columns) {
+    while let Some(body) = without_let(e) {
+        *e = body;
+    }
     for child in e.children_mut() {
         expression(child, columns);
     }
@@ -68,6 +71,21 @@ pub fn expression(e: &mut Expr, columns: &Columns) {
         }
         _ => expression_node(e, columns),
     }
+}
+
+/// The body of a Let whose value is as cheap to read as its column, with the value in the column's place.
+fn without_let(e: &mut Expr) -> Option<Expr> {
+    let ExprKind::Let { column, value, body } = &mut e.kind else {
+        return None;
+    };
+    if !matches!(
+        value.kind,
+        ExprKind::Column(_) | ExprKind::Constant(_) | ExprKind::Parameter(_)
+    ) {
+        return None;
+    }
+    body.replace_columns(&|id| (id == *column).then(|| (**value).clone()));
+    Some(std::mem::replace(&mut **body, truth(true)))
 }
 
 fn expression_node(e: &mut Expr, columns: &Columns) {

@@ -176,6 +176,12 @@ impl Error {
         self
     }
 
+    /// Makes a position of its span in the statement's `text`, unless it has a position.
+    pub fn placed_in(mut self, text: &str) -> Error {
+        self.0.position = self.0.position.or_else(|| self.0.span.position(text));
+        self
+    }
+
     /// Puts `context` and a colon before the message, e.g. the file or block it speaks of.
     pub fn in_context(mut self, context: impl fmt::Display) -> Error {
         self.0.message = format!("{context}: {}", self.0.message);
@@ -220,3 +226,20 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_place_counts() {
+        let text = "select 'ä', 1 / 0";
+        let at = text.find("1 /").unwrap();
+        let error = Error::new(SqlState::DIVISION_BY_ZERO, "division by zero");
+        assert_eq!(error.clone().placed_in(text).position(), None);
+        let error = error.at_span(Span::new(at, text.len())).at_span(Span::new(0, 6));
+        assert_eq!(error.span(), Span::new(at, text.len()));
+        assert_eq!(error.clone().placed_in(text).position(), Some(13));
+        assert_eq!(error.at_position(2).placed_in(text).position(), Some(2));
+    }
+}
