@@ -177,7 +177,12 @@ mod tests {
                 other => panic!("{case}: {other:?}"),
             }
         };
-        for without_code in ["select_one", "insert_row", "insert_row_as_text", "insert_row_into_many"] {
+        for without_code in [
+            "select_one",
+            "insert_row",
+            "insert_row_as_text",
+            "insert_row_into_many",
+        ] {
             assert_eq!(compiled(without_code), 0.0, "{without_code}");
         }
         assert_eq!(compiled("insert_then_sum"), 1.0);
