@@ -156,3 +156,35 @@ fn fill(connection: &Connection, rows: usize) -> Result<()> {
     appender.append(batch)?;
     appender.finish().map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report;
+
+    #[test]
+    fn what_is_prepared_is_compiled_once() {
+        let args = BenchArgs {
+            scale_factor: 0.01,
+            runs: 2,
+            ..BenchArgs::new("statements")
+        };
+        let report = report(&args).expect("it runs");
+        let compiled = |case: &str| {
+            let found = (report.measurements().iter()).find(|m| m.case == case && m.metric == "compiled");
+            match found.map(|m| &m.values) {
+                Some(Values::Exact(times)) => *times,
+                other => panic!("{case}: {other:?}"),
+            }
+        };
+        for without_code in [
+            "select_one",
+            "insert_row",
+            "insert_row_as_text",
+            "insert_row_into_many",
+        ] {
+            assert_eq!(compiled(without_code), 0.0, "{without_code}");
+        }
+        assert_eq!(compiled("insert_then_sum"), 1.0);
+    }
+}

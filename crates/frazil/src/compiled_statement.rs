@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub struct CompiledStatement {
     /// What it does.
     pub action: Action,
+    /// The text it was made of: errors point there.
+    pub text: Arc<str>,
     /// Types of its parameters.
     pub parameters: Vec<LogicalType>,
     /// Parameters that follow its own.
@@ -71,6 +73,7 @@ impl CompiledStatement {
     pub fn of_no_rows(settings: PlanSettings) -> CompiledStatement {
         CompiledStatement {
             action: Action::Rows(DirectRows::none(), Arc::default()),
+            text: Arc::default(),
             parameters: Vec::new(),
             hidden: Vec::new(),
             settings,

@@ -83,7 +83,7 @@ impl Connection {
             let _inside = self.0.database.enter()?;
             let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
             execute::cached(&session, sql)
-                .and_then(|statement| execute::run_compiled(&mut session, sql, &statement, parameters))
+                .and_then(|statement| execute::run_compiled(&mut session, &statement, parameters))
         };
         if let Some(result) = compiled {
             return take(result?);

@@ -96,11 +96,10 @@ pub fn cached(session: &Session, text: &str) -> Option<Arc<CompiledStatement>> {
 /// the transaction it was part of.
 pub fn run_compiled(
     session: &mut Session,
-    text: &str,
     statement: &CompiledStatement,
     given: &[Value],
 ) -> Option<Result<Response>> {
-    guarded(session, text.trim_start(), |session| {
+    guarded(session, &statement.text, |session| {
         session.transaction().check()?;
         let call = Call::new(session, given);
         match &statement.action {
@@ -123,6 +122,10 @@ fn read_compiled(
     if !statement.fits(&snapshot, session.settings().plan()) {
         return Ok(None);
     }
+    if let Action::Rows(rows, schema) = &statement.action {
+        let parameters = call.values(&statement.parameters, &statement.hidden)?;
+        return Ok(Some(query::direct_rows(rows, schema, &parameters, call.timing())));
+    }
     let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
     let timing = call.timing();
     query::read(&query::Runner::new(session), &statement.action, bundle, timing).map(Some)
@@ -133,8 +136,17 @@ fn write_compiled(
     statement: &CompiledStatement,
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
-    let runner = query::Runner::new(session);
     let settings = session.settings().plan();
+    if let Action::InsertRows(table, rows) = &statement.action {
+        return session.write(|_, transaction| {
+            if !statement.fits(transaction.view(), settings) {
+                return Ok(None);
+            }
+            let parameters = call.values(&statement.parameters, &statement.hidden)?;
+            query::insert_rows(transaction, *table, &rows.batch(&parameters), call.timing()).map(Some)
+        });
+    }
+    let runner = query::Runner::new(session);
     session.write(|_, transaction| {
         let snapshot = transaction.snapshot();
         if !statement.fits(&snapshot, settings) {
@@ -330,7 +342,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
     let bundle = Bundle {
         parameters: call.values(&types, &hidden)?,
         started: call.started,
-        text: parsed.text.trim().into(),
+        text: parsed.text.as_str().into(),
         types,
         hidden,
         is_typed_by_text,

@@ -9,6 +9,7 @@ use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::statement_tables::{StatementTables, catalog_id};
+use frazil_catalog::TableId;
 use frazil_codegen::{CompileOptions, CompiledPlan};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_frontend::ExplainMode;
@@ -17,7 +18,7 @@ use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
-use frazil_types::{Cancel, ColumnDef, MemoryBudget, Result, RowBatch, Schema, Value};
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -154,6 +155,7 @@ impl Runner {
         let lasts = bundle.is_typed_by_text && !bundle.tables.names_system_tables();
         let statement = Arc::new(CompiledStatement {
             action,
+            text: bundle.text.clone(),
             parameters: bundle.types.clone(),
             hidden: bundle.hidden.clone(),
             settings: self.settings.plan(),
@@ -161,7 +163,7 @@ impl Runner {
             assumptions,
         });
         if lasts && self.settings.plan_cache {
-            self.database.plan_cache().put(&bundle.text, &statement);
+            self.database.plan_cache().put(bundle.text.trim(), &statement);
         }
         Ok(Compiled { statement, lasts })
     }
@@ -264,29 +266,59 @@ fn result_schema(plan: &Plan) -> Schema {
 
 /// Runs the action of a query. An internal error for one that writes.
 pub fn read(runner: &Runner, action: &Action, bundle: Bundle, mut timing: Timing) -> Result<Response> {
-    let rows = match action {
-        Action::Rows(rows, schema) => direct_rows(rows, schema, &bundle.parameters),
+    match action {
+        Action::Rows(rows, schema) => Ok(direct_rows(rows, schema, &bundle.parameters, timing)),
         Action::Query(query) => {
             let result = runner.run(query, bundle, &mut timing)?;
-            Rows::new(query.schema.clone(), result.batches)
+            Ok(Response {
+                outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),
+                timing,
+            })
         }
         Action::InsertRows(..) | Action::Insert(..) | Action::Delete(..) => {
-            return Err(frazil_types::Error::internal(
-                "a statement that writes is run as a query",
-            ));
+            Err(Error::internal("a statement that writes is run as a query"))
         }
-    };
-    Ok(Response {
-        outcome: Outcome::Rows(rows),
-        timing,
-    })
+    }
 }
 
 /// The rows of a query without pipelines.
-pub fn direct_rows(rows: &DirectRows, schema: &Arc<Schema>, parameters: &[Value]) -> Rows {
+pub fn direct_rows(
+    rows: &DirectRows,
+    schema: &Arc<Schema>,
+    parameters: &[Value],
+    mut timing: Timing,
+) -> Response {
+    let begun = Instant::now();
     let batch = rows.batch(parameters);
     let batches = if batch.rows == 0 { Vec::new() } else { vec![batch] };
-    Rows::new(schema.clone(), batches)
+    timing.execute = begun.elapsed();
+    Response {
+        outcome: Outcome::Rows(Rows::new(schema.clone(), batches)),
+        timing,
+    }
+}
+
+/// Writes rows that are known without pipelines.
+pub fn insert_rows(
+    transaction: &mut Transaction,
+    table: TableId,
+    batch: &RowBatch,
+    mut timing: Timing,
+) -> Result<Response> {
+    let begun = Instant::now();
+    let rows = dml::insert(transaction, table, std::slice::from_ref(batch))?;
+    timing.execute = begun.elapsed();
+    Ok(wrote("INSERT", rows, timing))
+}
+
+fn wrote(tag: &'static str, rows: u64, timing: Timing) -> Response {
+    Response {
+        outcome: Outcome::Command {
+            tag,
+            rows: Some(rows),
+        },
+        timing,
+    }
 }
 
 /// Runs a query inside another statement.
@@ -304,34 +336,31 @@ pub fn write(
     bundle: Bundle,
     mut timing: Timing,
 ) -> Result<Response> {
-    let (tag, rows) = match action {
+    match action {
         Action::InsertRows(table, rows) => {
             let batch = rows.batch(&bundle.parameters);
             // What it read is let go, so that the transaction need not copy it.
             drop(bundle);
-            ("INSERT", dml::insert(transaction, *table, &[batch])?)
+            insert_rows(transaction, *table, &batch, timing)
         }
         Action::Insert(table, query) => {
             let batches = written(runner, query, bundle, &mut timing)?;
-            ("INSERT", dml::insert(transaction, *table, &batches)?)
+            let begun = Instant::now();
+            let rows = dml::insert(transaction, *table, &batches)?;
+            timing.execute += begun.elapsed();
+            Ok(wrote("INSERT", rows, timing))
         }
         Action::Delete(table, query) => {
             let batches = written(runner, query, bundle, &mut timing)?;
-            ("DELETE", dml::delete_batches(transaction, *table, &batches)?)
+            let begun = Instant::now();
+            let rows = dml::delete_batches(transaction, *table, &batches)?;
+            timing.execute += begun.elapsed();
+            Ok(wrote("DELETE", rows, timing))
         }
         Action::Rows(..) | Action::Query(_) => {
-            return Err(frazil_types::Error::internal(
-                "a query is run as a statement that writes",
-            ));
+            Err(Error::internal("a query is run as a statement that writes"))
         }
-    };
-    Ok(Response {
-        outcome: Outcome::Command {
-            tag,
-            rows: Some(rows),
-        },
-        timing,
-    })
+    }
 }
 
 fn written(

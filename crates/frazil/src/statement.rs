@@ -35,13 +35,13 @@ impl Statement {
         let text = &self.parsed.text;
         let own = self.compiled().clone();
         if let Some(own) = &own
-            && let Some(result) = execute::run_compiled(&mut session, text, own, parameters)
+            && let Some(result) = execute::run_compiled(&mut session, own, parameters)
         {
             return result;
         }
         // Another connection may have compiled the text since.
         if let Some(other) = execute::cached(&session, text)
-            && let Some(result) = execute::run_compiled(&mut session, text, &other, parameters)
+            && let Some(result) = execute::run_compiled(&mut session, &other, parameters)
         {
             *self.compiled() = Some(other);
             return result;

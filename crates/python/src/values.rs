@@ -30,7 +30,7 @@ fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Value::Bool(value.extract()?));
     }
-    if let Ok(text) = value.downcast::<PyString>() {
+    if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::Text(text.to_cow()?.into_owned()));
     }
     if value.is_instance_of::<PyInt>() {

@@ -45,6 +45,11 @@ impl Transaction {
         self.next.clone()
     }
 
+    /// The same, to be looked at.
+    pub fn view(&self) -> &Snapshot {
+        &self.next
+    }
+
     /// Remembers this moment.
     pub fn savepoint(&self) -> Savepoint {
         Savepoint {

@@ -39,8 +39,11 @@ struct Row {
 /// An answer, or the state of the error that stands for it.
 type Answer = Result<String, SqlState>;
 
+/// What a query must answer, given the rows it sees.
+type Model = fn(&[Row]) -> Answer;
+
 /// Queries with what they must answer.
-const QUERIES: [(&str, fn(&[Row]) -> Answer); 4] = [
+const QUERIES: [(&str, Model); 4] = [
     (
         "select count(*), count(x), sum(x), min(x), max(x) from t",
         |rows| {
