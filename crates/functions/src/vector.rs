@@ -14,6 +14,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// Most bytes that the results of one vector may have: results of functions are not counted by the statement's
 /// budget, and a vector is at most 1,024 rows.
 pub const MAX_VECTOR_BYTES: usize = 1 << 28;
+/// Most bytes of a result that is computed while a statement is bound: longer ones are left to its run, whose
+/// budget and timeout hold.
+const MAX_FOLDED_BYTES: usize = 1 << 16;
 /// Most bytes of one text that a function makes; PostgreSQL allows 2^30 − 1.
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
@@ -98,12 +101,14 @@ pub struct Output {
     ty: LogicalType,
     values: Values,
     bytes: usize,
+    /// Most that `bytes` may become.
+    most: usize,
     /// Room for a text in the making; empty when a row begins.
     pub scratch: String,
 }
 
 impl Output {
-    fn new(ty: LogicalType, rows: usize) -> Output {
+    fn new(ty: LogicalType, rows: usize, most: usize) -> Output {
         let values = if ty.native() == NativeType::String {
             Values::Texts(StringVectorBuilder::new(ty, rows))
         } else {
@@ -115,6 +120,7 @@ impl Output {
             ty,
             values,
             bytes: 0,
+            most,
             scratch: String::new(),
         }
     }
@@ -139,14 +145,8 @@ impl Output {
     /// A text. Errors: 54000 for one that is too long, 53200 where a vector's are.
     pub fn text(&mut self, text: &str) -> Result<()> {
         check_length(text.len())?;
+        self.check_total(text.len())?;
         self.bytes += text.len();
-        if self.bytes > MAX_VECTOR_BYTES {
-            return Err(
-                Error::new(SqlState::OUT_OF_MEMORY, "out of memory").with_detail(format!(
-                    "the results of a function exceed {MAX_VECTOR_BYTES} bytes"
-                )),
-            );
-        }
         match &mut self.values {
             Values::Texts(texts) => {
                 texts.push(text);
@@ -154,6 +154,23 @@ impl Output {
             }
             Values::Others(..) => Err(Error::internal("a text from a function that gives none")),
         }
+    }
+
+    fn check_total(&self, more: usize) -> Result<()> {
+        if self.bytes + more <= self.most {
+            return Ok(());
+        }
+        let detail = format!("the results of a function exceed {} bytes", self.most);
+        Err(Error::new(SqlState::OUT_OF_MEMORY, "out of memory").with_detail(detail))
+    }
+
+    /// Makes room for a text of so many bytes in [`Output::scratch`]. Errors 54000, 53200.
+    pub fn room(&mut self, bytes: usize) -> Result<()> {
+        check_length(bytes)?;
+        self.check_total(bytes)?;
+        self.scratch
+            .try_reserve(bytes)
+            .map_err(|_| Error::new(SqlState::OUT_OF_MEMORY, "out of memory"))
     }
 
     /// The text in [`Output::scratch`].
@@ -231,13 +248,16 @@ struct RowFunction {
     run: RowFn,
 }
 
-impl VectorFunction for RowFunction {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
-        let mut out = Output::new(result, rows);
+impl RowFunction {
+    /// The results of `rows` rows, of at most `most` bytes of text.
+    fn results(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        most: usize,
+    ) -> Result<ColumnVector> {
+        let mut out = Output::new(result, rows, most);
         for row in 0..rows {
             if self.on_null == OnNull::Null && arguments.iter().any(|a| a.is_null(row)) {
                 out.null()?;
@@ -251,6 +271,16 @@ impl VectorFunction for RowFunction {
             (self.run)(&row, &mut out)?;
         }
         Ok(out.finish())
+    }
+}
+
+impl VectorFunction for RowFunction {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
+        self.results(arguments, rows, result, MAX_VECTOR_BYTES)
     }
 }
 
@@ -273,7 +303,6 @@ pub(crate) fn rows(
     arguments: Vec<Expr>,
     ty: LogicalType,
 ) -> Expr {
-    let function = known(name, on_null, run);
     let constants: Option<Vec<&Value>> = arguments.iter().map(constant_of).collect();
     if let Some(values) = constants {
         let vectors: Vec<ColumnVector> = arguments
@@ -281,9 +310,11 @@ pub(crate) fn rows(
             .zip(values)
             .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(v)))
             .collect();
-        if let Ok(result) = function.0.evaluate(&vectors, 1, ty) {
+        let function = RowFunction { name, on_null, run };
+        if let Ok(result) = function.results(&vectors, 1, ty, MAX_FOLDED_BYTES) {
             return Expr::constant(result.value(0), ty);
         }
     }
+    let function = known(name, on_null, run);
     Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
 }
