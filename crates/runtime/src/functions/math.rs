@@ -34,7 +34,7 @@ pub unsafe extern "C" fn double_rem(a: f64, b: f64) -> f64 {
 /// None needed; unsafe like all functions of the table.
 pub unsafe extern "C" fn double_round(v: f64, digits: i32) -> f64 {
     if digits == 0 {
-        return v.round();
+        return v.round_ties_even();
     }
     let power = 10f64.powi(digits.clamp(-308, 308).abs());
     let rounded = if digits > 0 {
@@ -139,7 +139,16 @@ pub unsafe extern "C" fn ln(context: *mut PipelineContext, v: f64, out: *mut f64
 /// As [`put`].
 pub unsafe extern "C" fn exp(context: *mut PipelineContext, v: f64, out: *mut f64) -> u32 {
     // SAFETY: by contract.
-    unsafe { put(context, v.exp(), &[v], out) }
+    unsafe {
+        if v.exp() == 0.0 && v.is_finite() {
+            return fail(
+                context,
+                SqlState::NUMERIC_OUT_OF_RANGE,
+                "value out of range: underflow",
+            );
+        }
+        put(context, v.exp(), &[v], out)
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +202,9 @@ mod tests {
             assert_eq!(state(&|c, o| ln(c, 1.0, o)), Ok(0.0));
             assert_eq!(state(&|c, o| ln(c, 0.0, o)), Err("2201E"));
             assert_eq!(state(&|c, o| exp(c, 1000.0, o)), Err("22003"));
+            assert_eq!(state(&|c, o| exp(c, -1e4, o)), Err("22003"));
+            assert_eq!(state(&|c, o| exp(c, f64::NEG_INFINITY, o)), Ok(0.0));
+            assert_eq!([2.5, 3.5, -0.5].map(|v| double_round(v, 0)), [2.0, 4.0, 0.0]);
             assert_eq!(double_round(2.345, 2), 2.35);
             assert_eq!(double_round(-1250.0, -2), -1300.0);
             assert_eq!(double_round(1e300, 200), 1e300);
