@@ -238,6 +238,17 @@ fn quotients_keep_sixteen_significant_digits() {
     assert_eq!(average(LogicalType::Integer), decimal(38, 20));
     assert_eq!(average(LogicalType::BigInt), decimal(38, 19));
     assert_eq!(average(decimal(38, 0)), decimal(38, 6));
+    // What a quotient divides is widened, so that ten to the power of its shift fits.
+    let (whole, ratio_column) = (
+        column(LogicalType::Integer, columns),
+        column(decimal(38, 20), columns),
+    );
+    let inverse = typing.infix("/", whole, ratio_column, AT, columns).unwrap();
+    let inverse = typing.settle(inverse).unwrap();
+    let ExprKind::Arithmetic(ArithmeticOp::Div, dividend, _) = &inverse.kind else {
+        panic!("not a quotient");
+    };
+    assert_eq!((dividend.ty, inverse.ty), (decimal(12, 2), decimal(38, 20)));
     // A product of quotients rounds instead of running out of digits.
     let ratio = || {
         typing
