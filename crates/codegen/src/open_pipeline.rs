@@ -130,7 +130,11 @@ impl OpenPipeline {
 }
 
 /// LIMIT and OFFSET as numbers. Errors: 2201W, 2201X for negative ones.
-fn row_counts(finished: &Finished, limit: &Option<RowCount>, offset: &RowCount) -> Result<(Option<u64>, u64)> {
+fn row_counts(
+    finished: &Finished,
+    limit: &Option<RowCount>,
+    offset: &RowCount,
+) -> Result<(Option<u64>, u64)> {
     let values = bound_values(finished);
     let limit = match limit {
         Some(limit) => values.row_count(limit, Clause::Limit)?,

@@ -120,6 +120,7 @@ impl PlanLayouts {
                 spec: SortSpec {
                     layout: RowLayout::of_sort(&fields),
                     keys: keys.collect::<Result<_>>()?,
+                    groups: sort.groups,
                     // Known when the pipeline opens.
                     limit: None,
                     offset: 0,

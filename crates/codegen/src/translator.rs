@@ -52,6 +52,11 @@ impl FailurePoint {
         state: SqlState::SUBSTRING_ERROR,
         ty: None,
     };
+    /// A scalar subquery with several rows.
+    pub const SEVERAL_ROWS: FailurePoint = FailurePoint {
+        state: SqlState::CARDINALITY_VIOLATION,
+        ty: None,
+    };
     /// A runtime function that notes its own error.
     pub const CALL: FailurePoint = FailurePoint {
         state: SqlState::INTERNAL_ERROR,
@@ -63,6 +68,9 @@ impl FailurePoint {
         let message = match (self.state, self.ty) {
             (SqlState::DIVISION_BY_ZERO, _) => "division by zero".to_string(),
             (SqlState::SUBSTRING_ERROR, _) => "negative substring length not allowed".to_string(),
+            (SqlState::CARDINALITY_VIOLATION, _) => {
+                "more than one row returned by a subquery used as an expression".to_string()
+            }
             (SqlState::INTERNAL_ERROR, _) => {
                 return Error::internal("a runtime function failed without a reason");
             }

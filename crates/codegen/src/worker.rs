@@ -56,7 +56,14 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
         Sink::Sort(id) => {
             let (limit, offset) = open.row_counts;
             let spec = layouts.sorts[id.0].spec.clone();
-            Partial::Sort(Box::new(Sorter::new(SortSpec { limit, offset, ..spec }, budget)))
+            Partial::Sort(Box::new(Sorter::new(
+                SortSpec {
+                    limit,
+                    offset,
+                    ..spec
+                },
+                budget,
+            )))
         }
         Sink::Mark => Partial::Mark,
         Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => {

@@ -54,7 +54,8 @@ impl Sinks {
             return Ok(Some(known.clone()));
         }
         let made = frazil_codegen::buffer_build(plan, pipeline, finished)?;
-        self.buffers.extend(made.iter().map(|made| (sink.clone(), made.clone())));
+        self.buffers
+            .extend(made.iter().map(|made| (sink.clone(), made.clone())));
         Ok(made)
     }
 

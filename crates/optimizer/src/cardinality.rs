@@ -7,7 +7,9 @@
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::pipeline_builder::Estimates;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, TableId, bounds};
+use frazil_plan::{
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, TableId, bounds,
+};
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
@@ -250,7 +252,8 @@ impl<'a> Estimator<'a> {
     }
 
     fn rows_from(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
-        let limited = |rows: f64, limit: &Option<RowCount>| match limit.as_ref().and_then(RowCount::constant) {
+        let limited = |rows: f64, limit: &Option<RowCount>| match limit.as_ref().and_then(RowCount::constant)
+        {
             Some(limit) => rows.min(limit as f64),
             None => rows,
         };
@@ -275,6 +278,7 @@ impl<'a> Estimator<'a> {
             Operator::Join { .. } => self.join_rows(op, inputs[0], inputs[1], columns),
             Operator::DependentJoin { .. } => inputs[0] * inputs[1],
             Operator::Aggregate { groups, .. } => self.groups(groups, inputs[0], columns),
+            Operator::TopPerGroup { .. } => inputs[0],
             Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], limit),
             Operator::UnionAll { .. } => inputs.iter().sum(),
             Operator::Shared { id, .. } => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),

@@ -16,11 +16,13 @@ mod join_graph;
 mod join_order;
 mod joins;
 mod limits;
+mod prune;
 mod pushdown;
 mod restriction_split;
 mod selectivity;
 mod simplify;
 mod stage_policy;
+mod unnest;
 pub mod value_bounds;
 
 use cardinality::Estimator;
@@ -49,7 +51,10 @@ impl Default for Settings {
 
 /// Rewrites a plan. Errors: 0A000 for what has no plan.
 pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings) -> Result<Plan> {
+    unnest::plan(&mut plan, statistics)?;
+    nullability::recompute(&mut plan);
     simplify::plan(&mut plan);
+    prune::plan(&mut plan);
     distinct_aggregates::plan(&mut plan)?;
     // Bounds tell which expressions cannot fail, and so may be pushed.
     value_bounds::propagate(&mut plan, statistics);

@@ -6,8 +6,8 @@
 
 use crate::can_fail::may_fail;
 use crate::simplify::{self, any_of, is_bool};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount};
-use frazil_types::{CompareOp, LogicalType, Span, Value};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
+use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
 
 /// Pushes the filters of a plan down.
 pub fn plan(plan: &mut Plan) {
@@ -200,7 +200,7 @@ fn push_union(
 
 /// A join that keeps its left side is turned so that this side is the probe; which side is built is
 /// decided by estimates later.
-fn normalized(op: Operator) -> Operator {
+pub fn normalized(op: Operator) -> Operator {
     match op {
         Operator::Join {
             kind: kind @ (JoinKind::BuildOuter | JoinKind::BuildSemi | JoinKind::BuildAnti),
@@ -266,7 +266,12 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
     match kind {
         JoinKind::Inner => sides.inner(conditions, predicates, columns),
         JoinKind::FullOuter => {
-            sides.residual = conditions;
+            for p in conditions {
+                match sides.as_keys(&p).filter(|_| !may_fail(&p, columns)) {
+                    Some(keys) => sides.keys.extend(keys),
+                    None => sides.residual.push(p),
+                }
+            }
             sides.above = predicates;
         }
         _ => {
@@ -305,8 +310,8 @@ impl Sides {
                 self.to_build.push(p);
             } else if reads_only(&p, &self.probe) {
                 self.to_probe.push(p);
-            } else if let Some(key) = self.as_key(&p) {
-                self.keys.push(key);
+            } else if let Some(keys) = self.as_keys(&p) {
+                self.keys.extend(keys);
             } else {
                 self.to_build.extend(implied(&p, &self.build, columns));
                 self.to_probe.extend(implied(&p, &self.probe, columns));
@@ -315,10 +320,16 @@ impl Sides {
         }
     }
 
-    /// `build expression = probe expression` as a key.
-    fn as_key(&self, p: &Expr) -> Option<(Expr, Expr)> {
-        let ExprKind::Compare(CompareOp::Eq, l, r) = &p.kind else {
-            return None;
+    /// `build expression = probe expression`, or null-safe equality, as keys.
+    fn as_keys(&self, p: &Expr) -> Option<Vec<(Expr, Expr)>> {
+        let (l, r, nulls) = match &p.kind {
+            ExprKind::Compare(CompareOp::Eq, l, r) => (l, r, false),
+            ExprKind::Distinct {
+                left,
+                right,
+                negated: true,
+            } => (left, right, left.nullable && right.nullable),
+            _ => return None,
         };
         let (build, probe) = if reads_only(l, &self.build) && reads_only(r, &self.probe) {
             (l, r)
@@ -327,7 +338,11 @@ impl Sides {
         } else {
             return None;
         };
-        Some(same_native((**build).clone(), (**probe).clone()))
+        let (build, probe) = same_native((**build).clone(), (**probe).clone());
+        match nulls {
+            false => Some(vec![(build, probe)]),
+            true => null_safe_keys(build, probe),
+        }
     }
 
     /// The join's own conditions, where one side is kept.
@@ -339,14 +354,37 @@ impl Sides {
                 self.to_build.push(p);
             } else if kind == JoinKind::ProbeSemi && reads_only(&p, &self.probe) {
                 self.to_probe.push(p);
-            } else if let Some(key) = self.as_key(&p) {
-                self.keys.push(key);
+            } else if let Some(keys) = self.as_keys(&p) {
+                self.keys.extend(keys);
             } else {
                 self.to_build.extend(implied(&p, &self.build, columns));
                 self.residual.push(p);
             }
         }
     }
+}
+
+/// Equality for which NULL equals NULL, as two equalities of what is never NULL: whether a value is NULL, and the value
+/// with one of its type in place of NULL.
+fn null_safe_keys(build: Expr, probe: Expr) -> Option<Vec<(Expr, Expr)>> {
+    let filler = match build.ty.native() {
+        NativeType::Bool => Value::Bool(false),
+        NativeType::F64 => Value::Double(0.0),
+        NativeType::String => Value::Text(String::new()),
+        _ if build.ty.scale().is_some() || bounds::of_type(build.ty).is_some() => Value::Int(0),
+        _ => return None,
+    };
+    let is_null = |e: &Expr| Expr::boolean(ExprKind::IsNull(Box::new(e.clone())), false);
+    let filled = |e: Expr| {
+        let ty = e.ty;
+        let kind = ExprKind::Case {
+            branches: vec![(is_null(&e), Expr::constant(filler.clone(), ty))],
+            otherwise: Some(Box::new(e)),
+        };
+        Expr::new(kind, ty, false)
+    };
+    let nulls = (is_null(&build), is_null(&probe));
+    Some(vec![(filled(build), filled(probe)), nulls])
 }
 
 /// Two keys in one native form: of decimals of different width the narrower is cast.

@@ -73,6 +73,7 @@ impl<'a> RowBounds<'a> {
                 true => Some(1),
                 false => self.of(input),
             },
+            Operator::TopPerGroup { input, .. } => self.of(input),
             Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
                 match (self.of(input), limit.as_ref().and_then(RowCount::constant)) {
                     (Some(rows), Some(limit)) => Some(rows.min(limit)),

@@ -55,8 +55,8 @@ Output order = i_order, price = i_price
 Join inner on o_key = i_order
   build: Join inner on c_key = o_customer
     build: Scan customer (c_key, c_segment) where c_segment = 'BUILDING'
-    probe: Scan orders (o_key, o_customer, o_day, o_comment) where o_day <= date '1995-03-14'
-  probe: Scan item (i_order, i_price, i_comment)
+    probe: Scan orders (o_key, o_customer, o_day) where o_day <= date '1995-03-14'
+  probe: Scan item (i_order, i_price)
 ",
     );
     let text = explain(&plan, &Shop::statistics());
@@ -165,7 +165,7 @@ fn disjunctions_of_restrictions_go_to_the_scan() {
         "
 Output key = o_key
 Filter o_key < 10 or o_key < o_customer
-  Scan orders (o_key, o_customer, o_day, o_comment) where o_key in (1, 3) and o_customer in (2, 4) and (o_key <= 9 or o_customer = 7 and o_day between date '1994-01-01' and date '1994-12-31') and (o_key = 1 and o_customer = 2 or o_key = 3 and o_customer = 4)
+  Scan orders (o_key, o_customer, o_day) where o_key in (1, 3) and o_customer in (2, 4) and (o_key <= 9 or o_customer = 7 and o_day between date '1994-01-01' and date '1994-12-31') and (o_key = 1 and o_customer = 2 or o_key = 3 and o_customer = 4)
 ",
     );
 }
@@ -198,8 +198,8 @@ fn what_can_fail_stays_above_the_join_that_guards_it() {
 Output key = c_key
 Filter 100 / o_key > 1
   Join inner on c_key = o_customer
-    build: Scan customer (c_key, c_segment)
-    probe: Scan orders (o_key, o_customer, o_day, o_comment)
+    build: Scan customer (c_key)
+    probe: Scan orders (o_key, o_customer)
 ",
     );
 }
@@ -221,8 +221,8 @@ fn a_semi_join_builds_the_smaller_side() {
         "
 Output key = o_key
 Join build semi on o_key = i_order
-  build: Scan orders (o_key, o_customer, o_day, o_comment) where o_day between date '1994-01-01' and date '1994-01-09'
-  probe: Scan item (i_order, i_price, i_comment)
+  build: Scan orders (o_key, o_day) where o_day between date '1994-01-01' and date '1994-01-09'
+  probe: Scan item (i_order)
 ",
     );
 }
@@ -268,7 +268,7 @@ fn distinct_counts_become_two_aggregations() {
 Output day, n
 Aggregate by day := o_day#6: n := count(o_customer#7)
   Aggregate by o_day#6 := o_day#2, o_customer#7 := o_customer#1
-    Scan orders (o_key, o_customer#1, o_day#2, o_comment)
+    Scan orders (o_customer#1, o_day#2)
 ",
     );
 }
@@ -282,7 +282,7 @@ fn a_contradiction_reads_nothing() {
         &optimized(shop.plan(root, &[o.key])),
         "
 Output key = o_key
-Values (o_key, o_customer, o_day, o_comment): no rows
+Values (o_key): no rows
 ",
     );
 }
@@ -308,4 +308,31 @@ fn many_relations_are_ordered_in_time() {
     assert!(started.elapsed().as_secs() < 5);
     assert_eq!(display::plan(&plan).matches("Join inner on").count(), 30);
     assert_eq!(display::plan(&plan).matches("Scan").count(), 31);
+}
+
+#[test]
+fn a_full_join_takes_its_keys_from_its_condition() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let (item, i) = shop.item();
+    let same = compare(CompareOp::Eq, shop.column(i.order), shop.column(o.key));
+    let root = Operator::Join {
+        kind: JoinKind::FullOuter,
+        build: Box::new(orders),
+        probe: Box::new(item),
+        keys: vec![],
+        residual: Some(same),
+        null_aware: false,
+    };
+    let mut plan = shop.plan(root, &[o.key, i.price]);
+    frazil_plan::nullability::recompute(&mut plan);
+    assert_plan(
+        &optimized(plan),
+        "
+Output key = o_key, price = i_price
+Join full outer on o_key = i_order
+  build: Scan orders (o_key)
+  probe: Scan item (i_order, i_price)
+",
+    );
 }

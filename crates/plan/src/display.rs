@@ -190,6 +190,18 @@ impl Printer<'_> {
                 sort_keys(keys, names),
                 limits(limit, offset, names)
             ),
+            Operator::TopPerGroup {
+                groups,
+                keys,
+                limit,
+                offset,
+                ..
+            } => format!(
+                "First rows for each ({}){}{}",
+                names.list(groups.iter().copied()),
+                by_keys(keys, names),
+                limits(limit, offset, names)
+            ),
             Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(limit, offset, names)),
             Operator::UnionAll { inputs, columns } => {
                 let from: Vec<String> = inputs
@@ -391,6 +403,14 @@ fn sort_keys(keys: &[SortKey], names: &Names) -> String {
     list.join(", ")
 }
 
+/// " by " and the keys, if there are any.
+fn by_keys(keys: &[SortKey], names: &Names) -> String {
+    match keys {
+        [] => String::new(),
+        keys => format!(" by {}", sort_keys(keys, names)),
+    }
+}
+
 fn limits(limit: &Option<RowCount>, offset: &RowCount, names: &Names) -> String {
     let count = |rows: &RowCount| match rows {
         RowCount::Constant(n) => n.to_string(),
@@ -500,9 +520,14 @@ fn sink(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
         Sink::Sort(id) => {
             let table = &plan.sorts[id.0];
             let columns = names.list(table.columns.iter().copied());
-            let keys = sort_keys(&table.keys, names);
+            let (groups, keys) = table.keys.split_at(table.groups);
+            let groups = match groups {
+                [] => String::new(),
+                groups => format!(", for each ({})", names.list(groups.iter().map(|k| k.column))),
+            };
+            let keys = by_keys(keys, names);
             format!(
-                "sort {} ({columns}) by {keys}{}",
+                "sort {} ({columns}){keys}{groups}{}",
                 id.0,
                 limits(&table.limit, &table.offset, names)
             )
@@ -518,7 +543,10 @@ fn sink(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
                 _ => format!("buffer {}", id.0),
             };
             let columns = names.list(columns.iter().copied());
-            format!("{role} ({columns}){}", limits(&buffer.limit, &buffer.offset, names))
+            format!(
+                "{role} ({columns}){}",
+                limits(&buffer.limit, &buffer.offset, names)
+            )
         }
         Sink::Mark => "marks".into(),
         Sink::Insert { name, columns, .. } => {

@@ -296,5 +296,6 @@ fn function_name(function: ScalarFunction) -> &'static str {
         ScalarFunction::Power => "power",
         ScalarFunction::Ln => "ln",
         ScalarFunction::Exp => "exp",
+        ScalarFunction::Single => "single",
     }
 }

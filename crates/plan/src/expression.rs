@@ -5,6 +5,7 @@ use crate::subquery::Subquery;
 use crate::vector_function::VectorFunctionRef;
 use crate::{ColumnId, SubqueryId};
 use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
+use std::collections::HashSet;
 
 /// An expression with its type. Two expressions are equal that compute the same, wherever they were written.
 #[derive(Clone, Debug)]
@@ -209,6 +210,35 @@ pub enum ScalarFunction {
     Ln,
     /// e^x.
     Exp,
+    /// The value of a scalar subquery: the first argument, or error 21000 where the second, the number of its rows, is
+    /// more than one.
+    Single,
+}
+
+/// Columns in order of first use, each once. Few are looked up in the list, many in a set.
+#[derive(Default)]
+struct OnceEach {
+    ids: Vec<ColumnId>,
+    known: HashSet<ColumnId>,
+}
+
+impl OnceEach {
+    /// Up to so many columns are searched one by one.
+    const FEW: usize = 16;
+
+    fn add(&mut self, id: ColumnId) {
+        let new = if self.ids.len() < Self::FEW {
+            !self.ids.contains(&id)
+        } else {
+            if self.known.is_empty() {
+                self.known.extend(&self.ids);
+            }
+            self.known.insert(id)
+        };
+        if new {
+            self.ids.push(id);
+        }
+    }
 }
 
 impl Expr {
@@ -257,10 +287,15 @@ impl Expr {
 
     /// The conjuncts of a predicate, nested conjunctions flattened.
     pub fn into_conjuncts(self) -> Vec<Expr> {
-        match self.kind {
-            ExprKind::And(parts) => parts.into_iter().flat_map(Expr::into_conjuncts).collect(),
-            _ => vec![self],
+        fn gather(e: Expr, into: &mut Vec<Expr>) {
+            match e.kind {
+                ExprKind::And(parts) => parts.into_iter().for_each(|part| gather(part, into)),
+                _ => into.push(e),
+            }
         }
+        let mut conjuncts = Vec::new();
+        gather(self, &mut conjuncts);
+        conjuncts
     }
 
     /// Its direct parts.
@@ -320,20 +355,19 @@ impl Expr {
     /// Columns it reads of the rows it is computed for, each once, in order of first use: not those that a
     /// [`ExprKind::Let`] makes, nor those that a subquery makes for itself.
     pub fn columns_read(&self) -> Vec<ColumnId> {
-        let (mut ids, mut own) = (Vec::new(), Vec::new());
+        let (mut read, mut own) = (OnceEach::default(), HashSet::new());
         self.walk(&mut |e| match &e.kind {
-            ExprKind::Column(id) if !ids.contains(id) => ids.push(*id),
-            ExprKind::Let { column, .. } => own.push(*column),
+            ExprKind::Column(id) => read.add(*id),
+            ExprKind::Let { column, .. } => {
+                own.insert(*column);
+            }
             ExprKind::Subquery(subquery) => {
                 own.extend(subquery.columns_made());
-                for id in subquery.outer_columns() {
-                    if !ids.contains(&id) {
-                        ids.push(id);
-                    }
-                }
+                subquery.outer_columns().into_iter().for_each(|id| read.add(id));
             }
             _ => {}
         });
+        let mut ids = read.ids;
         if !own.is_empty() {
             ids.retain(|id| !own.contains(id));
         }

@@ -13,6 +13,7 @@ pub fn recompute(plan: &mut Plan) {
     let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
     for tree in trees.chain([&plan.root]) {
         mark_supplied(tree, &mut supplied);
+        mark_bound(tree, &mut plan.columns);
     }
     let mut pass = Pass {
         columns: &mut plan.columns,
@@ -42,6 +43,18 @@ fn mark_supplied(op: &Operator, supplied: &mut [bool]) {
         }
     }
     op.inputs().into_iter().for_each(|i| mark_supplied(i, supplied));
+}
+
+/// Makes the columns of Lets nullable: whether their values are is not followed.
+fn mark_bound(op: &Operator, columns: &mut Columns) {
+    for e in op.expressions() {
+        e.walk(&mut |part| {
+            if let ExprKind::Let { column, .. } = part.kind {
+                columns[column].nullable = true;
+            }
+        });
+    }
+    op.inputs().into_iter().for_each(|i| mark_bound(i, columns));
 }
 
 struct Pass<'a> {
@@ -100,11 +113,10 @@ impl Pass<'_> {
                     self.set(*made, own);
                 }
             }
-            Operator::Sort { .. } | Operator::Limit { .. } => {
+            Operator::Sort { .. } | Operator::TopPerGroup { .. } | Operator::Limit { .. } => {
                 (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
             }
-            Operator::Insert { .. }
-            | Operator::Delete { .. } => {}
+            Operator::Insert { .. } | Operator::Delete { .. } => {}
         }
     }
 

@@ -231,6 +231,19 @@ pub enum Operator {
         /// Rows skipped.
         offset: RowCount,
     },
+    /// Of the rows of each group some, in the order of the keys: LIMIT for each outer row.
+    TopPerGroup {
+        /// Input.
+        input: Box<Operator>,
+        /// What makes a group: rows equal in these columns, NULLs counting as equal. At least one.
+        groups: Vec<ColumnId>,
+        /// The keys, most significant first; without one any rows of a group do.
+        keys: Vec<SortKey>,
+        /// Rows kept of each group, after `offset`.
+        limit: Option<RowCount>,
+        /// Rows of each group skipped.
+        offset: RowCount,
+    },
     /// Some rows.
     Limit {
         /// Input.
@@ -288,6 +301,7 @@ impl Operator {
             | Map { input, .. }
             | Aggregate { input, .. }
             | Sort { input, .. }
+            | TopPerGroup { input, .. }
             | Limit { input, .. }
             | Insert { input, .. }
             | Delete { input, .. } => vec![input],
@@ -306,6 +320,7 @@ impl Operator {
             | Map { input, .. }
             | Aggregate { input, .. }
             | Sort { input, .. }
+            | TopPerGroup { input, .. }
             | Limit { input, .. }
             | Insert { input, .. }
             | Delete { input, .. } => vec![input],
@@ -342,7 +357,7 @@ impl Operator {
                     .flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
                 groups.iter().map(|g| &g.1).chain(calls).collect()
             }
-            Sort { limit, offset, .. } | Limit { limit, offset, .. } => {
+            Sort { limit, offset, .. } | TopPerGroup { limit, offset, .. } | Limit { limit, offset, .. } => {
                 let counts = limit.iter().chain([offset]);
                 counts.filter_map(RowCount::value).collect()
             }
@@ -381,7 +396,7 @@ impl Operator {
                 let parts = calls.flat_map(|c| c.argument.iter_mut().chain(&mut c.filter));
                 groups.iter_mut().map(|g| &mut g.1).chain(parts).collect()
             }
-            Sort { limit, offset, .. } | Limit { limit, offset, .. } => {
+            Sort { limit, offset, .. } | TopPerGroup { limit, offset, .. } | Limit { limit, offset, .. } => {
                 let counts = limit.iter_mut().chain([offset]);
                 counts.filter_map(RowCount::value_mut).collect()
             }
@@ -396,7 +411,9 @@ impl Operator {
             Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
             Values { columns, .. } | UnionAll { columns, .. } => columns.clone(),
             Shared { columns, .. } => columns.iter().map(|c| c.0).collect(),
-            Filter { input, .. } | Sort { input, .. } | Limit { input, .. } => input.visible(),
+            Filter { input, .. } | Sort { input, .. } | TopPerGroup { input, .. } | Limit { input, .. } => {
+                input.visible()
+            }
             Map { input, expressions } => input
                 .visible()
                 .into_iter()
@@ -450,6 +467,10 @@ impl Operator {
             .collect();
         match self {
             Sort { keys, .. } => read.extend(keys.iter().map(|k| k.column)),
+            TopPerGroup { groups, keys, .. } => {
+                read.extend(groups);
+                read.extend(keys.iter().map(|k| k.column));
+            }
             UnionAll { inputs, .. } => read.extend(inputs.iter().flat_map(|i| &i.1)),
             Insert { columns, .. } => read.extend(columns),
             Delete { row_id, .. } => read.push(*row_id),

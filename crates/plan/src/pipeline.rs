@@ -205,6 +205,8 @@ pub struct AggregateTable {
 pub struct SortTable {
     /// Keys, most significant first.
     pub keys: Vec<SortKey>,
+    /// Limit and offset count among rows that are equal in so many of the first keys.
+    pub groups: usize,
     /// Columns kept, the keys among them.
     pub columns: Vec<ColumnId>,
     /// Rows given out, after `offset`.

@@ -6,7 +6,9 @@
 
 use crate::operator::Operator;
 use crate::pipeline::*;
-use crate::{ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, RowCount, ScanDisjunction, ScanRestriction};
+use crate::{
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, RowCount, ScanDisjunction, ScanRestriction, SortKey,
+};
 use frazil_types::Value;
 use std::collections::BTreeSet;
 
@@ -257,22 +259,24 @@ impl Builder<'_> {
                 limit,
                 offset,
             } => {
-                let columns: Needed = needed
-                    .iter()
-                    .copied()
-                    .chain(keys.iter().map(|k| k.column))
-                    .collect();
-                let open = self.open(input, &columns);
-                let id = SortId(self.out.sorts.len());
-                let columns = columns.into_iter().collect();
-                self.out.sorts.push(SortTable {
-                    keys: keys.clone(),
-                    columns,
-                    limit: limit.clone(),
-                    offset: offset.clone(),
-                });
-                self.close(open, Sink::Sort(id));
-                one(Source::Sorted(id))
+                let limits = (limit.clone(), offset.clone());
+                self.sort(input, keys.clone(), 0, limits, needed)
+            }
+            Operator::TopPerGroup {
+                input,
+                groups,
+                keys,
+                limit,
+                offset,
+            } => {
+                let group = |column: &ColumnId| SortKey {
+                    column: *column,
+                    descending: false,
+                    nulls_first: false,
+                };
+                let all = groups.iter().map(group).chain(keys.iter().cloned()).collect();
+                let limits = (limit.clone(), offset.clone());
+                self.sort(input, all, groups.len(), limits, needed)
             }
             Operator::Limit { input, limit, offset } => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
@@ -295,6 +299,29 @@ impl Builder<'_> {
                 unreachable!("a writing operator below the root")
             }
         }
+    }
+
+    fn sort(
+        &mut self,
+        input: &Operator,
+        keys: Vec<SortKey>,
+        groups: usize,
+        (limit, offset): (Option<RowCount>, RowCount),
+        needed: &Needed,
+    ) -> Vec<Open> {
+        let mut columns = needed.clone();
+        columns.extend(keys.iter().map(|k| k.column));
+        let open = self.open(input, &columns);
+        let id = SortId(self.out.sorts.len());
+        self.out.sorts.push(SortTable {
+            keys,
+            groups,
+            columns: columns.into_iter().collect(),
+            limit,
+            offset,
+        });
+        self.close(open, Sink::Sort(id));
+        one(Source::Sorted(id))
     }
 
     fn map(&mut self, input: &Operator, expressions: &[(ColumnId, Expr)], needed: &Needed) -> Vec<Open> {

@@ -169,6 +169,19 @@ impl Check<'_> {
                 self.row_counts(op)?;
                 Ok(visible)
             }
+            Operator::TopPerGroup {
+                input, groups, keys, ..
+            } => {
+                let visible = self.tree(input)?;
+                for id in groups.iter().copied().chain(keys.iter().map(|k| k.column)) {
+                    self.reads_column(id, &visible, "the first rows of a group")?;
+                }
+                if groups.is_empty() {
+                    return Err(defect("the first rows of no group".into()));
+                }
+                self.row_counts(op)?;
+                Ok(visible)
+            }
             Operator::Limit { input, .. } => {
                 self.row_counts(op)?;
                 self.tree(input)

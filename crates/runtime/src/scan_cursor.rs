@@ -6,9 +6,7 @@ use frazil_plan::operator::{ScanDisjunction, ScanRestriction, ScanRestrictionKin
 use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_storage::{ScanCursor, TableScan};
 use frazil_types::decimal::rescale;
-use frazil_types::{
-    Disjunction, Error, LogicalType, Restriction, RestrictionKind, Result, SqlState, Value,
-};
+use frazil_types::{Disjunction, Error, LogicalType, Restriction, RestrictionKind, Result, SqlState, Value};
 use std::sync::Arc;
 
 /// Values known when a pipeline opens.

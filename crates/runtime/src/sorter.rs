@@ -35,6 +35,8 @@ pub struct SortSpec {
     pub layout: RowLayout,
     /// The keys, most significant first.
     pub keys: Vec<SortField>,
+    /// Limit and offset count among rows that are equal in so many of the first keys.
+    pub groups: usize,
     /// Rows given out, after `offset`.
     pub limit: Option<u64>,
     /// Rows skipped.
@@ -44,6 +46,9 @@ pub struct SortSpec {
 impl SortSpec {
     /// Rows that are of interest at all.
     fn rows_wanted(&self) -> Option<usize> {
+        if self.groups > 0 {
+            return None;
+        }
         let wanted = self.limit?.saturating_add(self.offset);
         Some(usize::try_from(wanted).unwrap_or(usize::MAX))
     }
@@ -53,7 +58,16 @@ impl SortSpec {
     /// # Safety
     /// Live rows of the layout, their strings alive.
     unsafe fn compare(&self, a: *const u8, b: *const u8) -> Ordering {
-        for key in &self.keys {
+        // SAFETY: by contract.
+        unsafe { self.compare_by(&self.keys, a, b) }
+    }
+
+    /// Order of two rows by some keys.
+    ///
+    /// # Safety
+    /// As [`SortSpec::compare`].
+    unsafe fn compare_by(&self, keys: &[SortField], a: *const u8, b: *const u8) -> Ordering {
+        for key in keys {
             let place = &self.layout.fields[key.field];
             // SAFETY: by contract.
             let order = unsafe {
@@ -285,6 +299,28 @@ pub struct SortedRun {
 // SAFETY: the rows are owned by the sorter and no longer written.
 unsafe impl Send for SortedRun {}
 
+/// Of sorted rows those that limit and offset leave of each group.
+fn first_of_groups(spec: &SortSpec, entries: &[Entry]) -> Vec<*const u8> {
+    let keys = &spec.keys[..spec.groups];
+    let end = spec
+        .limit
+        .map_or(u64::MAX, |limit| limit.saturating_add(spec.offset));
+    let (mut first, mut rank) = (None, 0);
+    let mut kept = Vec::new();
+    for entry in entries {
+        let group = *first.get_or_insert(entry.row);
+        // SAFETY: the rows are alive and of the layout.
+        if unsafe { spec.compare_by(keys, group, entry.row) } != Ordering::Equal {
+            (first, rank) = (Some(entry.row), 0);
+        }
+        if (spec.offset..end).contains(&rank) {
+            kept.push(entry.row);
+        }
+        rank += 1;
+    }
+    kept
+}
+
 /// All rows in order, after limit and offset.
 #[derive(Debug)]
 pub struct SortedRows {
@@ -326,7 +362,10 @@ impl SortedRows {
         let kept = spec
             .limit
             .map_or(usize::MAX, |l| usize::try_from(l).unwrap_or(usize::MAX));
-        let rows = entries.iter().skip(skipped).take(kept).map(|e| e.row).collect();
+        let rows = match spec.groups {
+            0 => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
+            _ => first_of_groups(&spec, &entries),
+        };
         SortedRows {
             _sorters: sorters,
             rows,
@@ -363,6 +402,7 @@ mod tests {
         SortSpec {
             layout: RowLayout::of_sort(&fields),
             keys: keys.to_vec(),
+            groups: 0,
             limit,
             offset,
         }

@@ -3,6 +3,7 @@
 use crate::sql_value::SqlValue;
 use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::condcodes::IntCC;
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, LogicalType, NativeType, Result, Value};
@@ -27,8 +28,23 @@ impl Translator<'_, '_> {
             Power => self.double_function(Function::Power, arguments),
             Ln => self.double_function(Function::Ln, arguments),
             Exp => self.double_function(Function::Exp, arguments),
+            Single => self.single(first, arguments),
             _ => self.string_function(e, function, arguments),
         }
+    }
+
+    /// The value of a scalar subquery with so many rows.
+    fn single(&mut self, value: &Expr, arguments: &[Expr]) -> Result<SqlValue> {
+        let [_, rows] = arguments else {
+            return Err(Error::internal("a single value without its number of rows"));
+        };
+        let rows = self.expression(rows)?;
+        let mut several = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, rows.value, 1);
+        if let Some(valid) = rows.valid {
+            several = self.b.ins().band(several, valid);
+        }
+        self.fail_if(several, FailurePoint::SEVERAL_ROWS);
+        self.expression(value)
     }
 
     fn double_function(&mut self, function: Function, arguments: &[Expr]) -> Result<SqlValue> {

@@ -35,7 +35,15 @@ impl Translator<'_, '_> {
                 let index = self.unit.plan.parameters.len() + id.0;
                 self.parameter(index, e.ty)
             }
-            Subquery(_) | Let { .. } => Err(Error::internal(format!("{:?} in a pipeline", e.kind))),
+            Subquery(_) => Err(Error::internal(format!("{:?} in a pipeline", e.kind))),
+            Let { column, value, body } => {
+                let value = self.expression(value)?;
+                let mark = self.scope.mark();
+                self.define(*column, value);
+                let body = self.expression(body);
+                self.scope.back_to(mark);
+                body
+            }
             Compare(op, l, r) => self.comparison(*op, l, r),
             Distinct { left, right, negated } => self.distinct(left, right, *negated),
             And(parts) => self.conjunction(e, parts),

@@ -1,9 +1,10 @@
-//! The naive evaluator: nested loops over small tables of nullable integers, in three-valued logic.
+//! The naive evaluator: nested loops over small tables of nullable integers, in three-valued logic. It runs plans as
+//! bound too: a subquery is computed for each row that asks for it. AND, OR and CASE stop where the result is known.
 
 use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::{
-    AggregateCall, AggregateFunction, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
-    ScanDisjunction, ScanRestriction, Statistics, TableId,
+    AggregateCall, AggregateFunction, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan, RowCount,
+    ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery, SubqueryKind, TableId,
 };
 use frazil_types::Value;
 use std::collections::BTreeMap;
@@ -11,6 +12,12 @@ use std::collections::BTreeMap;
 /// A value; booleans are 0 and 1.
 pub type Cell = Option<i128>;
 type Row = BTreeMap<ColumnId, Cell>;
+
+/// A SQLSTATE.
+pub type Failure = &'static str;
+type Done<T> = Result<T, Failure>;
+
+const SEVERAL_ROWS: Failure = "21000";
 
 /// Small tables of integers.
 #[derive(Clone, Debug)]
@@ -58,31 +65,31 @@ impl Statistics for Tables {
     }
 }
 
-/// The rows of a plan, sorted.
-pub fn run(plan: &Plan, tables: &Tables) -> Vec<Vec<Cell>> {
-    let shared: Vec<Vec<Row>> = Vec::new();
-    let mut run = Run { tables, shared };
-    for tree in &plan.shared {
-        let rows = run.rows(tree);
-        run.shared.push(rows);
-    }
+/// The rows of a plan, sorted, or how it fails.
+pub fn run(plan: &Plan, tables: &Tables) -> Done<Vec<Vec<Cell>>> {
+    let run = Run { tables, plan };
     let mut out: Vec<Vec<Cell>> = run
-        .rows(&plan.root)
+        .rows(&plan.root, &Row::new())?
         .iter()
         .map(|r| plan.output.iter().map(|o| r[&o.1]).collect())
         .collect();
     out.sort();
-    out
+    Ok(out)
 }
 
 struct Run<'a> {
     tables: &'a Tables,
-    shared: Vec<Vec<Row>>,
+    plan: &'a Plan,
+}
+
+fn over(outer: &Row, row: &Row) -> Row {
+    outer.iter().chain(row).map(|(k, v)| (*k, *v)).collect()
 }
 
 impl Run<'_> {
-    fn rows(&self, op: &Operator) -> Vec<Row> {
-        match op {
+    /// The rows of a tree for a row of the queries around it.
+    fn rows(&self, op: &Operator, outer: &Row) -> Done<Vec<Row>> {
+        Ok(match op {
             Operator::Scan {
                 table,
                 columns,
@@ -90,64 +97,176 @@ impl Run<'_> {
                 disjunctions,
                 ..
             } => {
-                let rows = self.tables.rows[table.0 as usize].iter();
-                rows.map(|r| columns.iter().map(|(id, at)| (*id, r[*at])).collect::<Row>())
-                    .filter(|r| restrictions.iter().all(|x| satisfies(x, r)))
-                    .filter(|r| {
-                        let any = |d: &ScanDisjunction| {
-                            (d.alternatives.iter()).any(|a| a.iter().all(|x| satisfies(x, r)))
-                        };
-                        disjunctions.iter().all(any)
-                    })
-                    .collect()
+                let mut out = Vec::new();
+                for r in &self.tables.rows[table.0 as usize] {
+                    let row: Row = columns.iter().map(|(id, at)| (*id, r[*at])).collect();
+                    if self.restricted(restrictions, disjunctions, &row)? {
+                        out.push(row);
+                    }
+                }
+                out
             }
-            Operator::Values { columns, rows } => rows
-                .iter()
-                .map(|r| {
-                    columns
-                        .iter()
-                        .zip(r)
-                        .map(|(id, e)| (*id, value(e, &Row::new())))
-                        .collect()
-                })
-                .collect(),
+            Operator::Values { columns, rows } => {
+                let mut out = Vec::new();
+                for r in rows {
+                    let cells = columns.iter().zip(r);
+                    out.push(
+                        cells
+                            .map(|(id, e)| Ok((*id, self.value(e, outer)?)))
+                            .collect::<Done<Row>>()?,
+                    );
+                }
+                out
+            }
             Operator::Filter { input, predicate } => {
-                let rows = self.rows(input).into_iter();
-                rows.filter(|r| value(predicate, r) == Some(1)).collect()
+                let mut out = Vec::new();
+                for row in self.rows(input, outer)? {
+                    if self.value(predicate, &over(outer, &row))? == Some(1) {
+                        out.push(row);
+                    }
+                }
+                out
             }
             Operator::Map { input, expressions } => {
-                let mut rows = self.rows(input);
+                let mut rows = self.rows(input, outer)?;
                 for row in &mut rows {
                     for (id, e) in expressions {
-                        let v = value(e, row);
+                        let v = self.value(e, &over(outer, row))?;
                         row.insert(*id, v);
                     }
                 }
                 rows
             }
-            Operator::Join { .. } => self.join(op),
+            Operator::Join { .. } => self.join(op, outer)?,
+            Operator::DependentJoin {
+                outer: left,
+                inner,
+                condition,
+                keep_outer,
+            } => {
+                let mut out = Vec::new();
+                for l in self.rows(left, outer)? {
+                    let around = over(outer, &l);
+                    let mut found = false;
+                    for r in self.rows(inner, &around)? {
+                        let both = over(&around, &r);
+                        if self.holds(condition.as_ref(), &both)? {
+                            found = true;
+                            out.push(over(&l, &r));
+                        }
+                    }
+                    if !found && *keep_outer {
+                        out.push(over(&l, &nulls(inner)));
+                    }
+                }
+                out
+            }
             Operator::Aggregate {
                 input,
                 groups,
                 aggregates,
-            } => aggregate(&self.rows(input), groups, aggregates),
+            } => self.aggregate(&self.rows(input, outer)?, groups, aggregates, outer)?,
             Operator::UnionAll { inputs, columns } => {
                 let mut out = Vec::new();
                 for (input, from) in inputs {
-                    let rename = |r: Row| columns.iter().zip(from).map(|(c, f)| (*c, r[f])).collect::<Row>();
-                    out.extend(self.rows(input).into_iter().map(rename));
+                    for r in self.rows(input, outer)? {
+                        let all = over(outer, &r);
+                        out.push(columns.iter().zip(from).map(|(c, f)| (*c, all[f])).collect());
+                    }
                 }
                 out
             }
-            Operator::Shared { id, columns } => self.shared[id.0]
-                .iter()
+            Operator::Shared { id, columns } => (self.rows(&self.plan.shared[id.0], &Row::new())?.iter())
                 .map(|r| columns.iter().map(|(made, stored)| (*made, r[stored])).collect())
                 .collect(),
+            Operator::Sort {
+                input,
+                keys,
+                limit,
+                offset,
+            } => self.first(self.rows(input, outer)?, &[], keys, (limit, offset), outer)?,
+            Operator::Limit { input, limit, offset } => {
+                self.first(self.rows(input, outer)?, &[], &[], (limit, offset), outer)?
+            }
+            Operator::TopPerGroup {
+                input,
+                groups,
+                keys,
+                limit,
+                offset,
+            } => self.first(self.rows(input, outer)?, groups, keys, (limit, offset), outer)?,
             other => panic!("not evaluated here: {other:?}"),
-        }
+        })
     }
 
-    fn join(&self, op: &Operator) -> Vec<Row> {
+    /// The first rows of each group in the order of the keys.
+    fn first(
+        &self,
+        mut rows: Vec<Row>,
+        groups: &[ColumnId],
+        keys: &[SortKey],
+        (limit, offset): (&Option<RowCount>, &RowCount),
+        outer: &Row,
+    ) -> Done<Vec<Row>> {
+        let count = |n: &RowCount| -> Done<Option<u64>> {
+            Ok(match n {
+                RowCount::Constant(n) => Some(*n),
+                RowCount::Value(e) => self.value(e, outer)?.map(|n| n as u64),
+            })
+        };
+        let limit = match limit {
+            Some(n) => count(n)?.unwrap_or(u64::MAX),
+            None => u64::MAX,
+        };
+        let offset = count(offset)?.unwrap_or(0);
+        rows.sort_by_key(|r| {
+            let key = |k: &SortKey| {
+                let v = r[&k.column];
+                let null = v.is_none() != k.nulls_first;
+                (null, if k.descending { v.map(|v| -v) } else { v })
+            };
+            keys.iter().map(key).collect::<Vec<_>>()
+        });
+        let mut ranks: BTreeMap<Vec<Cell>, u64> = BTreeMap::new();
+        rows.retain(|r| {
+            let rank = ranks.entry(groups.iter().map(|g| r[g]).collect()).or_default();
+            *rank += 1;
+            *rank > offset && *rank - offset <= limit
+        });
+        Ok(rows)
+    }
+
+    fn holds(&self, condition: Option<&Expr>, row: &Row) -> Done<bool> {
+        Ok(match condition {
+            Some(e) => self.value(e, row)? == Some(1),
+            None => true,
+        })
+    }
+
+    fn restricted(
+        &self,
+        restrictions: &[ScanRestriction],
+        disjunctions: &[ScanDisjunction],
+        row: &Row,
+    ) -> Done<bool> {
+        for r in restrictions {
+            if !self.satisfies(r, row)? {
+                return Ok(false);
+            }
+        }
+        for d in disjunctions {
+            let mut any = false;
+            for alternative in &d.alternatives {
+                any |= self.restricted(alternative, &[], row)?;
+            }
+            if !any {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn join(&self, op: &Operator, outer: &Row) -> Done<Vec<Row>> {
         let Operator::Join {
             kind,
             build,
@@ -159,37 +278,46 @@ impl Run<'_> {
         else {
             panic!("not a join")
         };
-        let (builds, probes) = (self.rows(build), self.rows(probe));
-        // Whether a pair matches: true, false or unknown.
-        let matches = |b: &Row, p: &Row| -> Cell {
-            let pair: Row = b.iter().chain(p).map(|(k, v)| (*k, *v)).collect();
-            if residual.as_ref().is_some_and(|e| value(e, &pair) != Some(1)) {
-                return Some(0);
+        let (builds, probes) = (self.rows(build, outer)?, self.rows(probe, outer)?);
+        // Whether a pair matches: true, false or unknown. A condition is asked where the keys do not say no.
+        let matches = |b: &Row, p: &Row| -> Done<Cell> {
+            let mut equal = Vec::new();
+            for (x, y) in keys {
+                let (x, y) = (self.value(x, &over(outer, b))?, self.value(y, &over(outer, p))?);
+                equal.push(x.zip(y).map(|(x, y)| i128::from(x == y)));
             }
-            let equal = keys.iter().map(|(x, y)| {
-                let (x, y) = (value(x, b)?, value(y, p)?);
-                Some(i128::from(x == y))
-            });
-            all(equal)
+            let equal = all(equal.into_iter());
+            if equal == Some(0) || residual.is_none() {
+                return Ok(equal);
+            }
+            let pair = over(outer, &over(b, p));
+            Ok(if self.holds(residual.as_ref(), &pair)? {
+                equal
+            } else {
+                Some(0)
+            })
         };
+        let mut table = Vec::new();
+        for p in &probes {
+            let row = builds.iter().map(|b| matches(b, p));
+            table.push(row.collect::<Done<Vec<Cell>>>()?);
+        }
         let both = |b: &Row, p: &Row| b.iter().chain(p).map(|(k, v)| (*k, *v)).collect::<Row>();
-        let nulls = |side: &Operator| side.visible().into_iter().map(|id| (id, None)).collect::<Row>();
         // A match for semi and anti joins: NULL-aware ones ask whether it is possible.
         let counts = |m: Cell| m == Some(1) || *null_aware && m.is_none();
         let mut out = Vec::new();
         match kind {
             JoinKind::BuildSemi | JoinKind::BuildAnti => {
-                for b in &builds {
-                    if probes.iter().any(|p| counts(matches(b, p))) == (*kind == JoinKind::BuildSemi) {
+                for (i, b) in builds.iter().enumerate() {
+                    if table.iter().any(|row| counts(row[i])) == (*kind == JoinKind::BuildSemi) {
                         out.push(b.clone());
                     }
                 }
-                return out;
+                return Ok(out);
             }
             _ => {}
         }
-        for p in &probes {
-            let all: Vec<Cell> = builds.iter().map(|b| matches(b, p)).collect();
+        for (p, all) in probes.iter().zip(&table) {
             let found = all.contains(&Some(1));
             match kind {
                 JoinKind::ProbeSemi | JoinKind::ProbeAnti => {
@@ -214,65 +342,188 @@ impl Run<'_> {
                 }
                 _ => {}
             }
-            let pairs = builds.iter().zip(&all).filter(|(_, m)| **m == Some(1));
+            let pairs = builds.iter().zip(all).filter(|(_, m)| **m == Some(1));
             out.extend(pairs.map(|(b, _)| both(b, p)));
             if !found && matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) {
                 out.push(both(&nulls(build), p));
             }
         }
         if matches!(kind, JoinKind::BuildOuter | JoinKind::FullOuter) {
-            for b in &builds {
-                if !probes.iter().any(|p| matches(b, p) == Some(1)) {
+            for (i, b) in builds.iter().enumerate() {
+                if !table.iter().any(|row| row[i] == Some(1)) {
                     out.push(both(b, &nulls(probe)));
                 }
             }
         }
-        out
+        Ok(out)
+    }
+
+    fn aggregate(
+        &self,
+        rows: &[Row],
+        groups: &[(ColumnId, Expr)],
+        aggregates: &[(ColumnId, AggregateCall)],
+        outer: &Row,
+    ) -> Done<Vec<Row>> {
+        let mut found: BTreeMap<Vec<Cell>, Vec<Row>> = BTreeMap::new();
+        if groups.is_empty() {
+            found.insert(vec![], vec![]);
+        }
+        for row in rows {
+            let row = over(outer, row);
+            let key = groups.iter().map(|g| self.value(&g.1, &row));
+            let key = key.collect::<Done<Vec<Cell>>>()?;
+            found.entry(key).or_default().push(row);
+        }
+        let mut out = Vec::new();
+        for (key, rows) in found {
+            let mut row: Row = groups.iter().zip(key).map(|(g, v)| (g.0, v)).collect();
+            for (id, call) in aggregates {
+                row.insert(*id, self.of_call(call, &rows)?);
+            }
+            out.push(row);
+        }
+        Ok(out)
+    }
+
+    fn of_call(&self, call: &AggregateCall, rows: &[Row]) -> Done<Cell> {
+        let mut values: Vec<i128> = Vec::new();
+        for row in rows {
+            if !self.holds(call.filter.as_ref(), row)? {
+                continue;
+            }
+            match &call.argument {
+                None => values.push(1),
+                Some(e) => values.extend(self.value(e, row)?),
+            }
+        }
+        if call.distinct {
+            values.sort();
+            values.dedup();
+        }
+        Ok(match call.function {
+            AggregateFunction::CountRows | AggregateFunction::Count => Some(values.len() as i128),
+            AggregateFunction::Sum => (!values.is_empty()).then(|| values.iter().sum()),
+            AggregateFunction::Min => values.into_iter().min(),
+            AggregateFunction::Max => values.into_iter().max(),
+            AggregateFunction::Avg => panic!("not evaluated here"),
+        })
+    }
+
+    fn subquery(&self, subquery: &Subquery, row: &Row) -> Done<Cell> {
+        let rows = self.rows(&subquery.root, row)?;
+        match &subquery.kind {
+            SubqueryKind::Exists => Ok(Some(i128::from(!rows.is_empty()))),
+            SubqueryKind::Scalar => match &rows[..] {
+                [] => Ok(None),
+                [only] => Ok(over(row, only)[&subquery.columns[0]]),
+                _ => Err(SEVERAL_ROWS),
+            },
+            SubqueryKind::Any(condition) => {
+                let asked = rows.iter().map(|r| self.value(condition, &over(row, r)));
+                let none = all(asked
+                    .map(|v| v.map(|v| v.map(|v| 1 - v)))
+                    .collect::<Done<Vec<_>>>()?
+                    .into_iter());
+                Ok(none.map(|v| 1 - v))
+            }
+        }
+    }
+
+    fn value(&self, e: &Expr, row: &Row) -> Done<Cell> {
+        let truth = |b: bool| Some(i128::from(b));
+        Ok(match &e.kind {
+            ExprKind::Column(id) => row[id],
+            ExprKind::Constant(v) => constant(v),
+            ExprKind::Compare(op, l, r) => {
+                let (l, r) = (self.value(l, row)?, self.value(r, row)?);
+                l.zip(r).and_then(|(l, r)| truth(op.holds(l.cmp(&r))))
+            }
+            ExprKind::Distinct { left, right, negated } => {
+                truth((self.value(left, row)? == self.value(right, row)?) == *negated)
+            }
+            ExprKind::InList {
+                value: v,
+                list,
+                negated,
+            } => (self.value(v, row)?)
+                .and_then(|v| truth(list.iter().any(|x| constant(x) == Some(v)) != *negated)),
+            ExprKind::Not(e) => self.value(e, row)?.map(|v| 1 - v),
+            ExprKind::IsNull(e) => truth(self.value(e, row)?.is_none()),
+            ExprKind::And(list) => self.decided(list, 0, row)?,
+            ExprKind::Or(list) => self.decided(list, 1, row)?,
+            ExprKind::Arithmetic(_, l, r) => {
+                let (l, r) = (self.value(l, row)?, self.value(r, row)?);
+                l.zip(r).map(|(l, r)| l + r)
+            }
+            ExprKind::Cast(e) => self.value(e, row)?,
+            ExprKind::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    if self.value(condition, row)? == Some(1) {
+                        return self.value(result, row);
+                    }
+                }
+                match otherwise {
+                    Some(e) => self.value(e, row)?,
+                    None => None,
+                }
+            }
+            ExprKind::Let { column, value, body } => {
+                let mut row = row.clone();
+                row.insert(*column, self.value(value, &row)?);
+                self.value(body, &row)?
+            }
+            ExprKind::Function(ScalarFunction::Single, arguments) => {
+                if self.value(&arguments[1], row)? > Some(1) {
+                    return Err(SEVERAL_ROWS);
+                }
+                self.value(&arguments[0], row)?
+            }
+            ExprKind::Subquery(subquery) => self.subquery(subquery, row)?,
+            ExprKind::ScalarSubquery(id) => {
+                let (tree, column) = &self.plan.subqueries[id.0];
+                match &self.rows(tree, &Row::new())?[..] {
+                    [] => None,
+                    [only] => only[column],
+                    _ => return Err(SEVERAL_ROWS),
+                }
+            }
+            other => panic!("not evaluated here: {other:?}"),
+        })
+    }
+
+    /// AND (`decisive` 0) or OR (1) of predicates, from left to right.
+    fn decided(&self, list: &[Expr], decisive: i128, row: &Row) -> Done<Cell> {
+        let mut out = Some(1 - decisive);
+        for e in list {
+            match self.value(e, row)? {
+                Some(v) if v == decisive => return Ok(Some(v)),
+                Some(_) => {}
+                None => out = None,
+            }
+        }
+        Ok(out)
+    }
+
+    fn satisfies(&self, r: &ScanRestriction, row: &Row) -> Done<bool> {
+        let v = row[&r.column];
+        let operand = |e: &Expr| self.value(e, &Row::new());
+        Ok(match (&r.kind, v) {
+            (ScanRestrictionKind::IsNull, v) => v.is_none(),
+            (_, None) => false,
+            (ScanRestrictionKind::IsNotNull, _) => true,
+            (ScanRestrictionKind::Compare(op, e), Some(v)) => {
+                operand(e)?.is_some_and(|x| op.holds(v.cmp(&x)))
+            }
+            (ScanRestrictionKind::Between(l, h), Some(v)) => operand(l)? <= Some(v) && Some(v) <= operand(h)?,
+            (ScanRestrictionKind::In(list), Some(v)) => list.iter().any(|x| constant(x) == Some(v)),
+            (other, _) => panic!("not evaluated here: {other:?}"),
+        })
     }
 }
 
-fn aggregate(
-    rows: &[Row],
-    groups: &[(ColumnId, Expr)],
-    aggregates: &[(ColumnId, AggregateCall)],
-) -> Vec<Row> {
-    let mut found: BTreeMap<Vec<Cell>, Vec<&Row>> = BTreeMap::new();
-    if groups.is_empty() {
-        found.insert(vec![], vec![]);
-    }
-    for row in rows {
-        found
-            .entry(groups.iter().map(|g| value(&g.1, row)).collect())
-            .or_default()
-            .push(row);
-    }
-    let one = |(key, rows): (Vec<Cell>, Vec<&Row>)| {
-        let keys = groups.iter().zip(key).map(|(g, v)| (g.0, v));
-        let calls = aggregates.iter().map(|(id, call)| (*id, of_call(call, &rows)));
-        keys.chain(calls).collect()
-    };
-    found.into_iter().map(one).collect()
-}
-
-fn of_call(call: &AggregateCall, rows: &[&Row]) -> Cell {
-    let kept = rows
-        .iter()
-        .filter(|r| call.filter.as_ref().is_none_or(|f| value(f, r) == Some(1)));
-    let mut values: Vec<i128> = match &call.argument {
-        None => kept.map(|_| 1).collect(),
-        Some(e) => kept.filter_map(|r| value(e, r)).collect(),
-    };
-    if call.distinct {
-        values.sort();
-        values.dedup();
-    }
-    match call.function {
-        AggregateFunction::CountRows | AggregateFunction::Count => Some(values.len() as i128),
-        AggregateFunction::Sum => (!values.is_empty()).then(|| values.iter().sum()),
-        AggregateFunction::Min => values.into_iter().min(),
-        AggregateFunction::Max => values.into_iter().max(),
-        AggregateFunction::Avg => panic!("not evaluated here"),
-    }
+fn nulls(side: &Operator) -> Row {
+    side.visible().into_iter().map(|id| (id, None)).collect()
 }
 
 /// Kleene's conjunction: one false decides, then one unknown.
@@ -286,49 +537,4 @@ fn all(parts: impl Iterator<Item = Cell>) -> Cell {
 
 fn constant(v: &Value) -> Cell {
     v.as_int()
-}
-
-fn value(e: &Expr, row: &Row) -> Cell {
-    let truth = |b: bool| Some(i128::from(b));
-    match &e.kind {
-        ExprKind::Column(id) => row[id],
-        ExprKind::Constant(v) => constant(v),
-        ExprKind::Compare(op, l, r) => truth(op.holds(value(l, row)?.cmp(&value(r, row)?))),
-        ExprKind::InList {
-            value: v,
-            list,
-            negated,
-        } => {
-            let v = value(v, row)?;
-            truth(list.iter().any(|x| constant(x) == Some(v)) != *negated)
-        }
-        ExprKind::Not(e) => value(e, row).map(|v| 1 - v),
-        ExprKind::IsNull(e) => truth(value(e, row).is_none()),
-        ExprKind::And(list) => all(list.iter().map(|e| value(e, row))),
-        ExprKind::Or(list) => all(list.iter().map(|e| value(e, row).map(|v| 1 - v))).map(|v| 1 - v),
-        ExprKind::Arithmetic(_, l, r) => Some(value(l, row)? + value(r, row)?),
-        ExprKind::Cast(e) => value(e, row),
-        ExprKind::Case { branches, otherwise } => {
-            let hit = branches
-                .iter()
-                .find(|b| value(&b.0, row) == Some(1))
-                .map(|b| &b.1);
-            hit.or(otherwise.as_deref()).and_then(|e| value(e, row))
-        }
-        other => panic!("not evaluated here: {other:?}"),
-    }
-}
-
-fn satisfies(r: &ScanRestriction, row: &Row) -> bool {
-    let v = row[&r.column];
-    let operand = |e: &Expr| value(e, &Row::new());
-    match (&r.kind, v) {
-        (ScanRestrictionKind::IsNull, v) => v.is_none(),
-        (_, None) => false,
-        (ScanRestrictionKind::IsNotNull, _) => true,
-        (ScanRestrictionKind::Compare(op, e), Some(v)) => operand(e).is_some_and(|x| op.holds(v.cmp(&x))),
-        (ScanRestrictionKind::Between(l, h), Some(v)) => operand(l) <= Some(v) && Some(v) <= operand(h),
-        (ScanRestrictionKind::In(list), Some(v)) => list.iter().any(|x| constant(x) == Some(v)),
-        (other, _) => panic!("not evaluated here: {other:?}"),
-    }
 }

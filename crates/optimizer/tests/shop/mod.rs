@@ -1,5 +1,7 @@
 //! A small shop: customers, orders, items; with statistics, and builders of plans over it.
 
+#![allow(dead_code, reason = "each test file uses a part")]
+
 use frazil_plan::{Bounds, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics, TableId};
 use frazil_types::date::parse_date;
 use frazil_types::{CompareOp, LogicalType, Value};

@@ -1,0 +1,58 @@
+//! Drops columns that nobody reads: of scans, maps, aggregations, unions and shared subplans.
+
+use crate::pushdown::take;
+use frazil_plan::{ColumnId, Operator, Plan};
+use std::collections::HashSet;
+
+/// Prunes a plan without subqueries in its expressions.
+pub fn plan(plan: &mut Plan) {
+    let mut needed: HashSet<ColumnId> = plan.output.iter().map(|o| o.1).collect();
+    below(&mut plan.root, &mut needed);
+    for (op, column) in &mut plan.subqueries {
+        needed.insert(*column);
+        below(op, &mut needed);
+    }
+    // Shared plans read only earlier ones: the last first.
+    for tree in plan.shared.iter_mut().rev() {
+        below(tree, &mut needed);
+    }
+}
+
+fn below(op: &mut Operator, needed: &mut HashSet<ColumnId>) {
+    match op {
+        Operator::Map { expressions, .. } => {
+            // Later expressions may read earlier ones.
+            for i in (0..expressions.len()).rev() {
+                if needed.contains(&expressions[i].0) {
+                    needed.extend(expressions[i].1.columns_read());
+                }
+            }
+            expressions.retain(|e| needed.contains(&e.0));
+        }
+        Operator::Aggregate { aggregates, .. } => aggregates.retain(|a| needed.contains(&a.0)),
+        Operator::Scan { columns, .. } => columns.retain(|c| needed.contains(&c.0)),
+        Operator::Shared { columns, .. } => {
+            columns.retain(|c| needed.contains(&c.0));
+            needed.extend(columns.iter().map(|c| c.1));
+        }
+        Operator::UnionAll { inputs, columns } => {
+            let kept: Vec<bool> = columns.iter().map(|c| needed.contains(c)).collect();
+            let keep = |ids: &mut Vec<ColumnId>| {
+                let mut flags = kept.iter();
+                ids.retain(|_| flags.next().copied().unwrap_or(true));
+            };
+            keep(columns);
+            inputs.iter_mut().for_each(|i| keep(&mut i.1));
+        }
+        _ => {}
+    }
+    needed.extend(op.reads());
+    for input in op.inputs_mut() {
+        below(input, needed);
+    }
+    if let Operator::Map { input, expressions } = op
+        && expressions.is_empty()
+    {
+        *op = take(input);
+    }
+}

@@ -1,0 +1,535 @@
+//! The general case (Neumann and Kemper, Unnesting Arbitrary Queries): a tree that depends on outer columns is computed
+//! for the *domain*, the distinct values of those columns among the outer rows. The domain is pushed down the tree
+//! until nothing below depends on it, and is joined there; everything above carries its columns along.
+//!
+//! With guards the domain holds only the values of outer rows that pass them, and also stands below everything that
+//! may fail: for an empty domain nothing is computed.
+
+use super::Unnesting;
+use super::rename::{Names, copied, rename_in, renamed};
+use crate::can_fail::may_fail;
+use crate::pushdown::take;
+use frazil_plan::subquery::free_columns;
+use frazil_plan::{
+    AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId,
+};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+
+/// The distinct values of outer columns.
+pub struct Domain {
+    /// The outer columns.
+    of: Vec<ColumnId>,
+    /// How each reading of it comes to its rows.
+    source: Source,
+    /// Whether it stands below what may fail too.
+    guards: bool,
+    /// How often it is read.
+    readings: usize,
+}
+
+enum Source {
+    /// A shared subplan with one column for each outer one.
+    Shared(SharedId, Vec<ColumnId>),
+    /// A tree that depends on columns still further out: each reading is a copy.
+    Copies(Box<Operator>, Vec<ColumnId>),
+}
+
+/// A tree computed for each row of a domain, and the columns in it that stand for the outer ones.
+pub struct Dependent {
+    /// The tree.
+    pub op: Operator,
+    /// The domain's column by the outer one.
+    pub names: Names,
+}
+
+/// A join's kind and conditions.
+struct Parts {
+    kind: JoinKind,
+    null_aware: bool,
+    /// Its keys as equalities.
+    equal: Vec<Expr>,
+    conditions: Vec<Expr>,
+}
+
+impl Parts {
+    fn rename(&mut self, names: &Names) {
+        let all = self.equal.iter_mut().chain(&mut self.conditions);
+        all.for_each(|e| rename_in(e, names));
+    }
+}
+
+/// Whether any expression of a tree may fail.
+pub fn tree_may_fail(op: &Operator, columns: &Columns) -> bool {
+    op.expressions().into_iter().any(|e| may_fail(e, columns))
+        || op.inputs().into_iter().any(|i| tree_may_fail(i, columns))
+}
+
+impl Unnesting<'_> {
+    /// The domain of the columns that `inner` takes from `outer`, of rows that pass the guards. `outer` may be shared
+    /// from here on.
+    pub fn domain(&mut self, outer: &mut Operator, inner: &Operator, guards: &[Expr]) -> Domain {
+        let visible = outer.visible();
+        let free = free_columns(inner);
+        let of: Vec<ColumnId> = visible.into_iter().filter(|c| free.contains(c)).collect();
+        let (rows, names) = self.second_reading(outer);
+        let guards = guards.iter().map(|g| renamed(g.clone(), &names));
+        let guarded = guards.len() > 0;
+        let rows = super::filtered(rows, guards.collect());
+        let mut groups = Vec::new();
+        for id in &of {
+            let e = renamed(Expr::column(*id, self.columns), &names);
+            let label = self.columns[*id].label.clone();
+            groups.push((self.columns.add(label, e.ty, e.nullable), e));
+        }
+        let ids: Vec<ColumnId> = groups.iter().map(|g| g.0).collect();
+        let input = Box::new(rows);
+        let tree = match groups.is_empty() {
+            true => Operator::Limit {
+                input,
+                limit: Some(RowCount::Constant(1)),
+                offset: RowCount::Constant(0),
+            },
+            false => Operator::Aggregate {
+                input,
+                groups,
+                aggregates: vec![],
+            },
+        };
+        let source = match free_columns(&tree).is_empty() {
+            true => {
+                self.shared.push(tree);
+                Source::Shared(SharedId(self.shared.len() - 1), ids)
+            }
+            false => Source::Copies(Box::new(tree), ids),
+        };
+        Domain {
+            of,
+            source,
+            guards: guarded,
+            readings: 0,
+        }
+    }
+
+    /// The rows of a tree once more, and their columns by the tree's. What is cheap or depends on columns further out
+    /// is computed twice, anything else is shared.
+    pub fn second_reading(&mut self, op: &mut Operator) -> (Operator, Names) {
+        let (copy, names) = copied(op, self.columns);
+        if is_cheap(op) || !free_columns(op).is_empty() {
+            return (copy, names);
+        }
+        let visible = op.visible();
+        self.shared.push(copy);
+        let id = SharedId(self.shared.len() - 1);
+        *op = Operator::Shared {
+            id,
+            columns: visible.iter().map(|c| (*c, names[c])).collect(),
+        };
+        copied(op, self.columns)
+    }
+
+    fn reading(&mut self, domain: &mut Domain) -> Dependent {
+        domain.readings += 1;
+        let (op, ids) = match &domain.source {
+            Source::Shared(id, stored) => {
+                let mut made = Vec::new();
+                for column in stored {
+                    let info = self.columns[*column].clone();
+                    made.push((self.columns.add(info.label, info.ty, info.nullable), *column));
+                }
+                let ids = made.iter().map(|m| m.0).collect();
+                (
+                    Operator::Shared {
+                        id: *id,
+                        columns: made,
+                    },
+                    ids,
+                )
+            }
+            Source::Copies(tree, ids) => {
+                let (copy, names) = copied(tree, self.columns);
+                (copy, ids.iter().map(|id| names[id]).collect::<Vec<_>>())
+            }
+        };
+        let names = domain.of.iter().copied().zip(ids).collect();
+        Dependent { op, names }
+    }
+
+    /// A domain that is read once need not be shared.
+    fn settle(&mut self, op: &mut Operator, domain: &Domain) {
+        let Source::Shared(id, _) = domain.source else {
+            return;
+        };
+        if domain.readings != 1 || id.0 + 1 != self.shared.len() {
+            return;
+        }
+        if let Some(tree) = self.shared.pop() {
+            put_in_place(op, id, tree, self.columns);
+        }
+    }
+
+    /// A tree that depends on the domain, computed for each of its rows.
+    pub fn for_domain(&mut self, op: Operator, mut domain: Domain) -> Result<Dependent> {
+        let mut out = self.depend(op, &mut domain)?;
+        self.settle(&mut out.op, &domain);
+        Ok(out)
+    }
+
+    fn depends(&self, op: &Operator, domain: &Domain) -> bool {
+        let free = free_columns(op);
+        domain.of.iter().any(|c| free.contains(c)) || domain.guards && tree_may_fail(op, self.columns)
+    }
+
+    fn depend(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
+        if !self.depends(&op, domain) {
+            return Ok(self.crossed(op, domain));
+        }
+        match op {
+            Operator::Filter { input, predicate } => {
+                let mut out = self.depend(*input, domain)?;
+                out.op = super::filtered(out.op, vec![renamed(predicate, &out.names)]);
+                Ok(out)
+            }
+            Operator::Map { input, expressions } => {
+                let mut out = self.depend(*input, domain)?;
+                let names = &out.names;
+                let rename = |(id, e)| (id, renamed(e, names));
+                let expressions = expressions.into_iter().map(rename).collect();
+                out.op = super::mapped(out.op, expressions);
+                Ok(out)
+            }
+            Operator::Join { .. } => self.depend_join(crate::pushdown::normalized(op), domain),
+            Operator::Aggregate { .. } => self.depend_aggregate(op, domain),
+            Operator::Sort { .. } | Operator::Limit { .. } | Operator::TopPerGroup { .. } => {
+                self.depend_limit(op, domain)
+            }
+            Operator::UnionAll { inputs, columns } => self.depend_union(inputs, columns, domain),
+            Operator::Values { columns, rows } => self.depend_values(columns, rows, domain),
+            other => Ok(self.crossed(other, domain)),
+        }
+    }
+
+    /// Every row of a tree for every row of the domain.
+    fn crossed(&mut self, op: Operator, domain: &mut Domain) -> Dependent {
+        let Dependent { op: build, names } = self.reading(domain);
+        let op = super::join(JoinKind::Inner, build, op, vec![]);
+        Dependent { op, names }
+    }
+
+    /// Conditions that two trees are of one row of the domain.
+    fn pairs_of_row(&self, left: &Names, right: &Names, domain: &Domain) -> Vec<Expr> {
+        let column = |id: ColumnId| Expr::column(id, self.columns);
+        let pairs = domain.of.iter().map(|id| (left[id], right[id]));
+        pairs.map(|(l, r)| super::same(column(l), column(r))).collect()
+    }
+
+    fn depend_join(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
+        let Operator::Join {
+            kind,
+            build,
+            probe,
+            keys,
+            residual,
+            null_aware,
+        } = op
+        else {
+            return Err(Error::internal("not a join"));
+        };
+        let (in_build, in_probe) = (self.depends(&build, domain), self.depends(&probe, domain));
+        let own = |e: &Expr| !reads(e, &domain.of);
+        if null_aware && !in_build && keys.iter().all(|k| own(&k.0)) && residual.iter().all(own) {
+            // NOT IN stays one.
+            let mut out = self.depend(*probe, domain)?;
+            let keys = keys.into_iter().map(|(b, p)| (b, renamed(p, &out.names)));
+            out.op = Operator::Join {
+                kind,
+                build,
+                probe: Box::new(out.op),
+                keys: keys.collect(),
+                residual,
+                null_aware,
+            };
+            return Ok(out);
+        }
+        let equal = keys.into_iter().map(|(b, p)| super::compare(CompareOp::Eq, b, p));
+        let mut parts = Parts {
+            kind,
+            null_aware,
+            equal: equal.collect(),
+            conditions: residual.into_iter().flat_map(Expr::into_conjuncts).collect(),
+        };
+        if kind == JoinKind::Inner && in_build && !in_probe {
+            let mut out = self.depend(*build, domain)?;
+            parts.rename(&out.names);
+            out.op = self.rejoined(out.op, *probe, parts)?;
+            return Ok(out);
+        }
+        let probe = self.depend(*probe, domain)?;
+        parts.rename(&probe.names);
+        if !in_build && kind != JoinKind::FullOuter {
+            let op = self.rejoined(*build, probe.op, parts)?;
+            return Ok(Dependent {
+                op,
+                names: probe.names,
+            });
+        }
+        let build = self.depend(*build, domain)?;
+        let pairs = self.pairs_of_row(&build.names, &probe.names, domain);
+        parts.conditions.splice(0..0, pairs);
+        let op = self.rejoined(build.op, probe.op, parts)?;
+        match kind {
+            JoinKind::FullOuter => Ok(self.of_either_side(op, &build.names, &probe.names)),
+            _ => Ok(Dependent {
+                op,
+                names: probe.names,
+            }),
+        }
+    }
+
+    /// A join put together again.
+    fn rejoined(&mut self, build: Operator, probe: Operator, parts: Parts) -> Result<Operator> {
+        let Parts {
+            kind,
+            null_aware,
+            equal,
+            mut conditions,
+        } = parts;
+        match (null_aware, kind) {
+            (true, JoinKind::ProbeMark(mark)) => {
+                let condition = Expr::conjunction(equal)
+                    .ok_or_else(|| Error::internal("a null-aware join without a key"))?;
+                return Ok(self.three_valued(mark, build, probe, conditions, condition));
+            }
+            (true, _) => conditions.extend(equal.into_iter().map(super::not_false)),
+            (false, _) => conditions.extend(equal),
+        }
+        Ok(super::join(kind, build, probe, conditions))
+    }
+
+    /// The domain's columns above a full join: those of the side that is there.
+    fn of_either_side(&mut self, op: Operator, build: &Names, probe: &Names) -> Dependent {
+        let (mut names, mut known) = (Names::new(), Vec::new());
+        for (outer, from_probe) in probe {
+            let b = Expr::column(build[outer], self.columns);
+            let p = Expr::column(*from_probe, self.columns);
+            let e = super::case(super::is_null(p.clone()), b, Some(p));
+            let made = self.columns.add("outer", e.ty, true);
+            names.insert(*outer, made);
+            known.push((made, e));
+        }
+        Dependent {
+            op: super::mapped(op, known),
+            names,
+        }
+    }
+
+    fn depend_aggregate(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
+        let Operator::Aggregate {
+            input,
+            mut groups,
+            mut aggregates,
+        } = op
+        else {
+            return Err(Error::internal("not an aggregation"));
+        };
+        let ungrouped = groups.is_empty();
+        let input = self.depend(*input, domain)?;
+        let mut names = Names::new();
+        groups.iter_mut().for_each(|g| rename_in(&mut g.1, &input.names));
+        for call in aggregates.iter_mut().map(|a| &mut a.1) {
+            let parts = call.argument.iter_mut().chain(&mut call.filter);
+            parts.for_each(|e| rename_in(e, &input.names));
+        }
+        for id in &domain.of {
+            let e = Expr::column(input.names[id], self.columns);
+            let label = self.columns[*id].label.clone();
+            let made = self.columns.add(label, e.ty, e.nullable);
+            names.insert(*id, made);
+            groups.push((made, e));
+        }
+        // Without a column of the domain there is one row of it or none: one group or none.
+        if groups.is_empty() {
+            let one = Expr::constant(Value::Bool(true), LogicalType::Boolean);
+            groups.push((self.columns.add("any", LogicalType::Boolean, false), one));
+        }
+        let mut after = Vec::new();
+        for (id, call) in aggregates.iter_mut().filter(|_| ungrouped) {
+            if counts(call.function) {
+                let grouped = self.columns.add("count", call.ty, false);
+                let made = std::mem::replace(id, grouped);
+                after.push((made, super::count_or_zero(grouped, self.columns)));
+            }
+        }
+        let op = Operator::Aggregate {
+            input: Box::new(input.op),
+            groups,
+            aggregates,
+        };
+        if !ungrouped {
+            return Ok(Dependent { op, names });
+        }
+        // Where no row is aggregated there still is a result.
+        let all = self.reading(domain);
+        let same = self.pairs_of_row(&names, &all.names, domain);
+        let op = super::join(JoinKind::ProbeOuter, op, all.op, same);
+        Ok(Dependent {
+            op: super::mapped(op, after),
+            names: all.names,
+        })
+    }
+
+    fn depend_limit(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
+        let (input, mut groups, keys, limit, offset) = match op {
+            Operator::Sort {
+                input,
+                keys,
+                limit,
+                offset,
+            } => (input, vec![], keys, limit, offset),
+            Operator::Limit { input, limit, offset } => (input, vec![], vec![], limit, offset),
+            Operator::TopPerGroup {
+                input,
+                groups,
+                keys,
+                limit,
+                offset,
+            } => (input, groups, keys, limit, offset),
+            _ => return Err(Error::internal("not a limit")),
+        };
+        for e in limit.iter().chain([&offset]).filter_map(RowCount::value) {
+            if reads(e, &domain.of) {
+                return Err(Error::unsupported(
+                    "LIMIT or OFFSET that reads columns of an outer query",
+                ));
+            }
+        }
+        let mut out = self.depend(*input, domain)?;
+        if limit.is_none() && offset.is_zero() {
+            return Ok(out);
+        }
+        groups.extend(domain.of.iter().map(|id| out.names[id]));
+        let input = Box::new(out.op);
+        out.op = match groups.is_empty() {
+            true => Operator::Sort {
+                input,
+                keys,
+                limit,
+                offset,
+            },
+            false => Operator::TopPerGroup {
+                input,
+                groups,
+                keys,
+                limit,
+                offset,
+            },
+        };
+        Ok(out)
+    }
+
+    fn depend_union(
+        &mut self,
+        inputs: Vec<(Operator, Vec<ColumnId>)>,
+        mut columns: Vec<ColumnId>,
+        domain: &mut Domain,
+    ) -> Result<Dependent> {
+        let mut all = Vec::new();
+        for (input, mut from) in inputs {
+            let input = self.depend(input, domain)?;
+            // An input may give an outer column as it is.
+            from.iter_mut()
+                .for_each(|id| *id = input.names.get(id).copied().unwrap_or(*id));
+            from.extend(domain.of.iter().map(|id| input.names[id]));
+            all.push((input.op, from));
+        }
+        let mut names = Names::new();
+        for id in &domain.of {
+            let info = self.columns[*id].clone();
+            let made = self.columns.add(info.label, info.ty, info.nullable);
+            columns.push(made);
+            names.insert(*id, made);
+        }
+        let op = Operator::UnionAll { inputs: all, columns };
+        Ok(Dependent { op, names })
+    }
+
+    /// Rows of expressions over outer columns: one Map over the domain for each.
+    fn depend_values(
+        &mut self,
+        columns: Vec<ColumnId>,
+        rows: Vec<Vec<Expr>>,
+        domain: &mut Domain,
+    ) -> Result<Dependent> {
+        if let [row] = &rows[..] {
+            let Dependent { op, names } = self.reading(domain);
+            let cells = row.iter().map(|e| renamed(e.clone(), &names));
+            let cells = columns.into_iter().zip(cells).collect();
+            let op = super::mapped(op, cells);
+            return Ok(Dependent { op, names });
+        }
+        let mut inputs = Vec::new();
+        for row in rows {
+            inputs.push(self.row_of_values(&columns, row));
+        }
+        self.depend_union(inputs, columns, domain)
+    }
+
+    /// One row of expressions as a tree, with columns of its own for `columns`.
+    pub fn row_of_values(&mut self, columns: &[ColumnId], row: Vec<Expr>) -> (Operator, Vec<ColumnId>) {
+        let mut made = Vec::new();
+        for id in columns {
+            let info = self.columns[*id].clone();
+            made.push(self.columns.add(info.label, info.ty, info.nullable));
+        }
+        let values = Operator::Values {
+            columns: made.clone(),
+            rows: vec![row],
+        };
+        (values, made)
+    }
+}
+
+/// Whether an aggregate is 0 over no rows; all others are NULL.
+pub fn counts(function: AggregateFunction) -> bool {
+    matches!(function, AggregateFunction::Count | AggregateFunction::CountRows)
+}
+
+fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
+    e.columns_read().iter().any(|c| ids.contains(c))
+}
+
+/// Whether reading a tree's table twice costs no more than keeping its rows.
+fn is_cheap(op: &Operator) -> bool {
+    match op {
+        Operator::Scan { .. } | Operator::Shared { .. } => true,
+        Operator::Values { rows, .. } => rows.len() <= 1,
+        Operator::Filter { input, predicate } => is_simple(predicate) && is_cheap(input),
+        Operator::Map { input, expressions } => {
+            expressions.iter().all(|(_, e)| is_simple(e)) && is_cheap(input)
+        }
+        _ => false,
+    }
+}
+
+fn is_simple(e: &Expr) -> bool {
+    !matches!(e.kind, ExprKind::VectorFunction(..)) && e.children().into_iter().all(is_simple)
+}
+
+/// Puts a subplan where it is read.
+fn put_in_place(op: &mut Operator, id: SharedId, tree: Operator, columns: &mut Columns) {
+    fn find(op: &mut Operator, id: SharedId) -> Option<&mut Operator> {
+        if matches!(op, Operator::Shared { id: read, .. } if *read == id) {
+            return Some(op);
+        }
+        op.inputs_mut().into_iter().find_map(|input| find(input, id))
+    }
+    let Some(place) = find(op, id) else {
+        return;
+    };
+    let Operator::Shared { columns: read, .. } = take(place) else {
+        return;
+    };
+    let names = read
+        .into_iter()
+        .map(|(made, stored)| (made, Expr::column(stored, columns)));
+    *place = super::mapped(tree, names.collect());
+}

@@ -1,0 +1,538 @@
+//! Subqueries and dependent joins become joins without outer references.
+//!
+//! From the inside out: a subquery's own subqueries go first, then it is joined with the rows around it. What an
+//! expression asked of it becomes a column of that join:
+//!
+//! - EXISTS, IN, ANY as a conjunct of a filter: semi join; negated: anti join, which asks that the condition is false;
+//! - the same anywhere else: mark join, whose column stands for the predicate; where the condition may be unknown, one
+//!   mark for true and one for unknown;
+//! - a scalar subquery: outer join on groups, each with one row. Aggregates of no rows are put in where no group
+//!   matches (count: 0). What gives several rows is aggregated too: the value and how many there are, so that error
+//!   21000 is raised where the value is read, and nowhere else. An uncorrelated one is computed once for the plan.
+//!
+//! [`lift`] finds the simple correlations, [`domain`] serves all others. The result is as naive as what was bound:
+//! join conditions are residuals until predicates are pushed down.
+
+mod domain;
+mod lift;
+mod places;
+mod rename;
+mod scalar;
+
+use crate::pushdown::take;
+use frazil_plan::subquery::{free_columns, has_subquery};
+use frazil_plan::{
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, SharedId, Statistics, Subquery,
+    SubqueryKind,
+};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+use lift::Wanted;
+
+/// Unnests all subqueries of a plan. Errors: 0A000 for LIMIT of an outer column.
+pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
+    // What base columns hold tells which expressions cannot fail.
+    let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
+    for tree in trees.chain([&plan.root]) {
+        bounds_of_scans(tree, &mut plan.columns, statistics);
+    }
+    let (mut shared, mut moved) = (Vec::new(), Vec::new());
+    let mut unnesting = Unnesting {
+        columns: &mut plan.columns,
+        subqueries: &mut Vec::new(),
+        shared: &mut shared,
+    };
+    // What a tree comes to share goes in front of it.
+    for mut tree in std::mem::take(&mut plan.shared) {
+        rename::move_shared(&mut tree, &moved);
+        let tree = unnesting.tree(tree)?;
+        moved.push(SharedId(unnesting.shared.len()));
+        unnesting.shared.push(tree);
+    }
+    for i in 0..plan.subqueries.len() {
+        let mut tree = take(&mut plan.subqueries[i].0);
+        rename::move_shared(&mut tree, &moved);
+        let tree = unnesting.tree(tree)?;
+        plan.subqueries[i].0 = tree;
+    }
+    unnesting.subqueries = &mut plan.subqueries;
+    rename::move_shared(&mut plan.root, &moved);
+    let root = unnesting.tree(take(&mut plan.root))?;
+    plan.root = root;
+    plan.shared = shared;
+    Ok(())
+}
+
+/// Sets the bounds of the columns of tables, those of subqueries among them.
+fn bounds_of_scans(op: &Operator, columns: &mut Columns, statistics: &dyn Statistics) {
+    fn inside(e: &Expr, columns: &mut Columns, statistics: &dyn Statistics) {
+        if let ExprKind::Subquery(subquery) = &e.kind {
+            bounds_of_scans(&subquery.root, columns, statistics);
+        }
+        for child in e.children() {
+            inside(child, columns, statistics);
+        }
+    }
+    if let Operator::Scan {
+        table, columns: read, ..
+    } = op
+    {
+        for (id, position) in read {
+            columns[*id].bounds = statistics.bounds(*table, *position);
+        }
+    }
+    for e in op.expressions() {
+        inside(e, columns, statistics);
+    }
+    for input in op.inputs() {
+        bounds_of_scans(input, columns, statistics);
+    }
+}
+
+/// What is rewritten.
+struct Unnesting<'a> {
+    columns: &'a mut Columns,
+    subqueries: &'a mut Vec<(Operator, ColumnId)>,
+    shared: &'a mut Vec<Operator>,
+}
+
+/// Rows for which an expression is computed, and what holds wherever it is.
+struct Site {
+    /// The rows, with what subqueries added to them.
+    op: Operator,
+    /// Conditions on them. What may fail is computed for rows that pass them all.
+    guards: Vec<Expr>,
+}
+
+/// A subquery's rows in a form that a join takes: conditions tie them to the outer rows.
+struct Tied {
+    op: Operator,
+    conjuncts: Vec<Expr>,
+}
+
+/// Whether a predicate stands as it is or below NOT.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Plain,
+    Negated,
+}
+
+impl Unnesting<'_> {
+    /// A tree without subqueries and dependent joins.
+    fn tree(&mut self, mut op: Operator) -> Result<Operator> {
+        for input in op.inputs_mut() {
+            let tree = self.tree(take(input))?;
+            *input = tree;
+        }
+        if let Operator::DependentJoin { .. } = op {
+            return self.lateral(op);
+        }
+        if matches!(op, Operator::Sort { .. } | Operator::Limit { .. }) {
+            op = self.operator(op)?;
+            self.look_up_row_counts(&mut op);
+            return Ok(op);
+        }
+        if !op.expressions().into_iter().any(has_subquery) {
+            return Ok(op);
+        }
+        self.operator(op)
+    }
+
+    fn lateral(&mut self, op: Operator) -> Result<Operator> {
+        let Operator::DependentJoin {
+            outer,
+            inner,
+            condition,
+            keep_outer,
+        } = op
+        else {
+            return Err(Error::internal("not a dependent join"));
+        };
+        let (kind, mut outer) = match keep_outer {
+            true => (JoinKind::ProbeOuter, *outer),
+            false => (JoinKind::Inner, *outer),
+        };
+        let Tied {
+            op: inner,
+            mut conjuncts,
+        } = self.tied(&mut outer, *inner, Wanted::Rows, &[])?;
+        conjuncts.extend(condition.into_iter().flat_map(Expr::into_conjuncts));
+        let op = join(kind, inner, outer, conjuncts);
+        match op.expressions().into_iter().any(has_subquery) {
+            true => self.operator(op),
+            false => Ok(op),
+        }
+    }
+
+    /// Rows of a tree without references to `outer`.
+    fn tied(
+        &mut self,
+        outer: &mut Operator,
+        inner: Operator,
+        wanted: Wanted,
+        guards: &[Expr],
+    ) -> Result<Tied> {
+        let free = free_columns(&inner);
+        let depends = outer.visible().iter().any(|c| free.contains(c));
+        let guarded = !guards.is_empty() && domain::tree_may_fail(&inner, self.columns);
+        if !depends && !guarded {
+            return Ok(Tied {
+                op: inner,
+                conjuncts: vec![],
+            });
+        }
+        if !guarded && let Some(lifted) = lift::lift(&inner, wanted, self.columns) {
+            return Ok(Tied {
+                op: lifted.op,
+                conjuncts: lifted.conjuncts,
+            });
+        }
+        let domain = self.domain(outer, &inner, guards);
+        let dependent = self.for_domain(inner, domain)?;
+        let conjuncts = (dependent.names.iter())
+            .map(|(outer, made)| {
+                let (made, outer) = (
+                    Expr::column(*made, self.columns),
+                    Expr::column(*outer, self.columns),
+                );
+                same(made, outer)
+            })
+            .collect();
+        Ok(Tied {
+            op: dependent.op,
+            conjuncts,
+        })
+    }
+
+    /// Rows for which a conjunct with a subquery in it is true.
+    fn conjunct(&mut self, op: Operator, e: Expr) -> Result<Operator> {
+        let (mut e, mut sign) = (e, Sign::Plain);
+        while let ExprKind::Not(inner) = e.kind {
+            e = *inner;
+            sign = match sign {
+                Sign::Plain => Sign::Negated,
+                Sign::Negated => Sign::Plain,
+            };
+        }
+        match e.kind {
+            ExprKind::Subquery(subquery) if subquery.kind != SubqueryKind::Scalar => {
+                self.semi(op, *subquery, sign)
+            }
+            ExprKind::And(parts) if sign == Sign::Plain => {
+                parts.into_iter().try_fold(op, |op, part| self.conjunct(op, part))
+            }
+            kind => {
+                let e = Expr { kind, ..e };
+                let e = if sign == Sign::Negated { not(e) } else { e };
+                let mut site = Site { op, guards: vec![] };
+                let e = self.expression(&mut site, e)?;
+                Ok(filtered(site.op, vec![e]))
+            }
+        }
+    }
+
+    /// A subquery's tree without subqueries, and the condition asked of its rows. A condition that holds subqueries
+    /// itself is computed in the tree.
+    fn asked(&mut self, subquery: Subquery) -> Result<(Operator, Option<Expr>)> {
+        let Subquery { kind, mut root, .. } = subquery;
+        let mut condition = match kind {
+            SubqueryKind::Any(condition) => Some(condition),
+            SubqueryKind::Scalar | SubqueryKind::Exists => None,
+        };
+        if let Some(e) = &mut condition
+            && has_subquery(e)
+        {
+            let id = self.columns.add("any", LogicalType::Boolean, true);
+            let computed = std::mem::replace(e, Expr::column(id, self.columns));
+            root = mapped(root, vec![(id, computed)]);
+        }
+        Ok((self.tree(root)?, condition))
+    }
+
+    fn semi(&mut self, mut op: Operator, subquery: Subquery, sign: Sign) -> Result<Operator> {
+        let (root, condition) = self.asked(subquery)?;
+        if condition.is_none() {
+            let Some(root) = existing(root) else {
+                let kept = matches!(sign, Sign::Plain);
+                return Ok(filtered(op, vec![boolean(kept)]));
+            };
+            return self.exists(op, root, sign);
+        }
+        let condition = condition.unwrap_or_else(|| boolean(true));
+        if self.gives_one_row(&root) {
+            let mut site = Site { op, guards: vec![] };
+            let e = self.of_one_row(&mut site, root, condition)?;
+            let e = if sign == Sign::Negated { not(e) } else { e };
+            return Ok(filtered(site.op, vec![e]));
+        }
+        let Tied {
+            op: inner,
+            mut conjuncts,
+        } = self.tied(&mut op, root, Wanted::Existence, &[])?;
+        if sign == Sign::Plain {
+            conjuncts.extend(condition.into_conjuncts());
+            return Ok(join(JoinKind::ProbeSemi, inner, op, conjuncts));
+        }
+        if conjuncts.is_empty()
+            && condition.nullable
+            && let Some(key) = null_aware_key(&condition, &inner)
+        {
+            return Ok(null_aware(JoinKind::ProbeAnti, inner, op, key));
+        }
+        conjuncts.push(not_false(condition));
+        Ok(join(JoinKind::ProbeAnti, inner, op, conjuncts))
+    }
+
+    fn exists(&mut self, mut op: Operator, root: Operator, sign: Sign) -> Result<Operator> {
+        let Tied { op: inner, conjuncts } = self.tied(&mut op, root, Wanted::Existence, &[])?;
+        let inner = if conjuncts.is_empty() {
+            first_row(inner)
+        } else {
+            inner
+        };
+        let kind = match sign {
+            Sign::Plain => JoinKind::ProbeSemi,
+            Sign::Negated => JoinKind::ProbeAnti,
+        };
+        Ok(join(kind, inner, op, conjuncts))
+    }
+
+    /// A subquery in an expression: the expression that stands for it over the site's rows.
+    fn value(&mut self, site: &mut Site, subquery: Subquery) -> Result<Expr> {
+        if subquery.kind == SubqueryKind::Scalar {
+            return self.scalar(site, subquery);
+        }
+        let (root, condition) = self.asked(subquery)?;
+        match condition {
+            None => self.exists_value(site, root),
+            Some(condition) => self.any_value(site, root, condition),
+        }
+    }
+
+    fn exists_value(&mut self, site: &mut Site, root: Operator) -> Result<Expr> {
+        let Some(root) = existing(root) else {
+            return Ok(boolean(true));
+        };
+        let Tied { op, mut conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
+        let inner = if conjuncts.is_empty() { first_row(op) } else { op };
+        self.guard(&mut conjuncts, &site.guards);
+        let mark = self.columns.add("exists", LogicalType::Boolean, false);
+        site.op = join(JoinKind::ProbeMark(mark), inner, take(&mut site.op), conjuncts);
+        Ok(Expr::column(mark, self.columns))
+    }
+
+    fn any_value(&mut self, site: &mut Site, root: Operator, condition: Expr) -> Result<Expr> {
+        if self.gives_one_row(&root) {
+            return self.of_one_row(site, root, condition);
+        }
+        let Tied { op: inner, conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
+        let outer = take(&mut site.op);
+        let mark = self.columns.add("any", LogicalType::Boolean, condition.nullable);
+        let fails = !site.guards.is_empty() && crate::can_fail::may_fail(&condition, self.columns);
+        if conjuncts.is_empty()
+            && !fails
+            && condition.nullable
+            && let Some(key) = null_aware_key(&condition, &inner)
+        {
+            site.op = null_aware(JoinKind::ProbeMark(mark), inner, outer, key);
+        } else {
+            let mut conjuncts = conjuncts;
+            if fails {
+                conjuncts.splice(0..0, site.guards.iter().cloned());
+            }
+            self.guard(&mut conjuncts, &site.guards);
+            site.op = self.three_valued(mark, inner, outer, conjuncts, condition);
+        }
+        Ok(Expr::column(mark, self.columns))
+    }
+
+    /// Lets conditions that may fail be asked only where the guards hold.
+    fn guard(&self, conjuncts: &mut Vec<Expr>, guards: &[Expr]) {
+        if conjuncts
+            .iter()
+            .any(|e| crate::can_fail::may_fail(e, self.columns))
+        {
+            conjuncts.splice(0..0, guards.iter().cloned());
+        }
+    }
+
+    /// Adds to each outer row whether `condition` is true for any inner row with which the conjuncts hold: NULL where
+    /// it is true for none and unknown for one.
+    fn three_valued(
+        &mut self,
+        mark: ColumnId,
+        mut inner: Operator,
+        outer: Operator,
+        conjuncts: Vec<Expr>,
+        condition: Expr,
+    ) -> Operator {
+        let with = |e: Expr| conjuncts.iter().cloned().chain([e]).collect::<Vec<_>>();
+        if !condition.nullable {
+            return join(JoinKind::ProbeMark(mark), inner, outer, with(condition));
+        }
+        let (again, names) = self.second_reading(&mut inner);
+        let mut flag = |label: &str| self.columns.add(label, LogicalType::Boolean, false);
+        let (yes, unknown) = (flag("true"), flag("unknown"));
+        let unknowns = with(is_null(condition.clone()));
+        let unknowns = unknowns.into_iter().map(|e| rename::renamed(e, &names));
+        let op = join(JoinKind::ProbeMark(yes), inner, outer, with(condition));
+        let op = join(JoinKind::ProbeMark(unknown), again, op, unknowns.collect());
+        let null = Expr::constant(Value::Null, LogicalType::Boolean);
+        let (yes, unknown) = (
+            Expr::column(yes, self.columns),
+            Expr::column(unknown, self.columns),
+        );
+        let e = case(
+            yes,
+            boolean(true),
+            Some(case(unknown, null, Some(boolean(false)))),
+        );
+        mapped(op, vec![(mark, e)])
+    }
+}
+
+/// What has a row exactly where the tree has one, but computes less; `None` where there always is a row.
+fn existing(op: Operator) -> Option<Operator> {
+    match op {
+        Operator::Map { input, .. } => existing(*input),
+        Operator::Sort {
+            input, limit, offset, ..
+        }
+        | Operator::Limit {
+            input, limit, offset, ..
+        } if offset.is_zero() && limit.as_ref().is_none_or(at_least_one) => existing(*input),
+        Operator::Aggregate { input, groups, .. } => match groups.is_empty() {
+            true => None,
+            false => existing(*input),
+        },
+        other => Some(other),
+    }
+}
+
+fn at_least_one(limit: &RowCount) -> bool {
+    limit.constant().is_some_and(|n| n > 0)
+}
+
+fn first_row(op: Operator) -> Operator {
+    Operator::Limit {
+        input: Box::new(op),
+        limit: Some(RowCount::Constant(1)),
+        offset: RowCount::Constant(0),
+    }
+}
+
+/// The key, inner side first, of a condition `inner = outer` that may be unknown.
+fn null_aware_key(condition: &Expr, inner: &Operator) -> Option<(Expr, Expr)> {
+    let ExprKind::Compare(CompareOp::Eq, l, r) = &condition.kind else {
+        return None;
+    };
+    let own = inner.visible();
+    let within = |e: &Expr| e.columns_read().iter().all(|c| own.contains(c));
+    let without = |e: &Expr| !e.columns_read().iter().any(|c| own.contains(c));
+    let (inner, outer) = match (within(l) && without(r), within(r) && without(l)) {
+        (true, _) => (l, r),
+        (_, true) => (r, l),
+        _ => return None,
+    };
+    let pair = ((**inner).clone(), (**outer).clone());
+    Some(crate::pushdown::same_native(pair.0, pair.1))
+}
+
+fn null_aware(kind: JoinKind, build: Operator, probe: Operator, key: (Expr, Expr)) -> Operator {
+    Operator::Join {
+        kind,
+        build: Box::new(build),
+        probe: Box::new(probe),
+        keys: vec![key],
+        residual: None,
+        null_aware: true,
+    }
+}
+
+/// A join on a conjunction.
+fn join(kind: JoinKind, build: Operator, probe: Operator, conjuncts: Vec<Expr>) -> Operator {
+    let conjuncts = conjuncts.into_iter().flat_map(Expr::into_conjuncts).collect();
+    Operator::Join {
+        kind,
+        build: Box::new(build),
+        probe: Box::new(probe),
+        keys: vec![],
+        residual: Expr::conjunction(conjuncts),
+        null_aware: false,
+    }
+}
+
+/// A Map above `op`, if there is anything to compute.
+fn mapped(op: Operator, expressions: Vec<(ColumnId, Expr)>) -> Operator {
+    if expressions.is_empty() {
+        return op;
+    }
+    Operator::Map {
+        input: Box::new(op),
+        expressions,
+    }
+}
+
+/// A Filter above `op`, if there is anything to ask.
+fn filtered(op: Operator, conjuncts: Vec<Expr>) -> Operator {
+    let conjuncts = conjuncts.into_iter().flat_map(Expr::into_conjuncts).collect();
+    match Expr::conjunction(conjuncts) {
+        Some(predicate) => Operator::Filter {
+            input: Box::new(op),
+            predicate,
+        },
+        None => op,
+    }
+}
+
+fn boolean(value: bool) -> Expr {
+    Expr::constant(Value::Bool(value), LogicalType::Boolean)
+}
+
+fn not(e: Expr) -> Expr {
+    let nullable = e.nullable;
+    Expr::boolean(ExprKind::Not(Box::new(e)), nullable)
+}
+
+fn is_null(e: Expr) -> Expr {
+    Expr::boolean(ExprKind::IsNull(Box::new(e)), false)
+}
+
+fn compare(op: CompareOp, l: Expr, r: Expr) -> Expr {
+    let nullable = l.nullable || r.nullable;
+    Expr::boolean(ExprKind::Compare(op, Box::new(l), Box::new(r)), nullable)
+}
+
+/// Equality for which NULL equals NULL.
+fn same(l: Expr, r: Expr) -> Expr {
+    let kind = ExprKind::Distinct {
+        left: Box::new(l),
+        right: Box::new(r),
+        negated: true,
+    };
+    Expr::boolean(kind, false)
+}
+
+fn case(condition: Expr, then: Expr, otherwise: Option<Expr>) -> Expr {
+    let nullable = then.nullable || otherwise.as_ref().is_none_or(|e| e.nullable);
+    let ty = then.ty;
+    let kind = ExprKind::Case {
+        branches: vec![(condition, then)],
+        otherwise: otherwise.map(Box::new),
+    };
+    Expr::new(kind, ty, nullable)
+}
+
+/// True where a condition is true or unknown, false elsewhere.
+fn not_false(e: Expr) -> Expr {
+    if !e.nullable {
+        return e;
+    }
+    case(not(e), boolean(false), Some(boolean(true)))
+}
+
+/// A grouped count where there may be no group.
+fn count_or_zero(count: ColumnId, columns: &Columns) -> Expr {
+    let e = Expr::column(count, columns);
+    let zero = Expr::constant(Value::Int(0), e.ty);
+    case(is_null(e.clone()), zero, Some(e))
+}

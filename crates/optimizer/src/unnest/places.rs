@@ -1,0 +1,451 @@
+//! The places where a subquery may stand: every expression of every operator.
+
+use super::rename::copied;
+use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
+use crate::can_fail::may_fail;
+use crate::pushdown::{normalized, take};
+use frazil_plan::subquery::has_subquery;
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+use std::collections::HashSet;
+
+impl Unnesting<'_> {
+    /// An operator whose own expressions hold subqueries, its inputs done.
+    pub(super) fn operator(&mut self, op: Operator) -> Result<Operator> {
+        match op {
+            Operator::Filter { input, predicate } => {
+                let (nested, plain): (Vec<_>, Vec<_>) =
+                    predicate.into_conjuncts().into_iter().partition(has_subquery);
+                let op = filtered(*input, plain);
+                nested.into_iter().try_fold(op, |op, e| self.conjunct(op, e))
+            }
+            Operator::Map { input, expressions } => self.map(*input, expressions),
+            Operator::Join { .. } => self.join_condition(normalized(op)),
+            Operator::Aggregate {
+                input,
+                groups,
+                aggregates,
+            } => self.aggregate(*input, groups, aggregates),
+            Operator::Values { columns, rows } => self.values(columns, rows),
+            Operator::Sort {
+                input,
+                keys,
+                mut limit,
+                mut offset,
+            } => {
+                self.row_counts(&mut limit, &mut offset)?;
+                Ok(Operator::Sort {
+                    input,
+                    keys,
+                    limit,
+                    offset,
+                })
+            }
+            Operator::Limit {
+                input,
+                mut limit,
+                mut offset,
+            } => {
+                self.row_counts(&mut limit, &mut offset)?;
+                Ok(Operator::Limit { input, limit, offset })
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn map(&mut self, input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Result<Operator> {
+        let mut site = Site {
+            op: input,
+            guards: vec![],
+        };
+        let mut ready = Vec::new();
+        for (id, e) in expressions {
+            if has_subquery(&e) {
+                // It may read what was computed before it.
+                site.op = mapped(take(&mut site.op), std::mem::take(&mut ready));
+                let e = self.expression(&mut site, e)?;
+                ready.push((id, e));
+            } else {
+                ready.push((id, e));
+            }
+        }
+        Ok(mapped(site.op, ready))
+    }
+
+    /// Subqueries in groups, arguments and filters are computed below.
+    fn aggregate(
+        &mut self,
+        input: Operator,
+        mut groups: Vec<(ColumnId, Expr)>,
+        mut aggregates: Vec<(ColumnId, AggregateCall)>,
+    ) -> Result<Operator> {
+        let mut site = Site {
+            op: input,
+            guards: vec![],
+        };
+        for e in groups.iter_mut().map(|g| &mut g.1) {
+            self.below(&mut site, e)?;
+        }
+        for call in aggregates.iter_mut().map(|a| &mut a.1) {
+            if let Some(filter) = &mut call.filter {
+                self.below(&mut site, filter)?;
+            }
+            // The argument is computed for rows that pass the filter.
+            site.guards.extend(call.filter.clone());
+            if let Some(argument) = &mut call.argument {
+                let nested = has_subquery(argument);
+                self.in_place(&mut site, argument)?;
+                if nested && may_fail(argument, self.columns) && call.filter.is_some() {
+                    let e = take_expression(argument);
+                    *argument = self.guarded(&site, e);
+                }
+            }
+            site.guards.clear();
+        }
+        Ok(Operator::Aggregate {
+            input: Box::new(site.op),
+            groups,
+            aggregates,
+        })
+    }
+
+    /// Replaces an expression with subqueries by a column computed below.
+    fn below(&mut self, site: &mut Site, e: &mut Expr) -> Result<()> {
+        if !has_subquery(e) {
+            return Ok(());
+        }
+        let value = self.expression(site, take_expression(e))?;
+        let id = self.columns.add("value", value.ty, value.nullable);
+        *e = Expr::column(id, self.columns);
+        site.op = mapped(take(&mut site.op), vec![(id, value)]);
+        Ok(())
+    }
+
+    fn in_place(&mut self, site: &mut Site, e: &mut Expr) -> Result<()> {
+        if has_subquery(e) {
+            *e = self.expression(site, take_expression(e))?;
+        }
+        Ok(())
+    }
+
+    /// Rows of expressions: each row with a subquery is one of a union.
+    fn values(&mut self, columns: Vec<ColumnId>, rows: Vec<Vec<Expr>>) -> Result<Operator> {
+        let mut inputs = Vec::new();
+        for row in rows {
+            let mut site = Site {
+                op: one_row(),
+                guards: vec![],
+            };
+            let mut cells = Vec::new();
+            for e in row {
+                let e = match has_subquery(&e) {
+                    true => self.expression(&mut site, e)?,
+                    false => e,
+                };
+                cells.push(e);
+            }
+            let made: Vec<ColumnId> = (columns.iter())
+                .map(|id| {
+                    let info = self.columns[*id].clone();
+                    self.columns.add(info.label, info.ty, true)
+                })
+                .collect();
+            let op = mapped(site.op, made.iter().copied().zip(cells).collect());
+            inputs.push((op, made));
+        }
+        Ok(Operator::UnionAll { inputs, columns })
+    }
+
+    fn row_counts(&mut self, limit: &mut Option<RowCount>, offset: &mut RowCount) -> Result<()> {
+        for e in limit.iter_mut().chain([offset]).filter_map(RowCount::value_mut) {
+            let mut site = Site {
+                op: one_row(),
+                guards: vec![],
+            };
+            self.in_place(&mut site, e)?;
+            if !matches!(site.op, Operator::Values { .. }) {
+                *e = self.computed_row_count(site.op, take_expression(e));
+            }
+        }
+        Ok(())
+    }
+
+    /// A number of rows computed once for the plan.
+    pub(super) fn computed_row_count(&mut self, op: Operator, e: Expr) -> Expr {
+        let id = self.columns.add("rows", e.ty, e.nullable);
+        self.computed_once(mapped(op, vec![(id, e)]), id)
+    }
+
+    /// A join whose condition holds subqueries.
+    fn join_condition(&mut self, op: Operator) -> Result<Operator> {
+        let Operator::Join {
+            kind,
+            build,
+            probe,
+            keys,
+            residual,
+            ..
+        } = op
+        else {
+            return Err(Error::internal("not a join"));
+        };
+        let equal = (keys.into_iter()).map(|(b, p)| super::compare(CompareOp::Eq, b, p));
+        let all = equal.chain(residual.into_iter().flat_map(Expr::into_conjuncts));
+        let (nested, mut plain): (Vec<_>, Vec<_>) = all.partition(has_subquery);
+        let (mut build, mut probe) = (*build, *probe);
+        if kind == JoinKind::Inner {
+            let op = join(kind, build, probe, plain);
+            return nested.into_iter().try_fold(op, |op, e| self.conjunct(op, e));
+        }
+        if kind == JoinKind::FullOuter {
+            plain.extend(nested);
+            return self.full_join(build, probe, plain);
+        }
+        for e in nested {
+            let read: HashSet<ColumnId> = e.columns_read().into_iter().collect();
+            let reads = |side: &Operator| side.visible().iter().any(|c| read.contains(c));
+            let site = |side: &mut Operator| Site {
+                op: take(side),
+                guards: vec![],
+            };
+            if !reads(&build) {
+                let mut at = site(&mut probe);
+                plain.push(self.expression(&mut at, e)?);
+                probe = at.op;
+            } else if !reads(&probe) {
+                let mut at = site(&mut build);
+                plain.push(self.expression(&mut at, e)?);
+                build = at.op;
+            } else {
+                self.pairs(&mut build, &mut probe, e, &mut plain)?;
+            }
+        }
+        Ok(join(kind, build, probe, plain))
+    }
+
+    /// A full join as two that keep one side: all pairs and the rest of one side, and the rest of the other.
+    fn full_join(&mut self, build: Operator, probe: Operator, conditions: Vec<Expr>) -> Result<Operator> {
+        let (in_build, in_probe) = (build.visible(), probe.visible());
+        let rest = join(
+            JoinKind::ProbeAnti,
+            probe.clone(),
+            build.clone(),
+            conditions.clone(),
+        );
+        let (rest, rest_names) = copied(&rest, self.columns);
+        let pairs = join(JoinKind::ProbeOuter, build, probe, conditions);
+        let (pairs, pair_names) = copied(&pairs, self.columns);
+        let (pairs, rest) = (self.operator(pairs)?, self.operator(rest)?);
+        let columns: Vec<ColumnId> = in_build.iter().chain(&in_probe).copied().collect();
+        let from_pairs = columns.iter().map(|id| pair_names[id]).collect();
+        let mut from_rest: Vec<ColumnId> = in_build.iter().map(|id| rest_names[id]).collect();
+        let mut nulls = Vec::new();
+        for id in in_probe {
+            let info = self.columns[id].clone();
+            let made = self.columns.add(info.label, info.ty, true);
+            nulls.push((made, Expr::constant(Value::Null, info.ty)));
+            from_rest.push(made);
+        }
+        Ok(Operator::UnionAll {
+            inputs: vec![(pairs, from_pairs), (mapped(rest, nulls), from_rest)],
+            columns,
+        })
+    }
+
+    /// A condition on pairs of rows that holds subqueries: the pairs of values for which it is true are computed apart
+    /// and joined to one side.
+    fn pairs(
+        &mut self,
+        build: &mut Operator,
+        probe: &mut Operator,
+        e: Expr,
+        conditions: &mut Vec<Expr>,
+    ) -> Result<()> {
+        let (b, b_names) = self.second_reading(build);
+        let (p, p_names) = self.second_reading(probe);
+        let read = e.columns_read();
+        let names: super::rename::Names = b_names.into_iter().chain(p_names).collect();
+        let e = super::rename::renamed(e, &names);
+        let op = self.conjunct(join(JoinKind::Inner, b, p, vec![]), e)?;
+        let (mut groups, mut of_build, mut of_probe) = (Vec::new(), Vec::new(), Vec::new());
+        let (in_build, in_probe) = (build.visible(), probe.visible());
+        for id in read {
+            let side = match (in_build.contains(&id), in_probe.contains(&id)) {
+                (true, _) => &mut of_build,
+                (_, true) => &mut of_probe,
+                _ => continue,
+            };
+            let value = Expr::column(names[&id], self.columns);
+            let label = self.columns[id].label.clone();
+            let group = self.columns.add(label, value.ty, value.nullable);
+            groups.push((group, value));
+            side.push(super::same(
+                Expr::column(group, self.columns),
+                Expr::column(id, self.columns),
+            ));
+        }
+        let pairs = Operator::Aggregate {
+            input: Box::new(op),
+            groups,
+            aggregates: vec![],
+        };
+        *build = join(JoinKind::Inner, pairs, take(build), of_build);
+        conditions.extend(of_probe);
+        Ok(())
+    }
+
+    /// An expression over the site's rows without subqueries; what replaces them is added to the rows.
+    pub(super) fn expression(&mut self, site: &mut Site, e: Expr) -> Result<Expr> {
+        if !has_subquery(&e) {
+            return Ok(e);
+        }
+        let Expr {
+            kind,
+            ty,
+            nullable,
+            span,
+        } = e;
+        let depth = site.guards.len();
+        let kind = match kind {
+            ExprKind::Subquery(subquery) => return self.value(site, *subquery),
+            ExprKind::And(parts) => ExprKind::And(self.in_turn(site, parts, not_false)?),
+            ExprKind::Or(parts) => {
+                let open = |e: Expr| not(case(e, super::boolean(true), Some(super::boolean(false))));
+                ExprKind::Or(self.in_turn(site, parts, open)?)
+            }
+            ExprKind::Case { branches, otherwise } => self.branches(site, branches, otherwise)?,
+            ExprKind::Let { column, value, body } => return self.binding(site, column, *value, *body),
+            kind => {
+                let mut e = Expr {
+                    kind,
+                    ty,
+                    nullable,
+                    span,
+                };
+                for child in e.children_mut() {
+                    self.in_place(site, child)?;
+                }
+                return Ok(e);
+            }
+        };
+        site.guards.truncate(depth);
+        Ok(Expr {
+            kind,
+            ty,
+            nullable,
+            span,
+        })
+    }
+
+    /// Parts of AND or OR: each is reached by rows for which `open` of those before it holds.
+    fn in_turn(
+        &mut self,
+        site: &mut Site,
+        parts: Vec<Expr>,
+        open: impl Fn(Expr) -> Expr,
+    ) -> Result<Vec<Expr>> {
+        let last = parts.iter().rposition(has_subquery).unwrap_or(0);
+        let mut done = Vec::with_capacity(parts.len());
+        for (i, part) in parts.into_iter().enumerate() {
+            let part = self.expression(site, part)?;
+            if i < last {
+                site.guards.push(open(part.clone()));
+            }
+            done.push(part);
+        }
+        Ok(done)
+    }
+
+    fn branches(
+        &mut self,
+        site: &mut Site,
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    ) -> Result<ExprKind> {
+        let is_true = |e: Expr| case(e, super::boolean(true), Some(super::boolean(false)));
+        let mut done = Vec::with_capacity(branches.len());
+        for (condition, result) in branches {
+            let condition = self.expression(site, condition)?;
+            let reached = is_true(condition.clone());
+            let depth = site.guards.len();
+            site.guards.push(reached.clone());
+            let result = self.expression(site, result)?;
+            site.guards.truncate(depth);
+            site.guards.push(not(reached));
+            done.push((condition, result));
+        }
+        let otherwise = match otherwise {
+            Some(e) => Some(Box::new(self.expression(site, *e)?)),
+            None => None,
+        };
+        Ok(ExprKind::Case {
+            branches: done,
+            otherwise,
+        })
+    }
+
+    /// A Let around a subquery becomes a column of the rows, computed where its guards hold.
+    fn binding(&mut self, site: &mut Site, column: ColumnId, value: Expr, body: Expr) -> Result<Expr> {
+        let value = self.expression(site, value)?;
+        let value = match may_fail(&value, self.columns) && !site.guards.is_empty() {
+            true => self.guarded(site, value),
+            false => value,
+        };
+        self.columns[column].nullable |= value.nullable;
+        site.op = mapped(take(&mut site.op), vec![(column, value)]);
+        self.expression(site, body)
+    }
+
+    /// A value where the guards hold, NULL elsewhere.
+    fn guarded(&self, site: &Site, value: Expr) -> Expr {
+        match Expr::conjunction(site.guards.clone()) {
+            Some(guard) => case(guard, value, None),
+            None => value,
+        }
+    }
+
+    /// Turns numbers of rows that a pipeline cannot look up into subqueries of the plan.
+    pub(super) fn look_up_row_counts(&mut self, op: &mut Operator) {
+        let (limit, offset) = match op {
+            Operator::Sort { limit, offset, .. }
+            | Operator::Limit { limit, offset, .. }
+            | Operator::TopPerGroup { limit, offset, .. } => (limit, offset),
+            _ => return,
+        };
+        for count in limit.iter_mut().chain([offset]) {
+            let Some(e) = count.value_mut() else { continue };
+            crate::simplify::expression(e, self.columns);
+            if let Some(n) = constant_count(e) {
+                *count = RowCount::Constant(n);
+                continue;
+            }
+            let known = matches!(
+                e.kind,
+                ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_)
+            );
+            if !known && e.columns_read().is_empty() {
+                *e = self.computed_row_count(one_row(), take_expression(e));
+            }
+        }
+    }
+}
+
+fn constant_count(e: &Expr) -> Option<u64> {
+    match &e.kind {
+        ExprKind::Constant(value) => u64::try_from(value.as_int()?).ok(),
+        _ => None,
+    }
+}
+
+/// One row without columns.
+fn one_row() -> Operator {
+    Operator::Values {
+        columns: vec![],
+        rows: vec![vec![]],
+    }
+}
+
+fn take_expression(e: &mut Expr) -> Expr {
+    let nothing = Expr::constant(Value::Null, LogicalType::Boolean);
+    std::mem::replace(e, nothing)
+}

@@ -1,0 +1,141 @@
+//! Copies of operator trees with columns of their own: a tree that is read in two places of a plan makes each column
+//! twice, under different ids.
+
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, SharedId};
+use std::collections::BTreeMap;
+
+/// New ids by old ones.
+pub type Names = BTreeMap<ColumnId, ColumnId>;
+
+/// A copy of a tree in which every column it makes has a new id, and the new ids by the old ones.
+pub fn copied(op: &Operator, columns: &mut Columns) -> (Operator, Names) {
+    let mut names = Names::new();
+    made_anywhere(op, &mut |id| {
+        let info = columns[id].clone();
+        let new = columns.add(info.label, info.ty, info.nullable);
+        columns[new].bounds = info.bounds;
+        names.insert(id, new);
+    });
+    let mut copy = op.clone();
+    rename(&mut copy, &names);
+    (copy, names)
+}
+
+/// Gives every column that a tree makes to `visit`, those that its expressions make for themselves among them.
+fn made_anywhere(op: &Operator, visit: &mut dyn FnMut(ColumnId)) {
+    op.makes().into_iter().for_each(&mut *visit);
+    for e in op.expressions() {
+        made_inside(e, visit);
+    }
+    for input in op.inputs() {
+        made_anywhere(input, visit);
+    }
+}
+
+fn made_inside(e: &Expr, visit: &mut dyn FnMut(ColumnId)) {
+    match &e.kind {
+        ExprKind::Let { column, .. } => visit(*column),
+        ExprKind::Subquery(subquery) => made_anywhere(&subquery.root, visit),
+        _ => {}
+    }
+    for child in e.children() {
+        made_inside(child, visit);
+    }
+}
+
+/// Replaces ids of columns in a tree, where they are made and where they are read.
+fn rename(op: &mut Operator, names: &Names) {
+    let put = |id: &mut ColumnId| *id = names.get(id).copied().unwrap_or(*id);
+    match op {
+        Operator::Scan {
+            columns,
+            row_id,
+            restrictions,
+            disjunctions,
+            ..
+        } => {
+            columns.iter_mut().for_each(|c| put(&mut c.0));
+            row_id.iter_mut().for_each(put);
+            let others = disjunctions.iter_mut().flat_map(|d| d.restrictions_mut());
+            (restrictions.iter_mut().chain(others)).for_each(|r| put(&mut r.column));
+        }
+        Operator::Values { columns, .. } => columns.iter_mut().for_each(put),
+        Operator::Map { expressions, .. } => expressions.iter_mut().for_each(|e| put(&mut e.0)),
+        Operator::Join {
+            kind: JoinKind::ProbeMark(mark),
+            ..
+        } => put(mark),
+        Operator::Aggregate {
+            groups, aggregates, ..
+        } => {
+            groups.iter_mut().for_each(|g| put(&mut g.0));
+            aggregates.iter_mut().for_each(|a| put(&mut a.0));
+        }
+        Operator::Sort { keys, .. } => keys.iter_mut().for_each(|k| put(&mut k.column)),
+        Operator::TopPerGroup { groups, keys, .. } => {
+            groups.iter_mut().for_each(put);
+            keys.iter_mut().for_each(|k| put(&mut k.column));
+        }
+        Operator::UnionAll { inputs, columns } => {
+            columns.iter_mut().for_each(put);
+            inputs.iter_mut().flat_map(|i| &mut i.1).for_each(put);
+        }
+        Operator::Shared { columns, .. } => columns.iter_mut().for_each(|c| put(&mut c.0)),
+        Operator::Insert { columns, .. } => columns.iter_mut().for_each(put),
+        Operator::Delete { row_id, .. } => put(row_id),
+        Operator::Filter { .. }
+        | Operator::Join { .. }
+        | Operator::DependentJoin { .. }
+        | Operator::Limit { .. } => {}
+    }
+    for e in op.expressions_mut() {
+        rename_in(e, names);
+    }
+    for input in op.inputs_mut() {
+        rename(input, names);
+    }
+}
+
+/// Replaces ids of columns in an expression.
+pub fn rename_in(e: &mut Expr, names: &Names) {
+    let put = |id: &mut ColumnId| *id = names.get(id).copied().unwrap_or(*id);
+    match &mut e.kind {
+        ExprKind::Column(id) => put(id),
+        ExprKind::Let { column, .. } => put(column),
+        ExprKind::Subquery(subquery) => {
+            rename(&mut subquery.root, names);
+            subquery.columns.iter_mut().for_each(put);
+        }
+        _ => {}
+    }
+    for child in e.children_mut() {
+        rename_in(child, names);
+    }
+}
+
+/// An expression with ids of columns replaced.
+pub fn renamed(mut e: Expr, names: &Names) -> Expr {
+    rename_in(&mut e, names);
+    e
+}
+
+/// Makes a tree, subqueries in its expressions included, read shared subplans at their new places.
+pub fn move_shared(op: &mut Operator, moved: &[SharedId]) {
+    fn inside(e: &mut Expr, moved: &[SharedId]) {
+        if let ExprKind::Subquery(subquery) = &mut e.kind {
+            move_shared(&mut subquery.root, moved);
+        }
+        for child in e.children_mut() {
+            inside(child, moved);
+        }
+    }
+    if let Operator::Shared { id, .. } = op {
+        *id = moved[id.0];
+    }
+    for e in op.expressions_mut() {
+        inside(e, moved);
+    }
+    for input in op.inputs_mut() {
+        move_shared(input, moved);
+    }
+}

@@ -1,0 +1,300 @@
+//! Scalar subqueries: their value, NULL where they have no row.
+
+use super::domain::{counts, tree_may_fail};
+use super::lift::{self, Lifted};
+use super::{Site, Unnesting, case, count_or_zero, join, mapped};
+use crate::can_fail::may_fail;
+use crate::pushdown::take;
+use frazil_plan::subquery::free_columns;
+use frazil_plan::{
+    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, SharedId,
+    Subquery, SubqueryId,
+};
+use frazil_types::{Error, LogicalType, Result};
+
+/// An aggregation without groups, and what is computed of its one row.
+struct OneRow {
+    input: Operator,
+    aggregates: Vec<(ColumnId, AggregateCall)>,
+    /// Over the aggregates and outer columns.
+    value: Expr,
+}
+
+impl Unnesting<'_> {
+    /// Whether a tree always has exactly one row.
+    pub(super) fn gives_one_row(&self, op: &Operator) -> bool {
+        match op {
+            Operator::Map { input, .. } => self.gives_one_row(input),
+            Operator::Aggregate { groups, .. } => groups.is_empty(),
+            Operator::Values { rows, .. } => rows.len() == 1,
+            _ => false,
+        }
+    }
+
+    pub(super) fn scalar(&mut self, site: &mut Site, subquery: Subquery) -> Result<Expr> {
+        let [column] = subquery.columns[..] else {
+            return Err(Error::internal("a scalar subquery of several columns"));
+        };
+        let root = self.tree(subquery.root)?;
+        let guarded = !site.guards.is_empty() && tree_may_fail(&root, self.columns);
+        let closed = free_columns(&root).is_empty() && root.visible().contains(&column);
+        if closed && !guarded && at_most_one_row(&root) {
+            return Ok(self.computed_once(root, column));
+        }
+        let value = Expr::column(column, self.columns);
+        let whole = self.in_one_row(root, value);
+        if closed && !guarded {
+            return Ok(self.computed_together(whole));
+        }
+        self.joined(site, whole)
+    }
+
+    /// A condition over the one row of a tree.
+    pub(super) fn of_one_row(&mut self, site: &mut Site, root: Operator, condition: Expr) -> Result<Expr> {
+        let whole = self.in_one_row(root, condition);
+        self.joined(site, whole)
+    }
+
+    pub(super) fn computed_once(&mut self, root: Operator, column: ColumnId) -> Expr {
+        let ty = self.columns[column].ty;
+        self.subqueries.push((root, column));
+        let id = SubqueryId(self.subqueries.len() - 1);
+        Expr::new(ExprKind::ScalarSubquery(id), ty, true)
+    }
+
+    /// The aggregates of one shared row, each a subquery of the plan.
+    fn computed_together(&mut self, whole: OneRow) -> Expr {
+        let OneRow {
+            input,
+            aggregates,
+            mut value,
+        } = whole;
+        let stored: Vec<ColumnId> = aggregates.iter().map(|a| a.0).collect();
+        self.shared.push(Operator::Aggregate {
+            input: Box::new(input),
+            groups: vec![],
+            aggregates,
+        });
+        let id = SharedId(self.shared.len() - 1);
+        for column in stored {
+            let info = self.columns[column].clone();
+            let made = self.columns.add(info.label, info.ty, info.nullable);
+            let columns = vec![(made, column)];
+            let e = self.computed_once(Operator::Shared { id, columns }, made);
+            value.replace_columns(&|c| (c == column).then(|| e.clone()));
+        }
+        value
+    }
+
+    /// A tree as an aggregation without groups, of which `value` is computed. Maps above an aggregation become part of
+    /// the value, filters a CASE around it. What has no such form is aggregated whole: its one value, and how many
+    /// there are.
+    fn in_one_row(&mut self, root: Operator, value: Expr) -> OneRow {
+        if is_aggregation(&root) {
+            return peeled(root, value);
+        }
+        if let Operator::Values { columns, rows } = &root
+            && let [row] = &rows[..]
+        {
+            let mut value = value;
+            value.replace_columns(&|c| {
+                let at = columns.iter().position(|id| *id == c)?;
+                Some(row[at].clone())
+            });
+            let nothing = Operator::Values {
+                columns: vec![],
+                rows: vec![],
+            };
+            return OneRow {
+                input: nothing,
+                aggregates: vec![],
+                value,
+            };
+        }
+        let single = at_most_one_row(&root);
+        let ty = value.ty;
+        let call = |function, argument, ty| AggregateCall {
+            function,
+            argument,
+            distinct: false,
+            filter: None,
+            ty,
+        };
+        let label = match value.kind {
+            ExprKind::Column(id) => self.columns[id].label.clone(),
+            _ => "value".to_string(),
+        };
+        let one = self.columns.add(label, ty, true);
+        let mut aggregates = vec![(one, call(AggregateFunction::Min, Some(value), ty))];
+        let mut value = Expr::column(one, self.columns);
+        if !single {
+            let bigint = LogicalType::BigInt;
+            let rows = self.columns.add("rows", bigint, false);
+            aggregates.push((rows, call(AggregateFunction::CountRows, None, bigint)));
+            let arguments = vec![value, Expr::column(rows, self.columns)];
+            let kind = ExprKind::Function(ScalarFunction::Single, arguments);
+            value = Expr::new(kind, ty, true);
+        }
+        OneRow {
+            input: root,
+            aggregates,
+            value,
+        }
+    }
+
+    /// Joins the one row with the site's rows.
+    fn joined(&mut self, site: &mut Site, whole: OneRow) -> Result<Expr> {
+        let OneRow {
+            input,
+            mut aggregates,
+            mut value,
+        } = whole;
+        let used = value.columns_read();
+        aggregates.retain(|a| used.contains(&a.0));
+        if aggregates.is_empty() {
+            return Ok(value);
+        }
+        let fails = tree_may_fail(&input, self.columns)
+            || (aggregates.iter()).any(|a| {
+                let mut parts = a.1.argument.iter().chain(&a.1.filter);
+                parts.any(|e| may_fail(e, self.columns))
+            });
+        let guarded = fails && !site.guards.is_empty();
+        for (id, call) in aggregates.iter_mut().filter(|a| counts(a.1.function)) {
+            let grouped = self.columns.add("count", call.ty, true);
+            let made = std::mem::replace(id, grouped);
+            let e = count_or_zero(grouped, self.columns);
+            value.replace_columns(&|c| (c == made).then(|| e.clone()));
+        }
+        let lifted = match guarded {
+            true => None,
+            false => lift::lift_ungrouped(&input, &aggregates, self.columns),
+        };
+        let Lifted { op, mut conjuncts } = match lifted {
+            Some(lifted) => lifted,
+            None => self.one_row_for_domain(site, input, aggregates)?,
+        };
+        for id in op.visible() {
+            self.columns[id].nullable = true;
+        }
+        self.guard(&mut conjuncts, &site.guards);
+        site.op = join(JoinKind::ProbeOuter, op, take(&mut site.op), conjuncts);
+        Ok(value)
+    }
+
+    /// The aggregates by the values of the outer columns they depend on.
+    fn one_row_for_domain(
+        &mut self,
+        site: &mut Site,
+        input: Operator,
+        aggregates: Vec<(ColumnId, AggregateCall)>,
+    ) -> Result<Lifted> {
+        // The aggregates' own outer references count as the tree's.
+        let mut known = Vec::new();
+        let mut aggregates = aggregates;
+        for call in aggregates.iter_mut().map(|a| &mut a.1) {
+            for e in call.argument.iter_mut().chain(&mut call.filter) {
+                let id = self.columns.add("argument", e.ty, e.nullable);
+                known.push((id, std::mem::replace(e, Expr::column(id, self.columns))));
+            }
+        }
+        let input = mapped(input, known);
+        let domain = self.domain(&mut site.op, &input, &site.guards);
+        let input = self.for_domain(input, domain)?;
+        let (mut groups, mut conjuncts) = (Vec::new(), Vec::new());
+        for (outer, made) in &input.names {
+            let e = Expr::column(*made, self.columns);
+            let label = self.columns[*made].label.clone();
+            let group = self.columns.add(label, e.ty, e.nullable);
+            groups.push((group, e));
+            let (group, outer) = (
+                Expr::column(group, self.columns),
+                Expr::column(*outer, self.columns),
+            );
+            conjuncts.push(super::same(group, outer));
+        }
+        let op = Operator::Aggregate {
+            input: Box::new(input.op),
+            groups,
+            aggregates,
+        };
+        Ok(Lifted { op, conjuncts })
+    }
+}
+
+/// Whether a tree surely has no second row.
+fn at_most_one_row(op: &Operator) -> bool {
+    match op {
+        Operator::Map { input, .. } | Operator::Filter { input, .. } => at_most_one_row(input),
+        Operator::Aggregate { groups, .. } => groups.is_empty(),
+        Operator::Values { rows, .. } => rows.len() <= 1,
+        Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
+            let constant = limit.as_ref().and_then(|l| l.constant());
+            constant.is_some_and(|n| n <= 1) || at_most_one_row(input)
+        }
+        _ => false,
+    }
+}
+
+/// `body` with a column's value in its place: put there where it is read once, else bound to the column.
+fn bound(column: ColumnId, value: Expr, mut body: Expr) -> Expr {
+    let mut readings = 0;
+    body.walk(&mut |e| readings += usize::from(e.kind == ExprKind::Column(column)));
+    if readings == 0 {
+        return body;
+    }
+    let trivial = matches!(value.kind, ExprKind::Column(_) | ExprKind::Constant(_));
+    if readings == 1 || trivial {
+        body.replace_columns(&|c| (c == column).then(|| value.clone()));
+        return body;
+    }
+    let (ty, nullable) = (body.ty, body.nullable);
+    let kind = ExprKind::Let {
+        column,
+        value: Box::new(value),
+        body: Box::new(body),
+    };
+    Expr::new(kind, ty, nullable)
+}
+
+fn is_aggregation(op: &Operator) -> bool {
+    match op {
+        Operator::Map { input, .. } | Operator::Filter { input, .. } => is_aggregation(input),
+        Operator::Aggregate { groups, .. } => groups.is_empty(),
+        _ => false,
+    }
+}
+
+/// Takes the maps and filters above an aggregation into the value.
+fn peeled(mut op: Operator, mut value: Expr) -> OneRow {
+    loop {
+        match op {
+            Operator::Map { input, expressions } => {
+                for (id, e) in expressions.into_iter().rev() {
+                    value = bound(id, e, value);
+                }
+                op = *input;
+            }
+            Operator::Filter { input, predicate } => {
+                value = case(predicate, value, None);
+                op = *input;
+            }
+            Operator::Aggregate {
+                input, aggregates, ..
+            } => {
+                return OneRow {
+                    input: *input,
+                    aggregates,
+                    value,
+                };
+            }
+            other => {
+                return OneRow {
+                    input: other,
+                    aggregates: vec![],
+                    value,
+                };
+            }
+        }
+    }
+}
