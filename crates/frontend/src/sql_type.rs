@@ -32,13 +32,48 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
             }
         }
         T::Text | T::String(None) => LogicalType::Text,
-        other => {
-            return Err(Error::unsupported(format!("type {other}")).with_hint(
-                "the types are boolean, smallint, integer, bigint, double precision, decimal(p,s), date, \
-                 timestamp, interval, char(n), varchar(n) and text",
-            ));
+        T::Custom(name, _) if !is_known(&name.to_string()) => {
+            let message = format!("type \"{}\" does not exist", name.to_string().to_lowercase());
+            return Err(Error::new(SqlState::UNDEFINED_OBJECT, message).with_hint(TYPES));
         }
+        other => return Err(Error::unsupported(format!("type {other}")).with_hint(TYPES)),
     })
+}
+
+const TYPES: &str = "the types are boolean, smallint, integer, bigint, double precision, decimal(p,s), date, timestamp, \
+                     interval, char(n), varchar(n) and text";
+
+/// Types of PostgreSQL that sqlparser does not name, which Frazil does not have.
+fn is_known(name: &str) -> bool {
+    let known = [
+        "timestamptz",
+        "timetz",
+        "money",
+        "inet",
+        "cidr",
+        "macaddr",
+        "oid",
+        "tsvector",
+        "tsquery",
+        "hstore",
+        "serial",
+        "bigserial",
+        "smallserial",
+        "name",
+        "int4range",
+        "int8range",
+        "numrange",
+        "daterange",
+        "point",
+        "line",
+        "box",
+        "path",
+        "polygon",
+        "circle",
+        "xid",
+        "regclass",
+    ];
+    known.iter().any(|k| name.eq_ignore_ascii_case(k))
 }
 
 fn of_number_info(info: &ExactNumberInfo) -> Result<LogicalType> {

@@ -17,6 +17,11 @@ const STATEMENTS: &[&str] = &[
     "select case when a > 1 then m else b end, coalesce(s, 1), d + interval '1 month', lpad(w, 3), $1 from t",
     "with x as (select a from t) select * from x p full join x q on p.a = q.a where p.a is null union select id from u",
     "select (select max(price) from u where id = a), a not in (select id from u), f < 'Ra', c || v from t",
+    "select distinct on (a) a, b from t natural join (select 1 as a, 2 as k) x, lateral (values (a, k)) y order by a, b desc",
+    "select * exclude (b) from t x left join u on id = x.a and x.p is not distinct from true fetch first 2 rows only",
+    "delete from t using u where (t.a, t.b) in ((1, 2), (3, id)) or t.a = any (select id from u) and count(*) filter (where p) > 1",
+    "select trim(both 'x' from w), interval '1-2' year to month, a between symmetric $1 and 0b11 from t group by all limit $2",
+    "insert into t (a, b) with q as (select id from u intersect select a from t) select q.*, 'x' 'y' from q order by 1 offset 1",
 ];
 
 fn words(text: &str) -> Vec<String> {

@@ -122,7 +122,6 @@ fn what_is_not_enforced_is_refused() {
             "insert into t (a) values (1) on conflict do nothing",
             "ON CONFLICT",
         ),
-        ("delete from t using u where t.a = u.id", "USING"),
         ("copy t to '/tmp/x'", "COPY"),
         ("copy t from stdin", "STDIN"),
         ("set local x = 1", "SET LOCAL"),
@@ -199,7 +198,8 @@ fn insert_casts_and_fills_defaults() {
         "22001"
     );
     assert_eq!(failure("insert into u (id) values ('x')").0, "22P02");
-    assert_eq!(failure("insert into u (id) values (3000000000)").0, "22003");
+    // What does not fit is an error when the row is made.
+    bound("insert into u (id) values (3000000000)");
     assert_eq!(failure("insert into u (id) select w from t").0, "42804");
     assert_eq!(failure("insert into u (id, id) values (1, 2)").0, "42701");
     assert_eq!(failure("insert into u (id) values (1, 2)").0, "42601");

@@ -89,6 +89,10 @@ pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
         }
         BinaryOp::Div => {
             let ty = quotient_type(lt, sr);
+            // The dividend is multiplied by 10^shift, at most 10^38: what is more, its own digits take beforehand.
+            let shift = ty.scale().unwrap_or(0) + sr - sl;
+            let more = shift.saturating_sub(WIDEST);
+            let lt = decimal(pl + more, sl + more);
             let (l, r) = (
                 convert(l, lt, CastLength::Refuse),
                 convert(r, rt, CastLength::Refuse),

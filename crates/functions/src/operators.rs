@@ -231,6 +231,8 @@ impl Typing {
     /// An operand as a kind. A literal beside a decimal keeps its own digits.
     fn beside(&self, x: Operand, kind: Kind, partner: Option<LogicalType>) -> Result<Expr> {
         match x {
+            // Arithmetic takes integers beside decimals as they are, so that they are cast once.
+            Operand::Typed(e) if kind == Kind::Numeric && e.ty.is_integer() => Ok(e),
             Operand::Typed(e) => self.argument(e.into(), kind),
             unknown => self.operand_of_kind(kind, unknown, partner),
         }

@@ -125,6 +125,8 @@ impl Typing {
                 unknown => self.settle(unknown)?,
             };
             match e.kind {
+                // A chain's parts stay where they are.
+                ExprKind::Function(ScalarFunction::Concat, inner) if parts.is_empty() => parts = inner,
                 ExprKind::Function(ScalarFunction::Concat, inner) => parts.extend(inner),
                 _ => parts.push(e),
             }

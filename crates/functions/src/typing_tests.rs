@@ -238,6 +238,17 @@ fn quotients_keep_sixteen_significant_digits() {
     assert_eq!(average(LogicalType::Integer), decimal(38, 20));
     assert_eq!(average(LogicalType::BigInt), decimal(38, 19));
     assert_eq!(average(decimal(38, 0)), decimal(38, 6));
+    // What a quotient divides is widened, so that ten to the power of its shift fits.
+    let (whole, ratio_column) = (
+        column(LogicalType::Integer, columns),
+        column(decimal(38, 20), columns),
+    );
+    let inverse = typing.infix("/", whole, ratio_column, AT, columns).unwrap();
+    let inverse = typing.settle(inverse).unwrap();
+    let ExprKind::Arithmetic(ArithmeticOp::Div, dividend, _) = &inverse.kind else {
+        panic!("not a quotient");
+    };
+    assert_eq!((dividend.ty, inverse.ty), (decimal(12, 2), decimal(38, 20)));
     // A product of quotients rounds instead of running out of digits.
     let ratio = || {
         typing
@@ -321,16 +332,17 @@ fn functions_refuse_what_is_too_long() {
         .prefix("-", number("1"), AT, &mut Columns::default())
         .unwrap();
     assert_eq!(call("lpad", vec![literal("a"), negative]), "text:");
-    for name in ["lpad", "rpad", "repeat"] {
+    let lengths = ["2000000000", "100000000"].map(|l| ["lpad", "rpad", "repeat"].map(|n| (n, l)));
+    for (name, length) in lengths.into_iter().flatten() {
         let typing = Typing::new(&[]);
         let e = typing.call(
             name,
-            vec![literal("a"), number("2000000000")],
+            vec![literal("a"), number(length)],
             AT,
             &mut Columns::default(),
         );
         let e = typing.settle(e.unwrap()).unwrap();
-        // It fails where a row is reached, not before.
+        // It fails where a row is reached, not before; long results are not made while binding.
         assert!(matches!(e.kind, ExprKind::VectorFunction(..)), "{name}");
     }
 }

@@ -2,11 +2,12 @@
 //! are not NULL.
 
 use crate::build::constant_of;
-use frazil_plan::vector_function::{VectorFunction, VectorFunctionRef};
+use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::value_ops;
 use frazil_types::{
-    ColumnVector, Error, Interval, LogicalType, NativeType, Result, SqlState, StringVectorBuilder, Value,
+    Cancel, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Reservation, Result,
+    SqlState, StringVectorBuilder, Value,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -14,11 +15,17 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// Most bytes that the results of one vector may have: results of functions are not counted by the statement's
 /// budget, and a vector is at most 1,024 rows.
 pub const MAX_VECTOR_BYTES: usize = 1 << 28;
+/// Most bytes of a result that is computed while a statement is bound: longer ones are left to its run, whose
+/// budget and timeout hold.
+const MAX_FOLDED_BYTES: usize = 1 << 16;
 /// Most bytes of one text that a function makes; PostgreSQL allows 2^30 − 1.
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
+/// Rows between two looks at the cancel flag: one row's work is bounded by its result and the limits of functions.
+const POLLED_ROWS: usize = 16;
+
 /// What a function does with a row.
-pub type RowFn = fn(&Row<'_>, &mut Output) -> Result<()>;
+pub type RowFn = fn(&Row<'_>, &mut Output<'_>) -> Result<()>;
 
 /// Whether a function sees rows of which an argument is NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,27 +101,35 @@ enum Values {
 }
 
 /// Where a function puts its results, one for each row.
-pub struct Output {
+pub struct Output<'a> {
+    context: CallContext<'a>,
+    /// What `scratch` holds of the budget.
+    held: Option<Reservation>,
     ty: LogicalType,
     values: Values,
     bytes: usize,
+    /// Most that `bytes` may become.
+    most: usize,
     /// Room for a text in the making; empty when a row begins.
     pub scratch: String,
 }
 
-impl Output {
-    fn new(ty: LogicalType, rows: usize) -> Output {
+impl<'a> Output<'a> {
+    fn new(ty: LogicalType, rows: usize, most: usize, context: CallContext<'a>) -> Output<'a> {
         let values = if ty.native() == NativeType::String {
-            Values::Texts(StringVectorBuilder::new(ty, rows))
+            Values::Texts(context.strings(ty, rows))
         } else {
             let mut column = ColumnVector::new(ty, rows);
             column.resize(rows);
             Values::Others(column, 0)
         };
         Output {
+            context,
+            held: None,
             ty,
             values,
             bytes: 0,
+            most,
             scratch: String::new(),
         }
     }
@@ -139,21 +154,38 @@ impl Output {
     /// A text. Errors: 54000 for one that is too long, 53200 where a vector's are.
     pub fn text(&mut self, text: &str) -> Result<()> {
         check_length(text.len())?;
+        self.check_total(text.len())?;
         self.bytes += text.len();
-        if self.bytes > MAX_VECTOR_BYTES {
-            return Err(
-                Error::new(SqlState::OUT_OF_MEMORY, "out of memory").with_detail(format!(
-                    "the results of a function exceed {MAX_VECTOR_BYTES} bytes"
-                )),
-            );
-        }
         match &mut self.values {
-            Values::Texts(texts) => {
-                texts.push(text);
-                Ok(())
-            }
+            Values::Texts(texts) => texts.try_push(text),
             Values::Others(..) => Err(Error::internal("a text from a function that gives none")),
         }
+    }
+
+    fn check_total(&self, more: usize) -> Result<()> {
+        if self.bytes + more <= self.most {
+            return Ok(());
+        }
+        let detail = format!("the results of a function exceed {} bytes", self.most);
+        Err(Error::new(SqlState::OUT_OF_MEMORY, "out of memory").with_detail(detail))
+    }
+
+    /// Error 57014 once the statement is cancelled or its time is up.
+    pub fn check(&self) -> Result<()> {
+        self.context.check()
+    }
+
+    /// Makes room for a text of so many bytes in [`Output::scratch`]. Errors 54000, 53200.
+    pub fn room(&mut self, bytes: usize) -> Result<()> {
+        check_length(bytes)?;
+        self.check_total(bytes)?;
+        if bytes > self.scratch.capacity() {
+            self.held = None;
+            self.held = Some(self.context.budget().reserve(bytes)?);
+        }
+        self.scratch
+            .try_reserve(bytes)
+            .map_err(|_| Error::new(SqlState::OUT_OF_MEMORY, "out of memory"))
     }
 
     /// The text in [`Output::scratch`].
@@ -231,14 +263,21 @@ struct RowFunction {
     run: RowFn,
 }
 
-impl VectorFunction for RowFunction {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn evaluate(&self, arguments: &[ColumnVector], rows: usize, result: LogicalType) -> Result<ColumnVector> {
-        let mut out = Output::new(result, rows);
+impl RowFunction {
+    /// The results of `rows` rows, of at most `most` bytes of text.
+    fn results(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        most: usize,
+        context: &CallContext<'_>,
+    ) -> Result<ColumnVector> {
+        let mut out = Output::new(result, rows, most, *context);
         for row in 0..rows {
+            if row % POLLED_ROWS == 0 {
+                context.check()?;
+            }
             if self.on_null == OnNull::Null && arguments.iter().any(|a| a.is_null(row)) {
                 out.null()?;
                 continue;
@@ -251,6 +290,22 @@ impl VectorFunction for RowFunction {
             (self.run)(&row, &mut out)?;
         }
         Ok(out.finish())
+    }
+}
+
+impl VectorFunction for RowFunction {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[ColumnVector],
+        rows: usize,
+        result: LogicalType,
+        context: &CallContext<'_>,
+    ) -> Result<ColumnVector> {
+        self.results(arguments, rows, result, MAX_VECTOR_BYTES, context)
     }
 }
 
@@ -273,7 +328,6 @@ pub(crate) fn rows(
     arguments: Vec<Expr>,
     ty: LogicalType,
 ) -> Expr {
-    let function = known(name, on_null, run);
     let constants: Option<Vec<&Value>> = arguments.iter().map(constant_of).collect();
     if let Some(values) = constants {
         let vectors: Vec<ColumnVector> = arguments
@@ -281,9 +335,13 @@ pub(crate) fn rows(
             .zip(values)
             .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(v)))
             .collect();
-        if let Ok(result) = function.0.evaluate(&vectors, 1, ty) {
+        let function = RowFunction { name, on_null, run };
+        let (cancel, budget) = (Cancel::new(), MemoryBudget::unlimited());
+        let context = CallContext::new(&cancel, &budget);
+        if let Ok(result) = function.results(&vectors, 1, ty, MAX_FOLDED_BYTES, &context) {
             return Expr::constant(result.value(0), ty);
         }
     }
+    let function = known(name, on_null, run);
     Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
 }

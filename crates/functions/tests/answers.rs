@@ -5,9 +5,10 @@
 //! is a rule of [`tolerated`] with its reason.
 
 use frazil_functions::{CastContext, Operand, Typing};
+use frazil_plan::vector_function::CallContext;
 use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind};
 use frazil_types::value_ops::{self, BinaryOp, CastLength};
-use frazil_types::{ColumnVector, Error, LogicalType, Result, Span, Value};
+use frazil_types::{Cancel, ColumnVector, Error, LogicalType, MemoryBudget, Result, Span, Value};
 
 const NUMERIC: LogicalType = LogicalType::Decimal {
     precision: 38,
@@ -165,7 +166,13 @@ fn computed(e: &Expr) -> Result<Option<Value>> {
                 .zip(&parts)
                 .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(v)))
                 .collect();
-            f.0.evaluate(&vectors, 1, e.ty)?.value(0)
+            f.0.evaluate(
+                &vectors,
+                1,
+                e.ty,
+                &CallContext::new(&Cancel::new(), &MemoryBudget::unlimited()),
+            )?
+            .value(0)
         }
         _ => return Ok(None),
     }))

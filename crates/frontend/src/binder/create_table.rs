@@ -2,7 +2,7 @@
 
 use super::scope::{Clause, Level};
 use super::{Binder, error, finished, fold};
-use crate::{Bound, Statement, sql_type};
+use crate::{Bound, Statement};
 use frazil_functions::CastContext;
 use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{self, BinaryOp, CastLength};
@@ -116,7 +116,7 @@ impl<'a> Binder<'a> {
     fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
         let span = self.span(&c.name);
         self.not_reserved(&c.name)?;
-        let ty = sql_type::of_sql(&c.data_type).map_err(|e| e.at_span(span))?;
+        let ty = self.ty(&c.data_type, span)?;
         let mut column = ColumnDef::new(fold(&c.name), ty);
         let mut null = None;
         for option in &c.options {

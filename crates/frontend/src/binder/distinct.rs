@@ -3,10 +3,10 @@
 use super::order_by::By;
 use super::select::ordered;
 use super::select_list::Target;
-use super::{Binder, OutputColumn, Relation};
+use super::{Binder, OutputColumn, Relation, error};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator, SharedId, SortKey};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::Expr as SqlExpr;
 use std::collections::HashMap;
 
@@ -31,14 +31,19 @@ impl<'a> Binder<'a> {
     }
 
     /// Distinct rows in an order of their columns. 42P10 for another order.
-    pub(super) fn distinct_sorted(&mut self, relation: Relation, keys: Vec<SortKey>) -> Result<Relation> {
+    pub(super) fn distinct_sorted(
+        &mut self,
+        relation: Relation,
+        keys: Vec<SortKey>,
+        spans: &[Span],
+    ) -> Result<Relation> {
         let before: Vec<ColumnId> = relation.columns.iter().map(|c| c.id).collect();
         let relation = self.distinct_rows(relation);
         let mut sorted = Vec::with_capacity(keys.len());
-        for key in keys {
+        for (key, span) in keys.into_iter().zip(spans) {
             let Some(at) = before.iter().position(|id| *id == key.column) else {
                 let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
-                return Err(Error::new(SqlState::INVALID_COLUMN_REFERENCE, message));
+                return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, *span));
             };
             let column = relation.columns[at].id;
             sorted.push(SortKey { column, ..key });
@@ -54,10 +59,11 @@ impl<'a> Binder<'a> {
         on: Vec<OnKey>,
         keys: Vec<SortKey>,
     ) -> Result<Relation> {
+        let first = on.first().map_or(Span::NONE, |k| relation.columns[k.target].span);
         let on: Vec<ColumnId> = on.iter().map(|k| relation.columns[k.target].id).collect();
         if keys.iter().take(on.len()).any(|k| !on.contains(&k.column)) {
             let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-            return Err(Error::new(SqlState::INVALID_COLUMN_REFERENCE, message));
+            return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, first));
         }
         if !free_columns(&relation.op).is_empty() {
             return Err(Error::unsupported("DISTINCT ON in a correlated subquery"));

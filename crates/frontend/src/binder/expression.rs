@@ -2,9 +2,9 @@
 
 use super::{Binder, error};
 use crate::parse::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
-use crate::sql_type;
 use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing};
 use frazil_plan::{Expr, ExprKind};
+use frazil_types::value_ops;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr as SqlExpr, UnaryOperator, Value, ValueWithSpan,
@@ -120,6 +120,26 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Where an expression's first name or literal stands, without binding it.
+    pub(super) fn leaf_span(&self, e: &SqlExpr) -> Span {
+        let mut e = e;
+        loop {
+            e = match e {
+                SqlExpr::Identifier(name) => return self.span(name),
+                SqlExpr::CompoundIdentifier(parts) => {
+                    return parts.first().map_or(Span::NONE, |p| self.span(p));
+                }
+                SqlExpr::Value(value) => return self.place.span(value.span),
+                SqlExpr::Function(call) => return self.name_span(&call.name),
+                SqlExpr::BinaryOp { left, .. } => left,
+                SqlExpr::Nested(inner)
+                | SqlExpr::UnaryOp { expr: inner, .. }
+                | SqlExpr::Cast { expr: inner, .. } => inner,
+                _ => return Span::NONE,
+            }
+        }
+    }
+
     /// A literal or parameter.
     pub(super) fn value(&mut self, value: &ValueWithSpan) -> Result<Operand> {
         let span = self.place.span(value.span);
@@ -171,9 +191,14 @@ impl<'a> Binder<'a> {
             return Ok(bound.at(first.to(last)));
         }
         let l = self.expression(left)?;
+        let at = self.place.operator_after(l.span(), name.len());
+        // Comparisons do not chain.
+        if is_comparison(op) && matches!(left, SqlExpr::BinaryOp { op: before, .. } if is_comparison(before))
+        {
+            return Err(self.syntax_error(&name, at));
+        }
         let r = self.expression(right)?;
         let span = l.span().to(r.span());
-        let at = self.place.operator_after(l.span(), name.len());
         let bound = self.typing.infix(&name, l, r, at, &mut self.columns)?;
         Ok(bound.at(span))
     }
@@ -206,18 +231,17 @@ impl<'a> Binder<'a> {
     }
 
     fn unary(&mut self, op: UnaryOperator, x: &'a SqlExpr) -> Result<Operand> {
-        // A sign belongs to its number: -9223372036854775808 is a bigint.
-        if op == UnaryOperator::Minus
-            && let SqlExpr::Value(ValueWithSpan {
-                value: Value::Number(text, _),
-                span,
-            }) = x
-        {
-            let digits = self.place.span(*span);
-            let span = self.place.keyword_before(digits, 1).to(digits);
-            return Typing::number_literal(&format!("-{text}"), span);
-        }
         let bound = self.expression(x)?;
+        // The sign of a number is part of it.
+        if op == UnaryOperator::Minus
+            && matches!(x, SqlExpr::Value(_))
+            && let Operand::Typed(e) = &bound
+            && let ExprKind::Constant(value) = &e.kind
+        {
+            let span = self.place.keyword_before(e.span, 1).to(e.span);
+            let negative = value_ops::negate(value, e.ty).map_err(|e| e.at_span(span))?;
+            return Ok(Expr::constant(negative, e.ty).at(span).into());
+        }
         let name = match op {
             UnaryOperator::Not => {
                 let at = self.place.keyword_before(bound.span(), 3);
@@ -361,7 +385,7 @@ impl<'a> Binder<'a> {
             CastKind::DoubleColon => self.place.operator_after(bound.span(), 2),
             _ => self.place.keyword_before(bound.span(), 4),
         };
-        let ty = sql_type::of_sql(ty).map_err(|e| e.at_span(at))?;
+        let ty = self.ty(ty, at)?;
         let span = bound.span().to(at);
         let cast = self.typing.cast(bound, ty, CastContext::Explicit, at)?;
         Ok(cast.at(span).into())
@@ -374,9 +398,14 @@ impl<'a> Binder<'a> {
         if !matches!(&literal, Operand::Unknown(_)) {
             return Err(self.syntax_error(&value.value.to_string(), at));
         }
-        let ty = sql_type::of_sql(ty).map_err(|e| e.at_span(at))?;
+        let ty = self.ty(ty, at)?;
         Ok(self.typing.cast(literal, ty, CastContext::Explicit, at)?.into())
     }
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)
 }
 
 /// The parts of a row value: `(a, b)` or `ROW(a, b)`.

@@ -4,7 +4,7 @@ use super::expression::row_span;
 use super::scope::Clause;
 use super::{Binder, error, fold};
 use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{AggregateCall, Expr};
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{IntervalFields, parse_interval};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 use sqlparser::ast::{
@@ -53,9 +53,9 @@ impl<'a> Binder<'a> {
                 return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
             }
         }
-        let Arguments::List(list) = arguments else {
-            let message = format!("{name}(*) specified, but {name} is not an aggregate function");
-            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+        let list = match arguments {
+            Arguments::List(list) => list,
+            Arguments::Rows | Arguments::RowsOf(_) => Vec::new(),
         };
         let mut bound = Vec::with_capacity(list.len());
         for e in list {
@@ -120,7 +120,15 @@ impl<'a> Binder<'a> {
                     return Ok((Arguments::RowsOf(relation), distinct));
                 }
                 FunctionArgExpr::Wildcard | FunctionArgExpr::QualifiedWildcard(_) => {
-                    return Err(self.syntax_error("*", span));
+                    let star = self
+                        .place
+                        .text()
+                        .get(span.end as usize..)
+                        .and_then(|t| t.find('*'));
+                    let at = star.map_or(span, |at| {
+                        Span::new(span.end as usize + at, span.end as usize + at + 1)
+                    });
+                    return Err(self.syntax_error("*", at));
                 }
                 FunctionArgExpr::WildcardWithOptions(_) => {
                     return Err(Error::unsupported(format!("{name}(* …)")).at_span(span));
@@ -202,9 +210,14 @@ impl<'a> Binder<'a> {
             let message = "aggregate functions are not allowed here";
             return Err(error(SqlState::GROUPING_ERROR, message, span));
         };
-        if level.aggregates.iter().any(|(id, _)| read.contains(id)) {
+        if let Some((inner, _)) = level.aggregates.iter().find(|(id, _)| read.contains(id)) {
             let message = "aggregate function calls cannot be nested";
-            return Err(error(SqlState::GROUPING_ERROR, message, span));
+            let parts = call.argument.iter().chain(&call.filter);
+            let at = parts.fold(
+                Span::NONE,
+                |at, e| if at.is_some() { at } else { column_span(e, *inner) },
+            );
+            return Err(error(SqlState::GROUPING_ERROR, message, at));
         }
         if level.aggregates.len() < COMPARED_AGGREGATES
             && let Some((id, _)) = level.aggregates.iter().find(|(_, known)| *known == call)
@@ -292,7 +305,8 @@ impl<'a> Binder<'a> {
 
     fn named(&mut self, name: &str, arguments: Vec<Operand>) -> Result<Operand> {
         let inside = row_span(&arguments);
-        let at = self.place.keyword_before(inside, name.len());
+        let written = if name.ends_with("trim") { "trim" } else { name };
+        let at = self.place.keyword_before(inside, written.len());
         let called = self.typing.call(name, arguments, at, &mut self.columns)?;
         Ok(called.at(inside))
     }
@@ -353,6 +367,17 @@ impl<'a> Binder<'a> {
         };
         Error::unsupported(what)
     }
+}
+
+/// Where a column is read first.
+fn column_span(e: &Expr, column: ColumnId) -> Span {
+    let mut found = Span::NONE;
+    e.walk(&mut |part| {
+        if !found.is_some() && matches!(part.kind, ExprKind::Column(id) if id == column) {
+            found = part.span;
+        }
+    });
+    found
 }
 
 /// A field of dates and intervals, in lower case.

@@ -56,8 +56,8 @@ pub(super) fn null_in(entry: &TableEntry, column: &ColumnDef) -> Error {
 struct Target {
     entry: TableEntry,
     positions: Vec<usize>,
-    /// Whether the statement names columns.
-    is_named: bool,
+    /// Where the statement names them; empty if it does not.
+    names: Vec<Span>,
 }
 
 impl Target {
@@ -66,11 +66,11 @@ impl Target {
     }
 
     /// 42601 if there are more or fewer values than columns.
-    fn check_width(&self, given: usize, span: Span) -> Result<()> {
-        let message = if given > self.positions.len() {
-            "INSERT has more expressions than target columns"
-        } else if given < self.positions.len() && self.is_named {
-            "INSERT has more target columns than expressions"
+    fn check_width(&self, given: &[Span]) -> Result<()> {
+        let (message, span) = if let Some(more) = given.get(self.positions.len()) {
+            ("INSERT has more expressions than target columns", *more)
+        } else if let Some(more) = self.names.get(given.len()) {
+            ("INSERT has more target columns than expressions", *more)
         } else {
             return Ok(());
         };
@@ -93,7 +93,7 @@ pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<B
     let target = Target {
         positions: positions(&entry, names.iter().map(|(n, span)| (n.as_str(), *span)))?,
         entry,
-        is_named: !names.is_empty(),
+        names: names.iter().map(|n| n.1).collect(),
     };
     let relation = match insert.source.as_deref() {
         None => Relation::new(super::rows::one_row(), Vec::new()),
@@ -164,12 +164,13 @@ impl<'a> Binder<'a> {
         let mut rows = Vec::with_capacity(values.rows.len());
         let mut nullable = vec![false; width];
         for row in &values.rows {
-            let span = self.place.span(row.opening_token.0.span);
+            let spans: Vec<Span> = row.content.iter().map(|e| self.leaf_span(e)).collect();
             if row.content.len() != width {
                 let message = "VALUES lists must all be the same length";
+                let span = spans.first().copied().unwrap_or(Span::NONE);
                 return Err(error(SqlState::SYNTAX_ERROR, message, span));
             }
-            target.check_width(width, span)?;
+            target.check_width(&spans)?;
             let mut bound = Vec::with_capacity(width);
             for (at, e) in row.content.iter().enumerate() {
                 let column = target.column(at);
@@ -201,7 +202,8 @@ impl<'a> Binder<'a> {
             .map(|at| target.column(at).ty)
             .collect();
         let relation = self.query_of(source, Literals::Targets(&types))?;
-        target.check_width(relation.columns.len(), Span::NONE)?;
+        let spans: Vec<Span> = relation.columns.iter().map(|c| c.span).collect();
+        target.check_width(&spans)?;
         let mut computed = Computed::default();
         let mut columns = Vec::with_capacity(relation.columns.len());
         for (at, given) in relation.columns.into_iter().enumerate() {
@@ -210,7 +212,7 @@ impl<'a> Binder<'a> {
                 columns.push(given);
                 continue;
             }
-            let value = Expr::column(given.id, &self.columns).into();
+            let value = Expr::column(given.id, &self.columns).at(given.span).into();
             let e = self.assigned(value, &target.entry, column)?;
             let id = self.columns.add(column.name.clone(), e.ty, e.nullable);
             computed.expressions.push((id, e));

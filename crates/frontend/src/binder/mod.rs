@@ -44,13 +44,13 @@ pub(crate) use insert::{column_position, insert};
 pub(crate) use refuse::unsupported_statement;
 
 use crate::parse::{Place, is_reserved};
-use crate::{CatalogView, PlanSettings, TableEntry};
+use crate::{CatalogView, PlanSettings, TableEntry, sql_type};
 use cte::Cte;
 use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use scope::Level;
-use sqlparser::ast::{Ident, ObjectName, Query};
+use sqlparser::ast::{DataType, Ident, ObjectName, Query};
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -82,6 +82,8 @@ pub(crate) struct OutputColumn {
     pub id: ColumnId,
     /// The literal, NULL or parameter that it is as long as nothing types it; then no operator makes the column.
     pub open: Option<Unknown>,
+    /// Where what it is was written.
+    pub span: Span,
 }
 
 impl OutputColumn {
@@ -90,6 +92,7 @@ impl OutputColumn {
             name: name.into(),
             id,
             open: None,
+            span: Span::NONE,
         }
     }
 }
@@ -153,6 +156,15 @@ impl<'a> Binder<'a> {
                 Err(error.with_hint("there is one schema, public").at_span(span))
             }
         }
+    }
+
+    /// A type by its name, which stands at `span` or behind it. 0A000, 42704, 22023.
+    fn ty(&self, name: &DataType, span: Span) -> Result<LogicalType> {
+        let span = match name {
+            DataType::Custom(name, _) => self.name_span(name),
+            _ => span,
+        };
+        sql_type::of_sql(name).map_err(|e| e.at_span(span))
     }
 
     /// 42601 for an unquoted word that PostgreSQL reserves.

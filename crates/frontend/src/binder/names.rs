@@ -42,10 +42,8 @@ impl Binder<'_> {
             [schema, table, name] if matches!(fold(schema).as_str(), "public" | "main") => {
                 self.qualified_column(&fold(table), name, span)?
             }
-            _ => {
-                let message = "a name of this many parts is not supported";
-                return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
-            }
+            [.., table, _] => return Err(self.missing_relation(&fold(table), span)),
+            [] => return Err(error(SqlState::UNDEFINED_COLUMN, "a column without a name", span)),
         };
         Ok(Expr::column(id, &self.columns).at(span))
     }

@@ -21,6 +21,7 @@ pub(super) enum By {
 /// A key of ORDER BY.
 pub(super) struct Key {
     pub by: By,
+    pub span: Span,
     descending: bool,
     nulls_first: bool,
 }
@@ -40,7 +41,11 @@ impl<'a> Binder<'a> {
         let mut keys = Vec::new();
         for item in items(order_by)? {
             let by = self.by(&item.expr, targets, "ORDER BY")?;
-            keys.push(key(item, by)?);
+            let span = match &by {
+                By::Target(at) => targets[*at].value.span(),
+                By::Expression(e) => e.span,
+            };
+            keys.push(key(item, by, span)?);
         }
         Ok(keys)
     }
@@ -119,7 +124,7 @@ impl<'a> Binder<'a> {
                 Some(at) => at,
                 None => self.output_position(&item.expr, &relation.columns)?,
             };
-            let by = key(item, By::Target(at))?;
+            let by = key(item, By::Target(at), Span::NONE)?;
             keys.push(self.sort_key(by, &relation.columns, &mut Computed::default()));
         }
         Ok(ordered(relation, keys))
@@ -128,7 +133,7 @@ impl<'a> Binder<'a> {
     fn output_position(&self, e: &SqlExpr, columns: &[OutputColumn]) -> Result<usize> {
         let SqlExpr::Identifier(name) = e else {
             let message = "invalid UNION/INTERSECT/EXCEPT ORDER BY clause";
-            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, self.leaf_span(e))
                 .with_detail("Only result column names can be used, not expressions or functions.")
                 .with_hint("put the set operation into a FROM clause"));
         };
@@ -164,13 +169,14 @@ fn items(order_by: &OrderBy) -> Result<&[OrderByExpr]> {
     }
 }
 
-fn key(item: &OrderByExpr, by: By) -> Result<Key> {
+fn key(item: &OrderByExpr, by: By, span: Span) -> Result<Key> {
     if item.with_fill.is_some() {
         return Err(Error::unsupported("ORDER BY … WITH FILL"));
     }
     let descending = item.options.asc == Some(false);
     Ok(Key {
         by,
+        span,
         descending,
         nulls_first: item.options.nulls_first.unwrap_or(descending),
     })

@@ -3,7 +3,7 @@
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_plan::{ColumnId, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
-use sqlparser::ast::{Fetch, LimitClause, OrderBy, Query, SetExpr};
+use sqlparser::ast::{Expr, Fetch, LimitClause, OrderBy, OrderByKind, Query, SetExpr};
 
 /// What becomes of quoted literals, NULLs and parameters in a select list that nothing types.
 #[derive(Clone, Copy)]
@@ -33,26 +33,26 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// The tails within and around parentheses, of which there may be one of each clause.
-    fn around(self, inner: Tail<'a>) -> Result<Tail<'a>> {
-        let twice = |what: &str| {
-            Err(Error::new(
-                SqlState::SYNTAX_ERROR,
-                format!("multiple {what} clauses not allowed"),
-            ))
-        };
-        if self.order_by.is_some() && inner.order_by.is_some() {
-            return twice("ORDER BY");
+    fn bounds(&self) -> bool {
+        self.limit.is_some() || self.fetch.is_some()
+    }
+
+    /// The first expression of its order.
+    fn ordered_by(&self) -> Option<&'a Expr> {
+        match &self.order_by?.kind {
+            OrderByKind::Expressions(items) => items.first().map(|i| &i.expr),
+            OrderByKind::All(_) => None,
         }
-        let limits = |tail: &Tail| tail.limit.is_some() || tail.fetch.is_some();
-        if limits(&self) && limits(&inner) {
-            return twice("LIMIT");
+    }
+
+    /// The expression of its limit.
+    fn limited_by(&self) -> Option<&'a Expr> {
+        match self.limit? {
+            LimitClause::LimitOffset { limit, offset, .. } => {
+                limit.as_ref().or(offset.as_ref().map(|o| &o.value))
+            }
+            LimitClause::OffsetCommaLimit { limit, .. } => Some(limit),
         }
-        Ok(Tail {
-            order_by: self.order_by.or(inner.order_by),
-            limit: self.limit.or(inner.limit),
-            fetch: self.fetch.or(inner.fetch),
-        })
     }
 }
 
@@ -68,7 +68,7 @@ impl<'a> Binder<'a> {
 
     fn query_before(&mut self, query: &'a Query, outer: Tail<'a>, literals: Literals) -> Result<Relation> {
         super::refuse::query(query)?;
-        let tail = outer.around(Tail::of(query))?;
+        let tail = self.tail(outer, Tail::of(query))?;
         let known = self.ctes.len();
         if let Some(with) = &query.with {
             self.with(with)?;
@@ -76,6 +76,26 @@ impl<'a> Binder<'a> {
         let relation = self.body(&query.body, tail, literals);
         self.ctes.truncate(known);
         relation
+    }
+
+    /// The tails within and around parentheses, of which there may be one of each clause. 42601.
+    fn tail(&self, outer: Tail<'a>, inner: Tail<'a>) -> Result<Tail<'a>> {
+        let twice = |what: &str, at: Option<&Expr>| {
+            let span = at.map_or(Span::NONE, |e| self.leaf_span(e));
+            let message = format!("multiple {what} clauses not allowed");
+            Err(error(SqlState::SYNTAX_ERROR, message, span))
+        };
+        if outer.order_by.is_some() && inner.order_by.is_some() {
+            return twice("ORDER BY", outer.ordered_by());
+        }
+        if outer.bounds() && inner.bounds() {
+            return twice("LIMIT", outer.limited_by());
+        }
+        Ok(Tail {
+            order_by: outer.order_by.or(inner.order_by),
+            limit: outer.limit.or(inner.limit),
+            fetch: outer.fetch.or(inner.fetch),
+        })
     }
 
     fn body(&mut self, body: &'a SetExpr, tail: Tail<'a>, literals: Literals) -> Result<Relation> {

@@ -132,16 +132,19 @@ impl<'a> Binder<'a> {
                 (None, Operand::Typed(e)) => (self.as_column(e.clone(), &target.name, &mut computed), None),
             };
             let name = target.name.clone();
-            columns.push(OutputColumn { name, id, open });
+            let span = target.value.span();
+            columns.push(OutputColumn { name, id, open, span });
         }
         let mut sorted = Vec::with_capacity(keys.len());
+        let mut spans = Vec::with_capacity(keys.len());
         for key in keys {
+            spans.push(key.span);
             sorted.push(self.sort_key(key, &columns, &mut computed));
         }
         let relation = Relation::new(computed.above(op), columns);
         match distinct {
             Distinctness::No => Ok(ordered(relation, sorted)),
-            Distinctness::Rows => self.distinct_sorted(relation, sorted),
+            Distinctness::Rows => self.distinct_sorted(relation, sorted, &spans),
             Distinctness::On(on) => self.first_of_each(relation, on, sorted),
         }
     }

@@ -30,7 +30,9 @@ impl<'a> Binder<'a> {
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let value = self.expression(expr)?;
                     if alias.quote_style == Some('\'') {
-                        self.not_reserved(alias)?;
+                        let near = format!("'{}'", alias.value);
+                        let at = self.place.operator_after(value.span(), near.len());
+                        return Err(self.syntax_error(&near, at));
                     }
                     let name = fold(alias);
                     targets.push(Target { name, value });

@@ -31,7 +31,8 @@ impl<'a> Binder<'a> {
         let right = self.set_expression(right, Literals::Keep)?;
         if left.columns.len() != right.columns.len() {
             let message = format!("each {name} query must have the same number of columns");
-            return Err(error(SqlState::SYNTAX_ERROR, message, Span::NONE));
+            let span = right.columns.first().map_or(Span::NONE, |c| c.span);
+            return Err(error(SqlState::SYNTAX_ERROR, message, span));
         }
         let (left, right) = self.of_one_type(left, right, name)?;
         match (op, all) {
@@ -62,7 +63,7 @@ impl<'a> Binder<'a> {
     fn operand(&self, column: &OutputColumn) -> Operand {
         match &column.open {
             Some(open) => Operand::Unknown(open.clone()),
-            None => Expr::column(column.id, &self.columns).into(),
+            None => Expr::column(column.id, &self.columns).at(column.span).into(),
         }
     }
 

@@ -142,9 +142,15 @@ impl<'a> Binder<'a> {
                 _ => break None,
             }
         };
-        match with.or(begins) {
-            Some(span) => self.place.span(span),
-            None => Span::NONE,
+        let Some(begins) = with.or(begins) else {
+            return Span::NONE;
+        };
+        let span = self.place.span(begins);
+        // An error points at the parenthesis.
+        let before = self.place.text().get(..span.start as usize).unwrap_or_default();
+        match before.trim_end().strip_suffix('(') {
+            Some(outside) => Span::new(outside.len(), outside.len() + 1).to(span),
+            None => span,
         }
     }
 

@@ -229,6 +229,7 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
             out.scratch.push_str(&rest[copied..whole.start()]);
             push_replacement(row.text(2), &captures, &mut out.scratch);
             check_length(out.scratch.len())?;
+            out.check()?;
             copied = whole.end();
             if which != Which::All {
                 break;

@@ -223,9 +223,8 @@ fn pad<'a>(row: &'a Row<'_>, out: &mut Output) -> Result<(&'a str, usize)> {
     if filler.is_empty() {
         return Ok((text, 0));
     }
-    let whole = missing / filler.chars().count().max(1);
-    check_length(filler.len().saturating_mul(whole).saturating_add(text.len()))?;
-    out.scratch.reserve(text.len() + filler.len() * (whole + 1));
+    let whole = missing / filler.chars().count().max(1) + 1;
+    out.room(filler.len().saturating_mul(whole).saturating_add(text.len()))?;
     Ok((text, missing))
 }
 
@@ -292,9 +291,8 @@ fn quote_literal(row: &Row<'_>, out: &mut Output) -> Result<()> {
 fn repeat(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, n) = (row.text(0), row.int(1).max(0));
     let n = usize::try_from(n).unwrap_or(usize::MAX);
-    check_length(text.len().saturating_mul(n))?;
+    out.room(text.len().saturating_mul(n))?;
     if !text.is_empty() {
-        out.scratch.reserve(text.len() * n);
         (0..n).for_each(|_| out.scratch.push_str(text));
     }
     out.scratch()

@@ -1,0 +1,126 @@
+//! Long chains and deep nests: an answer or 54001, on threads with a small stack too, and in linear time.
+
+mod support;
+
+use frazil_frontend::{on_deep_stack, parse};
+use std::time::{Duration, Instant};
+use support::try_bind;
+
+const STACK: usize = 2 << 20;
+
+/// SQLSTATE of binding on a thread with 2 MB.
+fn state(sql: String) -> String {
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    let bound = thread.spawn(move || match parse(&sql) {
+        Ok(parsed) => {
+            let depth = parsed[0].depth();
+            match try_bind(&sql) {
+                Ok(bound) => {
+                    on_deep_stack(depth, || drop(bound));
+                    "00000".to_string()
+                }
+                Err(e) => e.state().0.to_string(),
+            }
+        }
+        Err(e) => e.state().0.to_string(),
+    });
+    bound.unwrap().join().unwrap()
+}
+
+/// `select` of `first` and 2,000 times `more`.
+fn chain(first: &str, more: &str, times: usize) -> String {
+    format!("select {first}{} from t", more.repeat(times))
+}
+
+#[test]
+fn chains_of_every_operator_answer() {
+    for (first, more) in [
+        ("1", " + 1"),
+        ("a", " - a"),
+        ("x", " * x"),
+        ("x", " / x"),
+        ("w", " || w"),
+        ("p", " and p"),
+        ("p", " or a = 1"),
+        ("a", "::integer"),
+        ("a", " & 1"),
+        ("a", " | a"),
+        ("a", " # 1"),
+        ("a", " << 1"),
+        ("p", " is true"),
+        ("a", " is null"),
+        ("a = 1", " and a between 1 and 2"),
+        ("a = 1", " and a in (1, 2)"),
+    ] {
+        let sql = chain(first, more, 2_000);
+        assert_eq!(state(sql), "00000", "{first}{more}");
+    }
+    for (first, more) in [("1", " = 1"), ("w", " like 'a'")] {
+        let got = state(chain(first, more, 2_000));
+        assert!(
+            ["00000", "42601", "42883"].contains(&got.as_str()),
+            "{more}: {got}"
+        );
+    }
+    for more in [" + 1", " is null", "::integer", " or p", " = 1"] {
+        assert_eq!(state(chain("a", more, 5_000)), "54001", "{more}");
+    }
+}
+
+#[test]
+fn nests_answer() {
+    let nested = |open: &str, inner: &str, close: &str, times: usize| {
+        format!(
+            "select {}{inner}{} from t",
+            open.repeat(times),
+            close.repeat(times)
+        )
+    };
+    for (open, inner, close, times) in [
+        ("(", "1", ")", 500),
+        ("- ", "a", "", 500),
+        ("not ", "p", "", 1_000),
+        ("case when p then 1 else ", "2", " end", 300),
+        ("coalesce(a, ", "1", ")", 300),
+        ("abs(", "x", ")", 300),
+        ("(select ", "1", ")", 60),
+        ("cast(", "a", " as integer)", 300),
+    ] {
+        assert_eq!(state(nested(open, inner, close, times)), "00000", "{open}");
+        assert_eq!(state(nested(open, inner, close, 3_000)), "54001", "{open}");
+    }
+    let unbalanced = format!("select {}1", "floor(".repeat(300));
+    assert_eq!(state(unbalanced), "42601");
+}
+
+#[test]
+fn work_grows_with_the_text() {
+    let time = |sql: &str| {
+        let start = Instant::now();
+        let parsed = parse(sql).unwrap();
+        for statement in &parsed {
+            let tables = support::Tables::new();
+            frazil_frontend::bind(statement, &tables, &Default::default(), &[]).unwrap();
+        }
+        start.elapsed()
+    };
+    let list = |n: usize, item: &str| vec![item; n].join(", ");
+    let texts = |n: usize| {
+        [
+            format!("select {} from t", list(n, "a + 1")),
+            format!("select {} from t", list(n, "'ü'")),
+            format!("select a from t where a in ({})", list(5 * n, "1")),
+            format!("values {}", list(n, "(1, 'x')")),
+            "insert into u values (1, 2, 'x'); ".repeat(n),
+        ]
+    };
+    for (short, long) in texts(1_000).iter().zip(&texts(8_000)) {
+        let (short_time, long_time) = (time(short), time(long));
+        let bound = short_time * 40 + Duration::from_millis(500);
+        assert!(
+            long_time < bound,
+            "{}…: {short_time:?}, {long_time:?}",
+            &short[..40]
+        );
+    }
+}
