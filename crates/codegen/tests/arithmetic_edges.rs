@@ -89,7 +89,7 @@ impl Compiled {
         let plan = Arc::new(self.plan.clone());
         let (budget, cancel) = (MemoryBudget::unlimited(), Cancel::new());
         let finished = Arc::new(Finished::new(&plan, vec![a, b]));
-        let buffer = buffer_build(&plan, 0);
+        let buffer = buffer_build(&plan, 0, &finished)?;
         let opening = Opening {
             table: None,
             scan: ScanOptions::default(),

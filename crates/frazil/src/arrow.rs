@@ -2,6 +2,7 @@
 
 use crate::Rows;
 use arrow_array::types::IntervalMonthDayNano;
+use arrow_array::builder::StringBuilder;
 use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};

@@ -213,7 +213,7 @@ fn a_loader_adds_blocks_directly() {
 fn distinct_values_are_estimated_before_the_first_query_after_a_load() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
-    let rows = Random(27).rows(&schema, 66_000);
+    let rows = Random::new(27).rows(&schema, 66_000);
     let known = || store.snapshot().table(id).unwrap().table().known_distinct();
     append(&store, id, &rows[..500]);
     assert_eq!(

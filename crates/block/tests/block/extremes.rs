@@ -36,7 +36,7 @@ struct Shape {
 
 impl Shape {
     fn column(&self) -> Column {
-        let mut random = Random(self.seed | 1);
+        let mut random = Random::new(self.seed | 1);
         let (least, most) = range(self.ty);
         let span = (1i128 << self.bits.min(126)) - 1;
         let span = span.min(most.saturating_sub(least));
@@ -113,7 +113,7 @@ fn restrictions(column: &Column, random: &mut Random) -> Vec<RestrictionKind> {
 
 /// Holds a column in every way there is.
 fn check(column: &Column, seed: u64) {
-    let mut random = Random(seed | 1);
+    let mut random = Random::new(seed | 1);
     let expected = expected_of(column, restrictions(column, &mut random));
     let layouts = || std::iter::once(None).chain(Layout::ALL.map(Some));
     for encoding in Encoding::ALL {
