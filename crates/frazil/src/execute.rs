@@ -66,7 +66,9 @@ pub fn run_cached(session: &mut Session, text: &str, parameters: &[Value]) -> Op
 /// Runs a statement. A failure ends the transaction it was part of.
 pub fn run(session: &mut Session, parsed: &ParsedStatement, parameters: &[Value]) -> Result<Response> {
     // A panic is a defect of ours; the connection and everyone else's go on.
-    let work = AssertUnwindSafe(|| run_bound(session, parsed, parameters));
+    let work = AssertUnwindSafe(|| {
+        frazil_frontend::on_deep_stack(parsed.depth(), || run_bound(session, parsed, parameters))
+    });
     let result = catch_unwind(work).unwrap_or_else(|panic| Err(panicked(&*panic)));
     if result.is_err() {
         session.transaction_mut().fail();
@@ -210,7 +212,7 @@ fn bind(
     let mut lasting = true;
     let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
         // A parameter whose type nothing tells is of its value's own type.
-        Err(e) if e.state() == SqlState::UNDEFINED_PARAMETER && !parameters.is_empty() => {
+        Err(e) if !parameters.is_empty() && lacks_types(e.state()) => {
             lasting = false;
             let own: Vec<_> = (parameters.iter())
                 .map(|v| Some(parameters::own_type(v)))
@@ -235,6 +237,16 @@ fn bind(
         tables,
     };
     Ok((statement, bundle))
+}
+
+/// Whether a statement fails so whose parameters nothing types.
+fn lacks_types(state: SqlState) -> bool {
+    [
+        SqlState::UNDEFINED_PARAMETER,
+        SqlState::INDETERMINATE_TYPE,
+        SqlState::AMBIGUOUS_FUNCTION,
+    ]
+    .contains(&state)
 }
 
 /// The values of all parameters, as the types the statement wants.
