@@ -1,8 +1,8 @@
 //! Results as Arrow record batches, for the Python module and whoever speaks Arrow.
 
 use crate::Rows;
-use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::builder::StringBuilder;
+use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};

@@ -166,15 +166,13 @@ pub fn run(
     given: &[Value],
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
-    guarded(session, &parsed.text, |session| run_bound(session, parsed, given, kept))
+    guarded(session, &parsed.text, |session| {
+        frazil_frontend::on_deep_stack(parsed.depth(), || run_bound(session, parsed, given, kept))
+    })
 }
 
 /// Runs work on the statement of `text`, in which errors get their place. A failure ends the transaction.
-fn guarded<T>(
-    session: &mut Session,
-    text: &str,
-    work: impl FnOnce(&mut Session) -> Result<T>,
-) -> Result<T> {
+fn guarded<T>(session: &mut Session, text: &str, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
     let result = survive(|| work(session));
     if result.is_err() {
         session.transaction_mut().fail();
@@ -325,7 +323,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
     let mut is_typed_by_text = true;
     let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
         // A parameter whose type nothing tells is of its value's own type.
-        Err(e) if e.state() == SqlState::UNDEFINED_PARAMETER && !call.given.is_empty() => {
+        Err(e) if !call.given.is_empty() && lacks_types(e.state()) => {
             is_typed_by_text = false;
             let own: Vec<_> = (call.given.iter())
                 .map(|v| Some(parameters::own_type(v)))
@@ -349,6 +347,16 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
         tables,
     };
     Ok((statement, bundle))
+}
+
+/// Whether a statement fails so whose parameters nothing types.
+fn lacks_types(state: SqlState) -> bool {
+    [
+        SqlState::UNDEFINED_PARAMETER,
+        SqlState::INDETERMINATE_TYPE,
+        SqlState::AMBIGUOUS_FUNCTION,
+    ]
+    .contains(&state)
 }
 
 fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
