@@ -23,14 +23,6 @@ impl<'a> Binder<'a> {
             SqlExpr::Value(value) => self.value(value),
             SqlExpr::BinaryOp { left, op, right } => self.binary(left, op, right, e),
             SqlExpr::UnaryOp { op, expr } => self.unary(*op, expr),
-            SqlExpr::IsNull(x) => self.is_null(x, false),
-            SqlExpr::IsNotNull(x) => self.is_null(x, true),
-            SqlExpr::IsTrue(x) => self.is_truth(x, Truth::True, false),
-            SqlExpr::IsNotTrue(x) => self.is_truth(x, Truth::True, true),
-            SqlExpr::IsFalse(x) => self.is_truth(x, Truth::False, false),
-            SqlExpr::IsNotFalse(x) => self.is_truth(x, Truth::False, true),
-            SqlExpr::IsUnknown(x) => self.is_truth(x, Truth::Unknown, false),
-            SqlExpr::IsNotUnknown(x) => self.is_truth(x, Truth::Unknown, true),
             SqlExpr::Between {
                 expr,
                 negated,
@@ -80,31 +72,7 @@ impl<'a> Binder<'a> {
             } => self.any_or_all(left, compare_op, right, super::subquery::Quantifier::All),
             SqlExpr::Exists { subquery, negated } => self.exists(subquery, *negated),
             SqlExpr::Subquery(query) => self.scalar_subquery(query),
-            SqlExpr::Case {
-                operand,
-                conditions,
-                else_result,
-                case_token,
-                end_token,
-            } => {
-                let span = self
-                    .place
-                    .span(case_token.0.span)
-                    .to(self.place.span(end_token.0.span));
-                let operand = operand.as_deref().map(|e| self.expression(e)).transpose()?;
-                let mut branches = Vec::with_capacity(conditions.len());
-                for branch in conditions {
-                    branches.push((
-                        self.expression(&branch.condition)?,
-                        self.expression(&branch.result)?,
-                    ));
-                }
-                let otherwise = else_result.as_deref().map(|e| self.expression(e)).transpose()?;
-                let bound = self
-                    .typing
-                    .case(operand, branches, otherwise, span, &mut self.columns)?;
-                Ok(bound.at(span))
-            }
+            SqlExpr::Case { .. } => self.case(e),
             SqlExpr::Cast {
                 kind,
                 expr,
@@ -116,8 +84,51 @@ impl<'a> Binder<'a> {
                 self.typed_string(&typed.data_type, &typed.value)
             }
             SqlExpr::Function(call) => self.function(call),
+            _ => self.test(e),
+        }
+    }
+
+    /// IS NULL, IS TRUE and the like, or what has a grammar of its own.
+    fn test(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        match e {
+            SqlExpr::IsNull(x) => self.is_null(x, false),
+            SqlExpr::IsNotNull(x) => self.is_null(x, true),
+            SqlExpr::IsTrue(x) => self.is_truth(x, Truth::True, false),
+            SqlExpr::IsNotTrue(x) => self.is_truth(x, Truth::True, true),
+            SqlExpr::IsFalse(x) => self.is_truth(x, Truth::False, false),
+            SqlExpr::IsNotFalse(x) => self.is_truth(x, Truth::False, true),
+            SqlExpr::IsUnknown(x) => self.is_truth(x, Truth::Unknown, false),
+            SqlExpr::IsNotUnknown(x) => self.is_truth(x, Truth::Unknown, true),
             _ => self.special_call(e),
         }
+    }
+
+    fn case(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        let SqlExpr::Case {
+            operand,
+            conditions,
+            else_result,
+            case_token,
+            end_token,
+        } = e
+        else {
+            return self.special_call(e);
+        };
+        let begin = self.place.span(case_token.0.span);
+        let span = begin.to(self.place.span(end_token.0.span));
+        let operand = operand.as_deref().map(|e| self.expression(e)).transpose()?;
+        let mut branches = Vec::with_capacity(conditions.len());
+        for branch in conditions {
+            branches.push((
+                self.expression(&branch.condition)?,
+                self.expression(&branch.result)?,
+            ));
+        }
+        let otherwise = else_result.as_deref().map(|e| self.expression(e)).transpose()?;
+        let bound = self
+            .typing
+            .case(operand, branches, otherwise, span, &mut self.columns)?;
+        Ok(bound.at(span))
     }
 
     /// Where an expression's first name or literal stands, without binding it.

@@ -82,10 +82,10 @@ pub(super) fn of(tokens: &[TokenWithSpan]) -> Result<usize> {
                         is_case: true,
                         ..Level::default()
                     }),
-                    Token::Word(w) if w.keyword == Keyword::END => {
-                        if levels.last().is_some_and(|l| l.is_case) {
-                            close(&mut levels);
-                        }
+                    Token::Word(w)
+                        if w.keyword == Keyword::END && levels.last().is_some_and(|l| l.is_case) =>
+                    {
+                        close(&mut levels);
                     }
                     _ => {}
                 }
