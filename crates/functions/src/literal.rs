@@ -3,15 +3,17 @@
 use crate::build::int;
 use crate::convert::decimal;
 use crate::{Operand, Typing};
+use frazil_plan::Expr;
 use frazil_types::decimal::POWERS_OF_TEN;
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// Most digits of a decimal.
 const DIGITS: usize = frazil_types::logical_type::DECIMAL_MAX_DIGITS as usize;
 
 impl Typing {
     /// A number as written, without sign: integers as narrow as they fit, all else an exact decimal; `0x`, `0o`, `0b`
-    /// and `_` between digits as PostgreSQL 16 has them. 42601 for what is not a number, 22003 beyond 38 digits.
+    /// and `_` between digits as PostgreSQL 16 has them. With an exponent that 38 digits have no room for, it is a double.
+    /// 42601 for what is not a number, 22003 beyond 38 digits and beyond doubles.
     pub fn number_literal(text: &str, span: Span) -> Result<Operand> {
         let lower = text.to_ascii_lowercase();
         let radix = match lower.get(..2) {
@@ -24,8 +26,8 @@ impl Typing {
             Some(radix) => whole(&lower[2..], radix, text),
             None => decimal_literal(&lower, text),
         };
-        let (value, ty) = number.map_err(|e| e.at_span(span))?;
-        Ok(int(value, ty).at(span).into())
+        let e = number.map_err(|e| e.at_span(span))?;
+        Ok(e.at(span).into())
     }
 }
 
@@ -50,7 +52,7 @@ fn integer_type(value: i128) -> LogicalType {
     }
 }
 
-fn whole(digits: &str, radix: u32, text: &str) -> Result<(i128, LogicalType)> {
+fn whole(digits: &str, radix: u32, text: &str) -> Result<Expr> {
     // PostgreSQL allows `_` before each digit here.
     let plain = digits.replace('_', "");
     if plain.is_empty() || digits.ends_with('_') || digits.contains("__") {
@@ -63,10 +65,10 @@ fn whole(digits: &str, radix: u32, text: &str) -> Result<(i128, LogicalType)> {
     if value >= POWERS_OF_TEN[DIGITS] {
         return Err(too_wide());
     }
-    Ok((value, integer_type(value)))
+    Ok(int(value, integer_type(value)))
 }
 
-fn decimal_literal(lower: &str, text: &str) -> Result<(i128, LogicalType)> {
+fn decimal_literal(lower: &str, text: &str) -> Result<Expr> {
     let misplaced = |part: &str| part.starts_with('_') || part.ends_with('_') || part.contains("__");
     if lower.split(['.', 'e', '+', '-']).any(misplaced) {
         return Err(trailing_junk(text));
@@ -75,7 +77,14 @@ fn decimal_literal(lower: &str, text: &str) -> Result<(i128, LogicalType)> {
     if !is_number(&plain) {
         return Err(trailing_junk(text));
     }
-    exact_number(&plain).ok_or_else(too_wide)
+    if let Some((value, ty)) = exact_number(&plain) {
+        return Ok(int(value, ty));
+    }
+    let double = plain.parse::<f64>().ok().filter(|v| v.is_finite() && *v != 0.0);
+    match double.filter(|_| plain.contains('e')) {
+        Some(double) => Ok(Expr::constant(Value::Double(double), LogicalType::Double)),
+        None => Err(too_wide()),
+    }
 }
 
 /// Digits with at most one point, and an exponent.
@@ -138,7 +147,6 @@ pub(crate) fn exact_number(text: &str) -> Option<(i128, LogicalType)> {
 mod tests {
     use super::*;
     use frazil_plan::ExprKind;
-    use frazil_types::Value;
 
     fn read(text: &str) -> Result<(i128, LogicalType), &'static str> {
         match Typing::number_literal(text, Span::NONE) {
@@ -179,8 +187,20 @@ mod tests {
         assert_eq!(read("5."), Ok((5, decimal(1, 0))));
         assert_eq!(read("1.5e-3"), Ok((15, decimal(4, 4))));
         assert_eq!(read("0.000"), Ok((0, decimal(3, 3))));
-        assert_eq!(read("1e400"), Err("22003"));
+        for text in ["1e400", "1e-400"] {
+            assert_eq!(read(text), Err("22003"));
+        }
         assert_eq!(read("123456789012345678901234567890123456789"), Err("22003"));
+    }
+
+    #[test]
+    fn exponents_beyond_decimals_make_doubles() {
+        for (text, value) in [("1e300", 1e300), ("5e-324", 5e-324), ("1.5E39", 1.5e39)] {
+            let Ok(Operand::Typed(e)) = Typing::number_literal(text, Span::NONE) else {
+                panic!("{text}");
+            };
+            assert_eq!(e, Expr::constant(Value::Double(value), LogicalType::Double));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::fold;
 use sqlparser::ast::{
     ArrayElemTypeDef, DataType, Expr, FunctionArguments, Query, SelectItem, SetExpr, TrimWhereField,
-    UnaryOperator, Value,
+    UnaryOperator,
 };
 
 /// How much a name says: that of a type or CASE gives way to that of a column or function inside.
@@ -46,7 +46,6 @@ fn name(e: &Expr) -> Name {
         },
         Expr::TypedString(typed) => Name::Weak(of_type(&typed.data_type)),
         Expr::Interval(_) => Name::Weak("interval".to_string()),
-        Expr::Value(v) if matches!(v.value, Value::Boolean(_)) => Name::Weak("bool".to_string()),
         Expr::Case { else_result, .. } => match else_result.as_deref().map(name) {
             Some(Name::Strong(name)) => Name::Strong(name),
             _ => Name::Weak("case".to_string()),

@@ -42,6 +42,11 @@ impl Binder<'_> {
             [schema, table, name] if matches!(fold(schema).as_str(), "public" | "main") => {
                 self.qualified_column(&fold(table), name, span)?
             }
+            [_, _, _, _, _, ..] => {
+                let names: Vec<String> = parts.iter().map(fold).collect();
+                let message = format!("improper qualified name (too many dotted names): {}", names.join("."));
+                return Err(error(SqlState::SYNTAX_ERROR, message, span));
+            }
             [.., table, _] => return Err(self.missing_relation(&fold(table), span)),
             [] => return Err(error(SqlState::UNDEFINED_COLUMN, "a column without a name", span)),
         };

@@ -36,9 +36,11 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
         bounds_of_scans(tree, &mut plan.columns, statistics);
     }
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
+    let mut subqueries = std::mem::take(&mut plan.subqueries);
+    let bound = subqueries.len();
     let mut unnesting = Unnesting {
         columns: &mut plan.columns,
-        subqueries: &mut Vec::new(),
+        subqueries: &mut subqueries,
         shared: &mut shared,
     };
     // What a tree comes to share goes in front of it.
@@ -48,17 +50,17 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
         moved.push(SharedId(unnesting.shared.len()));
         unnesting.shared.push(tree);
     }
-    for i in 0..plan.subqueries.len() {
-        let mut tree = take(&mut plan.subqueries[i].0);
+    for i in 0..bound {
+        let mut tree = take(&mut unnesting.subqueries[i].0);
         rename::move_shared(&mut tree, &moved);
         let tree = unnesting.tree(tree)?;
-        plan.subqueries[i].0 = tree;
+        unnesting.subqueries[i].0 = tree;
     }
-    unnesting.subqueries = &mut plan.subqueries;
     rename::move_shared(&mut plan.root, &moved);
     let root = unnesting.tree(take(&mut plan.root))?;
     plan.root = root;
     plan.shared = shared;
+    plan.subqueries = subqueries;
     Ok(())
 }
 
