@@ -336,6 +336,13 @@ impl<'a> Binder<'a> {
         kind: LikeKind,
         negated: bool,
     ) -> Result<Operand> {
+        // Patterns do not chain.
+        if matches!(
+            x,
+            SqlExpr::Like { .. } | SqlExpr::ILike { .. } | SqlExpr::SimilarTo { .. }
+        ) {
+            return Err(self.syntax_error("like", self.leaf_span(x)));
+        }
         let x = self.expression(x)?;
         let pattern = self.expression(pattern)?;
         let escape = escape.map(|e| self.value(e)).transpose()?;

@@ -44,7 +44,10 @@ impl Binder<'_> {
             }
             [_, _, _, _, _, ..] => {
                 let names: Vec<String> = parts.iter().map(fold).collect();
-                let message = format!("improper qualified name (too many dotted names): {}", names.join("."));
+                let message = format!(
+                    "improper qualified name (too many dotted names): {}",
+                    names.join(".")
+                );
                 return Err(error(SqlState::SYNTAX_ERROR, message, span));
             }
             [.., table, _] => return Err(self.missing_relation(&fold(table), span)),
