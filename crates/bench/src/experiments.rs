@@ -1,5 +1,6 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
+use crate::arguments::LAYOUTS;
 use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
@@ -169,9 +170,6 @@ const STATEMENTS: [statements::Case; 6] = [
         units: 10_000,
     },
 ];
-
-/// Name of the experiment on layouts.
-pub const LAYOUTS: &str = "layouts";
 
 /// All experiments.
 pub const EXPERIMENTS: [Experiment; 14] = [

@@ -37,7 +37,10 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match BenchArgs::parse(arguments)? {
         Some(args) => run_experiment(&args, &mut out),
-        None => write_out(&mut out, &arguments::usage()),
+        None => write_out(
+            &mut out,
+            &arguments::usage(&EXPERIMENTS.map(|e| (e.name, e.about))),
+        ),
     }
 }
 

@@ -94,104 +94,147 @@ fn check_bounds(entry: &ColumnEntry) -> Result<()> {
 
 /// Encoding, layout, code width and section lengths fit each other.
 fn check_shape(entry: &ColumnEntry, rows: usize) -> Result<()> {
-    let s = &entry.sections;
-    let nullable = u64::from(entry.nullable());
-    let string = entry.native == NativeType::String;
-    let rows = rows as u64;
-    let bits = u32::from(entry.code_bits);
-    let codes_fit = entry.layout != Layout::None
-        && entry.layout.has_width(bits)
-        && s.codes.bytes == entry.layout.bytes(rows as usize, bits) as u64;
-    let largest_code = if codes_fit { packed::top(bits) } else { 0 };
-    let has_values = entry.has(FLAG_SMA);
-    let plain = !entry.has(FLAG_FSST) && s.symbols.bytes == 0;
-    let scaled = entry.encoding == Encoding::Decimal;
-    let native_bytes = entry.native.size() as u64;
-    let span = || {
-        entry
-            .max
-            .checked_sub(entry.min)
-            .and_then(|d| u64::try_from(d).ok())
-    };
+    let shape = Shape::new(entry, rows);
     let fits = match entry.encoding {
-        Encoding::Constant => {
-            entry.layout == Layout::None
-                && entry.code_bits == 0
-                && s.codes.bytes == 0
-                && entry.min == entry.max
-                && plain
-                && (u64::from(entry.null_count) == 0 || u64::from(entry.null_count) == rows)
-        }
-        Encoding::FrameOfReference => {
-            (entry.native.is_integer() || entry.native == NativeType::Bool)
-                && codes_fit
-                && has_values
-                && plain
-                && span()
-                    .and_then(|t| t.checked_add(nullable))
-                    .is_some_and(|t| t <= largest_code)
-        }
-        Encoding::Patched => {
-            let exceptions = u64::from(entry.dictionary_entries);
-            entry.native.is_integer()
-                && codes_fit
-                && has_values
-                && plain
-                && span().is_some()
-                && largest_code > nullable
-                && s.dictionary.bytes == (1 + exceptions) * native_bytes
-                && s.heap.bytes == 2 * exceptions
-        }
-        Encoding::Frames => {
-            entry.native.is_integer()
-                && codes_fit
-                && has_values
-                && plain
-                && span().is_some()
-                && s.dictionary.bytes == rows.div_ceil(FRAME as u64) * native_bytes
-        }
-        Encoding::Decimal => {
-            let top = decimal::bounds(entry).map(|(min, max)| (max - min) as u64 + nullable);
-            entry.native == NativeType::F64
-                && codes_fit
-                && has_values
-                && plain
-                && top.is_some_and(|t| t <= largest_code)
-        }
-        Encoding::Dictionary => {
-            let entries = u64::from(entry.dictionary_entries);
-            let wanted = if string {
-                (entries + nullable + 1) * 4
-            } else {
-                (entries + nullable) * entry.native.size() as u64
-            };
-            entry.native != NativeType::Bool
-                && codes_fit
-                && has_values
-                && plain
-                && entries > 0
-                && entries + nullable - 1 <= largest_code
-                && s.dictionary.bytes == wanted
-        }
-        Encoding::Raw => {
-            let (bits, wanted) = if string {
-                (32, (rows + 1) * 4)
-            } else {
-                (8 * entry.native.size() as u64, rows * entry.native.size() as u64)
-            };
-            entry.layout == Layout::None
-                && u64::from(entry.code_bits) == bits
-                && s.codes.bytes == wanted
-                && has_values
-                && s.bitmap.bytes == nullable * rows.div_ceil(64) * 8
-                && entry.has(FLAG_FSST) == (s.symbols.bytes > 0)
-                && (string || plain)
-        }
+        Encoding::Constant => shape.fits_constant(),
+        Encoding::FrameOfReference => shape.fits_frame_of_reference(),
+        Encoding::Patched => shape.fits_patched(),
+        Encoding::Frames => shape.fits_frames(),
+        Encoding::Decimal => shape.fits_decimal(),
+        Encoding::Dictionary => shape.fits_dictionary(),
+        Encoding::Raw => shape.fits_raw(),
     };
     check(
-        fits && (scaled || entry.scale == 0),
+        fits && (entry.encoding == Encoding::Decimal || entry.scale == 0),
         "encoding, code width and section lengths do not fit each other",
     )
+}
+
+/// An entry whose encoding, layout, code width and section lengths are held against each other.
+struct Shape<'e> {
+    entry: &'e ColumnEntry,
+    /// Rows of the block.
+    rows: u64,
+    /// Codes that stand for NULL: 1 if the column is nullable, else 0.
+    nullable: u64,
+    /// Bytes of a value of the native type.
+    native_bytes: u64,
+    /// Whether codes have a width that the layout knows, and fill their section.
+    codes_fit: bool,
+    /// The largest code of the width; 0 unless `codes_fit`.
+    largest_code: u64,
+}
+
+impl Shape<'_> {
+    fn new(entry: &ColumnEntry, rows: usize) -> Shape<'_> {
+        let bits = u32::from(entry.code_bits);
+        let codes_fit = entry.layout != Layout::None
+            && entry.layout.has_width(bits)
+            && entry.sections.codes.bytes == entry.layout.bytes(rows, bits) as u64;
+        Shape {
+            entry,
+            rows: rows as u64,
+            nullable: u64::from(entry.nullable()),
+            native_bytes: entry.native.size() as u64,
+            codes_fit,
+            largest_code: if codes_fit { packed::top(bits) } else { 0 },
+        }
+    }
+
+    /// Whether any row has a value, that is, is not NULL.
+    fn has_values(&self) -> bool {
+        self.entry.has(FLAG_SMA)
+    }
+
+    /// Whether no strings are compressed.
+    fn is_plain(&self) -> bool {
+        !self.entry.has(FLAG_FSST) && self.entry.sections.symbols.bytes == 0
+    }
+
+    /// Whether codes that fit stand for values, as all encodings but constant and raw want.
+    fn is_coded(&self) -> bool {
+        self.codes_fit && self.has_values() && self.is_plain()
+    }
+
+    /// The largest value less the smallest, if it fits in 64 bits.
+    fn span(&self) -> Option<u64> {
+        let span = self.entry.max.checked_sub(self.entry.min)?;
+        u64::try_from(span).ok()
+    }
+
+    fn fits_constant(&self) -> bool {
+        let entry = self.entry;
+        let nulls = u64::from(entry.null_count);
+        entry.layout == Layout::None
+            && entry.code_bits == 0
+            && entry.sections.codes.bytes == 0
+            && entry.min == entry.max
+            && self.is_plain()
+            && (nulls == 0 || nulls == self.rows)
+    }
+
+    fn fits_frame_of_reference(&self) -> bool {
+        let native = self.entry.native;
+        let top = self.span().and_then(|span| span.checked_add(self.nullable));
+        (native.is_integer() || native == NativeType::Bool)
+            && self.is_coded()
+            && top.is_some_and(|top| top <= self.largest_code)
+    }
+
+    fn fits_patched(&self) -> bool {
+        let sections = &self.entry.sections;
+        let exceptions = u64::from(self.entry.dictionary_entries);
+        self.entry.native.is_integer()
+            && self.is_coded()
+            && self.span().is_some()
+            && self.largest_code > self.nullable
+            && sections.dictionary.bytes == (1 + exceptions) * self.native_bytes
+            && sections.heap.bytes == 2 * exceptions
+    }
+
+    fn fits_frames(&self) -> bool {
+        let frames = self.rows.div_ceil(FRAME as u64);
+        self.entry.native.is_integer()
+            && self.is_coded()
+            && self.span().is_some()
+            && self.entry.sections.dictionary.bytes == frames * self.native_bytes
+    }
+
+    fn fits_decimal(&self) -> bool {
+        let top = decimal::bounds(self.entry).map(|(min, max)| (max - min) as u64 + self.nullable);
+        self.entry.native == NativeType::F64
+            && self.is_coded()
+            && top.is_some_and(|top| top <= self.largest_code)
+    }
+
+    fn fits_dictionary(&self) -> bool {
+        let entries = u64::from(self.entry.dictionary_entries);
+        let bytes = match self.entry.native {
+            NativeType::String => (entries + self.nullable + 1) * 4,
+            _ => (entries + self.nullable) * self.native_bytes,
+        };
+        self.entry.native != NativeType::Bool
+            && self.is_coded()
+            && entries > 0
+            && entries + self.nullable - 1 <= self.largest_code
+            && self.entry.sections.dictionary.bytes == bytes
+    }
+
+    fn fits_raw(&self) -> bool {
+        let (entry, sections) = (self.entry, &self.entry.sections);
+        let is_string = entry.native == NativeType::String;
+        let (bits, bytes) = match is_string {
+            true => (32, (self.rows + 1) * 4),
+            false => (8 * self.native_bytes, self.rows * self.native_bytes),
+        };
+        entry.layout == Layout::None
+            && u64::from(entry.code_bits) == bits
+            && sections.codes.bytes == bytes
+            && self.has_values()
+            && sections.bitmap.bytes == self.nullable * self.rows.div_ceil(64) * 8
+            && entry.has(FLAG_FSST) == (sections.symbols.bytes > 0)
+            && (is_string || self.is_plain())
+    }
 }
 
 impl Block {

@@ -5,11 +5,12 @@
 
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;
-use crate::query::CompiledQuery;
 use crate::settings::PlanSettings;
 use crate::statement_tables::catalog_id;
 use frazil_catalog::TableId;
+use frazil_codegen::CompiledPlan;
 use frazil_frontend::HiddenParameter;
+use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::Snapshot;
 use frazil_types::{LogicalType, Schema};
 use std::sync::Arc;
@@ -46,6 +47,17 @@ pub enum Action {
     Insert(TableId, CompiledQuery),
     /// Deletes the rows whose ids a query gives.
     Delete(TableId, CompiledQuery),
+}
+
+/// A query in machine code.
+#[derive(Debug)]
+pub struct CompiledQuery {
+    /// Its pipelines.
+    pub pipelines: Arc<PipelinePlan>,
+    /// Their code.
+    pub code: Arc<CompiledPlan>,
+    /// Columns of the result.
+    pub schema: Arc<Schema>,
 }
 
 impl Action {

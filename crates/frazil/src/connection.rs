@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::statement::Statement;
 use crate::table_info::TableInfo;
 use frazil_exec::Progress;
-use frazil_types::{Cancel, Error, Result, Value};
+use frazil_types::{Cancel, Result, Value};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A connection to a database. Clones are the same connection: statements on them wait for each other.
@@ -165,16 +165,15 @@ impl Connection {
     }
 }
 
+impl Database {
+    /// A new connection with default settings.
+    pub fn connect(&self) -> Connection {
+        Connection::new(self.clone())
+    }
+}
+
 impl From<CancelHandle> for Cancel {
     fn from(handle: CancelHandle) -> Cancel {
         handle.0
     }
-}
-
-/// 42601 for text that is not exactly one statement.
-pub(crate) fn not_one(count: usize) -> Error {
-    Error::new(
-        frazil_types::SqlState::SYNTAX_ERROR,
-        format!("a prepared statement is one statement, not {count}"),
-    )
 }

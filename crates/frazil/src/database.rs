@@ -1,7 +1,6 @@
 //! A database: its tables, its memory budget and its worker threads, shared by all connections.
 
 use crate::background_freezer::BackgroundFreezer;
-use crate::connection::Connection;
 use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
 use frazil_durability::Directory;
@@ -89,11 +88,6 @@ impl Database {
     /// `memory_limit` unless it is set.
     pub(crate) fn default_memory_limit() -> usize {
         physical_memory().map_or(usize::MAX, |bytes| (bytes as f64 * MEMORY_SHARE) as usize)
-    }
-
-    /// A new connection with default settings.
-    pub fn connect(&self) -> Connection {
-        Connection::new(self.clone())
     }
 
     /// Ends the database for all its connections. New statements are refused (08003), running ones are waited for, open

@@ -1,8 +1,8 @@
 //! CREATE TABLE, ALTER TABLE, DROP TABLE, FREEZE TABLE.
 
-use crate::execute::{Bundle, counted, done};
+use crate::bundle::Bundle;
 use crate::query::{self, Runner};
-use crate::rows::Response;
+use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
 use frazil_catalog::TableOptions;
 use frazil_plan::Plan;

@@ -1,36 +1,19 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
+use crate::bundle::Bundle;
 use crate::compiled_statement::{Action, CompiledStatement};
+use crate::panics::survive;
 use crate::parameters;
-use crate::rows::{Outcome, Response, Rows, Timing};
+use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::{copy, ddl, explain, explain_freeze, query};
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
-use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, SqlState, Value};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A bound statement with what it reads and is given.
-pub struct Bundle {
-    /// The tables it was bound to.
-    pub tables: StatementTables,
-    /// Values of its parameters, the hidden ones at the end.
-    pub parameters: Vec<Value>,
-    /// When its planning began.
-    pub started: Instant,
-    /// The statement's text.
-    pub text: Arc<str>,
-    /// Types of its own parameters.
-    pub types: Vec<LogicalType>,
-    /// Parameters that follow its own.
-    pub hidden: Vec<HiddenParameter>,
-    /// Whether its text alone gives the types of its parameters: they are the same whenever it comes again.
-    pub is_typed_by_text: bool,
-}
 
 /// What a statement is called with.
 #[derive(Clone, Copy)]
@@ -178,11 +161,6 @@ fn guarded<T>(session: &mut Session, text: &str, work: impl FnOnce(&mut Session)
         session.transaction_mut().fail();
     }
     result.map_err(|error| error.placed_in(text))
-}
-
-/// Runs work whose panic, a defect of ours, becomes an error (XX000): the connection and everyone else's go on.
-pub fn survive<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
 }
 
 fn run_bound(
@@ -373,54 +351,5 @@ fn refuse_system_table(plan: &Plan) -> Result<()> {
     match StatementTables::is_system_table(*table) {
         true => Err(Error::unsupported(format!("writing to the system table {name}"))),
         false => Ok(()),
-    }
-}
-
-/// The response of a command without rows.
-pub fn done(tag: &'static str, started: Instant) -> Response {
-    Response {
-        outcome: Outcome::Command { tag, rows: None },
-        timing: execution_since(started),
-    }
-}
-
-/// The response of a command that counts rows, or blocks.
-pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
-    Response {
-        outcome: Outcome::Command {
-            tag,
-            rows: Some(rows),
-        },
-        timing: execution_since(started),
-    }
-}
-
-/// Lines of text as a result of one column.
-pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
-    let rows: Vec<Vec<Value>> = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
-    let schema = Schema::new(vec![ColumnDef::new(name, LogicalType::Text)]);
-    table_rows(schema, &rows, started)
-}
-
-/// Rows as a result.
-pub fn table_rows(schema: Schema, rows: &[Vec<Value>], started: Instant) -> Response {
-    let columns = schema.columns.iter().enumerate().map(|(i, c)| {
-        let values: Vec<Value> = rows.iter().map(|r| r[i].clone()).collect();
-        ColumnVector::from_values(c.ty, &values)
-    });
-    let batch = RowBatch {
-        columns: columns.collect(),
-        rows: rows.len(),
-    };
-    Response {
-        outcome: Outcome::Rows(Rows::new(schema.into(), vec![batch])),
-        timing: execution_since(started),
-    }
-}
-
-fn execution_since(started: Instant) -> Timing {
-    Timing {
-        execute: started.elapsed(),
-        ..Timing::default()
     }
 }

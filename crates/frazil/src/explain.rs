@@ -1,8 +1,8 @@
 //! EXPLAIN: every form a statement takes on its way, as lines of text.
 
-use crate::execute::{Bundle, text_rows};
+use crate::bundle::Bundle;
 use crate::query::{Prepared, Runner};
-use crate::rows::{Response, Timing};
+use crate::rows::{Response, Timing, text_rows};
 use crate::session::Session;
 use frazil_codegen::PaxCode;
 use frazil_exec::{Metrics, PipelineMetrics};

@@ -1,9 +1,9 @@
 //! EXPLAIN FREEZE: the ways to hold each column of a table as rows, with their predicted cost, with
 //! ANALYZE the measured one, and the weights of the choice.
 
-use crate::execute::{Bundle, table_rows};
+use crate::bundle::Bundle;
 use crate::query::Runner;
-use crate::rows::Response;
+use crate::rows::{Response, table_rows};
 use crate::session::Session;
 use frazil_block::{Observed, Weights};
 use frazil_plan::TableId;

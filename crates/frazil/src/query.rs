@@ -1,16 +1,16 @@
 //! A plan's way to rows: optimize, cut into pipelines and stages, compile, run.
 
 use crate::assumptions;
-use crate::compiled_statement::{Action, CompiledStatement};
+use crate::bundle::Bundle;
+use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement};
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
-use crate::execute::Bundle;
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::statement_tables::{StatementTables, catalog_id};
 use frazil_catalog::TableId;
-use frazil_codegen::{CompileOptions, CompiledPlan};
+use frazil_codegen::CompileOptions;
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_frontend::ExplainMode;
 use frazil_plan::assumptions::ceiling_of_rows;
@@ -21,17 +21,6 @@ use frazil_storage::Transaction;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A query in machine code.
-#[derive(Debug)]
-pub struct CompiledQuery {
-    /// Its pipelines.
-    pub pipelines: Arc<PipelinePlan>,
-    /// Their code.
-    pub code: Arc<CompiledPlan>,
-    /// Columns of the result.
-    pub schema: Arc<Schema>,
-}
 
 /// What running a plan needs of the session, beside its transaction.
 pub struct Runner {

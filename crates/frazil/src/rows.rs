@@ -1,8 +1,8 @@
 //! Results of statements.
 
-use frazil_types::{RowBatch, Schema, Value};
+use frazil_types::{ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, Value};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a statement did, and the time it took.
 #[derive(Debug)]
@@ -82,5 +82,54 @@ impl Rows {
     pub fn iter(&self) -> impl Iterator<Item = Vec<Value>> + '_ {
         (self.batches.iter())
             .flat_map(|b| (0..b.rows).map(move |row| b.columns.iter().map(|c| c.value(row)).collect()))
+    }
+}
+
+/// The response of a command without rows.
+pub fn done(tag: &'static str, started: Instant) -> Response {
+    Response {
+        outcome: Outcome::Command { tag, rows: None },
+        timing: execution_since(started),
+    }
+}
+
+/// The response of a command that counts rows, or blocks.
+pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
+    Response {
+        outcome: Outcome::Command {
+            tag,
+            rows: Some(rows),
+        },
+        timing: execution_since(started),
+    }
+}
+
+/// Lines of text as a result of one column.
+pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
+    let rows: Vec<Vec<Value>> = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
+    let schema = Schema::new(vec![ColumnDef::new(name, LogicalType::Text)]);
+    table_rows(schema, &rows, started)
+}
+
+/// Rows as a result.
+pub fn table_rows(schema: Schema, rows: &[Vec<Value>], started: Instant) -> Response {
+    let columns = schema.columns.iter().enumerate().map(|(i, c)| {
+        let values: Vec<Value> = rows.iter().map(|r| r[i].clone()).collect();
+        ColumnVector::from_values(c.ty, &values)
+    });
+    let batch = RowBatch {
+        columns: columns.collect(),
+        rows: rows.len(),
+    };
+    Response {
+        outcome: Outcome::Rows(Rows::new(schema.into(), vec![batch])),
+        timing: execution_since(started),
+    }
+}
+
+fn execution_since(started: Instant) -> Timing {
+    Timing {
+        execute: started.elapsed(),
+        ..Timing::default()
     }
 }

@@ -1,9 +1,8 @@
 //! What a connection's statements work on.
 
 use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
-use crate::connection::not_one;
 use crate::database::Database;
-use crate::execute;
+use crate::panics;
 use crate::settings::{self, Settings};
 use crate::transaction::TransactionState;
 use frazil_exec::Progress;
@@ -72,7 +71,7 @@ impl Session {
     /// Cuts text into statements. An error inside a transaction ends it.
     pub fn parse(&mut self, sql: &str) -> Result<Vec<ParsedStatement>> {
         self.database.check_open()?;
-        execute::survive(|| frazil_frontend::parse(sql)).inspect_err(|_| self.transaction.fail())
+        panics::survive(|| frazil_frontend::parse(sql)).inspect_err(|_| self.transaction.fail())
     }
 
     /// Parses text that must be one statement.
@@ -151,4 +150,12 @@ impl Session {
 
 fn or_off(e: Error) -> Error {
     e.with_hint("off turns it off")
+}
+
+/// 42601 for text that is not exactly one statement.
+fn not_one(count: usize) -> Error {
+    Error::new(
+        SqlState::SYNTAX_ERROR,
+        format!("a prepared statement is one statement, not {count}"),
+    )
 }

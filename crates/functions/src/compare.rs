@@ -8,9 +8,9 @@ use crate::build::{
     boolean, constant_of, function, int, is_null_constant, known_unless_null, not, null, text,
 };
 use crate::convert::{as_text, convert, type_of_kind, wider_decimal};
-use crate::resolve::{CallKind, Resolution, resolve};
+use crate::resolve::{CallKind, Resolution, not_found, resolve};
 use crate::type_rules::Kind;
-use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog, operators};
+use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{CompareOp, LogicalType, Result, Span, Value, decimal};
@@ -51,7 +51,7 @@ pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) ->
         {
             Ok(Kind::Text)
         }
-        other => Err(operators::not_found(op, l.ty(), r.ty(), other).at_span(span)),
+        other => Err(not_found(op, l.ty(), r.ty(), other).at_span(span)),
     }
 }
 

@@ -6,12 +6,12 @@ use crate::arithmetic::{
 };
 use crate::build::function;
 use crate::convert::{as_text, type_of_kind};
-use crate::resolve::{CallKind, Resolution, resolve};
+use crate::resolve::{CallKind, Resolution, no_operator, not_found, resolve};
 use crate::type_rules::{Category, Kind, name_of};
 use crate::{CastContext, LikeKind, Operand, Typing, catalog};
 use frazil_plan::{Columns, Expr, ScalarFunction};
 use frazil_types::value_ops::{BinaryOp, Divide};
-use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState};
+use frazil_types::{CompareOp, LogicalType, Result, Span};
 
 /// What an infix operator computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,29 +132,6 @@ const PREFIX: &[(&str, Kind, Prefix)] = &[
     ("~", Integer, Prefix::BitNot),
     ("~", BigInt, Prefix::BitNot),
 ];
-
-/// The error for an operator that no candidate answers to: 42883, or 42725 where several do.
-pub(crate) fn not_found(
-    op: &str,
-    l: Option<LogicalType>,
-    r: Option<LogicalType>,
-    resolution: Resolution,
-) -> Error {
-    no_operator(&format!("{} {op} {}", name_of(l), name_of(r)), resolution)
-}
-
-fn no_operator(signature: &str, resolution: Resolution) -> Error {
-    if resolution == Resolution::Ambiguous {
-        let message = format!("operator is not unique: {signature}");
-        return Error::new(SqlState::AMBIGUOUS_FUNCTION, message).with_hint(
-            "could not choose a best candidate operator; you might need to add explicit type casts",
-        );
-    }
-    let message = format!("operator does not exist: {signature}");
-    Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
-        "no operator matches the given name and argument types; you might need to add explicit type casts",
-    )
-}
 
 /// The comparison that an operator is.
 pub(crate) fn comparison(op: &str) -> Option<CompareOp> {

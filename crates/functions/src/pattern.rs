@@ -5,8 +5,7 @@
 
 use crate::build::{boolean, constant_of, function, is_null_constant, null, text};
 use crate::convert::{as_text, convert};
-use crate::operators::not_found;
-use crate::resolve::Resolution;
+use crate::resolve::{Resolution, not_found};
 use crate::type_rules::{Category, Kind};
 use crate::vector::{OnNull, Output, Row, rows};
 use crate::{CastContext, LikeKind, Operand, Typing};

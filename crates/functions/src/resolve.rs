@@ -1,6 +1,7 @@
 //! Which of several operators or functions of one name is meant: PostgreSQL's manual, 10.2 and 10.3.
 
-use crate::type_rules::{Category, Kind, is_implicit};
+use crate::type_rules::{Category, Kind, is_implicit, name_of};
+use frazil_types::{Error, LogicalType, SqlState};
 
 /// What the search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,30 @@ pub fn resolve(candidates: &[&[Kind]], arguments: &[Option<Kind>], call: CallKin
         return Resolution::Found(*one);
     }
     same_as_known(&left, candidates, arguments)
+}
+
+/// The error for an operator that no candidate answers to: 42883, or 42725 where several do.
+pub(crate) fn not_found(
+    op: &str,
+    l: Option<LogicalType>,
+    r: Option<LogicalType>,
+    resolution: Resolution,
+) -> Error {
+    no_operator(&format!("{} {op} {}", name_of(l), name_of(r)), resolution)
+}
+
+/// The same error for an operator and its operands as a text: `signature`, e.g. `integer + text`.
+pub(crate) fn no_operator(signature: &str, resolution: Resolution) -> Error {
+    if resolution == Resolution::Ambiguous {
+        let message = format!("operator is not unique: {signature}");
+        return Error::new(SqlState::AMBIGUOUS_FUNCTION, message).with_hint(
+            "could not choose a best candidate operator; you might need to add explicit type casts",
+        );
+    }
+    let message = format!("operator does not exist: {signature}");
+    Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
+        "no operator matches the given name and argument types; you might need to add explicit type casts",
+    )
 }
 
 fn accepts(candidate: &[Kind], arguments: &[Option<Kind>]) -> bool {

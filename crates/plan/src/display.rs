@@ -204,22 +204,11 @@ impl Printer<'_> {
             ),
             Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(limit, offset, names)),
             Operator::UnionAll { inputs, columns } => {
-                let from: Vec<String> = inputs
-                    .iter()
-                    .map(|(_, c)| format!("({})", names.list(c.iter().copied())))
-                    .collect();
-                format!(
-                    "Union all ({}) of {}",
-                    names.list(columns.iter().copied()),
-                    from.join(", ")
-                )
+                let inputs: Vec<&[ColumnId]> = inputs.iter().map(|(_, c)| c.as_slice()).collect();
+                format!("Union all {}", union(&inputs, columns, names))
             }
             Operator::Shared { id, columns } => {
-                let columns: Vec<String> = columns
-                    .iter()
-                    .map(|(made, stored)| format!("{} := {}", names.name(*made), names.name(*stored)))
-                    .collect();
-                format!("Shared {} ({})", id.0, columns.join(", "))
+                format!("Shared {} ({})", id.0, stored_columns(columns, names))
             }
             Operator::Insert { name, columns, .. } => {
                 format!("Insert {name} ({})", names.list(columns.iter().copied()))
@@ -228,6 +217,24 @@ impl Printer<'_> {
         };
         out.push_str(&text);
     }
+}
+
+/// The columns of a union, and of each of its inputs, which stand in the order of the union's columns.
+fn union(inputs: &[&[ColumnId]], columns: &[ColumnId], names: &Names) -> String {
+    let from: Vec<String> = inputs
+        .iter()
+        .map(|c| format!("({})", names.list(c.iter().copied())))
+        .collect();
+    format!("({}) of {}", names.list(columns.iter().copied()), from.join(", "))
+}
+
+/// Pairs of a column that is made and the column of a shared subplan that it repeats.
+fn stored_columns(columns: &[(ColumnId, ColumnId)], names: &Names) -> String {
+    let pairs: Vec<String> = columns
+        .iter()
+        .map(|(made, stored)| format!("{} := {}", names.name(*made), names.name(*stored)))
+        .collect();
+    pairs.join(", ")
 }
 
 fn scan(name: &str, columns: &[(ColumnId, usize)], row_id: Option<ColumnId>, names: &Names) -> String {

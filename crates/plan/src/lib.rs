@@ -19,12 +19,12 @@ pub mod pipeline_builder;
 mod row_count;
 pub mod statistics;
 pub mod subquery;
+mod value_bounds;
 pub mod vector_function;
 pub mod verify;
 
 pub use aggregate::{AggregateCall, AggregateFunction};
 pub use assumptions::{Assumption, Grid};
-pub use bounds::{Bounds, ValueBounds};
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
 pub use operator::{
@@ -33,3 +33,4 @@ pub use operator::{
 pub use row_count::RowCount;
 pub use statistics::Statistics;
 pub use subquery::{Subquery, SubqueryKind};
+pub use value_bounds::{Bounds, ValueBounds};

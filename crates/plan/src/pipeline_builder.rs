@@ -270,14 +270,8 @@ impl Builder<'_> {
                 limit,
                 offset,
             } => {
-                let group = |column: &ColumnId| SortKey {
-                    column: *column,
-                    descending: false,
-                    nulls_first: false,
-                };
-                let all = groups.iter().map(group).chain(keys.iter().cloned()).collect();
                 let limits = (limit.clone(), offset.clone());
-                self.sort(input, all, groups.len(), limits, needed)
+                self.sort(input, keys_by_group(groups, keys), groups.len(), limits, needed)
             }
             Operator::Limit { input, limit, offset } => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
@@ -489,6 +483,16 @@ fn one(source: Source) -> Vec<Open> {
         source,
         operators: vec![],
     }]
+}
+
+/// Keys that sort rows by group, and the rows of a group by `keys`.
+fn keys_by_group(groups: &[ColumnId], keys: &[SortKey]) -> Vec<SortKey> {
+    let group = |column: &ColumnId| SortKey {
+        column: *column,
+        descending: false,
+        nulls_first: false,
+    };
+    groups.iter().map(group).chain(keys.iter().cloned()).collect()
 }
 
 fn append(mut open: Vec<Open>, operator: PipelineOperator) -> Vec<Open> {

@@ -5,7 +5,7 @@
 use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, ScanDisjunction, ScanRestriction,
+    Plan, ScanDisjunction, ScanRestriction, SharedId,
 };
 use frazil_types::{Error, LogicalType, Result};
 use std::collections::BTreeSet;
@@ -126,19 +126,7 @@ impl Check<'_> {
                 let others = disjunctions.iter().flat_map(ScanDisjunction::restrictions);
                 self.scan(columns, *row_id, restrictions.iter().chain(others))
             }
-            Operator::Values { columns, rows } => {
-                for row in rows {
-                    if row.len() != columns.len() {
-                        return Err(defect("a row of values has the wrong width".into()));
-                    }
-                    for (e, id) in row.iter().zip(columns) {
-                        self.reads(e, &Visible::new(), "a row of values")?;
-                        self.same_type(*id, e)?;
-                    }
-                }
-                self.make(columns.iter().copied())?;
-                Ok(columns.iter().copied().collect())
-            }
+            Operator::Values { columns, rows } => self.values(columns, rows),
             Operator::Filter { input, predicate } => {
                 let visible = self.tree(input)?;
                 self.predicate(predicate, &visible, "a filter")?;
@@ -187,21 +175,7 @@ impl Check<'_> {
                 self.tree(input)
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
-            Operator::Shared { id, columns } => {
-                if id.0 >= self.shared {
-                    return Err(defect(format!(
-                        "shared subplan {} is read before it is computed",
-                        id.0
-                    )));
-                }
-                for (made, stored) in columns {
-                    let visible = &self.shared_visible[id.0];
-                    self.reads_column(*stored, visible, "a read of a shared subplan")?;
-                    self.same_type(*made, &Expr::column(*stored, self.columns()))?;
-                }
-                self.make(columns.iter().map(|c| c.0))?;
-                Ok(columns.iter().map(|c| c.0).collect())
-            }
+            Operator::Shared { id, columns } => self.shared_read(*id, columns),
             Operator::Insert { input, columns, .. } => {
                 let visible = self.tree(input)?;
                 for id in columns {
@@ -246,6 +220,38 @@ impl Check<'_> {
             }
         }
         Ok(visible)
+    }
+
+    /// Checks rows of constants, each as wide as `columns`.
+    fn values(&mut self, columns: &[ColumnId], rows: &[Vec<Expr>]) -> Result<Visible> {
+        for row in rows {
+            if row.len() != columns.len() {
+                return Err(defect("a row of values has the wrong width".into()));
+            }
+            for (e, id) in row.iter().zip(columns) {
+                self.reads(e, &Visible::new(), "a row of values")?;
+                self.same_type(*id, e)?;
+            }
+        }
+        self.make(columns.iter().copied())?;
+        Ok(columns.iter().copied().collect())
+    }
+
+    /// Checks a read of a shared subplan: pairs of a column that is made and the subplan's column that it repeats.
+    fn shared_read(&mut self, id: SharedId, columns: &[(ColumnId, ColumnId)]) -> Result<Visible> {
+        if id.0 >= self.shared {
+            return Err(defect(format!(
+                "shared subplan {} is read before it is computed",
+                id.0
+            )));
+        }
+        for (made, stored) in columns {
+            let visible = &self.shared_visible[id.0];
+            self.reads_column(*stored, visible, "a read of a shared subplan")?;
+            self.same_type(*made, &Expr::column(*stored, self.columns()))?;
+        }
+        self.make(columns.iter().map(|c| c.0))?;
+        Ok(columns.iter().map(|c| c.0).collect())
     }
 
     fn join(&mut self, op: &Operator) -> Result<Visible> {

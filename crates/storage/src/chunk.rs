@@ -2,8 +2,8 @@
 
 use crate::access_counters::BlockVisits;
 use crate::bounds::ColumnBounds;
+use crate::built_for::BuiltFor;
 use crate::hot_chunk::HotChunk;
-use crate::refreeze::BuiltFor;
 use frazil_block::Block;
 use frazil_catalog::TableEntry;
 use frazil_types::{Error, MatchBits, Result};

@@ -9,6 +9,7 @@
 
 pub mod access_counters;
 pub mod bounds;
+mod built_for;
 pub mod chunk;
 pub mod chunk_info;
 pub mod early_probe;
@@ -37,6 +38,7 @@ pub mod transaction;
 
 pub use access_counters::{AccessCounters, BlockVisits, ColumnAccess, TableAccess};
 pub use bounds::{ColumnBounds, LastingBounds, TableBounds, WidestBounds};
+pub use built_for::BuiltFor;
 pub use chunk::{Chunk, ChunkSlot, Deleted, FrozenChunk};
 pub use chunk_info::ChunkColumnInfo;
 pub use explain_freeze::{MeasuredCost, WayToHold};
@@ -44,7 +46,7 @@ pub use freeze::{FreezeReport, Freezer};
 pub use hot_chunk::HotChunk;
 pub use hot_layout::HotLayout;
 pub use loader::{ChunkLoader, LoadedRows};
-pub use refreeze::{BuiltFor, RefreezeStep};
+pub use refreeze::RefreezeStep;
 pub use row_fetch::RowFetch;
 pub use row_id::RowId;
 pub use scan_cursor::{FetchedColumn, HotRows, Positions, ScanCursor};

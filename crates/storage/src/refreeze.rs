@@ -13,6 +13,7 @@
 //! told to its caller, who keeps to a budget.
 
 use crate::access_counters::{BlockVisits, TableAccess};
+use crate::built_for::{BuiltFor, Judgement};
 use crate::chunk::{Chunk, ChunkSlot, FrozenChunk};
 use crate::freeze::Freezer;
 use crate::snapshot::{Snapshot, TableSnapshot};
@@ -21,7 +22,7 @@ use crate::transaction::Transaction;
 use frazil_block::{Block, BuildOptions, Observed, Purpose, Weights};
 use frazil_catalog::TableId;
 use frazil_types::{Cancel, Error, Result};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Visits of a block, or of all blocks on average, before its first look.
@@ -35,43 +36,6 @@ pub const COLUMN_GAIN: f64 = 0.2;
 /// Share of its predicted cost that the block has to save.
 pub const BLOCK_GAIN: f64 = 0.1;
 
-/// What a block was built for, or was last found good enough for.
-#[derive(Debug)]
-pub struct BuiltFor(Mutex<Judgement>);
-
-#[derive(Clone, Debug, Default)]
-struct Judgement {
-    /// `None`: it is not known, or not what its table asked for.
-    options: Option<Arc<BuildOptions>>,
-    /// Options that its values refuse.
-    refused: Option<Arc<BuildOptions>>,
-    /// Visits of the table and of the block until then.
-    table_visits: u64,
-    own_visits: u64,
-    /// Looks since it was first built.
-    looks: u32,
-}
-
-impl BuiltFor {
-    /// A block built by these options; `None` if they are not those of its table.
-    pub fn new(options: Option<Arc<BuildOptions>>) -> BuiltFor {
-        BuiltFor(Mutex::new(Judgement {
-            options,
-            ..Judgement::default()
-        }))
-    }
-
-    fn judgement(&self) -> MutexGuard<'_, Judgement> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
-    /// Whether options ask for a block like this, or did when it was last looked at.
-    pub fn matches(&self, asked: &BuildOptions) -> bool {
-        let judged = self.judgement();
-        judged.options.as_ref().is_some_and(|o| o.ask_the_same(asked))
-    }
-}
-
 impl FrozenChunk {
     /// A block that takes its place in a version of a table, built by these options. It is taken to be visited as
     /// others are.
@@ -82,12 +46,12 @@ impl FrozenChunk {
             block,
             origin: None,
             visits: BlockVisits::inherited(visits),
-            built_for: BuiltFor(Mutex::new(Judgement {
+            built_for: BuiltFor::judged(Judgement {
                 options: Some(options),
                 table_visits: version.table().access().all_visits(),
                 own_visits: visits,
                 ..Judgement::default()
-            })),
+            }),
         }
     }
 
@@ -98,10 +62,10 @@ impl FrozenChunk {
             block,
             origin: None,
             visits: BlockVisits::inherited(visits),
-            built_for: BuiltFor(Mutex::new(Judgement {
+            built_for: BuiltFor::judged(Judgement {
                 own_visits: visits,
                 ..judged
-            })),
+            }),
         }
     }
 }
