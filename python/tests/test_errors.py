@@ -109,6 +109,18 @@ ERRORS = [
     ("with recursive r as (select 1 union all select 2) select * from r", "0A000"),
     ("create index i on t (a)", "0A000"),
     ("savepoint s", "0A000"),
+    # What functions refuse.
+    ("select e ~ '(' from t", "2201B"),
+    ("select ln(a - a) from t", "2201E"),
+    ("select power(-a, 0.5) from t", "2201F"),
+    ("select interval '99999999999 years'", "22015"),
+    # Names and types.
+    ("select 1 from t x, t x", "42712"),
+    ("select '1' + '2'", "42725"),
+    ("select abs(distinct a) from t", "42809"),
+    ("select cast(d as integer) from t", "42846"),
+    ("select a from t order by 7", "42P10"),
+    ("select " + "(" * 3000 + "1" + ")" * 3000, "54001"),
     # Settings.
     ("set thread = 2", "42704"),
     ("set threads = 0", "22023"),
@@ -130,6 +142,8 @@ ELSEWHERE = {
     "08003": "a closed connection, below", "22P04": "a wrong field, below", "25P02": "a failed transaction, below",
     "53200": "the memory budget, below", "55006": "a directory in use, below", "55P03": "the second writer, below",
     "57014": "timeouts, below", "XX001": "flipped bits, below",
+    "42P08": "a parameter of two types: crates/functions", "42P18": "a parameter that nothing types: crates/functions",
+    "53000": "no thread for a deadline", "55P02": "a deadline that cannot be kept: crates/frazil/tests/database/closing.rs",
     "53100": "a full disk, as the operating system says", "54000": "depth: crates/frontend/tests", "58030": "what the operating system says",
     "XX000": "a defect: it has no statement",
 }

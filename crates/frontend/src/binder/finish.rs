@@ -57,9 +57,13 @@ fn place_shared(plan: &mut Plan, mut shared: Vec<Operator>) -> Result<()> {
     let mut placed: Vec<Option<Operator>> = Vec::with_capacity(shared.len());
     let mut kept: Vec<Option<SharedId>> = vec![None; shared.len()];
     for (at, mut op) in shared.into_iter().enumerate() {
+        if reads[at] == 0 {
+            // Nobody runs it, so what it reads has no place in it.
+            placed.push(None);
+            continue;
+        }
         place(&mut op, &plan.columns, &mut placed, &kept)?;
         match reads[at] {
-            0 => placed.push(None),
             1 => placed.push(Some(op)),
             _ => {
                 kept[at] = Some(SharedId(plan.shared.len()));
