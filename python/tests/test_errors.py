@@ -127,6 +127,7 @@ ERRORS = [
     ("set frazil.isa = 'mmx'", "22023"),
     ("set frazil.stages = 'none'", "22023"),
     ("show nothing", "42704"),
+    ("set frazil.background_failures = 1", "55P02"),
     # Transactions.
     ("begin; begin", "25001"),
     ("commit", "25P01"),
@@ -143,7 +144,7 @@ ELSEWHERE = {
     "53200": "the memory budget, below", "55006": "a directory in use, below", "55P03": "the second writer, below",
     "57014": "timeouts, below", "XX001": "flipped bits, below",
     "42P08": "a parameter of two types: crates/functions", "42P18": "a parameter that nothing types: crates/functions",
-    "53000": "no thread for a deadline", "55P02": "a deadline that cannot be kept: crates/frazil/tests/database/closing.rs",
+    "53000": "no thread for a deadline: what the operating system says",
     "53100": "a full disk, as the operating system says", "54000": "depth: crates/frontend/tests", "58030": "what the operating system says",
     "XX000": "a defect: it has no statement",
 }
