@@ -113,25 +113,34 @@ unsafe fn quads(from: *const u32, mask: u8, to: *mut u32) {
 /// As [`bytes`].
 #[inline(always)]
 unsafe fn octets(from: *const u64, mask: u8, to: *mut u64) {
-    let half = |from: *const u64, mask: u8, to: *mut u64| {
-        // SAFETY: by contract; a value is two lanes of 32 bits.
-        unsafe {
-            let value = _mm_cvtepu8_epi16(_mm_loadl_epi64(POSITIONS_OF_BYTE[mask as usize].as_ptr().cast()));
-            // Value v is lanes 2v and 2v + 1.
-            let lanes = _mm256_add_epi32(
-                _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(value, value)),
-                _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(value, value)),
-            );
-            let lanes = _mm256_add_epi32(lanes, _mm256_setr_epi32(0, 1, 0, 1, 0, 1, 0, 1));
-            let v = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), lanes);
-            _mm256_storeu_si256(to.cast(), v);
-        }
-    };
     let low = mask & 15;
-    half(from, low, to);
-    half(
-        from.wrapping_add(4),
-        mask >> 4,
-        to.wrapping_add(low.count_ones() as usize),
-    );
+    // SAFETY: by contract, for the first four values and for those behind them.
+    unsafe {
+        half_of_octets(from, low, to);
+        half_of_octets(
+            from.wrapping_add(4),
+            mask >> 4,
+            to.wrapping_add(low.count_ones() as usize),
+        );
+    }
+}
+
+/// Packs four 64-bit values.
+///
+/// # Safety
+/// Four values can be read and written; the machine has AVX2.
+#[inline(always)]
+unsafe fn half_of_octets(from: *const u64, mask: u8, to: *mut u64) {
+    // SAFETY: by contract; a value is two lanes of 32 bits.
+    unsafe {
+        let value = _mm_cvtepu8_epi16(_mm_loadl_epi64(POSITIONS_OF_BYTE[mask as usize].as_ptr().cast()));
+        // Value v is lanes 2v and 2v + 1.
+        let lanes = _mm256_add_epi32(
+            _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(value, value)),
+            _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(value, value)),
+        );
+        let lanes = _mm256_add_epi32(lanes, _mm256_setr_epi32(0, 1, 0, 1, 0, 1, 0, 1));
+        let v = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), lanes);
+        _mm256_storeu_si256(to.cast(), v);
+    }
 }
