@@ -27,7 +27,7 @@ fn names_are_postgresqls() {
             "extract",
             "p",
             "?column?",
-            "bool",
+            "?column?",
             "?column?",
             "int4",
             "a",
