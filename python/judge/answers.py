@@ -36,7 +36,7 @@ def rank(value):
     if isinstance(value, bool):
         return (0, str(value))
     if isinstance(value, (float, Decimal)):
-        value = float(value)
+        # As they are: neighbours among large decimals are one double.
         return (1, math.inf) if math.isnan(value) else (0, value)
     return (1, str(value))
 
@@ -73,9 +73,11 @@ def difference(ours, theirs, ordered=(), loose=False):
             if not equal(a[column], b[column], loose):
                 return f"order: row {at} has {a[column]!r}, not {b[column]!r}"
 
+    # Columns that hold doubles on either side come last: rows that differ in the last digits then lie beside each other.
+    doubles = {c for row in (*ours, *theirs) for c, v in enumerate(row) if isinstance(v, float)}
+
     def key(row):
-        # Doubles last: those that differ in the last digits then lie beside each other.
-        return [rank(v) for v in row if not isinstance(v, float)], [rank(v) for v in row if isinstance(v, float)]
+        return [rank(v) for c, v in enumerate(row) if c not in doubles], [rank(v) for c, v in enumerate(row) if c in doubles]
     for a, b in zip(sorted(ours, key=key), sorted(theirs, key=key)):
         if len(a) != len(b) or not all(equal(x, y, loose) for x, y in zip(a, b)):
             return f"{a} is not {b}"

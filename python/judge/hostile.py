@@ -1,0 +1,292 @@
+"""`python -m judge.hostile --seconds 1800`: statements that are deep, long, huge or broken, under a memory limit and with timeouts.
+
+What must hold: no signal ends the process, no panic reaches the text of an error, resident memory stays below the limit
+and what the process needs besides, and a timeout is heard. Frazil runs in a process of its own, which measures itself."""
+
+import argparse
+import collections
+import random
+import re
+import resource
+import select
+import subprocess
+import sys
+import time
+
+from . import engines, grammar
+from .functions import operators
+from .nodes import POSTGRES
+
+MEMORY_LIMIT = 200  # MB, of the database
+BESIDES = 150  # MB, of the process beyond it
+HEARD = 0.1  # seconds after its timeout in which a statement must have ended
+TIMEOUTS = ["300ms", "1s", "2s"]
+KILLED = 60  # seconds after which a statement counts as hung
+ROWS = 200_000
+
+EDGES = [
+    "null", "0", "-1", "1", "2147483647", "-2147483648", "9223372036854775807", "-9223372036854775808", "99999999999999999999999999999999999999",
+    "0.00000000000000000000000000000000000001", "'NaN'::float8", "'Infinity'::float8", "1e308::float8", "5e-324::float8", "''", "'a'", "'%'", "'\\'",
+    "repeat('x', 1000000)", "repeat('ü', 100000)", "date '0001-01-01'", "date '9999-12-31'", "date '5874897-12-31'", "timestamp '294276-12-31 23:59:59.999999'",
+    "interval '178000000 years'", "interval '-1 day'", "true", "x.a", "x.t", "x.d",
+]
+KEYWORDS = (
+    "select from where group by having order limit offset union all intersect except with recursive as on using join left right full cross lateral in "
+    "exists any between like is not null and or case when then else end cast values insert into delete table create drop begin commit rollback explain "
+    "analyze copy set show ( ) , ; . * + - / % || = <> < > :: $1 $99999999999 'x' \"x\" 1 1e999 -- /* */ e'\\x' u&'\\0041' x'ff' [ ] { } @ # ? ! ~ ^ & |"
+).split(" ")
+
+
+class Texts:
+    """Draws statements. What a statement is made to strain is its name."""
+
+    def __init__(self, r):
+        self.r = r
+
+    def draw(self):
+        makers = [self.deep, self.chain, self.long, self.wide, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written]
+        maker = self.r.choice(makers)
+        return maker.__name__, maker()
+
+    def size(self, most):
+        """Mostly moderate, sometimes the most."""
+        return max(1, int(most ** self.r.uniform(0.2, 1.0)))
+
+    def deep(self):
+        n = self.size(60_000)
+        left, core, right = self.r.choice([
+            ("(", "1", ")"), ("not ", "true", ""), ("- ", "1", ""), ("+", "1", ""), ("abs(", "1", ")"), ("coalesce(", "a", ", 1)"), ("coalesce(null, ", "a", ")"),
+            ("case when a > 1 then ", "1", " else 2 end"), ("case a when 1 then 2 else ", "1", " end"), ("(select ", "1", ")"), ("(select a + ", "1", " from x limit 1)"),
+            ("cast(", "1", " as bigint)"), ("greatest(1, ", "a", ")"), ("nullif(", "a", ", 7)"), ("upper(", "t", ")"), ("(a, ", "1", ")"), ("exists (select ", "1", ")"),
+            ("a in (", "1", ")"), ("array[", "1", "]"), ("(values (", "1", "))"), ("a = any (select ", "1", ")"), ("row(", "1", ")"),
+        ])
+        if self.r.random() < 0.3:
+            left, core, right = self.r.choice([
+                ("select * from (", "select 1", ") q"), ("with c as (", "select 1", ") select * from c"), ("(", "select 1", ")"), ("explain ", "select 1", ""),
+                ("select 1 union all (", "select 1", ")"), ("select * from x join (", "select * from x", ") q using (a)"), ("select 1 where exists (", "select 1", ")"),
+                ("select * from x, lateral (", "select 1", ") q"), ("create table deep as ", "select 1", ""), ("/* ", "select 1", " */"),
+            ])
+            return left * n + core + right * n
+        return f"select {left * n}{core}{right * n} from x limit 1"
+
+    def chain(self):
+        n = self.size(100_000)
+        link = self.r.choice(["+ a", "- 1", "* 1", "|| 'x'", "and a > 1", "or a = 1", "= 1", "::bigint", "is null", "% 7", "and not a in (1)", "or t like 'a%'", "between 1 and 2"])
+        return f"select count(*) from x where (a {f' {link}' * n}) is not null"
+
+    def long(self):
+        n = self.size(200_000)
+        return self.r.choice([
+            lambda: f"select count(*) from x where a in ({','.join(str(self.r.randint(0, 10**9)) for _ in range(n))})",
+            lambda: f"select count(*) from x where t in ({','.join(repr(str(i)) for i in range(n))})",
+            lambda: f"select count(*) from (values {','.join(f'({i}, {i * 2})' for i in range(n))}) v (p, q)",
+            lambda: f"select {','.join(['a'] * min(n, 20_000))} from x limit 3",
+            lambda: f"select {','.join(f'a + {i}' for i in range(min(n, 20_000)))} from x limit 3",
+            lambda: f"select {','.join(f'sum(a + {i})' for i in range(min(n, 5_000)))} from x",
+            lambda: " union all ".join(["select a from x"] * min(n, 5_000)),
+            lambda: " union ".join(["select 1"] * min(n, 5_000)),
+            lambda: " intersect ".join(["select a from x"] * min(n, 300)),
+            lambda: f"with {','.join(f'c{i} as (select a from c{i - 1})' if i else 'c0 as (select a from x)' for i in range(min(n, 3_000)))} select count(*) from c{min(n, 3_000) - 1}",
+            lambda: f"select greatest({','.join(['a'] * min(n, 50_000))}) from x limit 1",
+            lambda: f"select concat({','.join(['t'] * min(n, 50_000))}) from x limit 1",
+            lambda: f"select case {' '.join(f'when a = {i} then {i}' for i in range(min(n, 50_000)))} end from x limit 1",
+            lambda: f"select '{'x' * (n * 100)}'",
+            lambda: f"select 1 as {'y' * n}",
+            lambda: ";".join(["select 1"] * min(n, 20_000)),
+            lambda: f"select count(*) from x where t like '{'%a' * min(n, 20_000)}'",
+            lambda: f"select count(*) from x where t ~ '{'(a|b)*' * min(n, 3_000)}'",
+            lambda: f"select {'9' * min(n, 100_000)}",
+            lambda: f"select 1.{'0' * min(n, 100_000)}1",
+        ])()
+
+    def wide(self):
+        n = min(self.size(400), 200)
+        return self.r.choice([
+            lambda: f"select count(*) from {', '.join(f'(select a from x limit 2) q{i}' for i in range(n // 4 + 1))}",
+            lambda: f"select count(*) from x x0 {' '.join(f'join x x{i} on x{i}.a = x{i - 1}.a' for i in range(1, n // 4 + 2))}",
+            lambda: f"select count(*) from x x0 {' '.join(f'left join x x{i} on x{i}.a = x{i - 1}.a and x{i}.a < 3' for i in range(1, n // 4 + 2))}",
+            lambda: f"select a from x group by a, {', '.join(f'a + {i}' for i in range(n))} limit 1",
+            lambda: f"select a from x order by {', '.join(f'(a + {i}) % 17' for i in range(n))} limit 1",
+            lambda: f"select {', '.join(f'(select max(a) from x where a < {i})' for i in range(n))}",
+            lambda: f"select count(*) from x where {' or '.join(f'a = (select max(y.a) from x y where y.a < x.a + {i})' for i in range(n // 20 + 1))}",
+            lambda: f"select {', '.join(f'count(distinct a % {i + 1})' for i in range(n))} from x",
+        ])()
+
+    def cross(self):
+        source = self.r.choice(["x, x y", "x, x y, x z", "x join x y on x.a < y.a", "x join x y on x.a % 3 = y.a % 3", "x, lateral (select * from x y where y.a <> x.a) y"])
+        return self.r.choice([
+            f"select count(*) from {source}", f"select x.a, y.t from {source}", f"select sum(x.a + y.a) from {source}", f"select x.a + y.a, count(*) from {source} group by 1",
+            f"select distinct x.t || y.t from {source}", f"select x.a from {source} order by y.a, x.t", f"select string_agg(x.t, ',') from {source}",
+            f"select x.a from {source} order by y.t limit 10", f"create temporary table made as select x.a from {source}", f"select x.a from {source} offset 1000000000000",
+            f"select count(distinct x.a * 1000000 + y.a) from {source}", f"select max(x.t || y.t) from {source}", f"insert into w select x.a, x.t, x.d from {source}",
+            f"select count(*) from x where a in (select x.a + y.a from {source})", f"select x.a from {source} union select y.a + 1 from {source}",
+        ])
+
+    def strings(self):
+        n = self.size(2_000_000_000)
+        return self.r.choice([
+            f"select length(repeat('x', {n}))", f"select length(repeat(repeat('x', {self.size(100_000)}), {self.size(100_000)}))", f"select lpad('x', {n}, 'ab')",
+            f"select length(rpad(t, {n})) from x", f"select max(repeat(t, {self.size(10_000)})) from x", f"select repeat(t, {self.size(10_000)}) from x order by 1",
+            f"select replace(repeat('a', {self.size(10_000_000)}), 'a', repeat('b', {self.size(10_000)}))", f"select count(*) from x where repeat(t, {self.size(10_000)}) like '%z%z%z%z%'",
+            f"select regexp_replace(repeat('a', {self.size(10_000_000)}), '(a*)*b', 'x')", f"select md5(repeat('x', {self.size(100_000_000)}))",
+            f"select string_agg(repeat(t, {self.size(100_000)}), '') from x", f"select distinct repeat(t, {self.size(5_000)}) from x",
+            f"select repeat(t, {self.size(5_000)}), count(*) from x group by 1", f"select reverse(repeat(t, {self.size(100_000)})) from x limit 5",
+            f"select split_part(repeat('a,', {self.size(10_000_000)}), ',', {n})", f"select substring(repeat('ü', {self.size(10_000_000)}) from {n})", f"select translate(repeat('abc', {self.size(10_000_000)}), 'abc', 'xyz')",
+        ])
+
+    def edges(self):
+        def one(depth):
+            if depth == 0 or self.r.random() < 0.2:
+                return self.r.choice(EDGES)
+            _, template, arguments, _, _ = self.r.choice(operators())
+            template = template[None] if isinstance(template, dict) else template
+            words = [self.r.choice(a[1:-1].split()) if a[0] in "'\"" else one(depth - 1) for a in arguments]
+            words = [f"'{w}'" if a[0] == '"' else w for a, w in zip(arguments, words)]
+            return template.format(*words)
+        return f"select {one(self.r.randint(1, 5))} from x limit {self.r.randint(0, 1000)}"
+
+    def generated(self):
+        statement = grammar.Generator(self.r, POSTGRES).statement()
+        return statement.query.text(POSTGRES)
+
+    def broken(self):
+        """A generated statement with some words left out, doubled, exchanged or put in."""
+        words = re.findall(r"'[^']*'|\w+|\S|\s+", self.generated())
+        for _ in range(self.r.randint(1, 5)):
+            at, other = self.r.randrange(len(words)), self.r.randrange(len(words))
+            kind = self.r.randrange(5)
+            if kind == 0:
+                words[at] = ""
+            elif kind == 1:
+                words[at] *= 2
+            elif kind == 2:
+                words[at], words[other] = words[other], words[at]
+            elif kind == 3:
+                words[at] = f" {self.r.choice(KEYWORDS)} "
+            else:
+                words[at:at] = words[other:other + 10]
+        return "".join(words)
+
+    def noise(self):
+        n = self.size(20_000)
+        if self.r.random() < 0.5:
+            return " ".join(self.r.choice(KEYWORDS) for _ in range(n))
+        alphabet = self.r.choice(["'\"\\$;-/*()", "abc 123'\"(),;", "\u0000\u0001\t\n'\"", "äöü日本語\u200b\ufeff'\"$$", "$a$", "((((((,", "e'\\u'"])
+        return "select " + "".join(self.r.choice(alphabet) for _ in range(n))
+
+    def written(self):
+        n = self.size(100_000)
+        return self.r.choice([
+            f"insert into w values {','.join(f'({i}, repeat(chr(97), {self.r.randint(0, 50)}), {i})' for i in range(n))}", "insert into w select a, t, d from x", "delete from w",
+            "delete from w where a % 2 = 0", "delete from w using x where w.a = x.a", "freeze table w", "begin", "commit", "rollback", "drop table if exists made", "drop table if exists deep",
+            f"create table made ({','.join(f'c{i} integer' for i in range(min(n, 3000)))})", "insert into w values (1, 'x', 1 / 0)", f"insert into w (a) values {','.join(['(1)'] * n)}",
+            "checkpoint", f"copy w from '/nowhere/{'x' * min(n, 5000)}.csv'",
+        ])
+
+
+class Target:
+    """The process under test."""
+
+    def __init__(self):
+        self.child = subprocess.Popen([sys.executable, "-m", "judge.hostile", "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        engines.receive(self.child.stdout)
+
+    def run(self, timeout, sql):
+        """(error's code, its text, seconds, peak resident megabytes), or how the process ended."""
+        engines.send(self.child.stdin, (timeout, sql))
+        if not select.select([self.child.stdout], [], [], KILLED)[0]:
+            self.child.kill()
+        try:
+            return engines.receive(self.child.stdout)
+        except EOFError:
+            status = self.child.wait()
+            return "died", f"status {status}: {self.child.stderr.read()[-2000:].decode(errors='replace')}", 0.0, 0.0
+
+
+def child():
+    """Serves statements from the standard input."""
+    import frazil
+    con = frazil.connect(":memory:")
+    con.execute(f"set memory_limit = '{MEMORY_LIMIT}MB'")
+    con.execute("create table x (a integer not null, t text, d decimal(12,2))")
+    con.execute("create table w (a integer, t text, d decimal(12,2))")
+    digits = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
+    places = ", ".join(f"{digits} d{i} (v)" for i in range(5))
+    number = " + ".join(f"d{i}.v * {10**i}" for i in range(5))
+    con.execute(f"insert into x select {number}, 'row ' || ({number}), ({number}) / 7.0 from {places}, (values (1), (2)) twice (n)")
+    assert con.execute("select count(*) from x").fetchone()[0] == ROWS
+    engines.send(sys.stdout.buffer, "ready")
+    while True:
+        try:
+            timeout, sql = engines.receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        forget_peak()
+        con.execute(f"set statement_timeout = '{timeout}'")
+        code, text, begun = None, "", time.monotonic()
+        try:
+            con.execute(sql)
+        except Exception as error:
+            code, text = getattr(error, "sqlstate", None) or type(error).__name__, str(error)[:2000]
+        seconds = time.monotonic() - begun
+        engines.send(sys.stdout.buffer, (code, text, seconds, peak()))
+
+
+def forget_peak():
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def peak():
+    """Most megabytes resident since `forget_peak`."""
+    with open("/proc/self/status") as file:
+        return int(re.search(r"VmHWM:\s+(\d+)", file.read())[1]) / 1024
+
+
+def faults(got, timeout):
+    """What is wrong with how a statement went."""
+    code, text, seconds, resident = got
+    limit = float(timeout[:-2]) / 1000 if timeout.endswith("ms") else float(timeout[:-1])
+    if code == "died":
+        yield "died"
+    if code in ("XX000", "PanicException", "Error") or "panick" in text:
+        yield "panic"
+    if resident > MEMORY_LIMIT + BESIDES:
+        yield "memory"
+    if seconds > limit + HEARD:
+        yield "deaf"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--statements", type=int, default=10**9)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        return child()
+    target, found, codes, begun, most = Target(), collections.Counter(), collections.Counter(), time.monotonic(), 0.0
+    count = 0
+    for seed in range(options.seed, options.seed + options.statements):
+        if time.monotonic() - begun > options.seconds:
+            break
+        r = random.Random(f"hostile {seed}")
+        name, sql = Texts(r).draw()
+        timeout = r.choice(TIMEOUTS)
+        got = target.run(timeout, sql)
+        count += 1
+        codes[got[0] or "answered"] += 1
+        most = max(most, got[3])
+        for fault in faults(got, timeout):
+            found[fault] += 1
+            print(f"seed {seed}: {fault} ({name}, {len(sql)} bytes): {got[0]} {got[1][:300]!r}, {got[2]:.2f} s of {timeout}, {got[3]:.0f} MB\n  {sql[:150]!r}", flush=True)
+        if got[0] == "died":
+            target = Target()
+    print(f"{count} statements in {time.monotonic() - begun:.0f} s, at most {most:.0f} MB resident: faults {dict(found)}; {codes.most_common()}")
+    sys.exit(min(100, sum(found.values())))
+
+
+if __name__ == "__main__":
+    main()
