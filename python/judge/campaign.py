@@ -51,6 +51,8 @@ def with_parameters(sql, parameters):
 
 def judged(ours, theirs, statement, dialect):
     """How two answers compare."""
+    if ours.error == "ValueError":
+        return Verdict("unjudged", "Python has no such date")
     if ours.error == "died" or ours.error in ("XX000", "PanicException"):
         return Verdict("died", ours.text)
     if theirs.error and dialect == DUCKDB:
@@ -83,11 +85,15 @@ def skippable(code, statement):
 
 
 class Campaign:
-    """`hot` and `frozen`: Frazil with the same tables, in two states. `judge`: who decides."""
+    """`hot` and `frozen`: Frazil with the same tables, in two states. `judge`: who decides. `arbiter`: PostgreSQL, if it is
+    there, where DuckDB and Frazil differ: what it says is right."""
 
     def __init__(self, folder, judge, path=None):
         self.judge_name = judge
         self.judge = engines.open_judge(judge, folder)
+        self.arbiter = None
+        if judge == DUCKDB and POSTGRES in engines.judges_there():
+            self.arbiter = engines.open_judge(POSTGRES, folder)
         self.frazils = [engines.Frazil(folder, False, path), engines.Frazil(folder, True, path)]
         self.verdicts = collections.Counter()
         self.coverage = collections.Counter()
@@ -96,7 +102,7 @@ class Campaign:
         self.reports = []
 
     def close(self):
-        for engine in [self.judge, *self.frazils]:
+        for engine in filter(None, [self.judge, self.arbiter, *self.frazils]):
             engine.close()
 
     def statement(self, seed):
@@ -111,6 +117,10 @@ class Campaign:
         theirs = answer(self.judge, statement, statement.query)
         mine = answer(ours, statement, statement.query)
         verdict = judged(mine, theirs, statement, self.judge.dialect)
+        if self.arbiter and verdict.kind in ("wrong", "refused", "accepted", "code"):
+            arbitrated = judged(mine, answer(self.arbiter, statement, statement.query), statement, POSTGRES)
+            if arbitrated.kind in GOOD and arbitrated.kind != "unjudged":
+                verdict = Verdict("tolerated", "PostgreSQL agrees with Frazil, and DuckDB does not")
         self.count += 1
         self.verdicts[verdict.kind] += 1
         if not theirs.error and not mine.error:

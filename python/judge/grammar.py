@@ -28,6 +28,18 @@ class Source:
         self.node, self.columns, self.rows, self.tables_in = node, columns, rows, list(tables_in)
 
 
+def is_bare(column):
+    """Whether it is named without its relation: what USING merged."""
+    return isinstance(column.ref, str) and "." not in column.ref
+
+
+def both(left, right):
+    """The columns of two sources beside each other, without those whose bare name the other one makes ambiguous."""
+    names = [{c.name for c in source.columns} for source in (left, right)]
+    return ([c for c in left.columns if not (is_bare(c) and c.name in names[1])]
+            + [c for c in right.columns if not (is_bare(c) and c.name in names[0])])
+
+
 class Statement:
     """What is run and judged: statements before and after (for INSERT and DELETE), the query, values of parameters, and
     the columns by which the query's result is ordered, all of them or a prefix."""
@@ -248,17 +260,18 @@ class Generator:
         if pick < 0.38:
             template, name = self.r.choice([("{} cross join {}", "cross join"), ("{}, {}", "comma")])
             node = form(("source", "join"), template, left.node, right.node, features=[name])
-            return Source(node, left.columns + right.columns, left.rows * right.rows)
+            return Source(node, both(left, right), left.rows * right.rows)
         if not self.knows_more() and pick < 0.45:
             word = self.r.choice(["semi join", "anti join"])
             node = form(("source", "join"), f"{{}} {word} {{}} on {{}}", left.node, right.node, self.condition(left, right, depth), features=[word])
             return Source(node, left.columns, left.rows)
         if pick < 0.52 and depth > 0:
             return self.lateral(left, depth)
+        columns = both(left, right)
         condition = self.condition(left, right, depth, equality=kind == "full join")
         word = kind if kind == "join" else self.r.choice([kind, kind.replace(" ", " outer ")])
         node = form(("source", "join"), f"{{}} {word} {{}} on {{}}", left.node, right.node, condition, features=[kind])
-        return Source(node, left.columns + right.columns, min(left.rows * 8, left.rows * right.rows))
+        return Source(node, columns, min(left.rows * 8, left.rows * right.rows))
 
     def shared(self, left, right):
         """Columns of one name and type that occur once on each side."""
@@ -275,9 +288,9 @@ class Generator:
         chosen = shared if natural else self.r.sample(shared, min(len(shared), self.r.choice([1, 1, 1, 2])))
         a = {c.name: c for c in left.columns}
         merged = [Column(n, a[n].kind, a[n].safe, n) for n in chosen]
-        rest = [c for c in left.columns + right.columns if c.name not in chosen]
+        rest = [c for c in both(left, right) if c.name not in chosen]
         # A qualified name still reaches one side.
-        qualified = [c for c in left.columns + right.columns if c.name in chosen and isinstance(c.ref, str) and "." in c.ref]
+        qualified = [c for c in left.columns + right.columns if c.name in chosen and not is_bare(c)]
         if natural:
             node = form(("source", "join"), f"{{}} natural {kind} {{}}", left.node, right.node, features=["natural join", f"natural {kind}"])
         else:
@@ -302,19 +315,20 @@ class Generator:
         return Source(node, left.columns + [Column("v", kinds[0], False, f"{alias}.v")], left.rows * 4)
 
     def condition(self, left, right, depth, equality=False):
-        kinds = {c.kind for c in left.columns} & {c.kind for c in right.columns} - {"char"}
+        columns = both(left, right)
+        kinds = {c.kind for c in columns if c in left.columns} & {c.kind for c in columns if c in right.columns} - {"char"}
         pairs = [k for k in ("i4", "i2", "i8", "date", "text", "dec") if k in kinds]
         if pairs and (equality or self.chance(0.8)):
             kind = self.r.choice(pairs)
-            a = self.r.choice([c for c in left.columns if c.kind == kind])
-            b = self.r.choice([c for c in right.columns if c.kind == kind])
+            a = self.r.choice([c for c in columns if c in left.columns and c.kind == kind])
+            b = self.r.choice([c for c in columns if c in right.columns and c.kind == kind])
             test = Node(("expr", "bool"), [f"{self.ref(a)} = {self.ref(b)}"], ["equality join"], type="bool")
             if equality or self.chance(0.6):
                 return test
-            return form(("expr", "bool"), "({} and {})", test, self.expr("bool", left.columns + right.columns, 1), type="bool")
+            return form(("expr", "bool"), "({} and {})", test, self.expr("bool", columns, 1), type="bool")
         if equality:
             return Node(("expr", "bool"), ["true"], type="bool")
-        return self.expr("bool", left.columns + right.columns, min(depth, 2))
+        return self.expr("bool", columns, min(depth, 2))
 
     def ref(self, column):
         return column.ref if isinstance(column.ref, str) else column.ref.text()
