@@ -76,13 +76,19 @@ enum Pointer {
     Validity(usize),
 }
 
-/// A loop in the making; the current block is its body.
+/// A loop in the making; the current block is its body. Whether there is another row is asked where a row ends: one
+/// jump a row, and one test before the first.
 pub(crate) struct RowLoop {
     /// The row in hand.
     pub row: ir::Value,
     /// Where the next row begins.
     pub next: Block,
     head: Block,
+    /// Where to go after the last row.
+    past: Block,
+    /// Rows of the loop end before this one.
+    stop: ir::Value,
+    /// Behind everything.
     end: Block,
     around: Around,
 }
@@ -94,11 +100,9 @@ enum Around {
     Rows {
         at: ir::Value,
     },
-    /// A loop over partitions.
+    /// A loop over partitions, with its head.
     Partitions {
         head: Block,
-        past: Block,
-        stop: ir::Value,
         at: ir::Value,
     },
 }
@@ -184,15 +188,17 @@ impl Translator<'_, '_> {
         let (head, body) = (self.block(&[types::I64]), self.b.create_block());
         let (next, end) = (self.b.create_block(), self.b.create_block());
         let zero = self.word(0);
-        self.jump(head, &[zero]);
+        let any = self.icmp(IntCC::UnsignedLessThan, zero, self.rows);
+        self.branch_with(any, (head, &[zero]), (end, &[]));
         let row = self.enter(head)[0];
-        let more = self.icmp(IntCC::UnsignedLessThan, row, self.rows);
-        self.branch(more, body, end);
+        self.jump(body, &[]);
         self.enter(body);
         RowLoop {
             row,
             next,
             head,
+            past: end,
+            stop: self.rows,
             end,
             around: Around::Nothing,
         }
@@ -206,20 +212,18 @@ impl Translator<'_, '_> {
     /// The loop over rows each of which is a partition.
     fn open_single_rows(&mut self) -> RowLoop {
         let (first, _) = self.first_partition();
-        let (head, run) = (self.block(&[types::I64, types::I64]), self.b.create_block());
+        let head = self.block(&[types::I64, types::I64]);
         let body = self.b.create_block();
         let (next, end) = (self.b.create_block(), self.b.create_block());
         let zero = self.word(0);
-        self.jump(head, &[zero, first]);
+        let any = self.icmp(IntCC::UnsignedLessThan, zero, self.rows);
+        self.branch_with(any, (head, &[zero, first]), (end, &[]));
         let parameters = self.enter(head);
         let (row, at) = (parameters[0], parameters[1]);
-        let more = self.icmp(IntCC::UnsignedLessThan, row, self.rows);
-        self.branch(more, run, end);
-        self.enter(run);
         self.jump(body, &[]);
         self.enter(body);
         self.work.here = Some(InPartition {
-            block: run,
+            block: head,
             head,
             at,
             bias: None,
@@ -229,6 +233,8 @@ impl Translator<'_, '_> {
             row,
             next,
             head,
+            past: end,
+            stop: self.rows,
             end,
             around: Around::Rows { at },
         }
@@ -272,42 +278,37 @@ impl Translator<'_, '_> {
             pointers: HashMap::new(),
         });
 
+        // There is a row: a partition that was begun is not at its end.
         let row = self.enter(head)[0];
-        let more = self.icmp(IntCC::UnsignedLessThan, row, stop);
-        self.branch(more, body, past);
+        self.jump(body, &[]);
         self.enter(body);
         RowLoop {
             row,
             next,
             head,
+            past,
+            stop,
             end,
-            around: Around::Partitions {
-                head: outer,
-                past,
-                stop,
-                at,
-            },
+            around: Around::Partitions { head: outer, at },
         }
     }
 
     /// Ends the loop; the current block is the one behind it.
     pub fn close_row_loop(&mut self, rows: RowLoop) {
         let following = self.b.ins().iadd_imm_s(rows.row, 1);
-        match rows.around {
-            Around::Nothing => self.jump(rows.head, &[following]),
-            Around::Rows { at } => {
-                let stride = self.stride();
-                let at = self.b.ins().iadd(at, stride);
-                self.jump(rows.head, &[following, at]);
-            }
-            Around::Partitions { head, past, stop, at } => {
-                self.jump(rows.head, &[following]);
-                self.enter(past);
-                let stride = self.stride();
-                let at = self.b.ins().iadd(at, stride);
-                let zero = self.word(0);
-                self.jump(head, &[stop, zero, at]);
-            }
+        let mut again = vec![following];
+        if let Around::Rows { at } = rows.around {
+            let stride = self.stride();
+            again.push(self.b.ins().iadd(at, stride));
+        }
+        let more = self.icmp(IntCC::UnsignedLessThan, following, rows.stop);
+        self.branch_with(more, (rows.head, &again), (rows.past, &[]));
+        if let Around::Partitions { head, at } = rows.around {
+            self.enter(rows.past);
+            let stride = self.stride();
+            let at = self.b.ins().iadd(at, stride);
+            let zero = self.word(0);
+            self.jump(head, &[rows.stop, zero, at]);
         }
         self.work.here = None;
         self.enter(rows.end);

@@ -391,13 +391,23 @@ impl<'a, 'p> Translator<'a, 'p> {
 
     /// Jumps, with values for the target's parameters.
     pub fn jump(&mut self, to: Block, values: &[ir::Value]) {
-        let args: Vec<BlockArg> = values.iter().map(|&v| v.into()).collect();
-        self.b.ins().jump(to, &args);
+        self.b.ins().jump(to, &block_args(values));
     }
 
     /// Branches, no values.
     pub fn branch(&mut self, condition: ir::Value, yes: Block, no: Block) {
         self.b.ins().brif(condition, yes, &[], no, &[]);
+    }
+
+    /// Branches with values for the parameters of the blocks.
+    pub fn branch_with(
+        &mut self,
+        condition: ir::Value,
+        (yes, for_yes): (Block, &[ir::Value]),
+        (no, for_no): (Block, &[ir::Value]),
+    ) {
+        let (for_yes, for_no) = (block_args(for_yes), block_args(for_no));
+        self.b.ins().brif(condition, yes, &for_yes, no, &for_no);
     }
 
     /// A new block with parameters of these types.
@@ -575,4 +585,8 @@ impl<'a, 'p> Translator<'a, 'p> {
         self.b.def_var(variable, first);
         variable
     }
+}
+
+fn block_args(values: &[ir::Value]) -> Vec<BlockArg> {
+    values.iter().map(|&value| value.into()).collect()
 }
