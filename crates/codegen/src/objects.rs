@@ -38,8 +38,9 @@ pub enum ObjectSpec {
         result: LogicalType,
         /// Whether a guard follows the arguments: a boolean that is true for the rows to be evaluated.
         guarded: bool,
-        /// The column made, which tells one call from another.
-        made: ColumnId,
+        /// The column made, which tells one call from another; none for a call that makes a value of a row, each of
+        /// which is an object of its own.
+        made: Option<ColumnId>,
     },
     /// A constant string: a `StringRef`.
     Text(String),
@@ -63,10 +64,13 @@ impl Objects {
     pub fn index(&mut self, spec: ObjectSpec) -> usize {
         match self.0.iter().position(|s| *s == spec) {
             Some(at) => at,
-            None => {
-                self.0.push(spec);
-                self.0.len() - 1
-            }
+            None => self.add(spec),
         }
+    }
+
+    /// A place of its own for an object.
+    pub fn add(&mut self, spec: ObjectSpec) -> usize {
+        self.0.push(spec);
+        self.0.len() - 1
     }
 }

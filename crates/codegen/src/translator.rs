@@ -376,6 +376,12 @@ impl<'a, 'p> Translator<'a, 'p> {
         self.hoist(Hoisted::Object(index))
     }
 
+    /// An object that nothing else of the pipeline uses.
+    pub fn own_object(&mut self, spec: ObjectSpec) -> ir::Value {
+        let index = self.objects.add(spec);
+        self.hoist(Hoisted::Object(index))
+    }
+
     /// A word of an object that does not change while the pipeline runs.
     pub fn object_field(&mut self, spec: ObjectSpec, offset: usize) -> ir::Value {
         let index = self.objects.index(spec);

@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
             Extract(part, inner) => self.extract(*part, inner),
             AddInterval(inner, interval) => self.add_interval(e, inner, *interval),
             Function(function, arguments) => self.scalar_function(e, *function, arguments),
-            VectorFunction(function, _) => Err(Error::unsupported(format!("the function {function:?} here"))),
+            VectorFunction(function, arguments) => self.call_for_row(e, function, arguments),
         }
     }
 

@@ -1,14 +1,18 @@
-//! A vector function: called once for each stage vector, before the loop over its rows.
+//! A vector function: called once for each stage vector, before the loop over its rows. In the residual of a join,
+//! which is evaluated for pairs of rows that no vector holds, it is called for one of them.
 
 use crate::columns_in_scope::Place;
 use crate::objects::ObjectSpec;
+use crate::sql_value::SqlValue;
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::{FailurePoint, Translator};
 use crate::vector_calls::as_call;
 use cranelift_codegen::ir::{self, InstBuilder};
+use frazil_plan::Expr;
+use frazil_plan::vector_function::VectorFunctionRef;
 use frazil_runtime::abi::VectorColumn;
 use frazil_runtime::functions::Function;
-use frazil_types::{Error, Result};
+use frazil_types::{Error, NativeType, Result};
 use std::mem::offset_of;
 
 /// A column of a whole vector, its words in registers.
@@ -42,7 +46,7 @@ impl Translator<'_, '_> {
             arguments: types.collect(),
             result: called.ty,
             guarded: called.guarded,
-            made: called.made,
+            made: Some(called.made),
         });
         let size = size_of::<VectorColumn>();
         let columns = self.stack_array(size * called.inputs.len().max(1));
@@ -69,6 +73,57 @@ impl Translator<'_, '_> {
         };
         self.scope.place(called.made, place);
         Ok(())
+    }
+
+    /// The value of a vector function for the row in hand. A string lives until the same place calls again.
+    pub fn call_for_row(
+        &mut self,
+        e: &Expr,
+        function: &VectorFunctionRef,
+        arguments: &[Expr],
+    ) -> Result<SqlValue> {
+        let given: Vec<SqlValue> = arguments
+            .iter()
+            .map(|a| self.expression(a))
+            .collect::<Result<_>>()?;
+        let types = arguments.iter().zip(&given).map(|(a, v)| (a.ty, v.native));
+        let call = self.own_object(ObjectSpec::VectorCall {
+            function: function.clone(),
+            arguments: types.collect(),
+            result: e.ty,
+            guarded: false,
+            made: None,
+        });
+        let size = size_of::<VectorColumn>();
+        let columns = self.stack_array(size * given.len().max(1));
+        let first = self.word(0);
+        for (i, argument) in given.iter().enumerate() {
+            let valid = match argument.valid {
+                Some(valid) => valid,
+                None => self.byte(true),
+            };
+            let words = VectorWords {
+                values: self.spill(argument.value),
+                value_mask: Some(first),
+                validity: self.spill(valid),
+                validity_mask: Some(first),
+            };
+            self.store_words(words, columns, i * size);
+        }
+        let out = self.stack_array(size);
+        let (context, one) = (self.context, self.word(1));
+        let args = [context, call, columns, one, out];
+        self.call_checked(Function::CallVectorFunction, &args, FailurePoint::CALL)?;
+        let values = self.load_word(out, offset_of!(VectorColumn, values) as i32);
+        let validity = self.load_word(out, offset_of!(VectorColumn, validity) as i32);
+        let native = e.ty.native();
+        let value = SqlValue {
+            value: self.load(native, values, 0),
+            valid: Some(self.load(NativeType::Bool, validity, 0)),
+            native,
+        };
+        let form = self.form(e);
+        Ok(self.coerce(value, form))
     }
 
     /// The columns of a vector in the stage memory.

@@ -6,44 +6,63 @@ use super::select::ordered;
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_functions::Operand;
-use frazil_plan::{Expr, SortKey};
+use frazil_plan::{ColumnId, Expr, SortKey};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, Ident, OrderBy, OrderByExpr, OrderByKind, UnaryOperator, Value};
 
 /// What a key sorts by.
-pub(super) enum By {
+pub(super) enum By<'a> {
     /// An item of the select list.
     Target(usize),
-    /// An expression that is in no item.
-    Expression(Expr),
+    /// An expression that is in no item, and how it is written.
+    Expression(Expr, &'a SqlExpr),
+}
+
+impl By<'_> {
+    pub fn expression_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            By::Target(_) => None,
+            By::Expression(e, _) => Some(e),
+        }
+    }
+
+    /// Whether both mean the same.
+    fn is(&self, other: &By) -> bool {
+        match (self, other) {
+            (By::Target(a), By::Target(b)) => a == b,
+            (By::Expression(a, written), By::Expression(b, other)) => written == other || same(a, b),
+            _ => false,
+        }
+    }
 }
 
 /// A key of ORDER BY.
-pub(super) struct Key {
-    pub by: By,
+pub(super) struct Key<'a> {
+    pub by: By<'a>,
     pub span: Span,
     descending: bool,
     nulls_first: bool,
 }
 
-impl Key {
-    pub fn expression_mut(&mut self) -> Option<&mut Expr> {
-        match &mut self.by {
-            By::Target(_) => None,
-            By::Expression(e) => Some(e),
-        }
-    }
+/// Columns that keys read, made where they are no items of the select list.
+#[derive(Default)]
+pub(super) struct KeyColumns<'a> {
+    made: Vec<(By<'a>, ColumnId)>,
 }
 
 impl<'a> Binder<'a> {
     /// The keys of a SELECT's order.
-    pub(super) fn order_keys(&mut self, order_by: &'a OrderBy, targets: &mut [Target]) -> Result<Vec<Key>> {
+    pub(super) fn order_keys(
+        &mut self,
+        order_by: &'a OrderBy,
+        targets: &[Target<'a>],
+    ) -> Result<Vec<Key<'a>>> {
         let mut keys = Vec::new();
         for item in items(order_by)? {
             let by = self.by(&item.expr, targets, "ORDER BY")?;
             let span = match &by {
                 By::Target(at) => targets[*at].value.span(),
-                By::Expression(e) => e.span,
+                By::Expression(e, _) => e.span,
             };
             keys.push(key(item, by, span)?);
         }
@@ -51,7 +70,7 @@ impl<'a> Binder<'a> {
     }
 
     /// What an expression of ORDER BY or DISTINCT ON means.
-    pub(super) fn by(&mut self, e: &'a SqlExpr, targets: &mut [Target], clause: &str) -> Result<By> {
+    pub(super) fn by(&mut self, e: &'a SqlExpr, targets: &[Target<'a>], clause: &str) -> Result<By<'a>> {
         if let Some(at) = self.position_of(e, targets.len(), clause)? {
             return Ok(By::Target(at));
         }
@@ -60,12 +79,16 @@ impl<'a> Binder<'a> {
         {
             return Ok(By::Target(at));
         }
+        // What is written alike means the same here, subqueries included.
+        if let Some(at) = targets.iter().position(|t| t.written == Some(e)) {
+            return Ok(By::Target(at));
+        }
         let bound = self.expression(e)?;
         let bound = self.typing.settle(bound)?;
         let equal = |t: &Target| matches!(&t.value, Operand::Typed(value) if same(value, &bound));
         Ok(match targets.iter().position(equal) {
             Some(at) => By::Target(at),
-            None => By::Expression(bound),
+            None => By::Expression(bound, e),
         })
     }
 
@@ -99,20 +122,24 @@ impl<'a> Binder<'a> {
         Ok(found)
     }
 
-    pub(super) fn sort_key(
+    /// The column that a key reads.
+    pub(super) fn key_column(
         &mut self,
-        key: Key,
+        by: &By<'a>,
         columns: &[OutputColumn],
+        known: &mut KeyColumns<'a>,
         computed: &mut Computed,
-    ) -> SortKey {
-        let column = match key.by {
-            By::Target(at) => columns[at].id,
-            By::Expression(e) => self.as_column(e, "sort key", computed),
-        };
-        SortKey {
-            column,
-            descending: key.descending,
-            nulls_first: key.nulls_first,
+    ) -> ColumnId {
+        if let Some((_, id)) = known.made.iter().find(|(other, _)| other.is(by)) {
+            return *id;
+        }
+        match by {
+            By::Target(at) => columns[*at].id,
+            By::Expression(e, written) => {
+                let id = self.as_column(e.clone(), "sort key", computed);
+                known.made.push((By::Expression(e.clone(), written), id));
+                id
+            }
         }
     }
 
@@ -124,8 +151,7 @@ impl<'a> Binder<'a> {
                 Some(at) => at,
                 None => self.output_position(&item.expr, &relation.columns)?,
             };
-            let by = key(item, By::Target(at), Span::NONE)?;
-            keys.push(self.sort_key(by, &relation.columns, &mut Computed::default()));
+            keys.push(key(item, By::Target(at), Span::NONE)?.on(relation.columns[at].id));
         }
         Ok(ordered(relation, keys))
     }
@@ -169,7 +195,18 @@ fn items(order_by: &OrderBy) -> Result<&[OrderByExpr]> {
     }
 }
 
-fn key(item: &OrderByExpr, by: By, span: Span) -> Result<Key> {
+impl Key<'_> {
+    /// The key in its operator.
+    pub fn on(&self, column: ColumnId) -> SortKey {
+        SortKey {
+            column,
+            descending: self.descending,
+            nulls_first: self.nulls_first,
+        }
+    }
+}
+
+fn key<'a>(item: &OrderByExpr, by: By<'a>, span: Span) -> Result<Key<'a>> {
     if item.with_fill.is_some() {
         return Err(Error::unsupported("ORDER BY … WITH FILL"));
     }

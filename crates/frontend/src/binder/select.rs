@@ -1,7 +1,7 @@
 //! SELECT: its clauses in PostgreSQL's order, then the operators.
 
 use super::grouping::Grouping;
-use super::order_by::Key;
+use super::order_by::{Key, KeyColumns};
 use super::query::Literals;
 use super::rows::{Computed, filtered};
 use super::scope::{Clause, Level};
@@ -9,7 +9,7 @@ use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::{Expr, Operator, RowCount, SortKey};
-use frazil_types::Result;
+use frazil_types::{Result, Span};
 use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
 
 impl<'a> Binder<'a> {
@@ -40,13 +40,13 @@ impl<'a> Binder<'a> {
         let condition = self.condition(select.selection.as_ref(), Clause::Where, "WHERE")?;
         let having = self.condition(select.having.as_ref(), Clause::Having, "HAVING")?;
         let mut keys = match order_by {
-            Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &mut targets))?,
+            Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &targets))?,
             None => Vec::new(),
         };
         let groups = self.in_clause(Clause::GroupBy, |b| b.group_by(&select.group_by, &mut targets))?;
-        let on = match &select.distinct {
+        let mut on = match &select.distinct {
             Some(Distinct::On(list)) => {
-                Some(self.in_clause(Clause::DistinctOn, |b| b.distinct_on(list, &mut targets))?)
+                Some(self.in_clause(Clause::DistinctOn, |b| b.distinct_on(list, &targets))?)
             }
             _ => None,
         };
@@ -60,7 +60,8 @@ impl<'a> Binder<'a> {
             let read = values
                 .iter_mut()
                 .flatten()
-                .chain(keys.iter_mut().filter_map(Key::expression_mut));
+                .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
+                .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()));
             for e in read.chain(&mut having) {
                 grouping.replace(self, e, &aggregates)?;
             }
@@ -90,7 +91,7 @@ impl<'a> Binder<'a> {
     /// Types what is still open in the select list; `None` for what stays so.
     fn settle_targets(
         &mut self,
-        targets: &[Target],
+        targets: &[Target<'a>],
         literals: Literals,
         keeps: bool,
     ) -> Result<Vec<Option<Expr>>> {
@@ -113,10 +114,10 @@ impl<'a> Binder<'a> {
     fn project(
         &mut self,
         op: Operator,
-        targets: Vec<Target>,
+        targets: Vec<Target<'a>>,
         values: Vec<Option<Expr>>,
-        keys: Vec<Key>,
-        distinct: Distinctness,
+        keys: Vec<Key<'a>>,
+        distinct: Distinctness<'a>,
     ) -> Result<Relation> {
         let mut computed = Computed::default();
         let mut columns = Vec::with_capacity(targets.len());
@@ -135,26 +136,39 @@ impl<'a> Binder<'a> {
             let span = target.value.span();
             columns.push(OutputColumn { name, id, open, span });
         }
+        let mut known = KeyColumns::default();
         let mut sorted = Vec::with_capacity(keys.len());
         let mut spans = Vec::with_capacity(keys.len());
-        for key in keys {
+        for key in &keys {
             spans.push(key.span);
-            sorted.push(self.sort_key(key, &columns, &mut computed));
+            sorted.push(key.on(self.key_column(&key.by, &columns, &mut known, &mut computed)));
         }
-        let relation = Relation::new(computed.above(op), columns);
         match distinct {
-            Distinctness::No => Ok(ordered(relation, sorted)),
-            Distinctness::Rows => self.distinct_sorted(relation, sorted, &spans),
-            Distinctness::On(on) => self.first_of_each(relation, on, sorted),
+            Distinctness::No => Ok(ordered(Relation::new(computed.above(op), columns), sorted)),
+            Distinctness::Rows => {
+                self.distinct_sorted(Relation::new(computed.above(op), columns), sorted, &spans)
+            }
+            Distinctness::On(on) => {
+                let first = on.first().map_or(Span::NONE, |key| key.span);
+                let mut groups = Vec::with_capacity(on.len());
+                for key in &on {
+                    let id = self.key_column(&key.by, &columns, &mut known, &mut computed);
+                    if !groups.contains(&id) {
+                        groups.push(id);
+                    }
+                }
+                let relation = Relation::new(computed.above(op), columns);
+                super::distinct::first_of_each(relation, groups, sorted, first)
+            }
         }
     }
 }
 
 /// What DISTINCT asks.
-enum Distinctness {
+enum Distinctness<'a> {
     No,
     Rows,
-    On(Vec<super::distinct::OnKey>),
+    On(Vec<super::distinct::OnKey<'a>>),
 }
 
 /// Rows in an order, if there is one.

@@ -7,25 +7,30 @@ use frazil_functions::Operand;
 use frazil_plan::Expr;
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{
-    ExcludeSelectItem, Ident, ObjectName, ReplaceSelectItem, SelectItem, SelectItemQualifiedWildcardKind,
-    WildcardAdditionalOptions,
+    ExcludeSelectItem, Expr as SqlExpr, Ident, ObjectName, ReplaceSelectItem, SelectItem,
+    SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 
 /// An item of the select list.
-pub(super) struct Target {
+pub(super) struct Target<'a> {
     pub name: String,
     pub value: Operand,
+    /// The expression as it is written; `None` for a column of `*`.
+    pub written: Option<&'a SqlExpr>,
 }
 
 impl<'a> Binder<'a> {
-    pub(super) fn select_list(&mut self, items: &'a [SelectItem]) -> Result<Vec<Target>> {
+    pub(super) fn select_list(&mut self, items: &'a [SelectItem]) -> Result<Vec<Target<'a>>> {
         let mut targets = Vec::with_capacity(items.len());
         for item in items {
             match item {
                 SelectItem::UnnamedExpr(e) => {
                     let value = self.expression(e)?;
-                    let name = column_name::of(e);
-                    targets.push(Target { name, value });
+                    targets.push(Target {
+                        name: column_name::of(e),
+                        value,
+                        written: Some(e),
+                    });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let value = self.expression(expr)?;
@@ -34,8 +39,11 @@ impl<'a> Binder<'a> {
                         let at = self.place.operator_after(value.span(), near.len());
                         return Err(self.syntax_error(&near, at));
                     }
-                    let name = fold(alias);
-                    targets.push(Target { name, value });
+                    targets.push(Target {
+                        name: fold(alias),
+                        value,
+                        written: Some(expr),
+                    });
                 }
                 SelectItem::ExprWithAliases { .. } => {
                     return Err(Error::unsupported("several aliases of a column"));
@@ -86,7 +94,7 @@ impl<'a> Binder<'a> {
         &mut self,
         columns: Vec<OutputColumn>,
         options: &'a WildcardAdditionalOptions,
-        targets: &mut Vec<Target>,
+        targets: &mut Vec<Target<'a>>,
     ) -> Result<()> {
         let span = self.place.span(options.wildcard_token.0.span);
         let refused = [
@@ -103,8 +111,11 @@ impl<'a> Binder<'a> {
         for column in columns {
             if !excluded.contains(&column.name) {
                 let value = Expr::column(column.id, &self.columns).at(span).into();
-                let name = column.name;
-                targets.push(Target { name, value });
+                targets.push(Target {
+                    name: column.name,
+                    value,
+                    written: None,
+                });
             }
         }
         match &options.opt_replace {

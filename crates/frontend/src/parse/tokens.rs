@@ -2,7 +2,8 @@
 //! PostgreSQL so that both agree.
 //!
 //! String literals continued on the next line become one. A number with letters behind it is an error unless it is
-//! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t.
+//! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t,
+//! OFFSET goes before FETCH FIRST.
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
 use super::source::Source;
@@ -24,18 +25,53 @@ pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<
             Token::Whitespace(ref white) => pass.whitespace(white),
             Token::EOF => {}
             Token::SemiColon => {
-                let done = std::mem::take(&mut pass.out);
-                if !done.is_empty() {
-                    all.push(done);
-                }
+                all.push(std::mem::take(&mut pass.out));
             }
             _ => pass.token(token)?,
         }
     }
-    if !pass.out.is_empty() {
-        all.push(pass.out);
+    all.push(pass.out);
+    all.retain(|statement| !statement.is_empty());
+    for statement in &mut all {
+        offset_before_fetch(statement);
     }
     Ok(all)
+}
+
+/// Puts OFFSET before FETCH FIRST … ONLY: PostgreSQL takes the two in any order.
+fn offset_before_fetch(words: &mut [TokenWithSpan]) {
+    let mut fetches: Vec<usize> = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        match &words[at].token {
+            Token::Word(_) if is_word(&words[at], Keyword::FETCH) => fetches.push(at),
+            Token::Word(_) if is_word(&words[at], Keyword::OFFSET) && at > 0 => {
+                if is_word(&words[at - 1], Keyword::ONLY)
+                    && let Some(fetch) = fetches.pop()
+                {
+                    let end = end_of_clause(words, at + 1);
+                    words[fetch..end].rotate_left(at - fetch);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Where the last clause of a query ends that goes on at `from`.
+fn end_of_clause(words: &[TokenWithSpan], from: usize) -> usize {
+    let mut depth = 0;
+    let ends = words[from..].iter().position(|word| {
+        match word.token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 0 => return true,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && is_word(word, Keyword::FOR)
+    });
+    ends.map_or(words.len(), |at| from + at)
 }
 
 struct Pass<'a> {
