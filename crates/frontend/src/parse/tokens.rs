@@ -33,9 +33,49 @@ pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<
     all.push(pass.out);
     all.retain(|statement| !statement.is_empty());
     for statement in &mut all {
+        limit_for_fetch(statement);
         offset_before_fetch(statement);
     }
     Ok(all)
+}
+
+/// Writes FETCH FIRST (expression) ROWS ONLY as LIMIT (expression): sqlparser's FETCH takes numbers only.
+fn limit_for_fetch(words: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at + 2 < words.len() {
+        let is_fetch = is_word(&words[at], Keyword::FETCH)
+            && [Keyword::FIRST, Keyword::NEXT]
+                .iter()
+                .any(|w| is_word(&words[at + 1], *w))
+            && words[at + 2].token == Token::LParen;
+        if is_fetch {
+            let rows = end_of_parenthesis(words, at + 2);
+            let is_rows = |w: &TokenWithSpan| is_word(w, Keyword::ROW) || is_word(w, Keyword::ROWS);
+            if let [first, only, ..] = &words[rows..]
+                && is_rows(first)
+                && is_word(only, Keyword::ONLY)
+            {
+                words.drain(rows..rows + 2);
+                words[at].token = Token::make_keyword("LIMIT");
+                words.remove(at + 1);
+            }
+        }
+        at += 1;
+    }
+}
+
+/// The place behind the parenthesis that opens at `open`.
+fn end_of_parenthesis(words: &[TokenWithSpan], open: usize) -> usize {
+    let mut depth = 0;
+    let closes = words[open..].iter().position(|word| {
+        match word.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    closes.map_or(words.len(), |at| open + at + 1)
 }
 
 /// Puts OFFSET before FETCH FIRST … ONLY: PostgreSQL takes the two in any order.
