@@ -22,7 +22,7 @@ impl<'a> Binder<'a> {
     ) -> Result<Vec<OnKey<'a>>> {
         let mut keys = Vec::new();
         for e in list {
-            let by = self.by(e, targets, "SELECT DISTINCT ON")?;
+            let by = self.by(e, targets, "DISTINCT ON")?;
             let span = match &by {
                 By::Target(at) => targets[*at].value.span(),
                 By::Expression(e, _) => e.span,

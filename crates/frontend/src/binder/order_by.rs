@@ -232,7 +232,7 @@ pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<
         SqlExpr::Value(value) => {
             let span = binder.place.span(value.span);
             match &value.value {
-                Value::Placeholder(_) | Value::Boolean(_) | Value::Null => Ok(None),
+                Value::Placeholder(_) => Ok(None),
                 Value::Number(text, _) if text.parse::<i128>().is_ok() => {
                     Ok(text.parse().ok().map(|n| (n, span)))
                 }
