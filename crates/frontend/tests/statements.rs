@@ -117,7 +117,10 @@ fn what_is_not_enforced_is_refused() {
         ("create table n (a timestamptz)", "type TIMESTAMPTZ"),
         ("create temporary table n (a int)", "TEMPORARY"),
         ("update t set a = 1", "UPDATE"),
-        ("create materialized view v as select 1", "CREATE MATERIALIZED VIEW"),
+        (
+            "create materialized view v as select 1",
+            "CREATE MATERIALIZED VIEW",
+        ),
         ("insert into t (a) values (1) returning a", "RETURNING"),
         (
             "insert into t (a) values (1) on conflict do nothing",
