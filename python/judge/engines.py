@@ -101,6 +101,8 @@ def frazil_child(folder, frozen):
         con.execute(f"copy {table} from '{folder}/{table}.csv' (format csv, header false, null '\\N')")
         if frozen and rows:
             con.execute(f"freeze table {table}")
+    for view in tables.views():
+        con.execute(view)
     con.execute(f"set statement_timeout = '{TIMEOUT}s'")
     con.execute("set memory_limit = '2GB'")
     send(sys.stdout.buffer, "ready")
@@ -134,6 +136,8 @@ class Postgres:
             self.con.execute(tables.ddl(table))
             with self.con.cursor().copy(f"copy {table} from stdin (format csv, null '\\N')") as copy:
                 copy.write((folder / f"{table}.csv").read_text(encoding="utf-8"))
+        for view in tables.views():
+            self.con.execute(view)
         self.con.execute("analyze")
         self.con.execute(f"set statement_timeout = '{TIMEOUT}s'")
 
@@ -161,6 +165,8 @@ class DuckDB:
         for table in tables.TABLES:
             self.con.execute(tables.ddl(table))
             self.con.execute(f"copy {table} from '{folder}/{table}.csv' (auto_detect false, header false, nullstr '\\N', quote '\"', escape '\"', delimiter ',')")
+        for view in tables.views():
+            self.con.execute(view)
 
     def run(self, sql, parameters=()):
         timer = threading.Timer(TIMEOUT, self.con.interrupt)

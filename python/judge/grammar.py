@@ -217,7 +217,10 @@ class Generator:
         columns = tables.TABLES[name][0]
         found = [Column(c, tables.COLUMNS[c][0], tables.COLUMNS[c][1], f"{alias}.{c}") for c in columns]
         word = self.r.choice(["", "as "])
-        node = Node(("source", name), [f"{name} {word}{alias}"], [f"table {name}"])
+        # Not by chance, so that the statements of a seed stay what they were.
+        view = tables.VIEW_OF.get(name) if self.aliases % 6 == 0 else None
+        features = [f"table {name}"] + (["view"] if view else [])
+        node = Node(("source", name), [f"{view or name} {word}{alias}"], features)
         return Source(node, found, max(1, tables.TABLES[name][1]), [name])
 
     def derived(self, depth):

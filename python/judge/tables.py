@@ -48,6 +48,16 @@ TABLES = {
 }
 LARGE = "many"
 
+# Views with the columns and rows of a table: the table, and the view's query. Some statements read them in its place.
+VIEWS = {
+    "small_view": ("small", "select * from small"),
+    "edges_view": ("edges", "select * from edges where k > 3 union all select * from edges where k <= 3 or k is null"),
+    "other_view": ("other", "with o as (select * from other) select o.* from o left join one on false"),
+    "pairs_below": ("pairs", "table pairs"),
+    "pairs_view": ("pairs", "select * from pairs_below where k is null or k = k"),
+}
+VIEW_OF = {table: view for view, (table, _) in VIEWS.items()}
+
 
 def value(r, name, row):
     """A value of a column as CSV has it."""
@@ -79,6 +89,11 @@ def ddl(table):
     columns, _, _, not_null = TABLES[table]
     listed = ", ".join(f"{c} {SQL_TYPES[COLUMNS[c][0]]}{' not null' if c in not_null else ''}" for c in columns)
     return f"create table {table} ({listed})"
+
+
+def views():
+    """The statements that create the views, in order."""
+    return [f"create view {view} as {query}" for view, (_, query) in VIEWS.items()]
 
 
 def write(folder):

@@ -1,16 +1,20 @@
-//! The catalog: names, ids, schemas and options of tables, as immutable versions. A statement reads
-//! one version from its first name to its last row; creating or dropping a table makes the next one.
+//! The catalog: names, ids, schemas and options of tables, and views, as immutable versions. A statement reads
+//! one version from its first name to its last row; creating or dropping a table or view makes the next one.
 #![forbid(unsafe_code)]
 
+mod dependents;
 mod table_options;
+mod view;
 
+pub use dependents::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, Result, Schema, SqlState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::TableOptions;
+pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 
-/// The identity of a table: never reused, whatever its name.
+/// The identity of a table or view: never reused, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableId(pub u64);
 
@@ -27,6 +31,41 @@ pub struct TableEntry {
     pub options: TableOptions,
 }
 
+/// What a name in FROM may stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Relation {
+    /// A table.
+    Table(Arc<TableEntry>),
+    /// A view.
+    View(Arc<ViewEntry>),
+}
+
+impl Relation {
+    /// Its identity.
+    pub fn id(&self) -> TableId {
+        match self {
+            Relation::Table(table) => table.id,
+            Relation::View(view) => view.id,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Relation::Table(table) => &table.name,
+            Relation::View(view) => &view.name,
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> RelationKind {
+        match self {
+            Relation::Table(_) => RelationKind::Table,
+            Relation::View(_) => RelationKind::View,
+        }
+    }
+}
+
 /// One immutable version of the catalog.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
@@ -34,25 +73,22 @@ pub struct Catalog {
     /// The greatest version ever made of it, rolled back ones included: its versions share this.
     last_version: Arc<AtomicU64>,
     last_id: u64,
-    by_name: BTreeMap<String, Arc<TableEntry>>,
+    by_name: BTreeMap<String, Relation>,
 }
 
 impl Catalog {
-    /// A catalog without tables.
+    /// A catalog of nothing.
     pub fn new() -> Catalog {
         Catalog::default()
     }
 
     /// The catalog a directory was closed with.
-    pub fn restore(version: u64, last_id: u64, tables: Vec<TableEntry>) -> Catalog {
+    pub fn restore(version: u64, last_id: u64, relations: Vec<Relation>) -> Catalog {
         Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
-            last_id: tables.iter().map(|t| t.id.0).max().unwrap_or(0).max(last_id),
-            by_name: tables
-                .into_iter()
-                .map(|t| (t.name.clone(), Arc::new(t)))
-                .collect(),
+            last_id: relations.iter().map(|r| r.id().0).max().unwrap_or(0).max(last_id),
+            by_name: relations.into_iter().map(|r| (r.name().to_string(), r)).collect(),
         }
     }
 
@@ -67,33 +103,57 @@ impl Catalog {
         self.last_id
     }
 
+    /// The tables and views, by name.
+    pub fn relations(&self) -> impl Iterator<Item = &Relation> {
+        self.by_name.values()
+    }
+
     /// The tables, by name.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableEntry>> {
-        self.by_name.values()
+        self.relations().filter_map(|r| match r {
+            Relation::Table(table) => Some(table),
+            Relation::View(_) => None,
+        })
+    }
+
+    /// The views, by name.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ViewEntry>> {
+        self.relations().filter_map(|r| match r {
+            Relation::Table(_) => None,
+            Relation::View(view) => Some(view),
+        })
+    }
+
+    /// A table or view by its name, if there is one.
+    pub fn relation(&self, name: &str) -> Option<&Relation> {
+        self.by_name.get(name)
     }
 
     /// A table by its name, if there is one.
     pub fn find(&self, name: &str) -> Option<&Arc<TableEntry>> {
-        self.by_name.get(name)
+        match self.relation(name)? {
+            Relation::Table(table) => Some(table),
+            Relation::View(_) => None,
+        }
     }
 
-    /// A table by its name; 42P01 with the nearest name if there is none.
+    /// A table by its name; 42P01 with the nearest name if there is none, 42809 if it is a view's.
     pub fn table(&self, name: &str) -> Result<&Arc<TableEntry>> {
-        self.find(name).ok_or_else(|| {
-            let error = Error::new(
-                SqlState::UNDEFINED_TABLE,
-                format!("table \"{name}\" does not exist"),
-            );
-            match nearest(name, self.by_name.keys().map(String::as_str)) {
-                Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
-                None => error,
-            }
-        })
+        match self.relation(name) {
+            Some(Relation::Table(table)) => Ok(table),
+            Some(Relation::View(_)) => Err(not_a_table(name)),
+            None => Err(self.missing(RelationKind::Table, name)),
+        }
     }
 
-    /// A table by its identity.
-    pub fn table_by_id(&self, id: TableId) -> Option<&Arc<TableEntry>> {
-        self.by_name.values().find(|t| t.id == id)
+    /// 42P01 with the nearest name.
+    fn missing(&self, kind: RelationKind, name: &str) -> Error {
+        let message = format!("{} \"{name}\" does not exist", kind.name());
+        let error = Error::new(SqlState::UNDEFINED_TABLE, message);
+        match nearest(name, self.by_name.keys().map(String::as_str)) {
+            Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
+            None => error,
+        }
     }
 
     /// The same under a new number.
@@ -112,10 +172,7 @@ impl Catalog {
         options: TableOptions,
     ) -> Result<(Catalog, Arc<TableEntry>)> {
         if self.by_name.contains_key(name) {
-            return Err(Error::new(
-                SqlState::DUPLICATE_TABLE,
-                format!("table \"{name}\" already exists"),
-            ));
+            return Err(view::taken(name));
         }
         for (i, column) in schema.columns.iter().enumerate() {
             if schema.columns[..i].iter().any(|c| c.name == column.name) {
@@ -126,14 +183,13 @@ impl Catalog {
             }
         }
         let mut next = self.next();
-        next.last_id += 1;
         let entry = Arc::new(TableEntry {
-            id: TableId(next.last_id),
+            id: next.take_id(),
             name: name.to_string(),
             schema,
             options,
         });
-        next.by_name.insert(name.to_string(), entry.clone());
+        (next.by_name).insert(name.to_string(), Relation::Table(entry.clone()));
         Ok((next, entry))
     }
 
@@ -143,16 +199,24 @@ impl Catalog {
         entry.options = options;
         let entry = Arc::new(entry);
         let mut next = self.next();
-        next.by_name.insert(name.to_string(), entry.clone());
+        (next.by_name).insert(name.to_string(), Relation::Table(entry.clone()));
         Ok((next, entry))
     }
 
-    /// The next version, without a table; 42P01 if there is none of that name.
-    pub fn drop_table(&self, name: &str) -> Result<(Catalog, Arc<TableEntry>)> {
-        let entry = self.table(name)?.clone();
-        let mut next = self.next();
-        next.by_name.remove(name);
-        Ok((next, entry))
+    /// An identity that was never given.
+    fn take_id(&mut self) -> TableId {
+        self.last_id += 1;
+        TableId(self.last_id)
+    }
+}
+
+/// A name as SQL wants it: quoted unless it folds to itself.
+pub fn identifier(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && (name.chars()).all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    match plain {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
     }
 }
 
@@ -196,7 +260,7 @@ mod tests {
             .create_table("lineitem", schema(), TableOptions::default())
             .unwrap();
         assert!(empty.find("lineitem").is_none());
-        let (none, _) = one.drop_table("lineitem").unwrap();
+        let (none, _) = one.drop_relations(&DropRelations::table("lineitem")).unwrap();
         let (again, u) = none
             .create_table("lineitem", schema(), TableOptions::default())
             .unwrap();
@@ -222,7 +286,7 @@ mod tests {
         let (rolled_back, committed) = (make("t"), make("u"));
         assert!(committed.version() > rolled_back.version());
         let restored = Catalog::restore(committed.version(), 1, Vec::new());
-        assert!(restored.drop_table("t").is_err());
+        assert!(restored.drop_relations(&DropRelations::table("t")).is_err());
         let next = restored.create_table("v", schema(), TableOptions::default());
         assert_eq!(next.unwrap().0.version(), committed.version() + 1);
     }

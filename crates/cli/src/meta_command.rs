@@ -8,11 +8,11 @@ use std::path::PathBuf;
 /// A command of the shell.
 #[derive(Debug, PartialEq)]
 pub enum MetaCommand {
-    /// List tables.
-    Tables,
-    /// Columns of one table.
+    /// List tables, views or both.
+    List(Listed),
+    /// Columns of one table or view.
     Describe(String),
-    /// CREATE TABLE text of one table, or of all.
+    /// CREATE statement of one table or view, or of all.
     Schema(Option<String>),
     /// Times on or off; the other way round if not said.
     Timing(Option<bool>),
@@ -30,11 +30,23 @@ pub enum MetaCommand {
     Quit,
 }
 
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Tables and views.
+    All,
+    /// Tables.
+    Tables,
+    /// Views.
+    Views,
+}
+
 /// Help on the commands.
 pub const HELP: &str = "\
-\\d  \\dt  .tables            list tables
-\\d TABLE                    columns of a table
-.schema [TABLE]             CREATE TABLE statements
+\\d  .tables                 list tables and views
+\\dt  \\dv                    list tables, list views
+\\d NAME                     columns of a table or view
+.schema [NAME]              CREATE statements of tables and views
 \\timing [on|off]  .timer    show times
 \\x [on|off]                 one line a value
 .mode box|csv|json|markdown format of results
@@ -58,7 +70,9 @@ pub fn parse(line: &str) -> Result<MetaCommand, Error> {
         None => (line, None),
     };
     Ok(match (name, argument) {
-        ("\\d" | "\\dt" | ".tables", None) => MetaCommand::Tables,
+        ("\\d" | ".tables", None) => MetaCommand::List(Listed::All),
+        ("\\dt", None) => MetaCommand::List(Listed::Tables),
+        ("\\dv" | ".views", None) => MetaCommand::List(Listed::Views),
         ("\\d", Some(table)) => MetaCommand::Describe(folded(table)),
         (".schema", table) => MetaCommand::Schema(table.map(folded)),
         ("\\timing" | ".timer", to) => MetaCommand::Timing(switch(name, to)?),
@@ -114,7 +128,8 @@ mod tests {
     #[test]
     fn both_dialects_are_understood() {
         let same = |a: &str, b: &str| assert_eq!(parse(a).ok(), parse(b).ok());
-        same("\\dt", ".tables");
+        same("\\d", ".tables");
+        same("\\dv", ".views");
         same("\\timing on", ".timer on");
         same("\\i a b.sql", ".read a b.sql");
         same("\\q", ".exit");

@@ -2,7 +2,7 @@
 
 use crate::arguments::ShellOptions;
 use crate::complaint::Complaint;
-use crate::meta_command::{self, MetaCommand};
+use crate::meta_command::{self, Listed, MetaCommand};
 use crate::output::{self, Format, Mode};
 use crate::statement_reader::StatementReader;
 use crate::{interrupt, progress};
@@ -217,7 +217,7 @@ impl Shell {
 
     fn run_meta(&mut self, command: MetaCommand) -> Result<Next, Complaint> {
         match command {
-            MetaCommand::Tables => self.list_tables()?,
+            MetaCommand::List(listed) => self.list(listed),
             MetaCommand::Describe(table) => self.describe(&table)?,
             MetaCommand::Schema(table) => self.print_schema(table.as_deref())?,
             MetaCommand::Timing(to) => self.timing = to.unwrap_or(!self.timing),
@@ -231,21 +231,36 @@ impl Shell {
         Ok(Next::More)
     }
 
-    fn list_tables(&self) -> Result<(), Complaint> {
-        for table in self.connection.tables() {
-            println!("{} ({} rows)", table.name, table.rows);
+    fn list(&self, listed: Listed) {
+        if listed != Listed::Views {
+            for table in self.connection.tables() {
+                println!("{} ({} rows)", table.name, table.rows);
+            }
         }
-        Ok(())
+        if listed != Listed::Tables {
+            for view in self.connection.views() {
+                println!("{} (view)", view.name);
+            }
+        }
     }
 
     fn describe(&self, name: &str) -> Result<(), Complaint> {
-        let table = self.connection.table(name)?;
-        println!("Table {} ({} rows)", table.name, table.rows);
-        let width = (table.schema.columns.iter())
+        let schema = match self.connection.view(name) {
+            Some(view) => {
+                println!("View {}", view.name);
+                view.schema
+            }
+            None => {
+                let table = self.connection.table(name)?;
+                println!("Table {} ({} rows)", table.name, table.rows);
+                table.schema
+            }
+        };
+        let width = (schema.columns.iter())
             .map(|c| c.name.chars().count())
             .max()
             .unwrap_or(0);
-        for column in &table.schema.columns {
+        for column in &schema.columns {
             let null = if column.nullable { "" } else { " not null" };
             println!("  {:width$}  {}{null}", column.name, column.ty);
         }
@@ -253,9 +268,14 @@ impl Shell {
     }
 
     fn print_schema(&self, name: Option<&str>) -> Result<(), Complaint> {
-        match name {
-            Some(name) => println!("{}", self.connection.table(name)?.ddl()),
-            None => (self.connection.tables().iter()).for_each(|t| println!("{}", t.ddl())),
+        let Some(name) = name else {
+            (self.connection.tables().iter()).for_each(|t| println!("{}", t.ddl()));
+            (self.connection.views().iter()).for_each(|v| println!("{}", v.ddl()));
+            return Ok(());
+        };
+        match self.connection.view(name) {
+            Some(view) => println!("{}", view.ddl()),
+            None => println!("{}", self.connection.table(name)?.ddl()),
         }
         Ok(())
     }

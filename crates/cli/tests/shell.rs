@@ -71,6 +71,21 @@ fn files_and_standard_input_take_statements_and_commands() {
 }
 
 #[test]
+fn views_are_listed_described_and_shown() {
+    let path = std::env::temp_dir().join(format!("frazil-shell-views-{}.sql", std::process::id()));
+    let script = "create table t (a integer not null);\ncreate view v (\"B\") as select a from t;\ncreate view above as table v;\n\
+                  \\d\n\\dt\n\\dv\n\\d v\n.schema above\n.schema\n";
+    std::fs::write(&path, script).expect("it can be written");
+    let expected = "CREATE TABLE\nCREATE VIEW\nCREATE VIEW\n\
+                    t (0 rows)\nv (view)\nabove (view)\nt (0 rows)\nv (view)\nabove (view)\n\
+                    View v\n  B  integer\ncreate view above (\"B\") as\ntable v;\n\
+                    create table t (\n  a integer not null\n);\ncreate view v (\"B\") as\nselect a from t;\n\
+                    create view above (\"B\") as\ntable v;\n";
+    assert_eq!(stdout(&run(&["-f", &path.display().to_string()])), expected);
+    let _ = std::fs::remove_file(&path);
+}
+
+#[test]
 fn ctrl_c_cancels_the_query() {
     let setup = "create table n (x integer not null); insert into n values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9); insert into n select a.x from n a, n b, n c, n d;";
     let long = format!("{setup} select count(*) from n a, n b, n c where a.x + b.x + c.x = -1");

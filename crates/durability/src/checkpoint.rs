@@ -132,6 +132,7 @@ impl Directory {
             last_table: snapshot.catalog().last_id(),
             last_segment: state.manifest.last_segment,
             tables: Vec::new(),
+            views: snapshot.catalog().views().cloned().collect(),
         };
         for table in snapshot.tables() {
             let record = write_table(&state.places, &mut segment, table, &mut fresh, &mut report)?;

@@ -2,15 +2,17 @@
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
 use crate::type_names::{parse_type, read_value, write_value};
-use frazil_catalog::{TableEntry, TableId, TableOptions};
+use frazil_catalog::{Reading, TableEntry, TableId, TableOptions, ViewEntry};
 use frazil_storage::DistinctEstimate;
 use frazil_types::{ColumnDef, Error, Result, Schema, SqlState};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The version of the directory format.
-pub const VERSION: u32 = 1;
+/// The version of the directory format. Version 1 knows no views: a program that reads it alone would lose them.
+pub const VERSION: u32 = 2;
+/// The oldest version that is read.
+const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
 
 /// What a directory holds.
@@ -20,12 +22,14 @@ pub struct Manifest {
     pub timestamp: u64,
     /// Version of the catalog.
     pub catalog_version: u64,
-    /// The greatest table id ever given.
+    /// The greatest id of a table or view ever given.
     pub last_table: u64,
     /// The greatest number of a segment ever written.
     pub last_segment: u64,
     /// The tables.
     pub tables: Vec<TableRecord>,
+    /// The views.
+    pub views: Vec<Arc<ViewEntry>>,
 }
 
 /// A table and its chunks.
@@ -78,6 +82,7 @@ impl Manifest {
             "last_table": self.last_table,
             "last_segment": self.last_segment,
             "tables": self.tables.iter().map(write_table).collect::<Vec<_>>(),
+            "views": self.views.iter().map(|v| write_view(v)).collect::<Vec<_>>(),
         });
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
@@ -104,11 +109,11 @@ impl Manifest {
         let [version, crc] = words[..] else {
             return Err(damaged("its first line is damaged"));
         };
-        if version != VERSION.to_string() {
+        if !(OLDEST..=VERSION).any(|read| version == read.to_string()) {
             return Err(Error::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 format!(
-                    "directory \"{}\" has format version {version}; this Frazil reads version {VERSION}",
+                    "directory \"{}\" has format version {version}; this Frazil reads versions {OLDEST} to {VERSION}",
                     path.parent().unwrap_or(path).display()
                 ),
             )
@@ -128,15 +133,39 @@ fn write_table(table: &TableRecord) -> Json {
         "id": table.entry.id.0,
         "name": table.entry.name,
         "options": write_options(&table.entry),
-        "columns": table.entry.schema.columns.iter().map(|c| json!({
+        "columns": write_columns(&table.entry.schema),
+        "next_chunk": table.next_chunk,
+        "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
+        "chunks": table.chunks.iter().map(write_chunk).collect::<Vec<_>>(),
+    })
+}
+
+fn write_columns(schema: &Schema) -> Json {
+    let columns = schema.columns.iter().map(|c| {
+        json!({
             "name": c.name,
             "type": c.ty.to_string(),
             "nullable": c.nullable,
             "default": write_value(c.default.as_ref()),
-        })).collect::<Vec<_>>(),
-        "next_chunk": table.next_chunk,
-        "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
-        "chunks": table.chunks.iter().map(write_chunk).collect::<Vec<_>>(),
+        })
+    });
+    columns.collect()
+}
+
+fn write_view(view: &ViewEntry) -> Json {
+    let reads = view.reads.iter().map(|r| {
+        json!({
+            "name": r.name,
+            "id": r.id.map(|id| id.0),
+            "columns": r.columns,
+        })
+    });
+    json!({
+        "id": view.id.0,
+        "name": view.name,
+        "columns": write_columns(&view.schema),
+        "query": view.query,
+        "reads": reads.collect::<Vec<_>>(),
     })
 }
 
@@ -167,11 +196,18 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
             .iter()
             .map(read_table)
             .collect::<Option<_>>()?,
+        views: match &json["views"] {
+            // Not in directories of version 1.
+            Json::Null => Vec::new(),
+            views => (views.as_array()?.iter())
+                .map(|v| read_view(v).map(Arc::new))
+                .collect::<Option<_>>()?,
+        },
     })
 }
 
-fn read_table(json: &Json) -> Option<TableRecord> {
-    let columns = json["columns"].as_array()?.iter().map(|c| {
+fn read_columns(json: &Json) -> Option<Schema> {
+    let columns = json.as_array()?.iter().map(|c| {
         Some(ColumnDef {
             name: c["name"].as_str()?.to_string(),
             ty: parse_type(c["type"].as_str()?)?,
@@ -179,7 +215,34 @@ fn read_table(json: &Json) -> Option<TableRecord> {
             default: read_value(&c["default"])?,
         })
     });
-    let schema = Schema::new(columns.collect::<Option<_>>()?);
+    Some(Schema::new(columns.collect::<Option<_>>()?))
+}
+
+fn read_view(json: &Json) -> Option<ViewEntry> {
+    let reads = json["reads"].as_array()?.iter().map(|r| {
+        let columns = r["columns"].as_array()?.iter();
+        Some(Reading {
+            name: r["name"].as_str()?.to_string(),
+            id: match &r["id"] {
+                Json::Null => None,
+                id => Some(TableId(id.as_u64()?)),
+            },
+            columns: columns
+                .map(|c| c.as_str().map(str::to_string))
+                .collect::<Option<_>>()?,
+        })
+    });
+    Some(ViewEntry {
+        id: TableId(json["id"].as_u64()?),
+        name: json["name"].as_str()?.to_string(),
+        schema: Arc::new(read_columns(&json["columns"])?),
+        query: json["query"].as_str()?.to_string(),
+        reads: reads.collect::<Option<_>>()?,
+    })
+}
+
+fn read_table(json: &Json) -> Option<TableRecord> {
+    let schema = read_columns(&json["columns"])?;
     Some(TableRecord {
         entry: TableEntry {
             id: TableId(json["id"].as_u64()?),
@@ -293,6 +356,61 @@ mod tests {
         for options in [options, TableOptions::default()] {
             let table = table(options);
             assert_eq!(read_table(&write_table(&table)).unwrap(), table);
+        }
+    }
+
+    fn view() -> ViewEntry {
+        let columns = [("a", LogicalType::Text), ("", LogicalType::Interval)];
+        let reads = [("t", Some(TableId(3))), ("frazil_blocks", None)];
+        ViewEntry {
+            id: TableId(4),
+            name: "größte".to_string(),
+            schema: Arc::new(Schema::new(columns.map(|(n, ty)| ColumnDef::new(n, ty)).to_vec())),
+            query: "select 'ü',\n\tinterval '1 day' -- \"\\\nfrom t, frazil_blocks".to_string(),
+            reads: reads
+                .map(|(name, id)| Reading {
+                    name: name.to_string(),
+                    id,
+                    columns: vec!["a".to_string(), "b.c".to_string()],
+                })
+                .to_vec(),
+        }
+    }
+
+    #[test]
+    fn views_read_back() {
+        let manifest = Manifest {
+            timestamp: 5,
+            tables: vec![table(TableOptions::default())],
+            views: vec![Arc::new(view())],
+            ..Manifest::default()
+        };
+        let bytes = manifest.to_bytes();
+        assert_eq!(
+            Manifest::from_bytes(Path::new("manifest"), &bytes).unwrap(),
+            manifest
+        );
+    }
+
+    #[test]
+    fn a_directory_of_version_1_has_no_views() {
+        let manifest = Manifest {
+            tables: vec![table(TableOptions::default())],
+            ..Manifest::default()
+        };
+        let text = String::from_utf8(manifest.to_bytes()).unwrap();
+        let body = text.split_once('\n').unwrap().1.trim_end();
+        let body = body.replace(",\"views\":[]", "");
+        assert!(!body.contains("views"));
+        let signed = |version: u32| {
+            let crc = crc32c::crc32c(body.as_bytes());
+            let text = format!("{MAGIC} {version} {crc:08x}\n{body}\n");
+            Manifest::from_bytes(Path::new("manifest"), text.as_bytes())
+        };
+        assert_eq!(signed(1).unwrap(), manifest);
+        for unknown in [0, VERSION + 1] {
+            let error = signed(unknown).unwrap_err();
+            assert_eq!(error.state(), SqlState::FEATURE_NOT_SUPPORTED);
         }
     }
 

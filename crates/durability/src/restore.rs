@@ -5,7 +5,7 @@ use crate::checkpoint::{Places, SEGMENT_MAGIC};
 use crate::directory::{State, segment_path};
 use crate::manifest::{ChunkRecord, Manifest, TableRecord};
 use frazil_block::BuildOptions;
-use frazil_catalog::{Catalog, TableEntry};
+use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{BlockVisits, BuiltFor, ChunkSlot, Deleted, FrozenChunk, Store, Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, SqlState};
@@ -22,8 +22,10 @@ pub(crate) fn restore(directory: &Path, manifest: Manifest) -> Result<(Arc<Store
     for record in &manifest.tables {
         tables.push(restore_table(&segments, record, &mut places)?);
     }
-    let entries: Vec<TableEntry> = manifest.tables.iter().map(|t| t.entry.clone()).collect();
-    let catalog = Catalog::restore(manifest.catalog_version, manifest.last_table, entries);
+    let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
+    let views = manifest.views.iter().cloned().map(Relation::View);
+    let relations = entries.map(Relation::Table).chain(views).collect();
+    let catalog = Catalog::restore(manifest.catalog_version, manifest.last_table, relations);
     let store = Store::restore(catalog, manifest.timestamp, tables);
     let state = State {
         last_segment: manifest.last_segment,

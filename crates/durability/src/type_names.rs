@@ -24,6 +24,8 @@ pub fn parse_type(name: &str) -> Option<LogicalType> {
         },
         ("date", []) => LogicalType::Date,
         ("timestamp", []) => LogicalType::Timestamp,
+        // Of views alone: no table holds intervals.
+        ("interval", []) => LogicalType::Interval,
         ("char", &[n]) if n > 0 => LogicalType::Char(n),
         ("varchar", &[n]) if n > 0 => LogicalType::Varchar(n),
         ("text", []) => LogicalType::Text,
@@ -78,6 +80,7 @@ mod tests {
             decimal,
             Date,
             Timestamp,
+            Interval,
             Char(7),
             Varchar(9),
             Text,

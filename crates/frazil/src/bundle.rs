@@ -22,4 +22,6 @@ pub struct Bundle {
     pub hidden: Vec<HiddenParameter>,
     /// Whether its text alone gives the types of its parameters: they are the same whenever it comes again.
     pub is_typed_by_text: bool,
+    /// How deep it nests, with the views that it reads; 0 for what runs as it was compiled.
+    pub depth: usize,
 }

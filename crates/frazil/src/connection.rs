@@ -7,7 +7,8 @@ use crate::execute;
 use crate::rows::{Outcome, Response};
 use crate::session::Session;
 use crate::statement::Statement;
-use crate::table_info::TableInfo;
+use crate::table_info::{TableInfo, ViewInfo};
+use frazil_catalog::Relation;
 use frazil_exec::Progress;
 use frazil_types::{Cancel, Result, Value};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -138,7 +139,22 @@ impl Connection {
         entries.collect()
     }
 
-    /// A table by its folded name; 42P01 if there is none.
+    /// All views, each behind those that it reads.
+    pub fn views(&self) -> Vec<ViewInfo> {
+        let snapshot = self.session().snapshot();
+        let views = snapshot.catalog().views_by_reading().into_iter();
+        views.map(|view| ViewInfo::of(&view)).collect()
+    }
+
+    /// A view by its folded name, if there is one.
+    pub fn view(&self, name: &str) -> Option<ViewInfo> {
+        match self.session().snapshot().catalog().relation(name)? {
+            Relation::View(view) => Some(ViewInfo::of(view)),
+            Relation::Table(_) => None,
+        }
+    }
+
+    /// A table by its folded name; 42P01 if there is none, 42809 if it is a view's.
     pub fn table(&self, name: &str) -> Result<TableInfo> {
         let snapshot = self.session().snapshot();
         let table = snapshot.table_named(name)?;

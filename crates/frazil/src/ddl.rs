@@ -1,10 +1,10 @@
-//! CREATE TABLE, ALTER TABLE, DROP TABLE, FREEZE TABLE.
+//! CREATE TABLE, ALTER TABLE, CREATE VIEW, DROP, FREEZE TABLE.
 
 use crate::bundle::Bundle;
 use crate::query::{self, Runner};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
-use frazil_catalog::TableOptions;
+use frazil_catalog::{NewView, TableOptions};
 use frazil_plan::Plan;
 use frazil_storage::Transaction;
 use frazil_types::{Error, Result, Schema, SqlState, Value};
@@ -31,16 +31,11 @@ pub fn create_table(
     bundle: Bundle,
 ) -> Result<Response> {
     let started = bundle.started;
-    let known = transaction.snapshot().catalog().find(create.name).is_some();
+    let known = transaction.view().catalog().relation(create.name).is_some();
     if create.if_not_exists && known {
         return Ok(done("CREATE TABLE", started));
     }
-    if SystemTable::named(create.name).is_some() {
-        return Err(Error::new(
-            SqlState::DUPLICATE_TABLE,
-            format!("\"{}\" is a system table", create.name),
-        ));
-    }
+    refuse_system_name(create.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;
     let entry = transaction.create_table(create.name, Arc::new(create.schema), options)?;
     let Some(plan) = as_query else {
@@ -71,15 +66,21 @@ pub fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String,
     transaction.set_options(table, options)
 }
 
-/// DROP TABLE.
-pub fn drop_tables(transaction: &mut Transaction, names: &[String], if_exists: bool) -> Result<()> {
-    for name in names {
-        match transaction.drop_table(name) {
-            Err(e) if if_exists && e.state() == SqlState::UNDEFINED_TABLE => {}
-            other => other?,
-        }
+/// CREATE VIEW.
+pub fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
+    refuse_system_name(&view.name)?;
+    transaction.create_view(view)
+}
+
+/// 42P07 for the name of a system table.
+fn refuse_system_name(name: &str) -> Result<()> {
+    match SystemTable::named(name) {
+        Some(_) => Err(Error::new(
+            SqlState::DUPLICATE_TABLE,
+            format!("\"{name}\" is a system table"),
+        )),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// FREEZE TABLE. Returns the number of blocks that were built.

@@ -8,6 +8,7 @@ use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::{copy, ddl, explain, explain_freeze, query};
+use frazil_catalog::RelationKind;
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
@@ -55,6 +56,7 @@ impl<'a> Call<'a> {
             types: Vec::new(),
             hidden: Vec::new(),
             is_typed_by_text: true,
+            depth: 0,
         })
     }
 
@@ -170,12 +172,26 @@ fn run_bound(
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let call = Call::new(session, given);
-    let started = call.started;
     let tables = StatementTables::new(session.snapshot());
     let (statement, bundle) = bind(parsed, tables, &call)?;
     if !matches!(statement, Statement::Commit | Statement::Rollback) {
         session.transaction().check()?;
     }
+    frazil_frontend::on_deep_stack(bundle.depth, || {
+        run_as_bound(session, parsed, &call, statement, bundle, kept)
+    })
+}
+
+/// Runs a bound statement. A stack for its depth, with the views that it reads, is there.
+fn run_as_bound(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    call: &Call<'_>,
+    statement: Statement,
+    bundle: Bundle,
+    kept: &mut Option<Arc<CompiledStatement>>,
+) -> Result<Response> {
+    let started = call.started;
     match statement {
         Statement::Query(plan) => {
             let runner = query::Runner::new(session);
@@ -212,7 +228,7 @@ fn run_bound(
             session.database().checkpoint()?;
             Ok(done("CHECKPOINT", started))
         }
-        writing => run_writing(session, parsed, &call, writing, bundle, kept),
+        writing => run_writing(session, parsed, call, writing, bundle, kept),
     }
 }
 
@@ -233,7 +249,10 @@ fn run_writing(
             true => (statement, bundle),
             false => bind(parsed, StatementTables::new(snapshot), call)?,
         };
-        write(&runner, transaction, statement, bundle, kept)
+        // A view may have become another one since.
+        frazil_frontend::on_deep_stack(bundle.depth, || {
+            write(&runner, transaction, statement, bundle, kept)
+        })
     })
 }
 
@@ -272,9 +291,17 @@ fn write(
             ddl::alter_options(transaction, &table, &options)?;
             Ok(done("ALTER TABLE", started))
         }
-        Statement::DropTable { names, if_exists } => {
-            ddl::drop_tables(transaction, &names, if_exists)?;
-            Ok(done("DROP TABLE", started))
+        Statement::CreateView(view) => {
+            ddl::create_view(transaction, view)?;
+            Ok(done("CREATE VIEW", started))
+        }
+        Statement::Drop(drop) => {
+            transaction.drop_relations(&drop)?;
+            let tag = match drop.kind {
+                RelationKind::Table => "DROP TABLE",
+                RelationKind::View => "DROP VIEW",
+            };
+            Ok(done(tag, started))
         }
         Statement::Freeze { table, order_by } => {
             let blocks = ddl::freeze(runner, transaction, &table, order_by)?;
@@ -314,6 +341,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
         statement,
         parameters: types,
         hidden,
+        depth,
     } = bound;
     let bundle = Bundle {
         parameters: call.values(&types, &hidden)?,
@@ -323,6 +351,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
         hidden,
         is_typed_by_text,
         tables,
+        depth,
     };
     Ok((statement, bundle))
 }

@@ -56,7 +56,7 @@ pub use frazil_types::{
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use settings::{ScanMode, Settings};
 pub use statement::Statement;
-pub use table_info::TableInfo;
+pub use table_info::{TableInfo, ViewInfo};
 
 /// Version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,7 +1,8 @@
 //! The tables a statement sees: one snapshot, and system tables made when a statement names them.
 
 use crate::system_tables::SystemTable;
-use frazil_frontend::{CatalogView, TableEntry};
+use frazil_catalog::Reading;
+use frazil_frontend::{CatalogView, Relation, TableEntry};
 use frazil_plan::{Bounds, Statistics, TableId};
 use frazil_storage::{Snapshot, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, Result};
@@ -93,17 +94,22 @@ impl StatementTables {
     }
 }
 
-impl CatalogView for StatementTables {
-    fn table(&self, name: &str) -> Option<TableEntry> {
-        if let Some(entry) = self.snapshot.catalog().find(name) {
-            let rows = self.snapshot.table(entry.id).map_or(0, |t| t.rows());
-            return Some(TableEntry {
+impl StatementTables {
+    /// A relation of the catalog as the front end sees it.
+    fn seen(&self, relation: &frazil_catalog::Relation) -> Relation {
+        match relation {
+            frazil_catalog::Relation::View(view) => Relation::View(view.clone()),
+            frazil_catalog::Relation::Table(entry) => Relation::Table(TableEntry {
                 id: plan_id(entry.id),
                 name: entry.name.clone(),
                 schema: (*entry.schema).clone(),
-                row_count: rows,
-            });
+                row_count: self.snapshot.table(entry.id).map_or(0, |t| t.rows()),
+            }),
         }
+    }
+
+    /// A system table, made when it is first named.
+    fn system_table(&self, name: &str) -> Option<TableEntry> {
         let wanted = SystemTable::named(name)?;
         let place = SystemTable::ALL.iter().position(|&t| t == wanted)?;
         let table = match self.system[place].get() {
@@ -120,10 +126,31 @@ impl CatalogView for StatementTables {
             row_count: table.rows(),
         })
     }
+}
 
-    fn table_names(&self) -> Vec<String> {
-        let tables = self.snapshot.catalog().tables().map(|t| t.name.clone());
-        (tables.chain(SystemTable::ALL.map(|t| t.name().to_owned()))).collect()
+impl CatalogView for StatementTables {
+    fn relation(&self, name: &str) -> Option<Relation> {
+        match self.snapshot.catalog().relation(name) {
+            Some(relation) => Some(self.seen(relation)),
+            None => self.system_table(name).map(Relation::Table),
+        }
+    }
+
+    fn read_by(&self, reading: &Reading) -> Option<Relation> {
+        match reading.id {
+            Some(_) => (self.snapshot.catalog().read_by(reading)).map(|r| self.seen(r)),
+            None => self.system_table(&reading.name).map(Relation::Table),
+        }
+    }
+
+    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId> {
+        (!StatementTables::is_system_table(table)).then(|| catalog_id(table))
+    }
+
+    fn relation_names(&self) -> Vec<String> {
+        let relations = self.snapshot.catalog().relations();
+        let names = relations.map(|r| r.name().to_owned());
+        (names.chain(SystemTable::ALL.map(|t| t.name().to_owned()))).collect()
     }
 }
 

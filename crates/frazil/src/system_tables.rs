@@ -1,5 +1,5 @@
 //! Tables that the database makes of its own state: `frazil_blocks`, a row for every column of every
-//! chunk, and `frazil_access`, a row for every column of every table.
+//! chunk, `frazil_access`, a row for every column of every table, and `frazil_views`, a row for every view.
 
 use frazil_catalog::TableOptions;
 use frazil_storage::{Snapshot, Store, TableSnapshot};
@@ -14,17 +14,20 @@ pub enum SystemTable {
     Blocks,
     /// How columns are used.
     Access,
+    /// The queries of views.
+    Views,
 }
 
 impl SystemTable {
     /// All of them.
-    pub const ALL: [SystemTable; 2] = [SystemTable::Blocks, SystemTable::Access];
+    pub const ALL: [SystemTable; 3] = [SystemTable::Blocks, SystemTable::Access, SystemTable::Views];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             SystemTable::Blocks => "frazil_blocks",
             SystemTable::Access => "frazil_access",
+            SystemTable::Views => "frazil_views",
         }
     }
 
@@ -38,6 +41,7 @@ impl SystemTable {
         match self {
             SystemTable::Blocks => blocks(snapshot),
             SystemTable::Access => access(snapshot),
+            SystemTable::Views => views(snapshot),
         }
     }
 }
@@ -117,6 +121,14 @@ fn access(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
         }
     }
     materialize(SystemTable::Access.name(), access_schema(), &rows)
+}
+
+fn views(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+    let columns = ["view_name", "definition"].map(|n| ColumnDef::new(n, LogicalType::Text));
+    let rows: Vec<Vec<Value>> = (snapshot.catalog().views())
+        .map(|view| [&view.name, &view.query].map(|t| Value::Text(t.clone())).to_vec())
+        .collect();
+    materialize(SystemTable::Views.name(), Schema::new(columns.to_vec()), &rows)
 }
 
 /// A table of these rows outside every catalog.

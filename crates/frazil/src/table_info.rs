@@ -1,5 +1,6 @@
-//! What the shell and other tools ask of tables.
+//! What the shell and other tools ask of tables and views.
 
+use frazil_catalog::{ViewEntry, identifier};
 use frazil_types::Schema;
 use std::sync::Arc;
 
@@ -12,6 +13,39 @@ pub struct TableInfo {
     pub schema: Arc<Schema>,
     /// Its rows.
     pub rows: u64,
+}
+
+/// A view of the database.
+#[derive(Clone, Debug)]
+pub struct ViewInfo {
+    /// Its name.
+    pub name: String,
+    /// Its columns.
+    pub schema: Arc<Schema>,
+    /// The text of its query.
+    pub query: String,
+}
+
+impl ViewInfo {
+    /// What the catalog has of a view.
+    pub(crate) fn of(view: &ViewEntry) -> ViewInfo {
+        ViewInfo {
+            name: view.name.clone(),
+            schema: view.schema.clone(),
+            query: view.query.clone(),
+        }
+    }
+
+    /// Its CREATE VIEW statement.
+    pub fn ddl(&self) -> String {
+        let columns = self.schema.columns.iter().map(|c| identifier(&c.name));
+        let columns: Vec<String> = columns.collect();
+        let list = match columns.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", columns.join(", ")),
+        };
+        format!("create view {}{list} as\n{};", identifier(&self.name), self.query)
+    }
 }
 
 impl TableInfo {
@@ -42,16 +76,6 @@ fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
     }
 }
 
-/// A name as SQL wants it: quoted unless it folds to itself.
-fn identifier(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && (name.chars()).all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    match plain {
-        true => name.to_owned(),
-        false => format!("\"{}\"", name.replace('"', "\"\"")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +97,11 @@ mod tests {
             table.ddl(),
             "create table t (\n  a integer not null,\n  \"B c\" text default 'it''s'\n);"
         );
+        let view = ViewInfo {
+            name: "V".into(),
+            schema: table.schema,
+            query: "table t".into(),
+        };
+        assert_eq!(view.ddl(), "create view \"V\" (a, \"B c\") as\ntable t;");
     }
 }

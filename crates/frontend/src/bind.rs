@@ -1,12 +1,14 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    Binder, alter, copy_from, create_table, delete, describe, find_table, finished, insert, tables,
+    Binder, Nesting, alter, copy_from, create_table, create_view, delete, describe, find_table, finished,
+    insert, tables,
 };
 use crate::binder::{column_position, unsupported_statement};
-use crate::deep_stack::on_deep_stack;
+use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::parse::{ParsedKind, ParsedStatement};
 use crate::{CatalogView, ExplainMode, HiddenParameter, Statement, TableEntry};
+use frazil_catalog::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, LogicalType, Result};
 use sqlparser::ast::{ObjectType, Statement as Ast};
 
@@ -34,6 +36,9 @@ pub struct Bound {
     pub parameters: Vec<LogicalType>,
     /// Parameters that follow the statement's own.
     pub hidden: Vec<HiddenParameter>,
+    /// How deep it nests, with the views that it reads: what walks it recursively needs a stack for it
+    /// ([`crate::on_deep_stack`]).
+    pub depth: usize,
 }
 
 impl Bound {
@@ -43,6 +48,7 @@ impl Bound {
             statement,
             parameters: Vec::new(),
             hidden: Vec::new(),
+            depth: 0,
         }
     }
 }
@@ -55,12 +61,23 @@ pub fn bind(
     settings: &PlanSettings,
     parameter_types: &[Option<LogicalType>],
 ) -> Result<Bound> {
-    let context = Context {
-        catalog,
-        settings: *settings,
-        parameter_types,
-    };
-    on_deep_stack(parsed.depth(), || context.bind(parsed))
+    let depth = parsed.depth();
+    // A stack for a deep statement has room for some views, too.
+    let mut room = if depth > SHALLOW { depth + SHALLOW } else { SHALLOW };
+    loop {
+        let context = Context {
+            catalog,
+            settings: *settings,
+            parameter_types,
+            nesting: Nesting::new(depth, room),
+        };
+        let bound = on_deep_stack(room, || context.bind(parsed));
+        match context.nesting.wanted.get() {
+            0 => return bound.map(|bound| Bound { depth: room, ..bound }),
+            // Bound again, with room for as much again: few times, however many views there are.
+            wanted => room = 2 * wanted,
+        }
+    }
 }
 
 /// What binding a statement needs.
@@ -68,6 +85,7 @@ struct Context<'a> {
     catalog: &'a dyn CatalogView,
     settings: PlanSettings,
     parameter_types: &'a [Option<LogicalType>],
+    nesting: Nesting,
 }
 
 impl<'a> Context<'a> {
@@ -77,7 +95,13 @@ impl<'a> Context<'a> {
     }
 
     fn binder<'s>(&'s self, parsed: &'s ParsedStatement) -> Binder<'s> {
-        let mut binder = Binder::new(self.catalog, self.settings, &parsed.place, self.parameter_types);
+        let mut binder = Binder::new(
+            self.catalog,
+            self.settings,
+            &parsed.place,
+            self.parameter_types,
+            &self.nesting,
+        );
         binder.counts_rows = parsed.counts_rows;
         binder
     }
@@ -92,8 +116,12 @@ impl<'a> Context<'a> {
             }
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
             ParsedKind::Describe { table } => {
-                let entry = find_table(self.catalog, table)?;
-                return describe(self.binder(parsed), &entry);
+                return describe(self.binder(parsed), table);
+            }
+            ParsedKind::CreateView { head, query } => {
+                let mut binder = self.binder(parsed);
+                binder.counts_rows = query.counts_rows;
+                return create_view(binder, head, query);
             }
             ParsedKind::Explain { mode, analyze, inner } => return self.explain(*mode, *analyze, inner),
             ParsedKind::Copy(copy) => copy_from(self.catalog, copy)?,
@@ -166,23 +194,45 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
         Ast::AlterTable(statement) => alter(&binder, statement),
         Ast::Drop {
             object_type: ObjectType::Table,
-            if_exists,
-            names,
-            cascade,
             ..
-        } => {
-            if *cascade {
-                return Err(Error::unsupported("DROP TABLE … CASCADE"));
-            }
-            let names = names
-                .iter()
-                .map(|n| binder.table_name(n))
-                .collect::<Result<Vec<_>>>()?;
-            Ok(Bound::plain(Statement::DropTable {
-                names,
-                if_exists: *if_exists,
-            }))
-        }
+        } => drop_relations(&binder, ast, RelationKind::Table),
+        Ast::Drop {
+            object_type: ObjectType::View,
+            ..
+        } => drop_relations(&binder, ast, RelationKind::View),
+        Ast::Drop {
+            object_type: ObjectType::MaterializedView,
+            ..
+        } => Err(Error::unsupported("DROP MATERIALIZED VIEW")),
         other => Err(unsupported_statement(other)),
     }
+}
+
+/// Binds DROP TABLE and DROP VIEW.
+fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> Result<Bound> {
+    let Ast::Drop {
+        if_exists,
+        names,
+        cascade,
+        purge,
+        temporary,
+        table,
+        ..
+    } = ast
+    else {
+        return Err(unsupported_statement(ast));
+    };
+    if *purge || *temporary || table.is_some() {
+        return Err(Error::unsupported("DROP with TEMPORARY, PURGE or ON"));
+    }
+    let names = names.iter().map(|n| binder.table_name(n));
+    Ok(Bound::plain(Statement::Drop(DropRelations {
+        kind,
+        names: names.collect::<Result<_>>()?,
+        if_exists: *if_exists,
+        behavior: match cascade {
+            true => DropBehavior::Cascade,
+            false => DropBehavior::Restrict,
+        },
+    })))
 }

@@ -1,7 +1,9 @@
 //! What the front end sees of the catalog.
 
+use frazil_catalog::{Reading, ViewEntry};
 use frazil_plan::TableId;
 use frazil_types::Schema;
+use std::sync::Arc;
 
 /// A table as the front end sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,10 +18,23 @@ pub struct TableEntry {
     pub row_count: u64,
 }
 
+/// What a name in FROM stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Relation {
+    /// A table.
+    Table(TableEntry),
+    /// A view.
+    View(Arc<ViewEntry>),
+}
+
 /// One version of the catalog. Names are folded.
 pub trait CatalogView: Sync {
-    /// A table by its name.
-    fn table(&self, name: &str) -> Option<TableEntry>;
-    /// The names of all tables, for hints.
-    fn table_names(&self) -> Vec<String>;
+    /// A table or view by its name.
+    fn relation(&self, name: &str) -> Option<Relation>;
+    /// The relation that the query of a view reads under a name.
+    fn read_by(&self, reading: &Reading) -> Option<Relation>;
+    /// The identity of a table in the catalog; `None` for a system table, which is found by its name alone.
+    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId>;
+    /// The names of all tables and views, for hints.
+    fn relation_names(&self) -> Vec<String>;
 }

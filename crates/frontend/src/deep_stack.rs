@@ -1,7 +1,7 @@
 //! Stacks for deeply nested statements: parser, binder, optimizer and code generator walk trees recursively.
 
 /// Depth up to which every thread's own stack is enough.
-const SHALLOW: usize = 40;
+pub(crate) const SHALLOW: usize = 40;
 
 /// Stack that one level of depth may take: the frames of the parser are the largest, those of a build without
 /// optimization above all.

@@ -19,7 +19,7 @@ mod sql_type;
 mod statement;
 
 pub use bind::{Bound, PlanSettings, bind};
-pub use catalog_view::{CatalogView, TableEntry};
+pub use catalog_view::{CatalogView, Relation, TableEntry};
 pub use copy::{CopyFormat, CopyOptions};
 pub use deep_stack::on_deep_stack;
 pub use frazil_functions::HiddenParameter;

@@ -1,6 +1,7 @@
 //! Bound statements: what `frazil` executes.
 
 use crate::CopyOptions;
+use frazil_catalog::{DropRelations, NewView};
 use frazil_plan::{Plan, TableId};
 use frazil_types::{Schema, Value};
 
@@ -33,13 +34,10 @@ pub enum Statement {
         /// The options.
         options: Vec<(String, Value)>,
     },
-    /// DROP TABLE.
-    DropTable {
-        /// The tables.
-        names: Vec<String>,
-        /// IF EXISTS.
-        if_exists: bool,
-    },
+    /// CREATE VIEW.
+    CreateView(NewView),
+    /// DROP TABLE, DROP VIEW.
+    Drop(DropRelations),
     /// COPY … FROM a file.
     CopyFrom {
         /// The table.

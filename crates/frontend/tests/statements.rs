@@ -2,6 +2,7 @@
 
 mod support;
 
+use frazil_catalog::{DropBehavior, RelationKind};
 use frazil_frontend::{CopyFormat, ExplainMode, Statement, parse};
 use frazil_plan::Operator;
 use frazil_types::{LogicalType, Value};
@@ -116,7 +117,10 @@ fn what_is_not_enforced_is_refused() {
         ("create table n (a timestamptz)", "type TIMESTAMPTZ"),
         ("create temporary table n (a int)", "TEMPORARY"),
         ("update t set a = 1", "UPDATE"),
-        ("create view v as select 1", "CREATE VIEW"),
+        (
+            "create materialized view v as select 1",
+            "CREATE MATERIALIZED VIEW",
+        ),
         ("insert into t (a) values (1) returning a", "RETURNING"),
         (
             "insert into t (a) values (1) on conflict do nothing",
@@ -269,6 +273,14 @@ fn settings_transactions_and_explain() {
             ..
         }
     ));
-    let drop = bound("drop table if exists t, u").statement;
-    assert!(matches!(drop, Statement::DropTable { names, if_exists: true } if names == ["t", "u"]));
+    let Statement::Drop(drop) = bound("drop table if exists t, u").statement else {
+        panic!("not DROP");
+    };
+    assert!(drop.if_exists && drop.kind == RelationKind::Table && drop.behavior == DropBehavior::Restrict);
+    assert_eq!(drop.names, ["t", "u"]);
+    let Statement::Drop(drop) = bound("drop view public.v, \"W\" cascade").statement else {
+        panic!("not DROP");
+    };
+    assert!(!drop.if_exists && drop.kind == RelationKind::View && drop.behavior == DropBehavior::Cascade);
+    assert_eq!(drop.names, ["v", "W"]);
 }

@@ -7,7 +7,7 @@ use crate::hot_chunk::HotChunk;
 use crate::row_id::RowId;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
-use frazil_catalog::{TableEntry, TableId, TableOptions};
+use frazil_catalog::{Catalog, DropRelations, NewView, TableEntry, TableId, TableOptions};
 use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, RowBatch, Schema, SqlState};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -127,13 +127,29 @@ impl Transaction {
         Ok(())
     }
 
-    /// Drops a table; its chunks are freed with the last snapshot that shows them.
-    pub fn drop_table(&mut self, name: &str) -> Result<()> {
-        let (catalog, entry) = self.next.catalog.drop_table(name)?;
-        let next = self.next_mut();
-        next.catalog = Arc::new(catalog);
-        next.tables.remove(entry.id);
+    /// Creates a view or replaces its query; see [`Catalog::create_view`].
+    pub fn create_view(&mut self, view: NewView) -> Result<()> {
+        let catalog = self.next.catalog.create_view(view)?;
+        self.set_catalog(catalog);
         Ok(())
+    }
+
+    /// Drops tables or views; see [`Catalog::drop_relations`]. The chunks of a table are freed with the last snapshot
+    /// that shows them.
+    pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
+        let (catalog, ids) = self.next.catalog.drop_relations(drop)?;
+        self.set_catalog(catalog);
+        for id in ids {
+            self.next_mut().tables.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Goes over to another version of the catalog, if it is another.
+    fn set_catalog(&mut self, catalog: Catalog) {
+        if catalog.version() != self.next.catalog.version() {
+            self.next_mut().catalog = Arc::new(catalog);
+        }
     }
 
     /// Appends rows; 23502 for NULL in a NOT NULL column, and then none of them is appended.

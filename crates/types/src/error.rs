@@ -48,6 +48,8 @@ sql_states! {
     NOT_NULL_VIOLATION = "23502";
     /// A statement outside the transaction state it needs.
     ACTIVE_TRANSACTION = "25001";
+    /// Something to be dropped that others depend on.
+    DEPENDENT_OBJECTS = "2BP01";
     /// COMMIT or ROLLBACK outside a transaction.
     NO_ACTIVE_TRANSACTION = "25P01";
     /// A statement after a failure inside a transaction.
@@ -90,6 +92,10 @@ sql_states! {
     UNDEFINED_PARAMETER = "42P02";
     /// A table of that name exists.
     DUPLICATE_TABLE = "42P07";
+    /// A definition of a table or view that cannot be.
+    INVALID_TABLE_DEFINITION = "42P16";
+    /// A definition that refers to itself.
+    INVALID_OBJECT_DEFINITION = "42P17";
     /// A column of that name exists.
     DUPLICATE_COLUMN = "42701";
     /// An unknown setting or type name.

@@ -1,6 +1,7 @@
 //! Which files of a directory are ours: to be removed, to be named, to be locked.
 
 use crate::{Temporary, append, begin, create, freeze, numbers};
+use frazil_catalog::DropRelations;
 use frazil_durability::Directory;
 use frazil_types::SqlState;
 
@@ -21,7 +22,7 @@ fn a_reader_that_outlives_its_database_removes_no_file_of_the_next_one() {
         let directory = mapped(&temporary);
         let reader = directory.store().snapshot();
         let mut transaction = begin(directory.store());
-        transaction.drop_table("t").unwrap();
+        transaction.drop_relations(&DropRelations::table("t")).unwrap();
         transaction.commit();
         // The segment is to go once the reader has.
         directory.close().unwrap();
@@ -50,7 +51,7 @@ fn a_reader_of_a_dropped_table_keeps_its_file_until_it_ends() {
     let directory = mapped(&temporary);
     let reader = directory.store().snapshot();
     let mut transaction = begin(directory.store());
-    transaction.drop_table("t").unwrap();
+    transaction.drop_relations(&DropRelations::table("t")).unwrap();
     transaction.commit();
     directory.checkpoint().unwrap();
     let path = temporary.0.join("segments/00000001.seg");

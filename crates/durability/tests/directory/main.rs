@@ -4,7 +4,7 @@ mod faults;
 mod files;
 
 use frazil_block::{BuildOptions, Layout};
-use frazil_catalog::{TableId, TableOptions};
+use frazil_catalog::{DropRelations, TableId, TableOptions};
 use frazil_durability::Directory;
 use frazil_storage::{RowId, ScanOptions, Store, TableScan, Transaction};
 use frazil_types::{
@@ -212,7 +212,7 @@ fn a_checkpoint_writes_what_is_new_and_frees_what_is_old() {
         "each checkpoint's tail replaces the one before"
     );
     let mut transaction = begin(directory.store());
-    transaction.drop_table("t").unwrap();
+    transaction.drop_relations(&DropRelations::table("t")).unwrap();
     transaction.commit();
     directory.checkpoint().unwrap();
     assert_eq!(segments(&temporary.0), 0);
@@ -363,7 +363,7 @@ fn truncated_missing_and_foreign_files_are_named() {
     }
     let other = String::from_utf8(text.clone())
         .unwrap()
-        .replacen("manifest 1", "manifest 7", 1);
+        .replacen("manifest 2", "manifest 7", 1);
     std::fs::write(&manifest, other).unwrap();
     let error = Directory::open(&temporary.0).unwrap_err();
     assert!(error.message().contains("version 7"), "{error}");

@@ -12,6 +12,7 @@ mod plans;
 mod refreezing;
 mod statements;
 mod transactions;
+mod views;
 
 use frazil::{Connection, Outcome, SqlState};
 

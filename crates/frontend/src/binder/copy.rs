@@ -4,11 +4,17 @@ use super::find_table;
 use super::insert::{null_in, positions};
 use crate::copy::CopyStatement;
 use crate::{CatalogView, Statement};
-use frazil_types::{Result, Span};
+use frazil_types::{Error, Result, Span, SqlState};
 
 /// Binds COPY … FROM.
 pub(crate) fn copy_from(catalog: &dyn CatalogView, copy: &CopyStatement) -> Result<Statement> {
-    let entry = find_table(catalog, &copy.table)?;
+    let entry = find_table(catalog, &copy.table).map_err(|e| match e.state() {
+        SqlState::WRONG_OBJECT_TYPE => {
+            let message = format!("cannot copy to view \"{}\"", copy.table);
+            Error::new(e.state(), message).with_hint("copy into a table that it reads")
+        }
+        _ => e,
+    })?;
     let columns = positions(
         &entry,
         copy.columns.iter().map(|name| (name.as_str(), Span::NONE)),

@@ -34,7 +34,7 @@ pub(crate) fn delete<'a>(mut binder: Binder<'a>, d: &'a Delete) -> Result<Bound>
     if !joins.is_empty() {
         return Err(Error::unsupported("DELETE from a join (write USING)"));
     }
-    let entry = binder.table(name)?;
+    let entry = binder.table_to_change(name, "DELETE from")?;
     let (table, name) = (entry.id, entry.name.clone());
     binder.levels.push(Level::default());
     let (input, row_id) = binder.rows_to_delete(entry, alias.as_ref(), d)?;

@@ -1,14 +1,19 @@
 //! DESCRIBE and SHOW TABLES: constant rows about the catalog.
 
-use super::{Binder, OutputColumn, finished};
-use crate::{Bound, Statement, TableEntry};
+use super::{Binder, OutputColumn, finished, missing_relation};
+use crate::{Bound, Statement, catalog_view};
 use frazil_plan::{Expr, Operator};
 use frazil_types::{LogicalType, Result, Value};
 
-/// The columns of a table.
-pub(crate) fn describe(binder: Binder, entry: &TableEntry) -> Result<Bound> {
+/// The columns of a table or view. 42P01.
+pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
+    let schema = match binder.catalog.relation(name) {
+        Some(catalog_view::Relation::Table(table)) => table.schema,
+        Some(catalog_view::Relation::View(view)) => (*view.schema).clone(),
+        None => return Err(missing_relation(binder.catalog, name)),
+    };
     let text = |t: String| Value::Text(t);
-    let rows = entry.schema.columns.iter().map(|column| {
+    let rows = schema.columns.iter().map(|column| {
         let default = match &column.default {
             Some(value) => text(value.display(column.ty).to_string()),
             None => Value::Null,
@@ -24,9 +29,9 @@ pub(crate) fn describe(binder: Binder, entry: &TableEntry) -> Result<Bound> {
     constant_rows(binder, &["column_name", "column_type", "null", "default"], rows)
 }
 
-/// The names of all tables, sorted.
+/// The names of all tables and views, sorted.
 pub(crate) fn tables(binder: Binder) -> Result<Bound> {
-    let mut names = binder.catalog.table_names();
+    let mut names = binder.catalog.relation_names();
     names.sort();
     let rows = names.into_iter().map(|name| vec![Value::Text(name)]).collect();
     constant_rows(binder, &["name"], rows)

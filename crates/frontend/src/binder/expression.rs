@@ -169,7 +169,9 @@ impl<'a> Binder<'a> {
             Value::Placeholder(name) => {
                 let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
                 match number {
-                    Some(n @ 1..=MAX_PARAMETER) => Ok(self.typing.parameter(n - 1, span)),
+                    Some(n @ 1..=MAX_PARAMETER) if self.takes_parameters => {
+                        Ok(self.typing.parameter(n - 1, span))
+                    }
                     Some(_) => {
                         let message = format!("there is no parameter {name}");
                         Err(error(SqlState::UNDEFINED_PARAMETER, message, span))

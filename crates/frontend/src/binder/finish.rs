@@ -41,6 +41,7 @@ pub(crate) fn finished(
         statement: statement(plan),
         parameters,
         hidden,
+        depth: 0,
     })
 }
 

@@ -102,23 +102,8 @@ impl<'a> Binder<'a> {
             let relation = self.read_cte(at)?;
             return self.item(relation, Some(&fold(ident)), alias, false);
         }
-        let entry = self.table(name)?;
-        let mut columns = Vec::with_capacity(entry.schema.columns.len());
-        let mut read = Vec::with_capacity(entry.schema.columns.len());
-        for (position, column) in entry.schema.columns.into_iter().enumerate() {
-            let id = self.columns.add(column.name.clone(), column.ty, column.nullable);
-            read.push((id, position));
-            columns.push(OutputColumn::new(column.name, id));
-        }
-        let op = Operator::Scan {
-            table: entry.id,
-            name: entry.name.clone(),
-            columns: read,
-            row_id: None,
-            restrictions: Vec::new(),
-            disjunctions: Vec::new(),
-        };
-        self.item(Relation { op, columns }, Some(&entry.name), alias, false)
+        let (relation, name) = self.read(name)?;
+        self.item(relation, Some(&name), alias, false)
     }
 
     fn derived(

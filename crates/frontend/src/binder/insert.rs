@@ -84,7 +84,7 @@ pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<B
     let TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported("INSERT INTO anything but a table"));
     };
-    let entry = binder.table(name)?;
+    let entry = binder.table_to_change(name, "INSERT into")?;
     let names: Vec<(String, Span)> = insert
         .columns
         .iter()

@@ -32,6 +32,7 @@ mod select_list;
 mod set_operation;
 mod subquery;
 mod values;
+mod view;
 mod walk;
 
 pub(crate) use alter::alter;
@@ -42,15 +43,17 @@ pub(crate) use describe::{describe, tables};
 pub(crate) use finish::finished;
 pub(crate) use insert::{column_position, insert};
 pub(crate) use refuse::unsupported_statement;
+pub(crate) use view::{Nesting, create_view};
 
 use crate::parse::{Place, is_reserved};
-use crate::{CatalogView, PlanSettings, TableEntry, sql_type};
+use crate::{CatalogView, PlanSettings, TableEntry, catalog_view, sql_type};
 use cte::Cte;
 use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use scope::Level;
 use sqlparser::ast::{DataType, Ident, ObjectName, Query};
+use view::Names;
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -59,6 +62,8 @@ pub(crate) struct Binder<'a> {
     pub place: &'a Place,
     /// Whether every relation gets a column that tells its rows from those an outer join makes: `count(t.*)`.
     pub counts_rows: bool,
+    /// Whether `$1` may stand in it.
+    pub takes_parameters: bool,
     pub columns: Columns,
     pub typing: Typing,
     /// The queries around the one being bound, outermost first, itself last.
@@ -67,6 +72,8 @@ pub(crate) struct Binder<'a> {
     owners: Vec<u32>,
     ctes: Vec<Cte<'a>>,
     shared: Vec<Operator>,
+    names: Names<'a>,
+    nesting: &'a Nesting,
 }
 
 /// Rows and the columns that stand for a query's result, in order.
@@ -103,18 +110,22 @@ impl<'a> Binder<'a> {
         settings: PlanSettings,
         place: &'a Place,
         parameters: &[Option<LogicalType>],
+        nesting: &'a Nesting,
     ) -> Binder<'a> {
         Binder {
             catalog,
             settings,
             place,
             counts_rows: false,
+            takes_parameters: true,
             columns: Columns::default(),
             typing: Typing::new(parameters),
             levels: Vec::new(),
             owners: Vec::new(),
             ctes: Vec::new(),
             shared: Vec::new(),
+            names: Names::Catalog,
+            nesting,
         }
     }
 
@@ -133,11 +144,21 @@ impl<'a> Binder<'a> {
         parts.fold(Span::NONE, |span, part| span.to(self.span(part)))
     }
 
-    /// The table that a name names; 42P01.
+    /// The table that a name names; 42P01, 42809.
     pub fn table(&self, name: &ObjectName) -> Result<TableEntry> {
         let span = self.name_span(name);
         let table = self.table_name(name)?;
         find_table(self.catalog, &table).map_err(|e| e.at_span(span))
+    }
+
+    /// The table whose rows a statement changes; 42P01, 0A000 for a view.
+    pub fn table_to_change(&self, name: &ObjectName, what: &str) -> Result<TableEntry> {
+        self.table(name).map_err(|e| match e.state() {
+            SqlState::WRONG_OBJECT_TYPE => Error::unsupported(format!("{what} view {name}"))
+                .with_hint("change the rows of the tables that it reads")
+                .at_span(e.span()),
+            _ => e,
+        })
     }
 
     /// A table's name; there is one schema.
@@ -186,17 +207,24 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// A table of the catalog; 42P01 with the nearest name if there is none.
+/// A table of the catalog. 42P01 with the nearest name if there is none, 42809 for a view.
 pub(crate) fn find_table(catalog: &dyn CatalogView, name: &str) -> Result<TableEntry> {
-    catalog.table(name).ok_or_else(|| {
-        let message = format!("relation \"{name}\" does not exist");
-        let error = Error::new(SqlState::UNDEFINED_TABLE, message);
-        let names = catalog.table_names();
-        match frazil_catalog::nearest(name, names.iter().map(String::as_str)) {
-            Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
-            None => error,
-        }
-    })
+    match catalog.relation(name) {
+        Some(catalog_view::Relation::Table(table)) => Ok(table),
+        Some(catalog_view::Relation::View(_)) => Err(frazil_catalog::not_a_table(name)),
+        None => Err(missing_relation(catalog, name)),
+    }
+}
+
+/// 42P01 with the nearest name.
+pub(crate) fn missing_relation(catalog: &dyn CatalogView, name: &str) -> Error {
+    let message = format!("relation \"{name}\" does not exist");
+    let error = Error::new(SqlState::UNDEFINED_TABLE, message);
+    let names = catalog.relation_names();
+    match frazil_catalog::nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
+        None => error,
+    }
 }
 
 /// A name as the catalog keeps it.

@@ -9,7 +9,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Depth up to which statements are answered.
-const MAX_DEPTH: usize = 2_200;
+pub(crate) const MAX_DEPTH: usize = 2_200;
 
 /// From the loosest to the tightest: set operations and joins, OR, AND, NOT, IS, comparisons, BETWEEN, IN and LIKE,
 /// other operators, sums, products, powers, casts and signs.

@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod create_view;
 mod cursor;
 mod depth;
 mod dialect;
@@ -8,7 +9,9 @@ mod own;
 mod source;
 mod tokens;
 
+pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
+pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
 pub(crate) use keywords::is_reserved;
 pub(crate) use source::Place;
@@ -19,7 +22,8 @@ use crate::deep_stack::{Deep, on_deep_stack};
 use dialect::FrazilDialect;
 use frazil_types::{Error, Result, SqlState, Value};
 use source::Source;
-use sqlparser::ast::Statement as Ast;
+use sqlparser::ast::{Query, Statement as Ast};
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
 use std::sync::Arc;
@@ -40,6 +44,10 @@ pub struct ParsedStatement {
 pub(crate) enum ParsedKind {
     Ast(Arc<Deep<Ast>>),
     Copy(CopyStatement),
+    CreateView {
+        head: ViewHead,
+        query: Box<ParsedStatement>,
+    },
     Freeze {
         table: String,
         order_by: Option<String>,
@@ -76,6 +84,17 @@ impl ParsedStatement {
             | ParsedKind::Describe { .. }
             | ParsedKind::Explain { .. } => true,
             _ => false,
+        }
+    }
+
+    /// Its query, if it is one.
+    pub(crate) fn query(&self) -> Option<&Query> {
+        match &self.kind {
+            ParsedKind::Ast(ast) => match ast.get()? {
+                Ast::Query(query) => Some(query),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -134,6 +153,19 @@ fn kind(source: &Arc<Source>, words: Vec<TokenWithSpan>, depth: usize) -> Result
             }
             let inner = Box::new(parse_statement(source, cursor.rest().to_vec())?);
             Ok(ParsedKind::Explain { mode, analyze, inner })
+        }
+        "create" if create_view::is_next(&cursor) => {
+            let head = create_view::head(&mut cursor)?;
+            let query = Box::new(parse_statement(source, cursor.rest().to_vec())?);
+            Ok(ParsedKind::CreateView { head, query })
+        }
+        "alter"
+            if cursor
+                .rest()
+                .get(1)
+                .is_some_and(|t| tokens::is_word(t, Keyword::VIEW)) =>
+        {
+            Err(Error::unsupported("ALTER VIEW"))
         }
         "copy" => copy::parse(&mut cursor).map(ParsedKind::Copy),
         "freeze" => own::freeze(&mut cursor),

@@ -77,6 +77,8 @@ pub(crate) struct Place {
     source: Arc<Source>,
     start: usize,
     end: usize,
+    /// Whether what stands there has a place in what the user wrote: a view's query has none where the view is read.
+    is_written: bool,
 }
 
 impl Place {
@@ -85,6 +87,15 @@ impl Place {
             source: Arc::clone(source),
             start,
             end: end.max(start),
+            is_written: true,
+        }
+    }
+
+    /// The same text as another statement's, which reads the view whose query it is: all spans are [`Span::NONE`].
+    pub fn of_view(&self) -> Place {
+        Place {
+            is_written: false,
+            ..self.clone()
         }
     }
 
@@ -95,7 +106,7 @@ impl Place {
 
     /// A token's span in the statement's text.
     pub fn span(&self, span: TokenSpan) -> Span {
-        if span.start.line == 0 {
+        if span.start.line == 0 || !self.is_written {
             return Span::NONE;
         }
         let byte = |at| self.source.byte(at).saturating_sub(self.start);

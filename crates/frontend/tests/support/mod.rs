@@ -1,7 +1,8 @@
 //! A catalog of TPC-H's tables and a few small ones, and shortcuts.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use frazil_frontend::{Bound, CatalogView, PlanSettings, Statement, TableEntry, bind, parse};
+use frazil_catalog::Reading;
+use frazil_frontend::{Bound, CatalogView, PlanSettings, Relation, Statement, TableEntry, bind, parse};
 use frazil_plan::{Operator, Plan, TableId};
 use frazil_tpch::TABLES;
 use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
@@ -58,11 +59,20 @@ impl Tables {
 }
 
 impl CatalogView for Tables {
-    fn table(&self, name: &str) -> Option<TableEntry> {
-        self.0.iter().find(|t| t.name == name).cloned()
+    fn relation(&self, name: &str) -> Option<Relation> {
+        let table = self.0.iter().find(|t| t.name == name).cloned();
+        table.map(Relation::Table)
     }
 
-    fn table_names(&self) -> Vec<String> {
+    fn read_by(&self, reading: &Reading) -> Option<Relation> {
+        self.relation(&reading.name)
+    }
+
+    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId> {
+        Some(frazil_catalog::TableId(table.0.into()))
+    }
+
+    fn relation_names(&self) -> Vec<String> {
         self.0.iter().map(|t| t.name.clone()).collect()
     }
 }

@@ -1,0 +1,249 @@
+//! Views: CREATE VIEW, and a view that a query reads.
+//!
+//! Where a view is read, its text is bound again by a binder of its own, which sees nothing of the query around it and
+//! gives its expressions no place in that query's text. The names of relations in the text mean what the view recorded
+//! when it was created ([`Reading`]). While a view is being created the views that it reads are not entered: their
+//! columns are recorded, so that a chain of views is made in linear time.
+
+use super::rows::Computed;
+use super::{Binder, OutputColumn, Relation, error, missing_relation};
+use crate::deep_stack::on_deep_stack;
+use crate::parse::{MAX_DEPTH, ParsedStatement, ViewHead, parse};
+use crate::{Bound, Statement, catalog_view};
+use frazil_catalog::{NewView, Reading, ViewEntry};
+use frazil_functions::CastContext;
+use frazil_plan::{Expr, Operator, TableId};
+use frazil_types::{ColumnDef, Error, Result, Schema, Span, SqlState};
+use sqlparser::ast::ObjectName;
+use std::cell::Cell;
+
+/// Levels of depth that a view adds to those of its query: the calls that lead from its name to its text.
+const VIEW_LEVELS: usize = 4;
+
+/// How the names of relations are found.
+pub(crate) enum Names<'a> {
+    /// In the catalog.
+    Catalog,
+    /// In the catalog, and what is found is noted: the query of a view that is being created.
+    Noted(Vec<Reading>),
+    /// Among what a view reads: its query.
+    View(&'a ViewEntry),
+}
+
+/// How deep a statement and the views it reads nest, one in the other or side by side.
+#[derive(Debug)]
+pub(crate) struct Nesting {
+    /// Levels so far.
+    pub used: Cell<usize>,
+    /// Levels that the stack has room for.
+    pub room: usize,
+    /// Levels that were asked for beyond those; 0 as long as none were.
+    pub wanted: Cell<usize>,
+}
+
+impl Nesting {
+    /// A statement of some depth on a stack for `room` levels.
+    pub fn new(depth: usize, room: usize) -> Nesting {
+        Nesting {
+            used: Cell::new(depth),
+            room,
+            wanted: Cell::new(0),
+        }
+    }
+
+    /// Counts a view whose query is of some depth. 54001; an error, too, where the stack has no room for it.
+    fn enter(&self, depth: usize) -> Result<()> {
+        let levels = self.used.get() + depth + VIEW_LEVELS;
+        self.used.set(levels);
+        if levels > MAX_DEPTH {
+            let message = "the statement reads too many views, or views nested too deeply";
+            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+                .with_hint("keep the rows of a view in a table: CREATE TABLE … AS TABLE view"));
+        }
+        if levels > self.room {
+            self.wanted.set(levels);
+            return Err(Error::internal("a view is bound again on a larger stack"));
+        }
+        Ok(())
+    }
+}
+
+/// Binds CREATE VIEW.
+pub(crate) fn create_view<'a>(
+    mut binder: Binder<'a>,
+    head: &ViewHead,
+    query: &'a ParsedStatement,
+) -> Result<Bound> {
+    let text = query.text.clone();
+    let Some(query) = query.query() else {
+        return Err(Error::internal("a view without a query"));
+    };
+    binder.names = Names::Noted(Vec::new());
+    binder.takes_parameters = false;
+    let relation = binder.top_query(query)?;
+    if head.columns.len() > relation.columns.len() {
+        let message = "CREATE VIEW specifies more column names than columns";
+        let (_, span) = head.columns[relation.columns.len()];
+        return Err(error(SqlState::SYNTAX_ERROR, message, binder.place.span(span)));
+    }
+    let mut columns: Vec<ColumnDef> = Vec::with_capacity(relation.columns.len());
+    for (at, column) in relation.columns.into_iter().enumerate() {
+        let (name, span) = match head.columns.get(at) {
+            Some((name, span)) => (name.clone(), binder.place.span(*span)),
+            None => (column.name, column.span),
+        };
+        if columns.iter().any(|c| c.name == name) {
+            let message = format!("column \"{name}\" specified more than once");
+            return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
+        }
+        columns.push(ColumnDef::new(name, binder.columns[column.id].ty));
+    }
+    let Names::Noted(reads) = binder.names else {
+        return Err(Error::internal("what a view reads was not noted"));
+    };
+    Ok(Bound::plain(Statement::CreateView(NewView {
+        name: head.name.clone(),
+        existing: head.existing,
+        schema: Schema::new(columns),
+        query: text,
+        reads,
+    })))
+}
+
+impl<'a> Binder<'a> {
+    /// The rows of the table or view that a name in FROM names, and its name. 42P01.
+    pub(super) fn read(&mut self, name: &ObjectName) -> Result<(Relation, String)> {
+        let span = self.name_span(name);
+        let name = self.table_name(name)?;
+        let (relation, columns) = self.find(&name).map_err(|e| e.at_span(span))?;
+        let (id, schema) = match relation {
+            catalog_view::Relation::Table(table) => (table.id, table.schema),
+            catalog_view::Relation::View(view) => match self.names {
+                Names::Noted(_) => (TableId(0), (*view.schema).clone()),
+                Names::Catalog | Names::View(_) => {
+                    let mut relation = self.view(&view)?;
+                    if let Some(names) = columns {
+                        relation.columns.truncate(names.len());
+                        for (column, name) in relation.columns.iter_mut().zip(names) {
+                            column.name = name;
+                        }
+                    }
+                    return Ok((relation, name));
+                }
+            },
+        };
+        let names = columns.unwrap_or_else(|| schema.columns.iter().map(|c| c.name.clone()).collect());
+        Ok((self.scan(id, &name, names, &schema), name))
+    }
+
+    /// The relation of a name, and the names of the columns that are seen of it, if not all are.
+    fn find(&mut self, name: &str) -> Result<(catalog_view::Relation, Option<Vec<String>>)> {
+        if let Names::View(view) = self.names
+            && let Some(reading) = view.reads.iter().find(|r| r.name == name)
+        {
+            let found = self.catalog.read_by(reading);
+            let relation = found.ok_or_else(|| missing_relation(self.catalog, name))?;
+            return Ok((relation, Some(reading.columns.clone())));
+        }
+        let found = self.catalog.relation(name);
+        let relation = found.ok_or_else(|| missing_relation(self.catalog, name))?;
+        if let Names::Noted(reads) = &mut self.names
+            && !reads.iter().any(|r| r.name == name)
+        {
+            let (id, schema) = match &relation {
+                catalog_view::Relation::Table(table) => (self.catalog.catalog_id(table.id), &table.schema),
+                catalog_view::Relation::View(view) => (Some(view.id), &*view.schema),
+            };
+            reads.push(Reading {
+                name: name.to_string(),
+                id,
+                columns: schema.columns.iter().map(|c| c.name.clone()).collect(),
+            });
+        }
+        Ok((relation, None))
+    }
+
+    /// The rows of a table, whose first columns are seen under these names.
+    fn scan(&mut self, table: TableId, name: &str, names: Vec<String>, schema: &Schema) -> Relation {
+        let mut columns = Vec::with_capacity(names.len());
+        let mut read = Vec::with_capacity(names.len());
+        for (position, (name, column)) in names.into_iter().zip(&schema.columns).enumerate() {
+            let id = self.columns.add(name.clone(), column.ty, column.nullable);
+            read.push((id, position));
+            columns.push(OutputColumn::new(name, id));
+        }
+        let op = Operator::Scan {
+            table,
+            name: name.to_string(),
+            columns: read,
+            row_id: None,
+            restrictions: Vec::new(),
+            disjunctions: Vec::new(),
+        };
+        Relation { op, columns }
+    }
+
+    /// The rows of a view. Errors name it.
+    fn view(&mut self, view: &ViewEntry) -> Result<Relation> {
+        let named = |e: Error| match e.detail() {
+            // The innermost view is named.
+            Some(_) => e,
+            None => e.with_detail(format!("it comes from the query of view \"{}\"", view.name)),
+        };
+        let parsed = parse(&view.query).map_err(named)?;
+        let [parsed] = &parsed[..] else {
+            return Err(named(Error::internal("the text of a view is not one query")));
+        };
+        self.nesting.enter(parsed.depth()).map_err(named)?;
+        on_deep_stack(parsed.depth(), || self.view_query(view, parsed)).map_err(named)
+    }
+
+    fn view_query(&mut self, view: &ViewEntry, parsed: &ParsedStatement) -> Result<Relation> {
+        let Some(query) = parsed.query() else {
+            return Err(Error::internal("the text of a view is not a query"));
+        };
+        let place = parsed.place.of_view();
+        let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
+        inner.counts_rows = parsed.counts_rows;
+        inner.takes_parameters = false;
+        inner.names = Names::View(view);
+        self.exchange(&mut inner);
+        let bound = inner.top_query(query).and_then(|r| inner.as_created(r, view));
+        self.exchange(&mut inner);
+        bound
+    }
+
+    /// Exchanges what all queries of a statement share.
+    fn exchange(&mut self, other: &mut Binder<'_>) {
+        std::mem::swap(&mut self.columns, &mut other.columns);
+        std::mem::swap(&mut self.typing, &mut other.typing);
+        std::mem::swap(&mut self.owners, &mut other.owners);
+        std::mem::swap(&mut self.shared, &mut other.shared);
+    }
+
+    /// The rows of a view's query under the names and types that the view had when it was created.
+    fn as_created(&mut self, relation: Relation, view: &ViewEntry) -> Result<Relation> {
+        let declared = &view.schema.columns;
+        if relation.columns.len() != declared.len() {
+            return Err(Error::internal(format!(
+                "the query has {} columns, the view {}",
+                relation.columns.len(),
+                declared.len()
+            )));
+        }
+        let mut computed = Computed::default();
+        let mut columns = Vec::with_capacity(declared.len());
+        for (given, declared) in relation.columns.into_iter().zip(declared) {
+            let mut id = given.id;
+            if self.columns[id].ty != declared.ty {
+                let value = Expr::column(id, &self.columns).into();
+                let cast = self
+                    .typing
+                    .cast(value, declared.ty, CastContext::Explicit, Span::NONE)?;
+                id = self.as_column(cast, &declared.name, &mut computed);
+            }
+            columns.push(OutputColumn::new(declared.name.clone(), id));
+        }
+        Ok(Relation::new(computed.above(relation.op), columns))
+    }
+}

@@ -1,0 +1,130 @@
+//! CREATE VIEW, read from its tokens: the text of its query is kept as written.
+
+use super::cursor::Cursor;
+use super::keywords::is_reserved;
+use frazil_catalog::ExistingView;
+use frazil_types::{Error, Result, SqlState};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Span as TokenSpan, Token};
+
+/// CREATE VIEW up to its query.
+#[derive(Clone, Debug)]
+pub(crate) struct ViewHead {
+    /// The view's name, folded.
+    pub name: String,
+    /// What becomes of a view of that name.
+    pub existing: ExistingView,
+    /// The names of its first columns, if it gives any, and where they stand.
+    pub columns: Vec<(String, TokenSpan)>,
+}
+
+/// Words between CREATE and VIEW that ask for a kind of view there is not.
+const KINDS: [&str; 7] = [
+    "temp",
+    "temporary",
+    "local",
+    "global",
+    "unlogged",
+    "recursive",
+    "materialized",
+];
+
+/// Whether the statement creates a view, of whatever kind.
+pub(super) fn is_next(cursor: &Cursor) -> bool {
+    let mut words = cursor.rest().iter().map(|t| match &t.token {
+        Token::Word(w) if w.quote_style.is_none() => w.value.to_lowercase(),
+        _ => String::new(),
+    });
+    if words.next().as_deref() != Some("create") {
+        return false;
+    }
+    let between = |w: &String| matches!(w.as_str(), "or" | "replace") || KINDS.contains(&w.as_str());
+    words.find(|w| !between(w)).as_deref() == Some("view")
+}
+
+/// Reads CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS; the query follows.
+pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
+    cursor.expect_word("create")?;
+    let mut existing = ExistingView::Refuse;
+    if cursor.take("or") {
+        cursor.expect_word("replace")?;
+        existing = ExistingView::Replace;
+    }
+    if let Some(kind) = cursor.word().filter(|w| KINDS.contains(&w.as_str())) {
+        return Err(Error::unsupported(format!("CREATE {} VIEW", kind.to_uppercase())));
+    }
+    cursor.expect_word("view")?;
+    if existing == ExistingView::Refuse && cursor.take("if") {
+        cursor.expect_word("not")?;
+        cursor.expect_word("exists")?;
+        existing = ExistingView::Keep;
+    }
+    let name = view_name(cursor)?;
+    let mut columns = Vec::new();
+    if cursor.take_token(&Token::LParen) {
+        loop {
+            let span = cursor.rest().first().map_or(TokenSpan::empty(), |t| t.span);
+            columns.push((plain_name(cursor)?, span));
+            if !cursor.take_token(&Token::Comma) {
+                break;
+            }
+        }
+        cursor.expect(&Token::RParen)?;
+    }
+    if cursor.word().as_deref() == Some("with") {
+        return Err(Error::unsupported("WITH (…) of a view"));
+    }
+    cursor.expect_word("as")?;
+    refuse_check_option(cursor)?;
+    if !begins_query(cursor) {
+        return Err(cursor.error());
+    }
+    Ok(ViewHead {
+        name,
+        existing,
+        columns,
+    })
+}
+
+/// A name that is not a reserved word, folded unless quoted.
+fn plain_name(cursor: &mut Cursor) -> Result<String> {
+    match cursor.word() {
+        Some(word) if is_reserved(&word) => Err(cursor.error()),
+        _ => cursor.name(),
+    }
+}
+
+/// The name of a view in the one schema there is. 42P01.
+fn view_name(cursor: &mut Cursor) -> Result<String> {
+    let first = plain_name(cursor)?;
+    if !cursor.take_token(&Token::Period) {
+        return Ok(first);
+    }
+    let name = cursor.name()?;
+    if matches!(first.as_str(), "public" | "main") && cursor.peek() != Some(&Token::Period) {
+        return Ok(name);
+    }
+    let message = format!("relation \"{first}.{name}\" does not exist");
+    Err(Error::new(SqlState::UNDEFINED_TABLE, message).with_hint("there is one schema, public"))
+}
+
+fn refuse_check_option(cursor: &Cursor) -> Result<()> {
+    let is = |at: usize, word| {
+        let tokens = cursor.rest();
+        let token = tokens.len().checked_sub(at).and_then(|at| tokens.get(at));
+        token.is_some_and(|t| super::tokens::is_word(t, word))
+    };
+    let chosen = is(3, Keyword::LOCAL) || is(3, Keyword::CASCADED);
+    let with = if chosen { 4 } else { 3 };
+    match is(1, Keyword::OPTION) && is(2, Keyword::CHECK) && is(with, Keyword::WITH) {
+        true => Err(Error::unsupported("WITH CHECK OPTION")),
+        false => Ok(()),
+    }
+}
+
+fn begins_query(cursor: &Cursor) -> bool {
+    match cursor.peek() {
+        Some(Token::LParen) => true,
+        _ => matches!(cursor.word().as_deref(), Some("select" | "values" | "with")),
+    }
+}
