@@ -14,7 +14,7 @@ use frazil_kernels::Isa;
 use frazil_plan::TableId;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::HotLayout;
-use frazil_types::{Error, Result};
+use frazil_types::{Cancel, Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ pub enum PaxCode {
 pub type HotLayoutOf<'a> = dyn Fn(TableId) -> Option<Arc<HotLayout>> + 'a;
 
 /// How to compile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
     /// Let Cranelift optimize: somewhat slower to compile, somewhat faster to run.
     pub optimize: bool,
@@ -47,6 +47,8 @@ pub struct CompileOptions {
     pub isa: Option<Isa>,
     /// How hot chunks are read.
     pub pax_code: PaxCode,
+    /// Asked between the pipelines: a plan may have thousands.
+    pub cancel: Cancel,
 }
 
 /// A plan in machine code. It can be executed any number of times, by any number of threads.
@@ -80,7 +82,7 @@ pub struct CompiledPipeline {
     pub(crate) entry: StageFunction,
 }
 
-/// Compiles a plan. Code that is made for a layout of hot chunks (see [`PaxCode::CompileTime`]) asks `hot_layout` for it.
+/// Compiles a plan; 57014 if it is cancelled. Code that is made for a layout of hot chunks (see [`PaxCode::CompileTime`]) asks `hot_layout` for it.
 pub fn compile(
     plan: &PipelinePlan,
     options: &CompileOptions,
@@ -100,7 +102,10 @@ pub fn compile(
     };
     let mut contexts = FunctionBuilderContext::new();
     let parts: Vec<PipelineParts> = (0..plan.pipelines.len())
-        .map(|p| compile_pipeline(&mut unit, &mut contexts, p))
+        .map(|p| {
+            options.cancel.check()?;
+            compile_pipeline(&mut unit, &mut contexts, p)
+        })
         .collect::<Result<_>>()?;
     let entries: Vec<FuncId> = parts.iter().map(|p| p.entry).collect();
     let (jit, failures) = (unit.jit, unit.failures);

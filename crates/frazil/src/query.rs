@@ -114,6 +114,7 @@ impl Runner {
             isa: Some(self.settings.isa),
             pax_code: self.settings.pax_code(),
             optimize: self.settings.optimize,
+            cancel: self.cancel.clone(),
             // Where our assertions run, Cranelift checks what it is given.
             verify: cfg!(debug_assertions),
         };
