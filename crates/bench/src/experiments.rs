@@ -191,7 +191,7 @@ pub const PLAN: plan::Plan = plan::Plan {
     shapes: &SHAPES,
 };
 
-const SHAPES: [Shape; 19] = [
+const SHAPES: [Shape; 18] = [
     flat("select_items", "select ", "a + #", ", ", " from t"),
     Shape {
         close: "a + # as c#",
@@ -233,16 +233,6 @@ const SHAPES: [Shape; 19] = [
         close: " end",
         end: " from t",
         ..flat("nested_case", "select ", "case when a = # then -# else ", "", "0")
-    },
-    Shape {
-        close: ")",
-        ..flat(
-            "nested_not",
-            "select count(*) from t where b",
-            " or not (a < -# and b",
-            "",
-            "",
-        )
     },
     flat("script", "", "select #", "; ", ""),
 ];

@@ -100,7 +100,7 @@ impl CatalogView for StatementTables {
             return Some(TableEntry {
                 id: plan_id(entry.id),
                 name: entry.name.clone(),
-                schema: (*entry.schema).clone(),
+                schema: entry.schema.clone(),
                 row_count: rows,
             });
         }
@@ -116,7 +116,7 @@ impl CatalogView for StatementTables {
         Some(TableEntry {
             id: TableId(SYSTEM_ID - place as u32),
             name: name.to_owned(),
-            schema: (**table.schema()).clone(),
+            schema: table.schema().clone(),
             row_count: table.rows(),
         })
     }

@@ -2,6 +2,7 @@
 
 use frazil_plan::TableId;
 use frazil_types::Schema;
+use std::sync::Arc;
 
 /// A table as the front end sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +12,7 @@ pub struct TableEntry {
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns.
-    pub schema: Schema,
+    pub schema: Arc<Schema>,
     /// Rows it has, about.
     pub row_count: u64,
 }

@@ -222,6 +222,26 @@ mod tests {
         assert_eq!(shape("script").text(2), "select 1; select 2");
     }
 
+    /// Visits of expressions that a statement takes from its text to its answer.
+    fn visits(connection: &Connection, text: &str) -> u64 {
+        let before = frazil_plan::work::visits();
+        connection.execute(text).expect("an answer");
+        frazil_plan::work::visits() - before
+    }
+
+    #[test]
+    fn work_is_in_proportion_to_the_parts() {
+        let connection = connection().expect("a database");
+        for shape in PLAN.shapes {
+            let [half, whole] = [150, 300].map(|n| visits(&connection, &shape.text(n)));
+            assert!(
+                whole as f64 <= half as f64 * 2.1,
+                "{}: {half} visits for 150 parts, {whole} for 300",
+                shape.name
+            );
+        }
+    }
+
     #[test]
     fn sizes_follow_the_scale_factor_below_a_tenth() {
         let sizes = |scale_factor| {

@@ -105,10 +105,10 @@ impl<'a> Binder<'a> {
         let entry = self.table(name)?;
         let mut columns = Vec::with_capacity(entry.schema.columns.len());
         let mut read = Vec::with_capacity(entry.schema.columns.len());
-        for (position, column) in entry.schema.columns.into_iter().enumerate() {
-            let id = self.columns.add(column.name.clone(), column.ty, column.nullable);
+        for (position, column) in entry.schema.columns.iter().enumerate() {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
             read.push((id, position));
-            columns.push(OutputColumn::new(column.name, id));
+            columns.push(OutputColumn::new(column.name.as_str(), id));
         }
         let op = Operator::Scan {
             table: entry.id,
