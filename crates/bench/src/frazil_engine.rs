@@ -123,7 +123,7 @@ impl Engine for Frazil {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(Run {
             prepare: Some(Prepare {
-                plan: milliseconds(response.timing.plan),
+                plan: milliseconds(response.timing.plan()),
                 compile: milliseconds(response.timing.compile),
             }),
             execute: milliseconds(response.timing.execute),

@@ -34,7 +34,7 @@ pub fn run(name: &'static str, combinations: &[usize], args: &BenchArgs) -> Resu
             let at = (turn + round) % connections.len();
             let timing = connections[at].execute(&sql)?.timing;
             if round > 0 {
-                times[at].push((timing.plan, timing.compile));
+                times[at].push((timing.plan(), timing.compile));
             }
         }
     }

@@ -19,6 +19,7 @@ mod layout_search;
 mod layouts_compile;
 mod mempax;
 mod micro;
+mod plan;
 mod query_runner;
 pub mod report;
 mod rust_loop;
@@ -69,6 +70,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
         Kind::Codecs(distributions) => micro::codecs::run(experiment.name, distributions, args),
         Kind::Calibrate(plan) => micro::calibrate::run(experiment.name, plan, args),
+        Kind::Plan(plan) => plan::run(experiment.name, plan, args),
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }

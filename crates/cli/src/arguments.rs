@@ -42,8 +42,7 @@ pub enum Command {
     Tpch(TpchOptions),
     /// Load TPC-H in memory, show its compression, run its 22 queries, then open a shell on it
     Demo(DemoOptions),
-    /// Run a benchmark experiment: tpch, compression, psma, vector, scan, conjunction, lookup,
-    /// codecs or calibrate
+    /// Run a benchmark experiment, e.g. tpch or plan; --help lists them
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),
 }

@@ -81,7 +81,7 @@ fn run_queries(
         let response = interrupt::cancelling(connection.cancel_handle(), || connection.execute(&sql))
             .map_err(|e| Complaint::from(e).of_statement(&sql))?;
         let timing = response.timing;
-        let prepared = timing.plan + timing.compile;
+        let prepared = timing.plan() + timing.compile;
         println!(
             "\nQ{number}: planned and compiled in {:.2} ms, run in {:.2} ms",
             prepared.as_secs_f64() * 1e3,

@@ -207,7 +207,7 @@ impl Shell {
             eprintln!(
                 "Time: {:.3} ms (plan {:.3}, compile {:.3}, execute {:.3})",
                 ms(t.total()),
-                ms(t.plan),
+                ms(t.plan()),
                 ms(t.compile),
                 ms(t.execute)
             );

@@ -283,19 +283,4 @@ impl Translator<'_, '_> {
             native: slot.native,
         })
     }
-
-    /// Writes a value into a slot at `row`.
-    pub fn set_slot(&mut self, slot: Slot, row: ir::Value, value: SqlValue) {
-        let memory = self.stage_memory();
-        let address = self.element(memory, row, slot.native.size());
-        self.store(value.value, address, slot.values as i32);
-        if let Some(at) = slot.validity {
-            let valid = match value.valid {
-                Some(valid) => valid,
-                None => self.byte(true),
-            };
-            let address = self.b.ins().iadd(memory, row);
-            self.store(valid, address, at as i32);
-        }
-    }
 }

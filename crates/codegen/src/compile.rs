@@ -1,9 +1,10 @@
 //! Compiling a whole plan.
 
-use crate::jit::{Jit, JitCode, StageFunction};
+use crate::jit::{Allocation, Jit, JitCode, StageFunction};
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{PipelineParts, compile_pipeline};
 use crate::plan_layouts::PlanLayouts;
+use crate::short_runs;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
 use crate::translator::{Failures, Unit};
@@ -101,10 +102,15 @@ pub fn compile(
         failures: Failures::default(),
     };
     let mut contexts = FunctionBuilderContext::new();
-    let parts: Vec<PipelineParts> = (0..plan.pipelines.len())
-        .map(|p| {
+    let short = short_runs::of(plan);
+    let allocation = |is_short: bool| match is_short {
+        true => Allocation::SinglePass,
+        false => Allocation::Backtracking,
+    };
+    let parts: Vec<PipelineParts> = (short.into_iter().enumerate())
+        .map(|(p, is_short)| {
             options.cancel.check()?;
-            compile_pipeline(&mut unit, &mut contexts, p)
+            compile_pipeline(&mut unit, &mut contexts, p, allocation(is_short))
         })
         .collect::<Result<_>>()?;
     let entries: Vec<FuncId> = parts.iter().map(|p| p.entry).collect();
@@ -114,7 +120,7 @@ pub fn compile(
         .into_iter()
         .zip(entries)
         .map(|(parts, entry)| CompiledPipeline {
-            objects: parts.objects.0,
+            objects: parts.objects.specs,
             source: parts.source,
             stages: parts.stages.len(),
             pax_code: parts.pax_code,

@@ -3,16 +3,17 @@
 
 use crate::compile::CompileOptions;
 use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, UserFuncName, types};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module};
+use cranelift_module::{FuncId, Linkage, Module, ModuleReloc};
 use frazil_kernels::Isa;
 use frazil_runtime::abi::{AbiType, PipelineContext, RuntimeFunction};
 use frazil_runtime::functions::{FUNCTIONS, Function};
-use frazil_types::{Error, Result};
+use frazil_types::{Error, Result, SqlState};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -26,6 +27,7 @@ pub(crate) struct Jit {
     imports: HashMap<Function, FuncId>,
     context: Context,
     text: Option<String>,
+    options: CompileOptions,
 }
 
 /// Finished code. It is freed when dropped.
@@ -74,15 +76,32 @@ const AVX2_FLAGS: [&str; 11] = [
     "has_lzcnt",
 ];
 
+/// A function of more instructions than this is long: its registers are allocated in one pass. The allocator that looks
+/// for the best registers takes time in proportion to the square of the instructions, where many values live long.
+const LONG_FUNCTION: usize = 10_000;
+
+/// A function of more instructions than this is refused: nothing hears a cancel while Cranelift compiles one.
+const LONGEST_FUNCTION: usize = 50_000;
+
+/// How registers are allocated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allocation {
+    /// As well as possible.
+    Backtracking,
+    /// In one pass over the code.
+    SinglePass,
+}
+
 /// The target, made once for each set of options.
-fn target(options: &CompileOptions) -> Result<OwnedTargetIsa> {
-    static TARGETS: [OnceLock<OwnedTargetIsa>; 16] = [const { OnceLock::new() }; 16];
+fn target(options: &CompileOptions, allocation: Allocation) -> Result<OwnedTargetIsa> {
+    static TARGETS: [[OnceLock<OwnedTargetIsa>; 12]; 2] = [const { [const { OnceLock::new() }; 12] }; 2];
     let set = match options.isa {
         None | Some(Isa::Avx512) => 0,
         Some(Isa::Avx2) => 1,
         Some(Isa::Scalar) => 2,
     };
-    let slot = &TARGETS[usize::from(options.optimize) + 2 * usize::from(options.verify) + 4 * set];
+    let slot = &TARGETS[allocation as usize]
+        [usize::from(options.optimize) + 2 * usize::from(options.verify) + 4 * set];
     if let Some(isa) = slot.get() {
         return Ok(isa.clone());
     }
@@ -90,6 +109,13 @@ fn target(options: &CompileOptions) -> Result<OwnedTargetIsa> {
     let on = |flag: bool| if flag { "true" } else { "false" };
     for (name, value) in [
         ("opt_level", if options.optimize { "speed" } else { "none" }),
+        (
+            "regalloc_algorithm",
+            match allocation {
+                Allocation::Backtracking => "backtracking",
+                Allocation::SinglePass => "single_pass",
+            },
+        ),
         ("enable_verifier", on(options.verify)),
         ("use_colocated_libcalls", "false"),
         ("is_pic", "false"),
@@ -124,7 +150,8 @@ fn clif_type_of(ty: AbiType) -> ir::Type {
 impl Jit {
     /// An empty module.
     pub fn new(options: &CompileOptions) -> Result<Jit> {
-        let mut builder = JITBuilder::with_isa(target(options)?, cranelift_module::default_libcall_names());
+        let isa = target(options, Allocation::Backtracking)?;
+        let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|name| functions().get(name).map(|f| f.address)));
         let module = JITModule::new(builder);
         Ok(Jit {
@@ -132,6 +159,7 @@ impl Jit {
             context: module.make_context(),
             module,
             text: options.text.then(String::new),
+            options: *options,
         })
     }
 
@@ -185,7 +213,13 @@ impl Jit {
     }
 
     /// Compiles a function.
-    pub fn define(&mut self, id: FuncId, name: &str, function: ir::Function) -> Result<()> {
+    pub fn define(
+        &mut self,
+        id: FuncId,
+        name: &str,
+        function: ir::Function,
+        allocation: Allocation,
+    ) -> Result<()> {
         if let Some(text) = &mut self.text {
             let _ = writeln!(text, "; {name}");
             for (id, f) in self.module.declarations().get_functions() {
@@ -200,11 +234,39 @@ impl Jit {
             }
             let _ = writeln!(text, "{}", function.display());
         }
+        let instructions = function.dfg.num_insts();
+        if instructions > LONGEST_FUNCTION {
+            let message = "the statement is too long to be compiled";
+            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+                .with_detail(format!(
+                    "a function of it has {instructions} instructions, {LONGEST_FUNCTION} are supported"
+                ))
+                .with_hint("cut it into several statements, or keep what it computes in a table"));
+        }
+        let is_short_cut = instructions > LONG_FUNCTION || allocation == Allocation::SinglePass;
         self.context.clear();
         self.context.func = function;
-        self.module
-            .define_function(id, &mut self.context)
-            .map_err(|e| Error::internal(format!("code generation of {name} failed: {e:?}")))
+        let defined = match is_short_cut {
+            true => self.define_in_one_pass(id),
+            false => (self.module.define_function(id, &mut self.context)).map_err(|e| format!("{e:?}")),
+        };
+        defined.map_err(|e| Error::internal(format!("code generation of {name} failed: {e}")))
+    }
+
+    /// Compiles the function in the context, its registers allocated in one pass.
+    fn define_in_one_pass(&mut self, id: FuncId) -> std::result::Result<(), String> {
+        let isa = target(&self.options, Allocation::SinglePass).map_err(|e| e.to_string())?;
+        let compiled = self.context.compile(&*isa, &mut ControlPlane::default());
+        let compiled = compiled.map_err(|e| format!("{:?}", e.inner))?;
+        let alignment = u64::from(compiled.buffer.alignment);
+        let (code, relocations) = (compiled.code_buffer().to_vec(), compiled.buffer.relocs().to_vec());
+        let relocations: Vec<ModuleReloc> = (relocations.iter())
+            .map(|r| ModuleReloc::from_mach_reloc(r, &self.context.func, id))
+            .collect();
+        (self
+            .module
+            .define_function_bytes(id, alignment, &code, &relocations))
+        .map_err(|e| format!("{e:?}"))
     }
 
     /// Makes the code executable; the addresses of these functions.

@@ -25,6 +25,7 @@ mod jit;
 mod operators;
 mod pipeline_function;
 mod row_loop;
+mod short_runs;
 mod sql_value;
 mod stage_loop;
 mod stage_vector;

@@ -1,10 +1,12 @@
 //! The objects a pipeline's generated code works on. Generated code knows them by index; whoever opens
 //! the pipeline makes them and passes their addresses in the context.
 
+use frazil_plan::each_once::{Fingerprint, Places};
 use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
 use frazil_plan::vector_function::VectorFunctionRef;
 use frazil_plan::{ColumnId, TableId};
 use frazil_types::{LogicalType, NativeType, Value};
+use std::hash::{DefaultHasher, Hash};
 
 /// An object to be made, or bound, for each worker of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,21 +58,47 @@ pub enum ObjectSpec {
 }
 
 /// The objects of a pipeline, each once.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Objects(pub Vec<ObjectSpec>);
+#[derive(Debug, Default)]
+pub(crate) struct Objects {
+    /// The objects, in the order of their addresses.
+    pub specs: Vec<ObjectSpec>,
+    places: Places,
+}
 
 impl Objects {
     /// Where an object's address stands.
     pub fn index(&mut self, spec: ObjectSpec) -> usize {
-        match self.0.iter().position(|s| *s == spec) {
-            Some(at) => at,
-            None => self.add(spec),
-        }
+        let next = self.specs.len();
+        let known = (self.places).find_or_add(&spec, next, |place| self.specs[place] == spec);
+        known.unwrap_or_else(|| {
+            self.specs.push(spec);
+            next
+        })
     }
 
     /// A place of its own for an object.
     pub fn add(&mut self, spec: ObjectSpec) -> usize {
-        self.0.push(spec);
-        self.0.len() - 1
+        self.specs.push(spec);
+        self.specs.len() - 1
+    }
+}
+
+impl Fingerprint for ObjectSpec {
+    fn feed(&self, hasher: &mut DefaultHasher) {
+        std::mem::discriminant(self).hash(hasher);
+        match self {
+            ObjectSpec::JoinTable(id) | ObjectSpec::JoinBuild(id) | ObjectSpec::JoinFlags(id) => {
+                id.hash(hasher)
+            }
+            ObjectSpec::Groups(id) => id.hash(hasher),
+            ObjectSpec::Sorter(id) => id.hash(hasher),
+            ObjectSpec::Buffer(id) => id.hash(hasher),
+            ObjectSpec::OutputColumns => {}
+            ObjectSpec::Insert(table) | ObjectSpec::Delete(table) => table.hash(hasher),
+            ObjectSpec::VectorCall { made, .. } => made.hash(hasher),
+            ObjectSpec::Text(text) => text.hash(hasher),
+            ObjectSpec::Like { pattern, escape } => (pattern, escape).hash(hasher),
+            ObjectSpec::Values(list) => list.iter().for_each(|value| value.feed(hasher)),
+        }
     }
 }

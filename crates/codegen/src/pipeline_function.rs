@@ -6,7 +6,7 @@
 
 use crate::columns_in_scope::{Place, SOURCE_ROW, Scope};
 use crate::compile::PaxCode;
-use crate::jit::builder;
+use crate::jit::{Allocation, builder};
 use crate::objects::Objects;
 use crate::row_loop::{Cells, KnownLayout};
 use crate::source_shape::SourceShape;
@@ -97,6 +97,7 @@ pub(crate) fn compile_pipeline(
     unit: &mut Unit<'_>,
     contexts: &mut FunctionBuilderContext,
     number: usize,
+    allocation: Allocation,
 ) -> Result<PipelineParts> {
     let plan = unit.plan;
     let pipeline = &plan.pipelines[number];
@@ -140,14 +141,15 @@ pub(crate) fn compile_pipeline(
             let translator = Translator::new(builder, unit, &mut objects, &mut same_memory, scope, work);
             translator.stage(None, &source)?;
             let name = format!("{}_k{}", names[0], known.layout.rows_per_partition());
-            unit.jit.define(*id, &name, function)?;
+            unit.jit.define(*id, &name, function, allocation)?;
         }
         let mut function = unit.jit.begin(stages[stage]);
         let (scope, work) = (scope(unit), work(general.clone()));
         let builder = builder(&mut function, contexts);
         let translator = Translator::new(builder, unit, &mut objects, &mut memory, scope, work);
         let output = translator.stage(input.take(), &source)?;
-        unit.jit.define(stages[stage], &names[stage], function)?;
+        unit.jit
+            .define(stages[stage], &names[stage], function, allocation)?;
         input = Some(output);
     }
     Ok(PipelineParts {

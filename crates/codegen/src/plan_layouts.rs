@@ -376,14 +376,22 @@ fn effectively_nullable(plan: &PipelinePlan) -> Vec<bool> {
         }
     }
     for e in expressions(plan) {
-        e.walk(&mut |part| {
-            if let ExprKind::Let { column, value, .. } = &part.kind {
-                let reads_nullable = value.columns_read().iter().any(|c| nullable[c.0 as usize]);
-                nullable[column.0 as usize] |= value.nullable || reads_nullable;
-            }
-        });
+        mark_lets(e, &mut nullable);
     }
     nullable
+}
+
+/// Marks columns of Lets whose values may be NULL. Whether the expression reads a column that may be NULL.
+fn mark_lets(e: &Expr, nullable: &mut [bool]) -> bool {
+    match &e.kind {
+        ExprKind::Column(id) => nullable[id.0 as usize],
+        ExprKind::Let { column, value, body } => {
+            let reads_nullable = mark_lets(value, nullable);
+            nullable[column.0 as usize] |= value.nullable || reads_nullable;
+            mark_lets(body, nullable) || reads_nullable
+        }
+        _ => (e.children().into_iter()).fold(false, |reads, part| mark_lets(part, nullable) || reads),
+    }
 }
 
 /// The expressions that generated code computes.

@@ -2,6 +2,7 @@
 
 use crate::columns_in_scope::SOURCE_ROW;
 use crate::operators::aggregate::StateCells;
+use crate::pipeline_function::takes_vectors;
 use crate::row_loop::{Cells, InPartition};
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
@@ -14,6 +15,7 @@ use cranelift_module::FuncId;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator};
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::Result;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// What a stage function does.
@@ -23,6 +25,8 @@ pub(crate) struct StageWork<'p> {
     pub operators: Range<usize>,
     /// The stage it hands rows to; none: the sink is its own.
     pub next: Option<FuncId>,
+    /// Columns that are computed when the sink takes them: all of a long row would not fit into registers.
+    pub deferred: HashMap<ColumnId, &'p Expr>,
     /// What it hands on.
     pub output: StageVector,
     /// Rows in the output vector.
@@ -52,6 +56,7 @@ impl<'p> StageWork<'p> {
             pipeline,
             operators,
             next,
+            deferred: HashMap::new(),
             output: StageVector::default(),
             count: None,
             heads: None,
@@ -64,7 +69,7 @@ impl<'p> StageWork<'p> {
     }
 }
 
-impl Translator<'_, '_> {
+impl<'p> Translator<'_, 'p> {
     /// Translates the whole stage; what it hands on.
     pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageVector> {
         self.check_layout();
@@ -103,7 +108,8 @@ impl Translator<'_, '_> {
                 None => self.sink(done),
             };
         }
-        match &self.work.pipeline.operators[at] {
+        let pipeline = self.work.pipeline;
+        match &pipeline.operators[at] {
             PipelineOperator::Filter(predicate) => self.filter(predicate, at, done),
             PipelineOperator::Map(expressions) => self.map(expressions, at, done),
             PipelineOperator::Probe { .. } => self.probe(at, done),
@@ -117,12 +123,22 @@ impl Translator<'_, '_> {
         self.operators(at + 1, done)
     }
 
-    fn map(&mut self, expressions: &[(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
+    fn map(&mut self, expressions: &'p [(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
         if as_call(&self.work.pipeline.operators[at]).is_some() {
             // Its column was made before the loop.
             return self.operators(at + 1, done);
         }
+        let is_last = at + 1 == self.work.operators.end && self.work.next.is_none();
+        let defers = is_last && takes_vectors(&self.work.pipeline.sink);
+        let read: HashSet<ColumnId> = match defers {
+            true => expressions.iter().flat_map(|(_, e)| e.columns_read()).collect(),
+            false => HashSet::new(),
+        };
         for (column, e) in expressions {
+            if defers && !read.contains(column) {
+                self.work.deferred.insert(*column, e);
+                continue;
+            }
             let value = self.expression(e)?;
             self.define(*column, value);
         }

@@ -166,6 +166,8 @@ pub(crate) struct Translator<'a, 'p> {
     pub span: Span,
     /// What is known of the parts of the expression in hand, by their addresses: empty between expressions.
     pub known: HashMap<*const Expr, ValueBounds>,
+    /// Which of these parts may be NULL, of those that were asked for.
+    pub nullable: HashMap<*const Expr, bool>,
     entry: Block,
     hoisted: HashMap<Hoisted, ir::Value>,
     calls: HashMap<Function, ir::FuncRef>,
@@ -198,6 +200,7 @@ impl<'a, 'p> Translator<'a, 'p> {
             rows,
             span: Span::NONE,
             known: HashMap::new(),
+            nullable: HashMap::new(),
             entry,
             hoisted: HashMap::new(),
             calls: HashMap::new(),

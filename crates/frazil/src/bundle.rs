@@ -4,7 +4,7 @@ use crate::statement_tables::StatementTables;
 use frazil_frontend::HiddenParameter;
 use frazil_types::{LogicalType, Value};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A bound statement with what it reads and is given.
 pub struct Bundle {
@@ -14,6 +14,8 @@ pub struct Bundle {
     pub parameters: Vec<Value>,
     /// When its planning began.
     pub started: Instant,
+    /// Time that binding it took.
+    pub bind: Duration,
     /// The statement's text.
     pub text: Arc<str>,
     /// Types of its own parameters.

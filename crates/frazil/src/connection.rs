@@ -12,6 +12,7 @@ use frazil_catalog::Relation;
 use frazil_exec::Progress;
 use frazil_types::{Cancel, Result, Value};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// A connection to a database. Clones are the same connection: statements on them wait for each other.
 #[derive(Clone, Debug)]
@@ -89,13 +90,16 @@ impl Connection {
         if let Some(result) = compiled {
             return take(result?);
         }
+        let begun = Instant::now();
         let statements = session.parse(sql)?;
+        let mut parse = begun.elapsed();
         for statement in &statements {
-            let response = {
+            let mut response = {
                 let _inside = self.0.database.enter()?;
                 let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
                 execute::run(&mut session, statement, parameters, &mut None)?
             };
+            response.timing.parse = std::mem::take(&mut parse);
             take(response)?;
         }
         Ok(())

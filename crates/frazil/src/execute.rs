@@ -52,6 +52,7 @@ impl<'a> Call<'a> {
             tables,
             parameters: self.values(&statement.parameters, &statement.hidden)?,
             started: self.started,
+            bind: self.started.elapsed(),
             text: Arc::default(),
             types: Vec::new(),
             hidden: Vec::new(),
@@ -62,7 +63,7 @@ impl<'a> Call<'a> {
 
     fn timing(&self) -> Timing {
         Timing {
-            plan: self.started.elapsed(),
+            bind: self.started.elapsed(),
             ..Timing::default()
         }
     }
@@ -323,6 +324,7 @@ fn write(
 
 /// Binds a statement to tables and its parameters to their types.
 fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> Result<(Statement, Bundle)> {
+    let begun = Instant::now();
     let settings = PlanSettings::default();
     let open: Vec<Option<LogicalType>> = vec![None; call.given.len()];
     let mut is_typed_by_text = true;
@@ -346,6 +348,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
     let bundle = Bundle {
         parameters: call.values(&types, &hidden)?,
         started: call.started,
+        bind: begun.elapsed(),
         text: parsed.text.as_str().into(),
         types,
         hidden,

@@ -1,7 +1,8 @@
 //! EXPLAIN: every form a statement takes on its way, as lines of text.
 
 use crate::bundle::Bundle;
-use crate::query::{Prepared, Runner};
+use crate::compiled_statement::CompiledQuery;
+use crate::query::{CodeText, Runner};
 use crate::rows::{Response, Timing, text_rows};
 use crate::session::Session;
 use frazil_codegen::PaxCode;
@@ -30,30 +31,48 @@ pub fn run(
     };
     let started = bundle.started;
     let runner = Runner::new(session);
-    let mut prepared = runner.prepare(plan, &bundle, Some(mode))?;
-    let text = match mode {
-        ExplainMode::Plan => prepared.text.take().unwrap_or_default(),
-        ExplainMode::Pipelines => display::pipelines(&prepared.query.pipelines),
-        ExplainMode::Stages => display::stages(&prepared.query.pipelines),
-        ExplainMode::Clif => prepared.query.code.clif().to_owned(),
+    let mut timing = Timing::default();
+    let plan = runner.optimize(plan, &bundle, &mut timing)?;
+    let mut text = match mode {
+        ExplainMode::Plan => frazil_optimizer::explain(&plan, &bundle.tables),
+        _ => String::new(),
     };
+    let planned = runner.cut(plan, &bundle, &mut timing);
+    match mode {
+        ExplainMode::Pipelines => text = display::pipelines(&planned.pipelines),
+        ExplainMode::Stages => text = display::stages(&planned.pipelines),
+        ExplainMode::Plan | ExplainMode::Clif => {}
+    }
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    if mode == ExplainMode::Stages {
-        lines.extend(hot_rows(&prepared));
+    if analyze || matches!(mode, ExplainMode::Stages | ExplainMode::Clif) {
+        let kept = match mode {
+            ExplainMode::Clif => CodeText::Kept,
+            _ => CodeText::Dropped,
+        };
+        let query = runner.generate(planned, &bundle, kept, &mut timing)?;
+        match mode {
+            ExplainMode::Stages => lines.extend(hot_rows(&query)),
+            _ => lines.extend(query.code.clif().lines().map(str::to_owned)),
+        }
+        if analyze {
+            let result = runner.run(&query, bundle, &mut timing)?;
+            let rows: usize = result.batches.iter().map(|b| b.rows).sum();
+            lines.push(String::new());
+            lines.extend(measured(timing, &result.metrics, rows));
+        }
     }
-    if analyze {
-        let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
-        let rows: usize = result.batches.iter().map(|b| b.rows).sum();
-        lines.push(String::new());
-        lines.extend(measured(&prepared, &result.metrics, rows));
-    }
-    Ok(text_rows("plan", lines, started))
+    let mut response = text_rows("plan", lines, started);
+    response.timing = Timing {
+        execute: (response.timing.execute).saturating_sub(timing.plan() + timing.compile),
+        ..timing
+    };
+    Ok(response)
 }
 
 /// How the code of each scan reads hot chunks, where it reads them itself.
-fn hot_rows(prepared: &Prepared) -> Vec<String> {
-    let pipelines = &prepared.query.pipelines.pipelines;
-    let scans = pipelines.iter().zip(&prepared.query.code.pipelines).enumerate();
+fn hot_rows(query: &CompiledQuery) -> Vec<String> {
+    let pipelines = &query.pipelines.pipelines;
+    let scans = pipelines.iter().zip(&query.code.pipelines).enumerate();
     scans
         .filter(|(_, (plan, code))| {
             matches!(plan.source, Source::Scan { .. }) && code.pax_code != PaxCode::Gathered
@@ -71,20 +90,15 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.3} ms", time.as_secs_f64() * 1e3)
 }
 
-fn measured(prepared: &Prepared, metrics: &Metrics, rows: usize) -> Vec<String> {
+fn measured(timing: Timing, metrics: &Metrics, rows: usize) -> Vec<String> {
     let mut lines: Vec<String> = (metrics.pipelines.iter().enumerate())
         .map(|(i, p)| format!("pipeline {i}: {}", pipeline(p)))
         .collect();
-    let Timing {
-        plan,
-        compile,
-        execute,
-    } = prepared.timing;
     lines.push(format!(
         "plan {}, compile {}, execute {}, {rows} rows",
-        milliseconds(plan),
-        milliseconds(compile),
-        milliseconds(execute)
+        milliseconds(timing.plan()),
+        milliseconds(timing.compile),
+        milliseconds(timing.execute)
     ));
     lines
 }

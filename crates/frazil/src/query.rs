@@ -12,7 +12,6 @@ use crate::statement_tables::{StatementTables, catalog_id};
 use frazil_catalog::TableId;
 use frazil_codegen::CompileOptions;
 use frazil_exec::{Environment, PlanResult, Progress};
-use frazil_frontend::ExplainMode;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
@@ -67,50 +66,58 @@ impl Runner {
     }
 }
 
-/// A plan in machine code.
-pub struct Prepared {
-    /// The optimized plan's text, where EXPLAIN wants it.
-    pub text: Option<String>,
-    /// The code.
-    pub query: CompiledQuery,
-    /// Time so far.
-    pub timing: Timing,
+/// A plan that is optimized and cut into pipelines.
+pub struct PlannedQuery {
+    /// Its pipelines.
+    pub pipelines: PipelinePlan,
+    /// Columns of the result.
+    schema: Schema,
+}
+
+/// Whether the text of generated code is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum CodeText {
+    /// It is, for EXPLAIN.
+    Kept,
+    /// It is not.
+    Dropped,
 }
 
 impl Runner {
-    fn optimize(&self, plan: Plan, bundle: &Bundle) -> Result<Plan> {
+    /// An optimized plan.
+    pub fn optimize(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Plan> {
+        let begun = Instant::now();
+        timing.bind = bundle.bind;
         let settings = frazil_optimizer::Settings {
             restrictions: self.settings.plan().restrictions,
             elide_checks: self.settings.elide_checks,
             ..Default::default()
         };
-        frazil_optimizer::optimize(plan, &bundle.tables, &settings)
+        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &settings);
+        timing.optimize = begun.elapsed();
+        plan
     }
 
-    /// Optimizes and compiles a plan.
-    pub fn prepare(&self, plan: Plan, bundle: &Bundle, explain: Option<ExplainMode>) -> Result<Prepared> {
-        let plan = self.optimize(plan, bundle)?;
-        let text =
-            (explain == Some(ExplainMode::Plan)).then(|| frazil_optimizer::explain(&plan, &bundle.tables));
-        let show_code = explain == Some(ExplainMode::Clif);
-        let mut timing = Timing::default();
-        let query = self.generate(plan, bundle, show_code, &mut timing)?;
-        Ok(Prepared { text, query, timing })
+    /// An optimized plan, cut into pipelines.
+    pub fn cut(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> PlannedQuery {
+        let begun = Instant::now();
+        let schema = result_schema(&plan);
+        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, self.settings.stages);
+        timing.optimize += begun.elapsed();
+        PlannedQuery { pipelines, schema }
     }
 
-    /// Machine code for an optimized plan.
-    fn generate(
+    /// Machine code.
+    pub fn generate(
         &self,
-        plan: Plan,
+        planned: PlannedQuery,
         bundle: &Bundle,
-        show_code: bool,
+        text: CodeText,
         timing: &mut Timing,
     ) -> Result<CompiledQuery> {
-        let schema = Arc::new(result_schema(&plan));
-        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, self.settings.stages);
-        timing.plan = bundle.started.elapsed();
+        let PlannedQuery { pipelines, schema } = planned;
         let options = CompileOptions {
-            text: show_code,
+            text: text == CodeText::Kept,
             isa: Some(self.settings.isa),
             pax_code: self.settings.pax_code(),
             optimize: self.settings.optimize,
@@ -128,13 +135,13 @@ impl Runner {
         Ok(CompiledQuery {
             pipelines: Arc::new(pipelines),
             code: Arc::new(code),
-            schema,
+            schema: Arc::new(schema),
         })
     }
 
     /// Brings a query, INSERT or DELETE into the form in which it runs, and keeps it for when its text comes again.
     pub fn compile(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Compiled> {
-        let plan = self.optimize(plan, bundle)?;
+        let plan = self.optimize(plan, bundle, timing)?;
         let action = self.action(plan, bundle, timing)?;
         let mut assumptions = Vec::new();
         if let Some(query) = action.query() {
@@ -158,6 +165,12 @@ impl Runner {
         Ok(Compiled { statement, lasts })
     }
 
+    /// An optimized plan that nobody looks into, as machine code.
+    fn code(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<CompiledQuery> {
+        let planned = self.cut(plan, bundle, timing);
+        self.generate(planned, bundle, CodeText::Dropped, timing)
+    }
+
     fn action(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Action> {
         match &plan.root {
             Operator::Insert {
@@ -168,25 +181,19 @@ impl Runner {
             } => {
                 let table = catalog_id(*table);
                 match DirectRows::of(input, columns, &plan) {
-                    Some(rows) => {
-                        timing.plan = bundle.started.elapsed();
-                        Ok(Action::InsertRows(table, rows))
-                    }
-                    None => (self.generate(plan, bundle, false, timing)).map(|q| Action::Insert(table, q)),
+                    Some(rows) => Ok(Action::InsertRows(table, rows)),
+                    None => (self.code(plan, bundle, timing)).map(|q| Action::Insert(table, q)),
                 }
             }
             Operator::Delete { table, .. } => {
                 let table = catalog_id(*table);
-                (self.generate(plan, bundle, false, timing)).map(|q| Action::Delete(table, q))
+                (self.code(plan, bundle, timing)).map(|q| Action::Delete(table, q))
             }
             root => {
                 let columns: Vec<ColumnId> = plan.output.iter().map(|(_, id)| *id).collect();
                 match DirectRows::of(root, &columns, &plan) {
-                    Some(rows) => {
-                        timing.plan = bundle.started.elapsed();
-                        Ok(Action::Rows(rows, Arc::new(result_schema(&plan))))
-                    }
-                    None => self.generate(plan, bundle, false, timing).map(Action::Query),
+                    Some(rows) => Ok(Action::Rows(rows, Arc::new(result_schema(&plan)))),
+                    None => self.code(plan, bundle, timing).map(Action::Query),
                 }
             }
         }
@@ -313,9 +320,11 @@ fn wrote(tag: &'static str, rows: u64, timing: Timing) -> Response {
 
 /// Runs a query inside another statement.
 pub fn rows(runner: &Runner, plan: Plan, bundle: Bundle) -> Result<Rows> {
-    let mut prepared = runner.prepare(plan, &bundle, None)?;
-    let result = runner.run(&prepared.query, bundle, &mut prepared.timing)?;
-    Ok(Rows::new(prepared.query.schema.clone(), result.batches))
+    let mut timing = Timing::default();
+    let plan = runner.optimize(plan, &bundle, &mut timing)?;
+    let query = runner.code(plan, &bundle, &mut timing)?;
+    let result = runner.run(&query, bundle, &mut timing)?;
+    Ok(Rows::new(query.schema.clone(), result.batches))
 }
 
 /// Runs the action of INSERT or DELETE: first all of the plan, then what it wants to write.

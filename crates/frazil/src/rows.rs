@@ -30,8 +30,13 @@ pub enum Outcome {
 /// Where a statement's time went.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
-    /// Parsing, binding, optimizing, cutting into pipelines.
-    pub plan: Duration,
+    /// Reading the text; that of a script counts for its first statement. Zero for a prepared statement, and for one
+    /// that was compiled before.
+    pub parse: Duration,
+    /// Resolving names and types; of a statement that was compiled before, seeing that it still serves.
+    pub bind: Duration,
+    /// Optimizing, cutting into pipelines.
+    pub optimize: Duration,
     /// Generating machine code.
     pub compile: Duration,
     /// Running it.
@@ -39,9 +44,14 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// All that comes before machine code is generated.
+    pub fn plan(&self) -> Duration {
+        self.parse + self.bind + self.optimize
+    }
+
     /// All of it.
     pub fn total(&self) -> Duration {
-        self.plan + self.compile + self.execute
+        self.plan() + self.compile + self.execute
     }
 }
 

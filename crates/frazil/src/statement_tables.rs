@@ -102,7 +102,7 @@ impl StatementTables {
             frazil_catalog::Relation::Table(entry) => Relation::Table(TableEntry {
                 id: plan_id(entry.id),
                 name: entry.name.clone(),
-                schema: (*entry.schema).clone(),
+                schema: entry.schema.clone(),
                 row_count: self.snapshot.table(entry.id).map_or(0, |t| t.rows()),
             }),
         }
@@ -122,7 +122,7 @@ impl StatementTables {
         Some(TableEntry {
             id: TableId(SYSTEM_ID - place as u32),
             name: name.to_owned(),
-            schema: (**table.schema()).clone(),
+            schema: table.schema().clone(),
             row_count: table.rows(),
         })
     }

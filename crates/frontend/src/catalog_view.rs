@@ -13,7 +13,7 @@ pub struct TableEntry {
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns.
-    pub schema: Schema,
+    pub schema: Arc<Schema>,
     /// Rows it has, about.
     pub row_count: u64,
 }

@@ -40,9 +40,21 @@ enum Aligned {
 
 /// The kind that two operands compare as. 42883, 42725.
 pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) -> Result<Kind> {
+    let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
+    // Two operands of one kind, or one with a literal, meet at the first step of the rules.
+    if let [Some(kind), None] | [None, Some(kind)] = arguments
+        && COMPARABLE.contains(&kind)
+    {
+        return Ok(kind);
+    }
+    if arguments[0] == arguments[1]
+        && let Some(kind) = arguments[0]
+        && COMPARABLE.contains(&kind)
+    {
+        return Ok(kind);
+    }
     let pairs = COMPARABLE.map(|k| [k, k]);
     let candidates: Vec<&[Kind]> = pairs.iter().map(|p| &p[..]).collect();
-    let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
     match resolve(&candidates, &arguments, CallKind::Operator) {
         Resolution::Found(at) => Ok(COMPARABLE[at]),
         // Two varchars, or one and a literal.

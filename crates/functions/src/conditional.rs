@@ -14,6 +14,9 @@ use frazil_types::value_ops::CastLength;
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::HashSet;
 
+/// Parts of COALESCE that are to be computed, each inside what the one before leaves open, up to so many.
+const NESTED_PARTS: usize = 8;
+
 impl Typing {
     /// `x BETWEEN low AND high`.
     pub fn between(
@@ -190,20 +193,10 @@ impl Typing {
                 break;
             }
         }
-        let Some(last) = typed.pop() else {
+        if typed.is_empty() {
             return Ok(null(ty).at(span).into());
-        };
-        let (mut branches, mut otherwise) = (Vec::new(), last);
-        for part in typed.into_iter().rev() {
-            let chosen = |e: Expr| (not(is_null(e.clone())), e);
-            if is_simple(&part) {
-                branches.push(chosen(part));
-                continue;
-            }
-            let rest = choice(&mut branches, otherwise);
-            otherwise = once(part, columns, |e, _| Ok(coalesced(vec![chosen(e)], rest)))?;
         }
-        Ok(choice(&mut branches, otherwise).at(span).into())
+        Ok(first_known(typed, columns)?.at(span).into())
     }
 
     /// NULLIF.
@@ -257,28 +250,23 @@ impl Typing {
             Kind::Varchar => Kind::Text,
             kind => kind,
         };
-        let mut out: Option<Expr> = None;
+        if parts.is_empty() {
+            return Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                format!("{place} needs an argument"),
+            ));
+        }
+        let mut typed = Vec::with_capacity(parts.len());
         for part in parts {
             let e = self.part(part, ty)?;
-            out = Some(match out {
-                _ if is_null_constant(&e) => out.unwrap_or(e),
-                None => e,
-                Some(best) if is_null_constant(&best) => e,
-                Some(best) => once(best, columns, |best, columns| {
-                    once(e, columns, |e, _| {
-                        let wins = compare_as(kind, op, best.clone(), e.clone());
-                        let keeps = or(vec![wins, is_null(e.clone())]);
-                        Ok(match constant_of(&keeps) {
-                            Some(Value::Bool(true)) => best,
-                            Some(_) => e,
-                            None => case(vec![(keeps, best)], e),
-                        })
-                    })
-                })?,
-            });
+            if !is_null_constant(&e) {
+                typed.push(e);
+            }
         }
-        let missing = || Error::new(SqlState::SYNTAX_ERROR, format!("{place} needs an argument"));
-        Ok(out.ok_or_else(missing)?.at(span).into())
+        if typed.is_empty() {
+            return Ok(null(ty).at(span).into());
+        }
+        Ok(extreme_of((kind, op), typed, columns)?.at(span).into())
     }
 
     /// IS NULL.
@@ -442,6 +430,52 @@ fn in_constants(x: Expr, mut constants: Vec<Value>) -> Expr {
 }
 
 /// The first branch, collected back to front, whose value is not NULL, else `otherwise`.
+/// The part that `op` prefers, the first of several such; NULL only if all are. The winners of both halves are
+/// compared, so that the expression is as deep as the logarithm of the number of parts.
+fn extreme_of((kind, op): (Kind, CompareOp), mut parts: Vec<Expr>, columns: &mut Columns) -> Result<Expr> {
+    let second = parts.split_off(parts.len().div_ceil(2));
+    if second.is_empty() {
+        return Ok(parts.remove(0));
+    }
+    let best = extreme_of((kind, op), parts, columns)?;
+    let rival = extreme_of((kind, op), second, columns)?;
+    once(best, columns, |best, columns| {
+        once(rival, columns, |rival, _| {
+            let wins = compare_as(kind, op, best.clone(), rival.clone());
+            let keeps = or(vec![wins, is_null(rival.clone())]);
+            Ok(match constant_of(&keeps) {
+                Some(Value::Bool(true)) => best,
+                Some(_) => rival,
+                None => case(vec![(keeps, best)], rival),
+            })
+        })
+    })
+}
+
+/// The first part that is not NULL, those behind it not computed. Many parts are halved, so that the expression is as
+/// deep as the logarithm of their number.
+fn first_known(mut parts: Vec<Expr>, columns: &mut Columns) -> Result<Expr> {
+    let chosen = |e: Expr| (not(is_null(e.clone())), e);
+    let computed = parts.iter().filter(|e| !is_simple(e)).count();
+    if computed > NESTED_PARTS {
+        let second = parts.split_off(parts.len() / 2);
+        let (first, rest) = (first_known(parts, columns)?, first_known(second, columns)?);
+        return once(first, columns, |e, _| Ok(coalesced(vec![chosen(e)], rest)));
+    }
+    let last = parts.pop();
+    let mut otherwise = last.ok_or_else(|| Error::internal("a choice among no parts"))?;
+    let mut branches = Vec::new();
+    for part in parts.into_iter().rev() {
+        if is_simple(&part) {
+            branches.push(chosen(part));
+            continue;
+        }
+        let rest = choice(&mut branches, otherwise);
+        otherwise = once(part, columns, |e, _| Ok(coalesced(vec![chosen(e)], rest)))?;
+    }
+    Ok(choice(&mut branches, otherwise))
+}
+
 fn choice(branches: &mut Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
     let mut branches = std::mem::take(branches);
     branches.reverse();

@@ -10,11 +10,20 @@ use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 /// Most digits of a decimal.
 const DIGITS: usize = frazil_types::logical_type::DECIMAL_MAX_DIGITS as usize;
 
+/// Digits of which every number fits into 64 bits.
+const SHORT: usize = 18;
+
 impl Typing {
     /// A number as written, without sign: integers as narrow as they fit, all else an exact decimal; `0x`, `0o`, `0b`
     /// and `_` between digits as PostgreSQL 16 has them. With an exponent that 38 digits have no room for, it is a double.
     /// 42601 for what is not a number, 22003 beyond 38 digits and beyond doubles.
     pub fn number_literal(text: &str, span: Span) -> Result<Operand> {
+        if text.len() <= SHORT
+            && text.bytes().all(|b| b.is_ascii_digit())
+            && let Ok(value) = text.parse()
+        {
+            return Ok(int(value, integer_type(value)).at(span).into());
+        }
         let lower = text.to_ascii_lowercase();
         let radix = match lower.get(..2) {
             Some("0x") => Some(16),

@@ -128,23 +128,17 @@ impl Typing {
     }
 
     /// Gives the parameters in an expression their final numbers and types: hidden ones follow the statement's
-    /// own. 42P18.
-    pub fn number_parameters(&self, e: &mut Expr) -> Result<()> {
-        let types = self.parameter_types()?;
-        number(e, &types);
-        Ok(())
-    }
-}
-
-fn number(e: &mut Expr, own: &[LogicalType]) {
-    if let ExprKind::Parameter(index) = &mut e.kind {
-        if *index >= FIRST_HIDDEN {
-            *index = *index - FIRST_HIDDEN + own.len();
-        } else {
-            e.ty = own[*index];
+    /// own, whose types are `own` ([`Typing::parameter_types`]).
+    pub fn number_parameters(e: &mut Expr, own: &[LogicalType]) {
+        if let ExprKind::Parameter(index) = &mut e.kind {
+            if *index >= FIRST_HIDDEN {
+                *index = *index - FIRST_HIDDEN + own.len();
+            } else {
+                e.ty = own[*index];
+            }
         }
-    }
-    for child in e.children_mut() {
-        number(child, own);
+        for child in e.children_mut() {
+            Typing::number_parameters(child, own);
+        }
     }
 }

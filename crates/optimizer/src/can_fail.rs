@@ -1,7 +1,8 @@
 //! Which expressions can raise an error, value bounds taken into account: one that provably fits its
 //! type may be evaluated anywhere.
 
-use frazil_plan::{ArithmeticOp, Bounds, Columns, Expr, ExprKind, ScalarFunction, bounds};
+use frazil_plan::bounds::{self, Part};
+use frazil_plan::{ArithmeticOp, Bounds, Columns, Expr, ExprKind, ScalarFunction, ValueBounds};
 use frazil_types::{LogicalType, Value};
 
 /// Days from 1970 within which dates and intervals of up to a thousand years are added without leaving
@@ -13,26 +14,39 @@ const SAFE_DAYS: Bounds = Bounds {
 
 /// Whether evaluating an expression can raise an error.
 pub fn may_fail(e: &Expr, columns: &Columns) -> bool {
-    node_may_fail(e, columns) || e.children().into_iter().any(|c| may_fail(c, columns))
+    let mut fails = false;
+    // What is known of the part before: for a whole, of the last of its parts.
+    let mut last = ValueBounds::Unknown;
+    bounds::each_part(e, columns, &mut |part, known| {
+        let Part::Expression(part) = part else { return };
+        let known = match known {
+            ValueBounds::Proved(_) if columns.proofs_forgotten() => ValueBounds::of_type(part.ty),
+            known => known,
+        };
+        fails = fails || node_may_fail(part, known, last);
+        last = known;
+    });
+    fails
 }
 
-fn node_may_fail(e: &Expr, columns: &Columns) -> bool {
+/// Whether an expression can raise an error where its parts do not, by what is known of its value and of the value of
+/// its last part.
+fn node_may_fail(e: &Expr, known: ValueBounds, last: ValueBounds) -> bool {
+    let is_proved = known.proved().is_some();
     match &e.kind {
-        ExprKind::Arithmetic(op, _, r) => match op {
-            ArithmeticOp::Add | ArithmeticOp::Sub | ArithmeticOp::Mul => !is_proved(e, columns),
+        ExprKind::Arithmetic(op, ..) => match op {
+            ArithmeticOp::Add | ArithmeticOp::Sub | ArithmeticOp::Mul => !is_proved,
             ArithmeticOp::Div | ArithmeticOp::Rem => {
-                let nonzero = bounds::of_expression(r, columns)
-                    .range()
-                    .is_some_and(|b| !b.contains(0));
-                !(nonzero && e.ty.is_integer() && is_proved(e, columns))
+                let nonzero = last.range().is_some_and(|divisor| !divisor.contains(0));
+                !(nonzero && e.ty.is_integer() && is_proved)
             }
         },
-        ExprKind::Negate(_) => !is_proved(e, columns),
-        ExprKind::Cast(v) => cast_may_fail(e, v, columns),
+        ExprKind::Negate(_) => !is_proved,
+        ExprKind::Cast(v) => cast_may_fail(e.ty, v.ty, known, last),
         ExprKind::AddInterval(v, i) => {
             let small = i.months.abs() < 12_000 && i.days.abs() < 365_000 && i.micros == 0;
             let dated = v.ty == LogicalType::Date && e.ty == LogicalType::Date;
-            !(small && dated && within(v, SAFE_DAYS, columns))
+            !(small && dated && within(last, SAFE_DAYS))
         }
         ExprKind::VectorFunction(..) => true,
         ExprKind::Function(f, list) => match f {
@@ -41,32 +55,25 @@ fn node_may_fail(e: &Expr, columns: &Columns) -> bool {
                 Some(_) => true,
                 None => false,
             },
-            _ => e.can_fail(),
+            other => other.can_fail(),
         },
         _ => false,
     }
 }
 
-fn within(e: &Expr, range: Bounds, columns: &Columns) -> bool {
-    let known = bounds::of_expression(e, columns);
+fn within(known: ValueBounds, range: Bounds) -> bool {
     known.range().is_some_and(|b| b.within(range))
 }
 
-/// Whether the result is proved to fit its type.
-fn is_proved(e: &Expr, columns: &Columns) -> bool {
-    bounds::of_expression(e, columns).proved().is_some()
-}
-
-fn cast_may_fail(e: &Expr, v: &Expr, columns: &Columns) -> bool {
-    let to = e.ty;
+fn cast_may_fail(to: LogicalType, from: LogicalType, known: ValueBounds, value: ValueBounds) -> bool {
     if to.is_string() && to != LogicalType::Char(1) {
         return false;
     }
     if to == LogicalType::Double {
-        return !v.ty.is_numeric();
+        return !from.is_numeric();
     }
-    if v.ty == LogicalType::Date && to == LogicalType::Timestamp {
-        return !within(v, SAFE_DAYS, columns);
+    if from == LogicalType::Date && to == LogicalType::Timestamp {
+        return !within(value, SAFE_DAYS);
     }
-    v.ty != to && !is_proved(e, columns)
+    from != to && known.proved().is_none()
 }

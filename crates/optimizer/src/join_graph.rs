@@ -10,7 +10,7 @@
 
 use crate::can_fail::may_fail;
 use crate::cardinality::{Estimator, unmatched};
-use crate::pushdown::{implied, same_native, substituted};
+use crate::pushdown::{Definitions, implied, same_native};
 use crate::selectivity;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::CompareOp;
@@ -186,8 +186,9 @@ impl Graph {
                     owner => set | 1 << owner,
                 })
         };
+        let definitions = Definitions::new(&self.maps);
         for condition in std::mem::take(&mut self.conditions) {
-            let lowered = substituted(&condition, &self.maps);
+            let lowered = definitions.substituted(&condition);
             let set = reads(&lowered);
             if set == 0 || may_fail(&lowered, columns) {
                 self.late.push(condition);
@@ -212,7 +213,7 @@ impl Graph {
             let mut required = 0;
             let mut fails = false;
             for e in d.keys.iter_mut().map(|k| &mut k.1).chain(&mut d.residual) {
-                *e = substituted(e, &self.maps);
+                *e = definitions.substituted(e);
                 required |= reads(e);
                 fails |= may_fail(e, columns);
             }

@@ -8,6 +8,7 @@ use crate::can_fail::may_fail;
 use crate::simplify::{self, any_of, is_bool};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
 use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
+use std::collections::HashMap;
 
 /// Pushes the filters of a plan down.
 pub fn plan(plan: &mut Plan) {
@@ -80,10 +81,12 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             aggregates,
         } => {
             let (mut below, mut above) = (Vec::new(), Vec::new());
+            let definitions = Definitions::new(&groups);
             for predicate in predicates {
-                let grouped: Vec<ColumnId> = groups.iter().map(|g| g.0).collect();
-                let lowered = substituted(&predicate, &groups);
-                if reads_only(&predicate, &grouped) && !may_fail(&lowered, columns) {
+                let lowered = definitions.substituted(&predicate);
+                let read = predicate.columns_read();
+                let is_of_groups = !read.is_empty() && read.iter().all(|id| definitions.of(*id).is_some());
+                if is_of_groups && !may_fail(&lowered, columns) {
                     below.push(lowered);
                 } else {
                     above.push(predicate);
@@ -122,14 +125,26 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
     }
 }
 
-/// A predicate with columns replaced by what they are computed from.
-pub fn substituted(predicate: &Expr, definitions: &[(ColumnId, Expr)]) -> Expr {
-    let mut out = predicate.clone();
-    // From the last to the first: a definition may read those before it.
-    for (id, e) in definitions.iter().rev() {
-        out.replace_columns(&|c| (c == *id).then(|| e.clone()));
+/// What columns are computed from. A definition may read columns defined before it.
+pub struct Definitions<'a>(HashMap<ColumnId, &'a Expr>);
+
+impl<'a> Definitions<'a> {
+    /// Of these columns.
+    pub fn new(definitions: &'a [(ColumnId, Expr)]) -> Definitions<'a> {
+        Definitions(definitions.iter().map(|(id, e)| (*id, e)).collect())
     }
-    out
+
+    /// The definition of a column.
+    fn of(&self, id: ColumnId) -> Option<&'a Expr> {
+        self.0.get(&id).copied()
+    }
+
+    /// An expression with columns replaced by what they are computed from.
+    pub fn substituted(&self, e: &Expr) -> Expr {
+        let mut out = e.clone();
+        out.replace_columns(&|id| self.of(id).map(|definition| self.substituted(definition)));
+        out
+    }
 }
 
 fn push_map(
@@ -139,19 +154,13 @@ fn push_map(
     columns: &Columns,
 ) -> Operator {
     let over_scan = matches!(input, Operator::Scan { .. });
-    let made: Vec<ColumnId> = expressions.iter().map(|e| e.0).collect();
     let (mut below, mut above) = (Vec::new(), Vec::new());
+    let definitions = Definitions::new(&expressions);
     for predicate in predicates {
-        let read: Vec<ColumnId> = predicate
-            .columns_read()
-            .into_iter()
-            .filter(|c| made.contains(c))
-            .collect();
-        let renamed = expressions
-            .iter()
-            .filter(|(id, _)| read.contains(id))
-            .all(|(_, e)| matches!(e.kind, ExprKind::Column(_) | ExprKind::Constant(_)));
-        let lowered = substituted(&predicate, &expressions);
+        let read = predicate.columns_read();
+        let read: Vec<&Expr> = read.into_iter().filter_map(|id| definitions.of(id)).collect();
+        let renamed = (read.iter()).all(|e| matches!(e.kind, ExprKind::Column(_) | ExprKind::Constant(_)));
+        let lowered = definitions.substituted(&predicate);
         // Over a scan nothing is gained by computing a value twice.
         let worth = renamed || !over_scan;
         if read.is_empty() || worth && !may_fail(&lowered, columns) {
@@ -184,7 +193,8 @@ fn push_union(
                 .zip(&from)
                 .map(|(m, f)| (*m, Expr::column(*f, columns)))
                 .collect();
-            let own = below.iter().map(|p| substituted(p, &names)).collect();
+            let names = Definitions::new(&names);
+            let own = below.iter().map(|p| names.substituted(p)).collect();
             (push(input, own, columns), from)
         })
         .collect();

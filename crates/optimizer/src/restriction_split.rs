@@ -9,6 +9,7 @@
 use crate::can_fail::may_fail;
 use crate::pushdown::{place, take};
 use crate::simplify::is_bool;
+use frazil_plan::each_once::each_once;
 use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::verify::comparable;
 use frazil_plan::{
@@ -364,10 +365,8 @@ fn domain(e: &Expr, column: ColumnId) -> Option<Domain> {
     match &e.kind {
         ExprKind::And(list) => list.iter().filter_map(|e| domain(e, column)).reduce(intersection),
         ExprKind::Or(list) => {
-            let mut all = list.iter().map(|e| domain(e, column));
-            let first = all.next()??;
-            let hull = all.try_fold(first, |a, b| union(a, b?))?;
-            match hull {
+            let all: Option<Vec<Domain>> = list.iter().map(|e| domain(e, column)).collect();
+            match union(all?)? {
                 Domain::Range(None, None) => None,
                 some => Some(some),
             }
@@ -398,9 +397,29 @@ fn intersection(a: Domain, b: Domain) -> Domain {
     }
 }
 
-fn union(a: Domain, b: Domain) -> Option<Domain> {
-    let hull = |d: &Domain| match d {
-        Domain::Range(l, h) => Some((*l, *h)),
+/// Values that any of some domains has, or a range around them; `None` where there is none.
+fn union(domains: Vec<Domain>) -> Option<Domain> {
+    if domains.iter().all(|d| matches!(d, Domain::List(_))) {
+        let lists = domains.into_iter().filter_map(|d| match d {
+            Domain::List(list) => Some(list),
+            Domain::Range(..) => None,
+        });
+        return Some(Domain::List(each_once(lists.flatten().collect())));
+    }
+    let mut ranges = domains.iter().map(range_around);
+    let first = ranges.next()??;
+    let (low, high) = ranges.try_fold(first, |(low, high), next| {
+        let (l, h) = next?;
+        let low = low.zip(l).map(|(a, b)| a.min(b));
+        Some((low, high.zip(h).map(|(a, b)| a.max(b))))
+    })?;
+    Some(Domain::Range(low, high))
+}
+
+/// The least and the greatest value, where there are such; `None` for what has no order of integers.
+fn range_around(domain: &Domain) -> Option<(Option<i128>, Option<i128>)> {
+    match domain {
+        Domain::Range(low, high) => Some((*low, *high)),
         Domain::List(list) => {
             let int = |v: &Value| match v {
                 Value::Int(v) => Some(*v),
@@ -409,15 +428,5 @@ fn union(a: Domain, b: Domain) -> Option<Domain> {
             let values: Vec<i128> = list.iter().map(int).collect::<Option<_>>()?;
             Some((values.iter().min().copied(), values.iter().max().copied()))
         }
-    };
-    if let (Domain::List(a), Domain::List(b)) = (&a, &b) {
-        let mut all = a.clone();
-        all.extend(b.iter().filter(|v| !a.contains(v)).cloned());
-        return Some(Domain::List(all));
     }
-    let ((l, h), (m, i)) = (hull(&a)?, hull(&b)?);
-    Some(Domain::Range(
-        l.zip(m).map(|(a, b)| a.min(b)),
-        h.zip(i).map(|(a, b)| a.max(b)),
-    ))
 }

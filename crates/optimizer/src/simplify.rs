@@ -4,8 +4,10 @@
 
 use crate::can_fail::may_fail;
 use crate::fold::{self, fold};
-use frazil_plan::{Columns, Expr, ExprKind, Operator, Plan};
+use frazil_plan::each_once::{Places, each_once};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
 use frazil_types::{CompareOp, LogicalType, Value, decimal};
+use std::collections::{BTreeMap, HashMap};
 
 /// Simplifies every expression of a plan.
 pub fn plan(plan: &mut Plan) {
@@ -53,39 +55,66 @@ fn operator(op: &mut Operator, columns: &Columns) {
 
 /// Simplifies one expression, its parts first.
 pub fn expression(e: &mut Expr, columns: &Columns) {
-    while let Some(body) = without_let(e) {
-        *e = body;
+    Pass {
+        columns,
+        values: HashMap::new(),
     }
-    for child in e.children_mut() {
-        expression(child, columns);
-    }
-    fold(e);
-    match &mut e.kind {
-        ExprKind::Not(inner) => {
-            if let Some(kind) = negation(inner, columns) {
-                e.kind = kind;
-                // The negated parts of a conjunction may now fold themselves.
-                e.children_mut().into_iter().for_each(|c| expression(c, columns));
-                expression_node(e, columns);
+    .expression(e);
+}
+
+/// A walk over an expression.
+struct Pass<'a> {
+    columns: &'a Columns,
+    /// What stands in for the columns of Lets that are left out: their values are as cheap to read.
+    values: HashMap<ColumnId, Expr>,
+}
+
+impl Pass<'_> {
+    fn expression(&mut self, e: &mut Expr) {
+        loop {
+            match &mut e.kind {
+                ExprKind::Column(id) => {
+                    if let Some(value) = self.values.get(id) {
+                        *e = value.clone();
+                    }
+                    return;
+                }
+                ExprKind::Let { column, value, body } => {
+                    self.expression(value);
+                    if !is_simple(value) {
+                        return self.expression(body);
+                    }
+                    let body = take_box(body);
+                    self.values.insert(*column, *take_box(value));
+                    *e = *body;
+                }
+                _ => break,
             }
         }
-        _ => expression_node(e, columns),
+        for child in e.children_mut() {
+            self.expression(child);
+        }
+        fold(e);
+        match &mut e.kind {
+            ExprKind::Not(inner) => {
+                if let Some(kind) = negation(inner, self.columns) {
+                    e.kind = kind;
+                    // The negated parts of a conjunction may now fold themselves.
+                    e.children_mut().into_iter().for_each(|c| self.expression(c));
+                    expression_node(e, self.columns);
+                }
+            }
+            _ => expression_node(e, self.columns),
+        }
     }
 }
 
-/// The body of a Let whose value is as cheap to read as its column, with the value in the column's place.
-fn without_let(e: &mut Expr) -> Option<Expr> {
-    let ExprKind::Let { column, value, body } = &mut e.kind else {
-        return None;
-    };
-    if !matches!(
-        value.kind,
+/// Whether an expression is as cheap to read as a column.
+fn is_simple(e: &Expr) -> bool {
+    matches!(
+        e.kind,
         ExprKind::Column(_) | ExprKind::Constant(_) | ExprKind::Parameter(_)
-    ) {
-        return None;
-    }
-    body.replace_columns(&|id| (id == *column).then(|| (**value).clone()));
-    Some(std::mem::replace(&mut **body, truth(true)))
+    )
 }
 
 fn expression_node(e: &mut Expr, columns: &Columns) {
@@ -179,11 +208,11 @@ fn conjunction(e: &mut Expr) {
             *e = truth(false);
             return;
         }
-        if !is_bool(&part, true) && !parts.contains(&part) {
+        if !is_bool(&part, true) {
             parts.push(part);
         }
     }
-    if let Some(all) = Expr::conjunction(parts) {
+    if let Some(all) = Expr::conjunction(each_once(parts)) {
         *e = all;
     }
 }
@@ -215,11 +244,11 @@ fn disjunction(e: &mut Expr, columns: &Columns) {
             *e = truth(true);
             return;
         }
-        if !is_bool(&part, false) && !parts.contains(&part) {
+        if !is_bool(&part, false) {
             parts.push(part);
         }
     }
-    let mut branches: Vec<Vec<Expr>> = gather_equalities(parts)
+    let mut branches: Vec<Vec<Expr>> = gather_equalities(each_once(parts))
         .into_iter()
         .map(Expr::into_conjuncts)
         .collect();
@@ -255,54 +284,62 @@ fn disjunction(e: &mut Expr, columns: &Columns) {
 
 /// `x = 1 or x in (2, 3)` becomes `x in (1, 2, 3)`.
 fn gather_equalities(parts: Vec<Expr>) -> Vec<Expr> {
-    let mut out: Vec<Expr> = Vec::new();
+    let mut out: Vec<Expr> = Vec::with_capacity(parts.len());
+    let mut places = Places::default();
+    // Constants that the value tested at a place of `out` is compared with besides.
+    let mut more: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     for part in parts {
-        let Some((value, list)) = equal_to_constants(&part) else {
-            out.push(part);
-            continue;
-        };
-        let same = out
-            .iter_mut()
-            .find(|e| equal_to_constants(e).is_some_and(|(v, _)| v == value));
-        match same {
-            Some(earlier) => {
-                let (value, mut all) = match equal_to_constants(earlier) {
-                    Some((value, all)) => (value.clone(), all),
-                    None => continue,
-                };
-                for v in list {
-                    if !all.contains(&v) {
-                        all.push(v);
-                    }
-                }
-                let nullable = value.nullable;
-                let value = Box::new(value);
-                let kind = ExprKind::InList {
-                    value,
-                    list: all,
-                    negated: false,
-                };
-                *earlier = Expr::boolean(kind, nullable);
-            }
+        let next = out.len();
+        let earlier = equal_to_constants(&part).and_then(|(value, list)| {
+            let is_tested = |at: usize| equal_to_constants(&out[at]).is_some_and(|(v, _)| v == value);
+            Some((places.find_or_add(value, next, is_tested)?, list))
+        });
+        match earlier {
+            Some((at, list)) => more.entry(at).or_default().extend_from_slice(list),
             None => out.push(part),
         }
+    }
+    for (at, list) in more {
+        out[at] = with_constants(&out[at], list);
     }
     out
 }
 
 /// `x = constant` and `x in (constants)` as x and the constants.
-fn equal_to_constants(e: &Expr) -> Option<(&Expr, Vec<Value>)> {
+fn equal_to_constants(e: &Expr) -> Option<(&Expr, &[Value])> {
     match &e.kind {
         ExprKind::Compare(CompareOp::Eq, l, r) => match &r.kind {
-            ExprKind::Constant(v) if !v.is_null() => Some((l, vec![v.clone()])),
+            ExprKind::Constant(v) if !v.is_null() => Some((l, std::slice::from_ref(v))),
             _ => None,
         },
         ExprKind::InList {
             value,
             list,
             negated: false,
-        } => Some((value, list.clone())),
+        } => Some((value, list)),
         _ => None,
+    }
+}
+
+/// A test for equality with constants, or with one of more.
+fn with_constants(e: &Expr, more: Vec<Value>) -> Expr {
+    let Some((value, list)) = equal_to_constants(e) else {
+        return e.clone();
+    };
+    let kind = ExprKind::InList {
+        value: Box::new(value.clone()),
+        list: each_once([list, &more].concat()),
+        negated: false,
+    };
+    Expr::boolean(kind, value.nullable)
+}
+
+/// Whether an expression reads a column. Of a chain, whose first part is the chain before, the last part is asked first.
+fn reads_columns(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Column(_) => true,
+        ExprKind::Subquery(_) => !e.columns_read().is_empty(),
+        _ => e.children().into_iter().rev().any(reads_columns),
     }
 }
 
@@ -311,7 +348,7 @@ fn comparison(e: &mut Expr) {
     let ExprKind::Compare(op, l, r) = &mut e.kind else {
         return;
     };
-    if l.columns_read().is_empty() && !r.columns_read().is_empty() {
+    if reads_columns(r) && !reads_columns(l) {
         std::mem::swap(l, r);
         *op = op.flip();
     }

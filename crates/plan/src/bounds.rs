@@ -30,13 +30,14 @@ pub fn expected(e: &Expr, columns: &Columns) -> Option<Bounds> {
 /// A part of an expression of whose values something is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'e> {
-    /// A part that is not a column, or the expression itself.
+    /// A part, or the expression itself.
     Expression(&'e Expr),
     /// The column that a [`ExprKind::Let`] makes.
     Let(ColumnId),
 }
 
-/// What is known of an expression's value. `visit` hears of each part but columns, parts first.
+/// What is known of an expression's value. `visit` hears of each part once, parts first: right before a whole of the
+/// last of its parts.
 pub fn each_part<'e>(
     e: &'e Expr,
     columns: &Columns,
@@ -73,7 +74,7 @@ impl<'w, 'e> Walk<'w, 'e> {
         let known = match &e.kind {
             ExprKind::Column(id) => {
                 let made = self.made.get(id).copied();
-                return made.unwrap_or_else(|| (self.of_column)(*id));
+                made.unwrap_or_else(|| (self.of_column)(*id))
             }
             ExprKind::Let { column, value, body } => {
                 let value = self.of(value);

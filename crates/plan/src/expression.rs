@@ -3,12 +3,12 @@
 
 use crate::subquery::Subquery;
 use crate::vector_function::VectorFunctionRef;
-use crate::{ColumnId, SubqueryId};
+use crate::{ColumnId, SubqueryId, work};
 use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
 use std::collections::HashSet;
 
 /// An expression with its type. Two expressions are equal that compute the same, wherever they were written.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Expr {
     /// What it computes.
     pub kind: ExprKind,
@@ -20,8 +20,19 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Clone for Expr {
+    fn clone(&self) -> Expr {
+        work::visit(1);
+        Expr {
+            kind: self.kind.clone(),
+            ..*self
+        }
+    }
+}
+
 impl PartialEq for Expr {
     fn eq(&self, other: &Expr) -> bool {
+        work::visit(1);
         self.ty == other.ty && self.nullable == other.nullable && self.kind == other.kind
     }
 }
@@ -215,6 +226,22 @@ pub enum ScalarFunction {
     Single,
 }
 
+impl ScalarFunction {
+    /// Whether it can raise an error, whatever its arguments.
+    pub fn can_fail(self) -> bool {
+        !matches!(
+            self,
+            ScalarFunction::Length
+                | ScalarFunction::Lower
+                | ScalarFunction::Upper
+                | ScalarFunction::Trim
+                | ScalarFunction::TrimStart
+                | ScalarFunction::TrimEnd
+                | ScalarFunction::Position
+        )
+    }
+}
+
 /// Columns in order of first use, each once. Few are looked up in the list, many in a set.
 #[derive(Default)]
 struct OnceEach {
@@ -301,7 +328,7 @@ impl Expr {
     /// Its direct parts.
     pub fn children(&self) -> Vec<&Expr> {
         use ExprKind::*;
-        match &self.kind {
+        let children: Vec<&Expr> = match &self.kind {
             Column(_) | Constant(_) | Parameter(_) | ScalarSubquery(_) => vec![],
             Compare(_, l, r)
             | Arithmetic(_, l, r)
@@ -318,13 +345,15 @@ impl Expr {
                 .flat_map(|(c, r)| [c, r])
                 .chain(otherwise.as_deref())
                 .collect(),
-        }
+        };
+        work::visit(1 + children.len());
+        children
     }
 
     /// Its direct parts, to be changed.
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         use ExprKind::*;
-        match &mut self.kind {
+        let children: Vec<&mut Expr> = match &mut self.kind {
             Column(_) | Constant(_) | Parameter(_) | ScalarSubquery(_) => vec![],
             Compare(_, l, r)
             | Arithmetic(_, l, r)
@@ -341,7 +370,9 @@ impl Expr {
                 .flat_map(|(c, r)| [c, r])
                 .chain(otherwise.as_deref_mut())
                 .collect(),
-        }
+        };
+        work::visit(1 + children.len());
+        children
     }
 
     /// Calls `visit` on it and all its parts, parents first.
@@ -398,16 +429,7 @@ impl Expr {
                 | ExprKind::Cast(_)
                 | ExprKind::AddInterval(..) => true,
                 ExprKind::VectorFunction(..) | ExprKind::Subquery(_) => true,
-                ExprKind::Function(f, _) => !matches!(
-                    f,
-                    ScalarFunction::Length
-                        | ScalarFunction::Lower
-                        | ScalarFunction::Upper
-                        | ScalarFunction::Trim
-                        | ScalarFunction::TrimStart
-                        | ScalarFunction::TrimEnd
-                        | ScalarFunction::Position
-                ),
+                ExprKind::Function(f, _) => f.can_fail(),
                 _ => false,
             };
         });

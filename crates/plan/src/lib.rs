@@ -11,6 +11,7 @@ pub mod bounds;
 pub mod column;
 pub mod display;
 mod display_expression;
+pub mod each_once;
 pub mod expression;
 pub mod nullability;
 pub mod operator;
@@ -22,6 +23,7 @@ pub mod subquery;
 mod value_bounds;
 pub mod vector_function;
 pub mod verify;
+pub mod work;
 
 pub use aggregate::{AggregateCall, AggregateFunction};
 pub use assumptions::{Assumption, Grid};

@@ -4,7 +4,7 @@
 
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
-use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use cranelift_codegen::ir::{self, Block, BlockArg, InstBuilder, types};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::{CompareOp, Result};
 
@@ -72,7 +72,7 @@ impl Translator<'_, '_> {
         if parts.iter().all(is_cheap) {
             return self.eager(parts, true);
         }
-        self.truth_by_branches(e)
+        self.one_by_one(e, parts, true)
     }
 
     /// OR as a value.
@@ -80,7 +80,7 @@ impl Translator<'_, '_> {
         if parts.iter().all(is_cheap) {
             return self.eager(parts, false);
         }
-        self.truth_by_branches(e)
+        self.one_by_one(e, parts, false)
     }
 
     /// Folds the parts: `neutral` is true for AND, false for OR.
@@ -126,51 +126,54 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// A predicate's value by two branches: is it true? if not, is it false? The second question is
-    /// asked only where NULL is possible.
-    fn truth_by_branches(&mut self, e: &Expr) -> Result<SqlValue> {
+    /// AND (`neutral` is true) or OR as a value, part by part until one decides. Each part is translated once: what it
+    /// holds may be such a value again.
+    fn one_by_one(&mut self, e: &Expr, parts: &[Expr], neutral: bool) -> Result<SqlValue> {
         let nullable = self.may_be_null(e);
         let merge = self.block(&[types::I8, types::I8]);
-        let (yes, other) = (self.b.create_block(), self.b.create_block());
         let mark = self.scope.mark();
-        self.branch_on(e, true, yes, other)?;
-        self.scope.back_to(mark);
-        self.enter(yes);
-        let one = self.byte(true);
-        self.jump(merge, &[one, one]);
-        self.enter(other);
-        if nullable {
-            let (no, unknown) = (self.b.create_block(), self.b.create_block());
-            self.branch_on(e, false, no, unknown)?;
-            self.scope.back_to(mark);
-            self.enter(unknown);
-            let zero = self.byte(false);
-            self.jump(merge, &[zero, zero]);
-            self.enter(no);
+        let (other, neutral_value, one) = (self.byte(!neutral), self.byte(neutral), self.byte(true));
+        // Whether no part so far was NULL.
+        let mut known = None;
+        for part in parts {
+            let v = self.expression(part)?;
+            let mut decides = if neutral { self.not(v.value) } else { v.value };
+            if let Some(valid) = v.valid {
+                decides = self.b.ins().band(decides, valid);
+            }
+            known = self.both(known, v.valid);
+            let next = self.b.create_block();
+            let decided: [BlockArg; 2] = [other.into(), one.into()];
+            self.b.ins().brif(decides, merge, &decided, next, &[]);
+            self.b.switch_to_block(next);
         }
-        let (zero, one) = (self.byte(false), self.byte(true));
-        self.jump(merge, &[zero, one]);
+        self.jump(merge, &[neutral_value, known.unwrap_or(one)]);
+        // Only what was loaded before the first part is there for sure.
+        self.scope.back_to(mark);
         let values = self.enter(merge);
         Ok(SqlValue::truth(values[0]).with_valid(nullable.then_some(values[1])))
     }
 
     /// Whether an expression's value may be NULL where it is computed.
-    pub fn may_be_null(&self, e: &Expr) -> bool {
-        let mut null = false;
-        e.walk(&mut |part| {
-            null |= match &part.kind {
-                ExprKind::Column(id) => self.unit.layouts.nullable(*id),
-                ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => true,
-                ExprKind::Case { otherwise, .. } => otherwise.is_none(),
-                _ => part.nullable,
-            }
-        });
-        null
+    pub fn may_be_null(&mut self, e: &Expr) -> bool {
+        let place = std::ptr::from_ref(e);
+        if let Some(&known) = self.nullable.get(&place) {
+            return known;
+        }
+        let own = match &e.kind {
+            ExprKind::Column(id) => self.unit.layouts.nullable(*id),
+            ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => true,
+            ExprKind::Case { otherwise, .. } => otherwise.is_none(),
+            _ => e.nullable,
+        };
+        let nullable = own || e.children().into_iter().any(|part| self.may_be_null(part));
+        self.nullable.insert(place, nullable);
+        nullable
     }
 }
 
 /// Whether computing it costs less than a mispredicted branch, and cannot fail.
-fn is_cheap(e: &Expr) -> bool {
+pub(super) fn is_cheap(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Column(_)
         | ExprKind::Constant(_)

@@ -41,6 +41,7 @@ impl Translator<'_, '_> {
         self.known = known;
         let value = self.placed(e, |t| t.expression_here(e));
         self.known.clear();
+        self.nullable.clear();
         value
     }
 

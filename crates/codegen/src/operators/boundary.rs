@@ -13,6 +13,14 @@ use cranelift_frontend::Variable;
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, NativeType, Result, STAGE_ROWS};
+use std::collections::HashMap;
+
+/// A row of the output vector that is being filled.
+pub(crate) struct OutputRow {
+    number: ir::Value,
+    /// The address of the row's value, without the offset of a slot, by the bytes of a value.
+    starts: HashMap<usize, ir::Value>,
+}
 
 impl Translator<'_, '_> {
     /// Puts the row into the stage vector in front of operator `at`.
@@ -53,19 +61,52 @@ impl Translator<'_, '_> {
             let hash = self.hash_keys(&keys)?;
             contents.push((SlotContent::ProbeHash, SqlValue::certain(hash, NativeType::I64)));
         }
-        self.append_row(contents, done)
+        let mut row = self.begin_output_row()?;
+        for (content, value) in contents {
+            self.put(content, &mut row, value);
+        }
+        self.end_output_row(row, done)
     }
 
-    /// Appends a row to the output vector and hands the vector on when it is full.
-    pub fn append_row(&mut self, contents: Vec<(SlotContent, SqlValue)>, done: Block) -> Result<()> {
+    /// The next row of the output vector.
+    pub fn begin_output_row(&mut self) -> Result<OutputRow> {
         let count = self.count_variable()?;
-        let row = self.b.use_var(count);
-        for (content, value) in contents {
-            let slot = self.memory.slot(content, value.native, value.valid.is_some());
-            self.work.output.slots.push(slot);
-            self.set_slot(slot, row, value);
+        Ok(OutputRow {
+            number: self.b.use_var(count),
+            starts: HashMap::new(),
+        })
+    }
+
+    /// Puts a value into a row of the output vector.
+    pub fn put(&mut self, content: SlotContent, row: &mut OutputRow, value: SqlValue) {
+        let slot = self.memory.slot(content, value.native, value.valid.is_some());
+        self.work.output.slots.push(slot);
+        let start = self.start_of(row, slot.native.size());
+        self.store(value.value, start, slot.values as i32);
+        if let Some(at) = slot.validity {
+            let valid = match value.valid {
+                Some(valid) => valid,
+                None => self.byte(true),
+            };
+            let start = self.start_of(row, 1);
+            self.store(valid, start, at as i32);
         }
-        let following = self.b.ins().iadd_imm_s(row, 1);
+    }
+
+    fn start_of(&mut self, row: &mut OutputRow, size: usize) -> ir::Value {
+        if let Some(&start) = row.starts.get(&size) {
+            return start;
+        }
+        let memory = self.stage_memory();
+        let start = self.element(memory, row.number, size);
+        row.starts.insert(size, start);
+        start
+    }
+
+    /// Counts a row of the output vector, and hands the vector on when it is full.
+    pub fn end_output_row(&mut self, row: OutputRow, done: Block) -> Result<()> {
+        let count = self.count_variable()?;
+        let following = self.b.ins().iadd_imm_s(row.number, 1);
         self.b.def_var(count, following);
         let full = self
             .b

@@ -15,13 +15,17 @@ impl Translator<'_, '_> {
             Sink::Delete { row_id, .. } => vec![*row_id],
             _ => return Err(Error::internal("a sink that takes no vectors")),
         };
-        let mut contents = Vec::with_capacity(columns.len());
+        let mut row = self.begin_output_row()?;
         for column in columns {
+            if let Some(e) = self.work.deferred.remove(&column) {
+                let value = self.expression(e)?;
+                self.define(column, value);
+            }
             let value = self.column(column)?;
             let value = self.coerce(value, self.unit.plan.columns[column].native());
-            contents.push((SlotContent::Column(column), value));
+            self.put(SlotContent::Column(column), &mut row, value);
         }
-        self.append_row(contents, done)
+        self.end_output_row(row, done)
     }
 
     /// The object a vector sink appends to.

@@ -142,6 +142,7 @@ pub fn run_over(
         text: std::env::var_os("FRAZIL_CLIF").is_some(),
         isa: None,
         pax_code: ground.pax_code,
+        ..CompileOptions::default()
     };
     let hot_layout = |_| Some(ground.table.as_ref()?.hot_layout()?.0);
     let code = Arc::new(compile(&plan, &options, &hot_layout)?);

@@ -57,10 +57,10 @@ impl<'a> Binder<'a> {
     ) -> Result<(Operator, ColumnId)> {
         let mut columns = Vec::new();
         let mut read = Vec::new();
-        for (position, column) in entry.schema.columns.into_iter().enumerate() {
-            let id = self.columns.add(column.name.clone(), column.ty, column.nullable);
+        for (position, column) in entry.schema.columns.iter().enumerate() {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
             read.push((id, position));
-            columns.push(OutputColumn::new(column.name, id));
+            columns.push(OutputColumn::new(column.name.as_str(), id));
         }
         let row_id = self.columns.add("row id", LogicalType::BigInt, false);
         let op = Operator::Scan {

@@ -4,6 +4,7 @@
 use super::walk::every_operator;
 use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
+use frazil_functions::Typing;
 use frazil_plan::{Columns, Expr, Operator, Plan, SharedId};
 use frazil_types::{Error, Result};
 
@@ -26,17 +27,13 @@ pub(crate) fn finished(
     };
     plan.parameters.extend(hidden.iter().map(|h| h.ty()));
     place_shared(&mut plan, binder.shared)?;
-    let mut result = Ok(());
-    for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
-        every_operator(op, &mut |op| {
-            for e in op.expressions_mut() {
-                if result.is_ok() {
-                    result = binder.typing.number_parameters(e);
-                }
-            }
-        });
+    if !plan.parameters.is_empty() {
+        for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
+            every_operator(op, &mut |op| {
+                (op.expressions_mut().into_iter()).for_each(|e| Typing::number_parameters(e, &parameters));
+            });
+        }
     }
-    result?;
     Ok(Bound {
         statement: statement(plan),
         parameters,

@@ -1,25 +1,15 @@
 //! Names → columns: those of the query, then of the queries around it.
 
-use super::scope::Item;
+use super::scope::{Found, Item};
 use super::{Binder, OutputColumn, error, fold};
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::Ident;
 
-/// What a name means among some columns.
-enum Found {
-    None,
-    One(ColumnId),
-    Several,
-}
-
-fn find<'c>(columns: impl Iterator<Item = &'c OutputColumn>, name: &str) -> Found {
-    let mut matching = columns.filter(|c| c.name == name);
-    match (matching.next(), matching.next()) {
-        (None, _) => Found::None,
-        (Some(one), None) => Found::One(one.id),
-        _ => Found::Several,
-    }
+/// What a name alone means among the columns of some relations.
+fn find(items: &[Item], name: &str) -> Found {
+    let found = items.iter().filter(|i| i.is_unqualified).map(|i| i.find(name));
+    found.fold(Found::None, Found::and)
 }
 
 /// Columns that are found by their names alone.
@@ -58,7 +48,7 @@ impl Binder<'_> {
 
     /// The column of this query's FROM that a name alone means, if there is exactly one.
     pub(super) fn input_column(&mut self, name: &str) -> Option<ColumnId> {
-        match find(unqualified(&self.level().items), name) {
+        match find(&self.level().items, name) {
             Found::One(id) => Some(id),
             Found::None | Found::Several => None,
         }
@@ -67,7 +57,7 @@ impl Binder<'_> {
     fn unqualified_column(&self, ident: &Ident, span: Span) -> Result<ColumnId> {
         let name = fold(ident);
         for level in self.levels.iter().rev() {
-            match find(unqualified(&level.items), &name) {
+            match find(&level.items, &name) {
                 Found::One(id) => return Ok(id),
                 Found::Several => return Err(ambiguous(&name, span)),
                 Found::None => {}
@@ -95,7 +85,7 @@ impl Binder<'_> {
             return Err(self.missing_relation(table, span));
         };
         let name = fold(ident);
-        match find(item.columns.iter(), &name) {
+        match item.find(&name) {
             Found::One(id) => Ok(id),
             Found::Several => Err(ambiguous(&name, span)),
             Found::None => {

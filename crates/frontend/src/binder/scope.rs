@@ -3,6 +3,8 @@
 use super::{Binder, OutputColumn};
 use frazil_plan::{AggregateCall, ColumnId};
 use frazil_types::{Result, Span, SqlState};
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One query in the nest.
@@ -65,7 +67,30 @@ pub(super) struct Item {
     pub is_unqualified: bool,
     /// A column that is never NULL in its rows, if the statement counts them.
     pub marker: Option<ColumnId>,
+    /// What the names of many columns mean, once one was asked for.
+    by_name: Rc<OnceCell<HashMap<String, Found>>>,
 }
+
+/// What a name means among some columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    None,
+    One(ColumnId),
+    Several,
+}
+
+impl Found {
+    /// What a name means among more columns.
+    pub fn and(self, more: Found) -> Found {
+        match (self, more) {
+            (Found::None, found) | (found, Found::None) => found,
+            _ => Found::Several,
+        }
+    }
+}
+
+/// Names of up to so many columns are compared one by one.
+const FEW_COLUMNS: usize = 24;
 
 impl Item {
     /// A relation with a name.
@@ -75,7 +100,25 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
+            by_name: Rc::default(),
         }
+    }
+
+    /// What a name means among its columns.
+    pub fn find(&self, name: &str) -> Found {
+        if self.columns.len() <= FEW_COLUMNS {
+            let named = self.columns.iter().filter(|c| c.name == name);
+            return named.map(|c| Found::One(c.id)).fold(Found::None, Found::and);
+        }
+        let by_name = self.by_name.get_or_init(|| {
+            let mut found: HashMap<String, Found> = HashMap::new();
+            for column in self.columns.iter() {
+                let known = found.entry(column.name.clone()).or_insert(Found::None);
+                *known = known.and(Found::One(column.id));
+            }
+            found
+        });
+        by_name.get(name).copied().unwrap_or(Found::None)
     }
 
     /// Columns without a relation's name.
@@ -85,6 +128,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
+            by_name: Rc::default(),
         }
     }
 }

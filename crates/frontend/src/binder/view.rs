@@ -168,7 +168,7 @@ impl<'a> Binder<'a> {
         let mut columns = Vec::with_capacity(names.len());
         let mut read = Vec::with_capacity(names.len());
         for (position, (name, column)) in names.into_iter().zip(&schema.columns).enumerate() {
-            let id = self.columns.add(name.clone(), column.ty, column.nullable);
+            let id = self.columns.add(name.as_str(), column.ty, column.nullable);
             read.push((id, position));
             columns.push(OutputColumn::new(name, id));
         }

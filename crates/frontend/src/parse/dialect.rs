@@ -189,6 +189,10 @@ impl Dialect for FrazilDialect {
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         match &parser.peek_token_ref().token {
+            Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
+            Token::Word(w) if w.keyword == Keyword::NoKeyword && is_name(parser) => {
+                Some(parser.parse_identifier().map(Expr::Identifier))
+            }
             Token::Minus => Some(prefix(parser, UnaryOperator::Minus, SIGN)),
             Token::Plus => Some(prefix(parser, UnaryOperator::Plus, SIGN)),
             Token::Tilde => Some(prefix(parser, UnaryOperator::BitwiseNot, OTHER_OPERATOR)),
@@ -221,6 +225,32 @@ impl Dialect for FrazilDialect {
     fn is_table_factor_alias(&self, explicit: bool, kw: &Keyword, _: &mut Parser) -> bool {
         !super::keywords::is_reserved_keyword(*kw) && (explicit || !RESERVED_FOR_TABLE_ALIAS.contains(kw))
     }
+}
+
+/// Whether a word that is no keyword is a name by itself, or the first part of one. sqlparser tries every prefix of an
+/// expression as a type first, and writes an error for each that is none.
+fn is_name(parser: &Parser) -> bool {
+    matches!(
+        parser.peek_nth_token_ref(1).token,
+        Token::EOF
+            | Token::Comma
+            | Token::RParen
+            | Token::Period
+            | Token::Plus
+            | Token::Minus
+            | Token::Mul
+            | Token::Div
+            | Token::Mod
+            | Token::Eq
+            | Token::Neq
+            | Token::Lt
+            | Token::Gt
+            | Token::LtEq
+            | Token::GtEq
+            | Token::DoubleColon
+            | Token::StringConcat
+            | Token::Word(_)
+    )
 }
 
 fn prefix(parser: &mut Parser, op: UnaryOperator, precedence: u8) -> Result<Expr, ParserError> {

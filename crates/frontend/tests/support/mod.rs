@@ -51,7 +51,7 @@ impl Tables {
             .map(|(i, (name, schema, row_count))| TableEntry {
                 id: TableId(i as u32 + 1),
                 name: name.to_string(),
-                schema,
+                schema: schema.into(),
                 row_count,
             });
         Tables(entries.collect())
