@@ -159,7 +159,7 @@ impl Jit {
             context: module.make_context(),
             module,
             text: options.text.then(String::new),
-            options: *options,
+            options: options.clone(),
         })
     }
 

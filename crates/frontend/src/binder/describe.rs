@@ -9,7 +9,7 @@ use frazil_types::{LogicalType, Result, Value};
 pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
     let schema = match binder.catalog.relation(name) {
         Some(catalog_view::Relation::Table(table)) => table.schema,
-        Some(catalog_view::Relation::View(view)) => (*view.schema).clone(),
+        Some(catalog_view::Relation::View(view)) => view.schema.clone(),
         None => return Err(missing_relation(binder.catalog, name)),
     };
     let text = |t: String| Value::Text(t);

@@ -119,7 +119,7 @@ impl<'a> Binder<'a> {
         let (id, schema) = match relation {
             catalog_view::Relation::Table(table) => (table.id, table.schema),
             catalog_view::Relation::View(view) => match self.names {
-                Names::Noted(_) => (TableId(0), (*view.schema).clone()),
+                Names::Noted(_) => (TableId(0), view.schema.clone()),
                 Names::Catalog | Names::View(_) => {
                     let mut relation = self.view(&view)?;
                     if let Some(names) = columns {
@@ -151,7 +151,7 @@ impl<'a> Binder<'a> {
             && !reads.iter().any(|r| r.name == name)
         {
             let (id, schema) = match &relation {
-                catalog_view::Relation::Table(table) => (self.catalog.catalog_id(table.id), &table.schema),
+                catalog_view::Relation::Table(table) => (self.catalog.catalog_id(table.id), &*table.schema),
                 catalog_view::Relation::View(view) => (Some(view.id), &*view.schema),
             };
             reads.push(Reading {
