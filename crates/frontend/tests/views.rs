@@ -50,7 +50,7 @@ fn table(id: u32, name: &str, columns: &[&str]) -> TableEntry {
     TableEntry {
         id: TableId(id),
         name: name.to_string(),
-        schema: Schema::new(columns.collect()),
+        schema: Schema::new(columns.collect()).into(),
         row_count: 10,
     }
 }
@@ -235,7 +235,7 @@ fn what_stands_in_a_view_has_no_place_in_the_query() {
             });
         }
     }
-    relations.tables[0].schema.columns[1].ty = LogicalType::Text;
+    Arc::make_mut(&mut relations.tables[0].schema).columns[1].ty = LogicalType::Text;
     let error = relations.bind("select 1 from w").unwrap_err();
     assert_eq!(error.state().0, "42883");
     assert_eq!((error.position(), error.span().is_some()), (None, false));
