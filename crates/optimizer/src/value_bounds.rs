@@ -160,7 +160,7 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::DependentJoin { .. } => None,
+            Operator::DependentJoin { .. } | Operator::Repeat { .. } => None,
             Operator::Aggregate { input, groups, .. } => match groups.is_empty() {
                 true => Some(1),
                 false => self.of(input),

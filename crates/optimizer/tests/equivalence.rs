@@ -138,7 +138,7 @@ impl Generator {
         let visible = op.visible();
         let input = Box::new(op);
         let integer = LogicalType::Integer;
-        match self.choices.below(7) {
+        match self.choices.below(8) {
             0 => {
                 let function = [AggregateFunction::Max, AggregateFunction::Count][self.choices.below(2)];
                 let call = AggregateCall {
@@ -200,11 +200,51 @@ impl Generator {
                 };
                 (op, id)
             }
+            4 => {
+                let other = self.scan();
+                self.except_all(*input, other)
+            }
             _ => {
                 let id = self.own_integer(&visible).columns_read()[0];
                 (*input, id)
             }
         }
+    }
+
+    /// A column of `left` EXCEPT ALL one of `right`.
+    fn except_all(&mut self, left: Operator, right: Operator) -> (Operator, ColumnId) {
+        let (integer, bigint) = (LogicalType::Integer, LogicalType::BigInt);
+        let mut inputs = Vec::new();
+        for (side, sign) in [(left, 1), (right, -1)] {
+            let from = self.own_integer(&side.visible()).columns_read()[0];
+            let sign = Expr::constant(Value::Int(sign), integer);
+            let id = self.columns.add("sign", integer, false);
+            let side = Operator::Map {
+                input: Box::new(side),
+                expressions: vec![(id, sign)],
+            };
+            inputs.push((side, vec![from, id]));
+        }
+        let mut add = |label: &str, ty| self.columns.add(label, ty, true);
+        let (both, signs) = (add("both", integer), add("signs", integer));
+        let (out, count) = (add("out", integer), add("count", bigint));
+        let column = |id| Expr::column(id, &self.columns);
+        let call = AggregateCall {
+            function: AggregateFunction::Sum,
+            argument: Some(column(signs)),
+            distinct: false,
+            filter: None,
+            ty: bigint,
+        };
+        let input = Box::new(Operator::Aggregate {
+            groups: vec![(out, column(both))],
+            aggregates: vec![(count, call)],
+            input: Box::new(Operator::UnionAll {
+                inputs,
+                columns: vec![both, signs],
+            }),
+        });
+        (Operator::Repeat { input, count }, out)
     }
 
     fn having(&mut self, op: Operator) -> Operator {
@@ -286,7 +326,7 @@ impl Generator {
         if self.nesting > 0 && self.choices.below(6) == 0 {
             return self.lateral(depth);
         }
-        match self.choices.below(9) {
+        match self.choices.below(10) {
             0 => {
                 let input = Box::new(self.tree(depth - 1));
                 let predicate = self.predicate(&input.visible(), 2);
@@ -310,8 +350,28 @@ impl Generator {
                 }
             }
             2 => self.aggregate(depth),
+            3 => self.repeated(depth),
             _ => self.join(depth),
         }
+    }
+
+    /// Rows twice where a predicate holds, elsewhere once, never, or as often as NULL says.
+    fn repeated(&mut self, depth: usize) -> Operator {
+        let input = Box::new(self.tree(depth - 1));
+        let predicate = self.predicate(&input.visible(), 0);
+        let bigint = LogicalType::BigInt;
+        let times = |n: i128| Expr::constant(Value::Int(n), bigint);
+        let otherwise = [Some(times(0)), Some(times(1)), None][self.choices.below(3)].clone();
+        let kind = ExprKind::Case {
+            branches: vec![(predicate, times(2))],
+            otherwise: otherwise.map(Box::new),
+        };
+        let count = self.columns.add("times", bigint, true);
+        let input = Box::new(Operator::Map {
+            input,
+            expressions: vec![(count, Expr::new(kind, bigint, true))],
+        });
+        Operator::Repeat { input, count }
     }
 
     /// CASE with a scalar subquery in its branch.

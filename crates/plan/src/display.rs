@@ -203,6 +203,7 @@ impl Printer<'_> {
                 limits(limit, offset, names)
             ),
             Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(limit, offset, names)),
+            Operator::Repeat { count, .. } => format!("Repeat {} times", names.name(*count)),
             Operator::UnionAll { inputs, columns } => {
                 let inputs: Vec<&[ColumnId]> = inputs.iter().map(|(_, c)| c.as_slice()).collect();
                 format!("Union all {}", union(&inputs, columns, names))
@@ -498,6 +499,7 @@ fn pipeline_operator(op: &PipelineOperator, names: &Names) -> String {
             let text = match_text(&keys, residual, *null_aware, names);
             format!("probe join {}, {}{text}", join.0, kind_name(*kind, names))
         }
+        PipelineOperator::Repeat { count } => format!("repeat {} times", names.name(*count)),
     }
 }
 

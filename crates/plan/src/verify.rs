@@ -174,6 +174,14 @@ impl Check<'_> {
                 self.row_counts(op)?;
                 self.tree(input)
             }
+            Operator::Repeat { input, count } => {
+                let visible = self.tree(input)?;
+                self.reads_column(*count, &visible, "a repetition")?;
+                match self.columns()[*count].ty {
+                    LogicalType::BigInt => Ok(visible),
+                    ty => Err(defect(format!("rows repeated by a column of type {ty}"))),
+                }
+            }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
             Operator::Shared { id, columns } => self.shared_read(*id, columns),
             Operator::Insert { input, columns, .. } => {

@@ -205,6 +205,13 @@ impl Unnesting<'_> {
             Operator::Sort { .. } | Operator::Limit { .. } | Operator::TopPerGroup { .. } => {
                 self.depend_limit(op, domain)
             }
+            Operator::Repeat { input, count } => {
+                let mut out = self.depend(*input, domain)?;
+                let input = Box::new(out.op);
+                let count = out.names.get(&count).copied().unwrap_or(count);
+                out.op = Operator::Repeat { input, count };
+                Ok(out)
+            }
             Operator::UnionAll { inputs, columns } => self.depend_union(inputs, columns, domain),
             Operator::Values { columns, rows } => self.depend_values(columns, rows, domain),
             other => Ok(self.crossed(other, domain)),

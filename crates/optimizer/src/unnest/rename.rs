@@ -76,6 +76,7 @@ fn rename(op: &mut Operator, names: &Names) {
             groups.iter_mut().for_each(put);
             keys.iter_mut().for_each(|k| put(&mut k.column));
         }
+        Operator::Repeat { count, .. } => put(count),
         Operator::UnionAll { inputs, columns } => {
             columns.iter_mut().for_each(put);
             inputs.iter_mut().flat_map(|i| &mut i.1).for_each(put);

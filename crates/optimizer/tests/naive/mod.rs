@@ -195,6 +195,12 @@ impl Run<'_> {
                 limit,
                 offset,
             } => self.first(self.rows(input, outer)?, groups, keys, (limit, offset), outer)?,
+            Operator::Repeat { input, count } => (self.rows(input, outer)?.into_iter())
+                .flat_map(|r| {
+                    let times = over(outer, &r)[count].unwrap_or(0);
+                    std::iter::repeat_n(r, usize::try_from(times).unwrap_or(0))
+                })
+                .collect(),
             other => panic!("not evaluated here: {other:?}"),
         })
     }
