@@ -235,6 +235,8 @@ impl Pass<'_> {
         for input in op.inputs() {
             self.tree(input);
         }
+        // Before unnesting, what subqueries read of the rows around them is known by now.
+        op.expressions().into_iter().for_each(|e| self.subqueries(e));
         match op {
             Operator::Scan {
                 table,
@@ -288,6 +290,14 @@ impl Pass<'_> {
                 self.expression(e);
             }),
         }
+    }
+
+    /// The trees of subqueries in an expression.
+    fn subqueries(&mut self, e: &Expr) {
+        if let ExprKind::Subquery(subquery) = &e.kind {
+            self.tree(&subquery.root);
+        }
+        e.children().into_iter().for_each(|c| self.subqueries(c));
     }
 
     /// What statistics say of a column holds for its values, of which none is outside its type.

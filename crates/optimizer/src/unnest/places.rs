@@ -15,10 +15,9 @@ impl Unnesting<'_> {
     pub(super) fn operator(&mut self, op: Operator) -> Result<Operator> {
         match op {
             Operator::Filter { input, predicate } => {
-                let (nested, plain): (Vec<_>, Vec<_>) =
-                    predicate.into_conjuncts().into_iter().partition(has_subquery);
-                let op = filtered(*input, plain);
-                nested.into_iter().try_fold(op, |op, e| self.conjunct(op, e))
+                let (first, rest) = self.in_order(predicate.into_conjuncts());
+                rest.into_iter()
+                    .try_fold(filtered(*input, first), |op, e| self.conjunct(op, e))
             }
             Operator::Map { input, expressions } => self.map(*input, expressions),
             Operator::Join { .. } => self.join_condition(normalized(op)),
@@ -52,6 +51,12 @@ impl Unnesting<'_> {
             }
             other => Ok(other),
         }
+    }
+
+    /// Conjuncts in the order in which they are asked: what holds no subquery and cannot fail, then the rest as written.
+    fn in_order(&self, conjuncts: Vec<Expr>) -> (Vec<Expr>, Vec<Expr>) {
+        let plain = |e: &Expr| !has_subquery(e) && !may_fail(e, self.columns);
+        conjuncts.into_iter().partition(plain)
     }
 
     fn map(&mut self, input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Result<Operator> {
@@ -197,17 +202,26 @@ impl Unnesting<'_> {
             true => of_not_in.extend(equal),
             false => all.extend(equal),
         }
-        let (nested, mut plain): (Vec<_>, Vec<_>) = all.into_iter().partition(has_subquery);
+        let (mut plain, rest) = self.in_order(all);
         let (mut build, mut probe) = (*build, *probe);
         if kind == JoinKind::Inner {
             let op = join(kind, build, probe, plain);
-            return nested.into_iter().try_fold(op, |op, e| self.conjunct(op, e));
+            return rest.into_iter().try_fold(op, |op, e| self.conjunct(op, e));
         }
         if kind == JoinKind::FullOuter {
-            plain.extend(nested);
+            plain.extend(rest);
             return self.full_join(build, probe, plain);
         }
-        for e in nested {
+        for e in rest {
+            if !has_subquery(&e) {
+                plain.push(e);
+                continue;
+            }
+            if !plain.is_empty() && self.subquery_may_fail(&e) {
+                // It is asked for pairs of rows that satisfy the conditions before it.
+                self.pairs(&mut build, &mut probe, e, &mut plain)?;
+                continue;
+            }
             let read: HashSet<ColumnId> = e.columns_read().into_iter().collect();
             let reads = |side: &Operator| side.visible().iter().any(|c| read.contains(c));
             let site = |side: &mut Operator| Site {
@@ -264,8 +278,27 @@ impl Unnesting<'_> {
         })
     }
 
-    /// A condition on pairs of rows that holds subqueries: the pairs of values for which it is true are computed apart
-    /// and joined to one side.
+    /// Whether something in a subquery of an expression may fail.
+    fn subquery_may_fail(&self, e: &Expr) -> bool {
+        let own = match &e.kind {
+            ExprKind::Subquery(subquery) => self.may_fail_before_unnesting(&subquery.root),
+            _ => false,
+        };
+        own || e.children().into_iter().any(|c| self.subquery_may_fail(c))
+    }
+
+    fn may_fail_before_unnesting(&self, op: &Operator) -> bool {
+        let inside = |e: &Expr| may_fail(e, self.columns) || self.subquery_may_fail(e);
+        self.tree_may_fail(op)
+            || op.expressions().into_iter().any(inside)
+            || op
+                .inputs()
+                .into_iter()
+                .any(|input| self.may_fail_before_unnesting(input))
+    }
+
+    /// A condition on pairs of rows that holds subqueries: the pairs of values for which it is true, among those for
+    /// which the conditions before it are, are computed apart and joined to one side.
     fn pairs(
         &mut self,
         build: &mut Operator,
@@ -277,8 +310,9 @@ impl Unnesting<'_> {
         let (p, p_names) = self.second_reading(probe);
         let read = e.columns_read();
         let names: super::rename::Names = b_names.into_iter().chain(p_names).collect();
-        let e = super::rename::renamed(e, &names);
-        let op = self.conjunct(join(JoinKind::Inner, b, p, vec![]), e)?;
+        let renamed = |e: Expr| super::rename::renamed(e, &names);
+        let before = conditions.iter().cloned().map(renamed).collect();
+        let op = self.conjunct(join(JoinKind::Inner, b, p, before), renamed(e))?;
         let (mut groups, mut of_build, mut of_probe) = (Vec::new(), Vec::new(), Vec::new());
         let (in_build, in_probe) = (build.visible(), probe.visible());
         for id in read {
