@@ -423,6 +423,7 @@ fn limits(limit: &Option<RowCount>, offset: &RowCount, names: &Names) -> String 
     let count = |rows: &RowCount| match rows {
         RowCount::Constant(n) => n.to_string(),
         RowCount::Value(e) => names.expr(e).to_string(),
+        RowCount::Column(id) => names.name(*id).to_string(),
     };
     let mut out = (limit.as_ref()).map_or(String::new(), |n| format!(", limit {}", count(n)));
     if !offset.is_zero() {

@@ -478,9 +478,16 @@ impl Operator {
             .collect();
         match self {
             Sort { keys, .. } => read.extend(keys.iter().map(|k| k.column)),
-            TopPerGroup { groups, keys, .. } => {
+            TopPerGroup {
+                groups,
+                keys,
+                limit,
+                offset,
+                ..
+            } => {
                 read.extend(groups);
                 read.extend(keys.iter().map(|k| k.column));
+                read.extend(limit.iter().chain([offset]).filter_map(RowCount::column));
             }
             Repeat { count, .. } => read.push(*count),
             UnionAll { inputs, .. } => read.extend(inputs.iter().flat_map(|i| &i.1)),

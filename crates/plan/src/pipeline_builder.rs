@@ -312,6 +312,7 @@ impl Builder<'_> {
     ) -> Vec<Open> {
         let mut columns = needed.clone();
         columns.extend(keys.iter().map(|k| k.column));
+        columns.extend(limit.iter().chain([&offset]).filter_map(RowCount::column));
         let open = self.open(input, &columns);
         let id = SortId(self.out.sorts.len());
         self.out.sorts.push(SortTable {

@@ -30,7 +30,7 @@ use frazil_plan::{
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use lift::Wanted;
 
-/// Unnests all subqueries of a plan. Errors: 0A000 for LIMIT of an outer column.
+/// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
     // What columns hold tells which expressions cannot fail.
     value_bounds::propagate(plan, statistics, Grid::Exact);
@@ -106,9 +106,7 @@ impl Unnesting<'_> {
             return self.lateral(op);
         }
         if matches!(op, Operator::Sort { .. } | Operator::Limit { .. }) {
-            op = self.operator(op)?;
-            self.look_up_row_counts(&mut op);
-            return Ok(op);
+            return self.operator(op);
         }
         if !op.expressions().into_iter().any(has_subquery) {
             return Ok(op);

@@ -5,7 +5,7 @@ use super::rename::copied;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
-use frazil_plan::subquery::has_subquery;
+use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount};
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use std::collections::HashSet;
@@ -32,23 +32,21 @@ impl Unnesting<'_> {
                 keys,
                 mut limit,
                 mut offset,
-            } => {
-                self.row_counts(&mut limit, &mut offset)?;
-                Ok(Operator::Sort {
-                    input,
-                    keys,
-                    limit,
-                    offset,
-                })
-            }
+            } => Ok(Operator::Sort {
+                input: Box::new(self.row_counts(*input, &mut limit, &mut offset)?),
+                keys,
+                limit,
+                offset,
+            }),
             Operator::Limit {
                 input,
                 mut limit,
                 mut offset,
-            } => {
-                self.row_counts(&mut limit, &mut offset)?;
-                Ok(Operator::Limit { input, limit, offset })
-            }
+            } => Ok(Operator::Limit {
+                input: Box::new(self.row_counts(*input, &mut limit, &mut offset)?),
+                limit,
+                offset,
+            }),
             other => Ok(other),
         }
     }
@@ -162,24 +160,40 @@ impl Unnesting<'_> {
         Ok(Operator::UnionAll { inputs, columns })
     }
 
-    fn row_counts(&mut self, limit: &mut Option<RowCount>, offset: &mut RowCount) -> Result<()> {
-        for e in limit.iter_mut().chain([offset]).filter_map(RowCount::value_mut) {
+    /// Turns numbers of rows that a pipeline cannot look up into subqueries of the plan, and those that read outer
+    /// columns, of which each value is a group, into columns of the rows.
+    fn row_counts(
+        &mut self,
+        mut input: Operator,
+        limit: &mut Option<RowCount>,
+        offset: &mut RowCount,
+    ) -> Result<Operator> {
+        for count in limit.iter_mut().chain([offset]) {
+            let Some(e) = count.value_mut() else { continue };
             let mut site = Site {
                 op: one_row(),
                 guards: vec![],
             };
             self.in_place(&mut site, e)?;
-            if !matches!(site.op, Operator::Values { .. }) {
-                *e = self.computed_row_count(site.op, take_expression(e));
+            crate::simplify::expression(e, self.columns);
+            let known = matches!(
+                e.kind,
+                ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_)
+            );
+            if let Some(n) = constant_count(e) {
+                *count = RowCount::Constant(n);
+            } else if !known {
+                let id = self.columns.add("rows", e.ty, e.nullable);
+                let computed = mapped(site.op, vec![(id, take_expression(e))]);
+                if free_columns(&computed).is_empty() {
+                    *e = self.computed_once(computed, id);
+                } else {
+                    input = join(JoinKind::Inner, computed, input, vec![]);
+                    *count = RowCount::Column(id);
+                }
             }
         }
-        Ok(())
-    }
-
-    /// A number of rows computed once for the plan.
-    pub(super) fn computed_row_count(&mut self, op: Operator, e: Expr) -> Expr {
-        let id = self.columns.add("rows", e.ty, e.nullable);
-        self.computed_once(mapped(op, vec![(id, e)]), id)
+        Ok(input)
     }
 
     /// A join whose condition holds subqueries.
@@ -447,31 +461,6 @@ impl Unnesting<'_> {
         match Expr::conjunction(site.guards.clone()) {
             Some(guard) => case(guard, value, None),
             None => value,
-        }
-    }
-
-    /// Turns numbers of rows that a pipeline cannot look up into subqueries of the plan.
-    pub(super) fn look_up_row_counts(&mut self, op: &mut Operator) {
-        let (limit, offset) = match op {
-            Operator::Sort { limit, offset, .. }
-            | Operator::Limit { limit, offset, .. }
-            | Operator::TopPerGroup { limit, offset, .. } => (limit, offset),
-            _ => return,
-        };
-        for count in limit.iter_mut().chain([offset]) {
-            let Some(e) = count.value_mut() else { continue };
-            crate::simplify::expression(e, self.columns);
-            if let Some(n) = constant_count(e) {
-                *count = RowCount::Constant(n);
-                continue;
-            }
-            let known = matches!(
-                e.kind,
-                ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_)
-            );
-            if !known && e.columns_read().is_empty() {
-                *e = self.computed_row_count(one_row(), take_expression(e));
-            }
         }
     }
 }

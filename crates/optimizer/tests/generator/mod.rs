@@ -226,8 +226,8 @@ impl Generator {
                 let sorted = Operator::Sort {
                     input: Box::new(op),
                     keys: vec![key],
-                    limit: Some(RowCount::Constant(self.choices.below(3) as u64)),
-                    offset: RowCount::Constant(self.choices.below(2) as u64),
+                    limit: Some(self.row_count(3)),
+                    offset: self.row_count(2),
                 };
                 (sorted, id)
             }
@@ -287,6 +287,22 @@ impl Generator {
             }),
         });
         (Operator::Repeat { input, count }, out)
+    }
+
+    /// A number of rows: less than `most`, or now and then a column of the queries around, or a subquery.
+    fn row_count(&mut self, most: usize) -> RowCount {
+        let constant = RowCount::Constant(self.choices.below(most) as u64);
+        let outer = self.outer.clone();
+        let e = match self.choices.below(6) {
+            0 if !outer.is_empty() => self.own_integer(&outer),
+            1 if !outer.is_empty() && self.nesting > 0 => self.scalar_subquery(&[]),
+            _ => return constant,
+        };
+        RowCount::Value(Box::new(Expr::new(
+            ExprKind::Cast(Box::new(e)),
+            LogicalType::BigInt,
+            true,
+        )))
     }
 
     fn having(&mut self, op: Operator) -> Operator {

@@ -257,10 +257,11 @@ impl Run<'_> {
         (limit, offset): (&Option<RowCount>, &RowCount),
         outer: &Row,
     ) -> Done<Vec<Row>> {
-        let count = |n: &RowCount| -> Done<Option<u64>> {
+        let count = |n: &RowCount, row: &Row| -> Done<Option<u64>> {
             let value = match n {
                 RowCount::Constant(n) => return Ok(Some(*n)),
                 RowCount::Value(e) => self.value(e, outer)?,
+                RowCount::Column(id) => row[id],
             };
             value.map(|n| u64::try_from(n).map_err(|_| NEGATIVE)).transpose()
         };
@@ -277,8 +278,8 @@ impl Run<'_> {
         for r in rows {
             let rank = ranks.entry(groups.iter().map(|g| r[g]).collect()).or_default();
             *rank += 1;
-            let limit = limit.as_ref().map(&count).transpose()?.flatten();
-            let offset = count(offset)?.unwrap_or(0);
+            let limit = limit.as_ref().map(|n| count(n, &r)).transpose()?.flatten();
+            let offset = count(offset, &r)?.unwrap_or(0);
             if *rank > offset && *rank - offset <= limit.unwrap_or(u64::MAX) {
                 kept.push(r);
             }
