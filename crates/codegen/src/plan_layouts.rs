@@ -4,8 +4,8 @@
 use frazil_plan::bounds;
 use frazil_plan::column::native_within;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
-use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind};
-use frazil_runtime::sorter::{SortField, SortSpec};
+use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, RowCount};
+use frazil_runtime::sorter::{GroupCounts, SortField, SortSpec};
 use frazil_runtime::{AggregateSpec, GroupAddressing, JoinSpec, RowField, RowLayout, StateKind};
 use frazil_types::{Error, LogicalType, NativeType, Result};
 
@@ -105,13 +105,14 @@ impl PlanLayouts {
         }
         for sort in &plan.sorts {
             let fields: Vec<RowField> = sort.columns.iter().map(|&c| layouts.field(plan, c)).collect();
-            let key = |column: ColumnId| {
+            let kept = |column: ColumnId| {
                 let found = sort.columns.iter().position(|c| *c == column);
                 found.ok_or_else(|| Error::internal("a sort key that is not kept"))
             };
+            let limit = sort.limit.as_ref().and_then(RowCount::column);
             let keys = sort.keys.iter().map(|k| {
                 Ok(SortField {
-                    field: key(k.column)?,
+                    field: kept(k.column)?,
                     descending: k.descending,
                     nulls_first: k.nulls_first,
                 })
@@ -124,6 +125,10 @@ impl PlanLayouts {
                     // Known when the pipeline opens.
                     limit: None,
                     offset: 0,
+                    counts: GroupCounts {
+                        limit: limit.map(kept).transpose()?,
+                        offset: sort.offset.column().map(kept).transpose()?,
+                    },
                 },
                 columns: sort.columns.clone(),
             });
@@ -406,6 +411,7 @@ fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
                 PipelineOperator::Filter(e) => all.push(e),
                 PipelineOperator::Map(list) => all.extend(list.iter().map(|(_, e)| e)),
                 PipelineOperator::Probe { keys, residual, .. } => all.extend(keys.iter().chain(residual)),
+                PipelineOperator::Repeat { .. } => {}
             }
         }
         if let Sink::JoinBuild(_, keys) = &pipeline.sink {

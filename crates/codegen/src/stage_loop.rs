@@ -113,6 +113,7 @@ impl<'p> Translator<'_, 'p> {
             PipelineOperator::Filter(predicate) => self.filter(predicate, at, done),
             PipelineOperator::Map(expressions) => self.map(expressions, at, done),
             PipelineOperator::Probe { .. } => self.probe(at, done),
+            PipelineOperator::Repeat { count } => self.repeat(*count, at, done),
         }
     }
 

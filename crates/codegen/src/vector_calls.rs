@@ -316,6 +316,7 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
         PipelineOperator::Filter(e) => calls(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| calls(e)),
         PipelineOperator::Probe { keys, .. } => keys.iter().any(calls),
+        PipelineOperator::Repeat { .. } => false,
     });
     operators
         || match &pipeline.sink {

@@ -278,7 +278,7 @@ impl<'a> Estimator<'a> {
             Operator::Join { .. } => self.join_rows(op, inputs[0], inputs[1], columns),
             Operator::DependentJoin { .. } => inputs[0] * inputs[1],
             Operator::Aggregate { groups, .. } => self.groups(groups, inputs[0], columns),
-            Operator::TopPerGroup { .. } => inputs[0],
+            Operator::TopPerGroup { .. } | Operator::Repeat { .. } => inputs[0],
             Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], limit),
             Operator::UnionAll { .. } => inputs.iter().sum(),
             Operator::Shared { id, .. } => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),

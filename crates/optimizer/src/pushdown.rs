@@ -111,6 +111,11 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             limit: None,
             offset: RowCount::Constant(0),
         },
+        Operator::Repeat { input, count } => {
+            let (above, below) = predicates.into_iter().partition(|p| may_fail(p, columns));
+            let input = Box::new(push(*input, below, columns));
+            place(Operator::Repeat { input, count }, above, columns)
+        }
         Operator::UnionAll {
             inputs,
             columns: made,

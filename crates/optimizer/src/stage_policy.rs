@@ -45,6 +45,7 @@ fn has_vector_function(op: &PipelineOperator) -> bool {
         PipelineOperator::Filter(e) => look(e),
         PipelineOperator::Map(list) => list.iter().for_each(|(_, e)| look(e)),
         PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).for_each(look),
+        PipelineOperator::Repeat { .. } => {}
     }
     found
 }

@@ -160,7 +160,7 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::DependentJoin { .. } => None,
+            Operator::DependentJoin { .. } | Operator::Repeat { .. } => None,
             Operator::Aggregate { input, groups, .. } => match groups.is_empty() {
                 true => Some(1),
                 false => self.of(input),
@@ -236,6 +236,8 @@ impl Pass<'_> {
         for input in op.inputs() {
             self.tree(input);
         }
+        // Before unnesting, what subqueries read of the rows around them is known by now.
+        op.expressions().into_iter().for_each(|e| self.subqueries(e));
         match op {
             Operator::Scan {
                 table,
@@ -289,6 +291,14 @@ impl Pass<'_> {
                 self.expression(e);
             }),
         }
+    }
+
+    /// The trees of subqueries in an expression.
+    fn subqueries(&mut self, e: &Expr) {
+        if let ExprKind::Subquery(subquery) = &e.kind {
+            self.tree(&subquery.root);
+        }
+        e.children().into_iter().for_each(|c| self.subqueries(c));
     }
 
     /// What statistics say of a column holds for its values, of which none is outside its type.

@@ -203,6 +203,7 @@ impl Printer<'_> {
                 limits(limit, offset, names)
             ),
             Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(limit, offset, names)),
+            Operator::Repeat { count, .. } => format!("Repeat {} times", names.name(*count)),
             Operator::UnionAll { inputs, columns } => {
                 let inputs: Vec<&[ColumnId]> = inputs.iter().map(|(_, c)| c.as_slice()).collect();
                 format!("Union all {}", union(&inputs, columns, names))
@@ -422,6 +423,7 @@ fn limits(limit: &Option<RowCount>, offset: &RowCount, names: &Names) -> String 
     let count = |rows: &RowCount| match rows {
         RowCount::Constant(n) => n.to_string(),
         RowCount::Value(e) => names.expr(e).to_string(),
+        RowCount::Column(id) => names.name(*id).to_string(),
     };
     let mut out = (limit.as_ref()).map_or(String::new(), |n| format!(", limit {}", count(n)));
     if !offset.is_zero() {
@@ -498,6 +500,7 @@ fn pipeline_operator(op: &PipelineOperator, names: &Names) -> String {
             let text = match_text(&keys, residual, *null_aware, names);
             format!("probe join {}, {}{text}", join.0, kind_name(*kind, names))
         }
+        PipelineOperator::Repeat { count } => format!("repeat {} times", names.name(*count)),
     }
 }
 

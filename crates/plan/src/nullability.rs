@@ -128,7 +128,7 @@ impl Pass<'_> {
             Operator::Sort { .. } | Operator::TopPerGroup { .. } | Operator::Limit { .. } => {
                 (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
             }
-            Operator::Insert { .. } | Operator::Delete { .. } => {}
+            Operator::Repeat { .. } | Operator::Insert { .. } | Operator::Delete { .. } => {}
         }
     }
 

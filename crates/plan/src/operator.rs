@@ -253,6 +253,13 @@ pub enum Operator {
         /// Rows skipped.
         offset: RowCount,
     },
+    /// Each row so many times.
+    Repeat {
+        /// Input.
+        input: Box<Operator>,
+        /// A bigint column: how often its row is given. A row with NULL, 0 or less is not given at all.
+        count: ColumnId,
+    },
     /// All rows of all inputs.
     UnionAll {
         /// Inputs, each with the columns that become the output's, in order.
@@ -303,6 +310,7 @@ impl Operator {
             | Sort { input, .. }
             | TopPerGroup { input, .. }
             | Limit { input, .. }
+            | Repeat { input, .. }
             | Insert { input, .. }
             | Delete { input, .. } => vec![input],
             Join { build, probe, .. } => vec![build, probe],
@@ -322,6 +330,7 @@ impl Operator {
             | Sort { input, .. }
             | TopPerGroup { input, .. }
             | Limit { input, .. }
+            | Repeat { input, .. }
             | Insert { input, .. }
             | Delete { input, .. } => vec![input],
             Join { build, probe, .. } => vec![build, probe],
@@ -361,7 +370,7 @@ impl Operator {
                 let counts = limit.iter().chain([offset]);
                 counts.filter_map(RowCount::value).collect()
             }
-            Shared { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
+            Shared { .. } | Repeat { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
         }
     }
 
@@ -400,7 +409,7 @@ impl Operator {
                 let counts = limit.iter_mut().chain([offset]);
                 counts.filter_map(RowCount::value_mut).collect()
             }
-            Shared { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
+            Shared { .. } | Repeat { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
         }
     }
 
@@ -411,9 +420,11 @@ impl Operator {
             Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
             Values { columns, .. } | UnionAll { columns, .. } => columns.clone(),
             Shared { columns, .. } => columns.iter().map(|c| c.0).collect(),
-            Filter { input, .. } | Sort { input, .. } | TopPerGroup { input, .. } | Limit { input, .. } => {
-                input.visible()
-            }
+            Filter { input, .. }
+            | Sort { input, .. }
+            | TopPerGroup { input, .. }
+            | Limit { input, .. }
+            | Repeat { input, .. } => input.visible(),
             Map { input, expressions } => input
                 .visible()
                 .into_iter()
@@ -467,10 +478,18 @@ impl Operator {
             .collect();
         match self {
             Sort { keys, .. } => read.extend(keys.iter().map(|k| k.column)),
-            TopPerGroup { groups, keys, .. } => {
+            TopPerGroup {
+                groups,
+                keys,
+                limit,
+                offset,
+                ..
+            } => {
                 read.extend(groups);
                 read.extend(keys.iter().map(|k| k.column));
+                read.extend(limit.iter().chain([offset]).filter_map(RowCount::column));
             }
+            Repeat { count, .. } => read.push(*count),
             UnionAll { inputs, .. } => read.extend(inputs.iter().flat_map(|i| &i.1)),
             Insert { columns, .. } => read.extend(columns),
             Delete { row_id, .. } => read.push(*row_id),

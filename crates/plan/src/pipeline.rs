@@ -137,6 +137,11 @@ pub enum PipelineOperator {
         /// See [`crate::Operator::Join`].
         null_aware: bool,
     },
+    /// Passes each row on as often as a bigint column says; NULL, 0 and less: never.
+    Repeat {
+        /// The column.
+        count: ColumnId,
+    },
 }
 
 /// Where a pipeline's rows end.
@@ -280,7 +285,7 @@ impl PipelineOperator {
     /// Columns it adds.
     pub fn adds(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
         match self {
-            PipelineOperator::Filter(_) => vec![],
+            PipelineOperator::Filter(_) | PipelineOperator::Repeat { .. } => vec![],
             PipelineOperator::Map(expressions) => expressions.iter().map(|e| e.0).collect(),
             PipelineOperator::Probe { join, kind, .. } => match kind {
                 JoinKind::Inner | JoinKind::ProbeOuter | JoinKind::BuildOuter | JoinKind::FullOuter => {
@@ -300,6 +305,7 @@ impl PipelineOperator {
             PipelineOperator::Filter(e) => add(e),
             PipelineOperator::Map(expressions) => expressions.iter().for_each(|(_, e)| add(e)),
             PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).for_each(add),
+            PipelineOperator::Repeat { count } => ids.push(*count),
         }
         ids.sort();
         ids.dedup();

@@ -278,6 +278,12 @@ impl Builder<'_> {
                 let id = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());
                 one(Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect()))
             }
+            Operator::Repeat { input, count } => {
+                let mut below = needed.clone();
+                below.insert(*count);
+                let open = self.open(input, &below);
+                append(open, PipelineOperator::Repeat { count: *count })
+            }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),
             Operator::Shared { id, columns } => {
                 let kept = columns
@@ -306,6 +312,7 @@ impl Builder<'_> {
     ) -> Vec<Open> {
         let mut columns = needed.clone();
         columns.extend(keys.iter().map(|k| k.column));
+        columns.extend(limit.iter().chain([&offset]).filter_map(RowCount::column));
         let open = self.open(input, &columns);
         let id = SortId(self.out.sorts.len());
         self.out.sorts.push(SortTable {

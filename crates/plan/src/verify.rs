@@ -5,7 +5,7 @@
 use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, ScanDisjunction, ScanRestriction, SharedId,
+    Plan, RowCount, ScanDisjunction, ScanRestriction, SharedId,
 };
 use frazil_types::{Error, LogicalType, Result};
 use std::collections::BTreeSet;
@@ -149,6 +149,11 @@ impl Check<'_> {
                 groups,
                 aggregates,
             } => self.aggregate(input, groups, aggregates),
+            Operator::Sort { limit, offset, .. } | Operator::Limit { limit, offset, .. }
+                if limit.iter().chain([offset]).any(|n| n.column().is_some()) =>
+            {
+                Err(defect("a number of rows that differs from row to row".into()))
+            }
             Operator::Sort { input, keys, .. } => {
                 let visible = self.tree(input)?;
                 for key in keys {
@@ -158,9 +163,19 @@ impl Check<'_> {
                 Ok(visible)
             }
             Operator::TopPerGroup {
-                input, groups, keys, ..
+                input,
+                groups,
+                keys,
+                limit,
+                offset,
             } => {
                 let visible = self.tree(input)?;
+                for id in limit.iter().chain([offset]).filter_map(RowCount::column) {
+                    self.reads_column(id, &visible, "a number of rows")?;
+                    if self.columns()[id].ty != LogicalType::BigInt {
+                        return Err(defect("a number of rows that is no bigint".into()));
+                    }
+                }
                 for id in groups.iter().copied().chain(keys.iter().map(|k| k.column)) {
                     self.reads_column(id, &visible, "the first rows of a group")?;
                 }
@@ -173,6 +188,14 @@ impl Check<'_> {
             Operator::Limit { input, .. } => {
                 self.row_counts(op)?;
                 self.tree(input)
+            }
+            Operator::Repeat { input, count } => {
+                let visible = self.tree(input)?;
+                self.reads_column(*count, &visible, "a repetition")?;
+                match self.columns()[*count].ty {
+                    LogicalType::BigInt => Ok(visible),
+                    ty => Err(defect(format!("rows repeated by a column of type {ty}"))),
+                }
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
             Operator::Shared { id, columns } => self.shared_read(*id, columns),

@@ -29,6 +29,6 @@ pub use join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};
 pub use row_layout::{FieldPlace, RowField, RowLayout};
 pub use row_pages::RowPages;
 pub use scan_cursor::{BoundValues, ScanSource};
-pub use sorter::{SortField, SortSpec, SortedRows, SortedRun, Sorter};
+pub use sorter::{GroupCounts, SortField, SortSpec, SortedRows, SortedRun, Sorter};
 pub use string_heap::StringHeap;
 pub use vector_column::LentColumns;

@@ -27,20 +27,24 @@ pub enum Clause {
     Offset,
 }
 
+/// `n` as a number of rows. Errors: 2201W, 2201X for a negative one.
+pub(crate) fn count_of_rows(n: i128, clause: Clause) -> Result<u64> {
+    u64::try_from(n).map_err(|_| match clause {
+        Clause::Limit => Error::new(SqlState("2201W"), "LIMIT must not be negative"),
+        Clause::Offset => Error::new(SqlState("2201X"), "OFFSET must not be negative"),
+    })
+}
+
 impl BoundValues<'_> {
     /// The number in LIMIT or OFFSET; `None` for NULL. Errors: 2201W, 2201X for a negative one.
     pub fn row_count(&self, rows: &RowCount, clause: Clause) -> Result<Option<u64>> {
         let value = match rows {
             RowCount::Constant(n) => return Ok(Some(*n)),
             RowCount::Value(e) => self.value(e)?,
+            // Each group has its own.
+            RowCount::Column(_) => return Ok(None),
         };
-        match (value.as_int(), clause) {
-            (None, _) => Ok(None),
-            (Some(n), clause) => u64::try_from(n).map(Some).map_err(|_| match clause {
-                Clause::Limit => Error::new(SqlState("2201W"), "LIMIT must not be negative"),
-                Clause::Offset => Error::new(SqlState("2201X"), "OFFSET must not be negative"),
-            }),
-        }
+        value.as_int().map(|n| count_of_rows(n, clause)).transpose()
     }
 
     /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast to a

@@ -10,9 +10,11 @@
 
 use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
+use crate::scan_cursor::{Clause, count_of_rows};
 use crate::string_heap::StringHeap;
 use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result, StringRef};
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Rows are not dropped below this many.
@@ -42,6 +44,18 @@ pub struct SortSpec {
     pub limit: Option<u64>,
     /// Rows skipped.
     pub offset: u64,
+    /// Where each group says itself how many rows.
+    pub counts: GroupCounts,
+}
+
+/// Fields of bigints, the same for all rows of a group, that stand in place of limit and offset. NULL: no limit, no row
+/// skipped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GroupCounts {
+    /// Index of the limit's field.
+    pub limit: Option<usize>,
+    /// Index of the offset's field.
+    pub offset: Option<usize>,
 }
 
 impl SortSpec {
@@ -52,6 +66,28 @@ impl SortSpec {
         }
         let wanted = self.limit?.saturating_add(self.offset);
         Some(usize::try_from(wanted).unwrap_or(usize::MAX))
+    }
+
+    /// Which rows of a row's group are given out, counted from 0. Errors: 2201W, 2201X.
+    ///
+    /// # Safety
+    /// A live row of the layout.
+    unsafe fn ranks_kept(&self, row: *const u8) -> Result<Range<u64>> {
+        let count = |field: usize, clause: Clause| {
+            let place = &self.layout.fields[field];
+            // SAFETY: by contract; the field is a bigint.
+            let value = unsafe { place.is_valid(row).then(|| place.get::<i64>(row)) };
+            value.map(|n| count_of_rows(n.into(), clause)).transpose()
+        };
+        let limit = match self.counts.limit {
+            Some(field) => count(field, Clause::Limit)?,
+            None => self.limit,
+        };
+        let offset = match self.counts.offset {
+            Some(field) => count(field, Clause::Offset)?.unwrap_or(0),
+            None => self.offset,
+        };
+        Ok(offset..limit.map_or(u64::MAX, |limit| limit.saturating_add(offset)))
     }
 
     /// Order of two rows.
@@ -341,26 +377,31 @@ pub struct SortedRun {
 // SAFETY: the rows are owned by the sorter and no longer written.
 unsafe impl Send for SortedRun {}
 
-/// Of sorted rows those that limit and offset leave of each group.
-fn first_of_groups(spec: &SortSpec, entries: &[Entry]) -> Vec<*const u8> {
+/// Of sorted rows those that limit and offset leave of each group. Errors: 2201W, 2201X for negative ones.
+fn first_of_groups(spec: &SortSpec, entries: &[Entry]) -> Result<Vec<*const u8>> {
     let keys = &spec.keys[..spec.groups];
-    let end = spec
-        .limit
-        .map_or(u64::MAX, |limit| limit.saturating_add(spec.offset));
-    let (mut first, mut rank) = (None, 0);
+    let mut group: Option<(*const u8, Range<u64>)> = None;
+    let mut rank = 0;
     let mut kept = Vec::new();
     for entry in entries {
-        let group = *first.get_or_insert(entry.row);
-        // SAFETY: the rows are alive and of the layout.
-        if unsafe { spec.compare_by(keys, group, entry.row) } != Ordering::Equal {
-            (first, rank) = (Some(entry.row), 0);
-        }
-        if (spec.offset..end).contains(&rank) {
+        let ranks = match &group {
+            // SAFETY: the rows are alive and of the layout.
+            Some((first, ranks)) if unsafe { spec.compare_by(keys, *first, entry.row) }.is_eq() => {
+                rank += 1;
+                ranks.clone()
+            }
+            _ => {
+                rank = 0;
+                // SAFETY: as above.
+                let ranks = unsafe { spec.ranks_kept(entry.row) }?;
+                group.insert((entry.row, ranks)).1.clone()
+            }
+        };
+        if ranks.contains(&rank) {
             kept.push(entry.row);
         }
-        rank += 1;
     }
-    kept
+    Ok(kept)
 }
 
 /// All rows in order, after limit and offset.
@@ -376,7 +417,8 @@ unsafe impl Send for SortedRows {}
 unsafe impl Sync for SortedRows {}
 
 impl SortedRows {
-    /// Merges the workers' runs. 57014 once the statement is cancelled.
+    /// Merges the workers' runs. 57014 once the statement is cancelled; 2201W, 2201X where a group has a negative limit or
+    /// offset.
     pub fn merge(runs: Vec<SortedRun>) -> Result<SortedRows> {
         let mut sorters = Vec::with_capacity(runs.len());
         let mut entries: Vec<Entry> = Vec::new();
@@ -409,7 +451,7 @@ impl SortedRows {
             .map_or(usize::MAX, |l| usize::try_from(l).unwrap_or(usize::MAX));
         let rows = match spec.groups {
             0 => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
-            _ => first_of_groups(&spec, &entries),
+            _ => first_of_groups(&spec, &entries)?,
         };
         Ok(SortedRows {
             _sorters: sorters,
@@ -450,6 +492,7 @@ mod tests {
             groups: 0,
             limit,
             offset,
+            counts: GroupCounts::default(),
         }
     }
 

@@ -6,8 +6,11 @@ use std::fmt;
 
 /// Microseconds of a day.
 pub const MICROS_PER_DAY: i64 = 86_400_000_000;
-/// Earliest and latest supported year.
-pub const YEARS: std::ops::RangeInclusive<i32> = -4713..=294_275;
+/// Years of [`DAYS`]; year 0 is 1 BC.
+const YEARS: std::ops::RangeInclusive<i32> = -4713..=5_874_897;
+/// Days since 1970-01-01 of the earliest and the latest date, as PostgreSQL has them: from 4714-11-24 BC, Julian day 0, to
+/// 5874897-12-31.
+pub const DAYS: std::ops::RangeInclusive<i32> = -2_440_588..=2_145_042_905;
 
 /// Days since 1970-01-01 of a calendar day (month 1–12, day 1–31), without checks.
 pub fn days_from_civil(year: i32, month: u32, day: u32) -> i32 {
@@ -91,7 +94,7 @@ pub fn parse_date(text: &str) -> Result<i32> {
         }
         part.parse().map_err(|_| invalid("date", text))
     };
-    let (year, month, day) = (next(4, 6)?, next(1, 2)? as u32, next(1, 2)? as u32);
+    let (year, month, day) = (next(4, 7)?, next(1, 2)? as u32, next(1, 2)? as u32);
     if before && (negative || year == 0) {
         return Err(invalid("date", text));
     }
@@ -100,10 +103,19 @@ pub fn parse_date(text: &str) -> Result<i32> {
         (_, true) => 1 - year,
         _ => year,
     };
-    if !YEARS.contains(&year) || !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
+    if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
         return Err(out_of_range("date/time", text));
     }
-    Ok(days_from_civil(year, month, day))
+    calendar_day(year, month, day).ok_or_else(|| {
+        let message = format!("date out of range: \"{text}\"");
+        Error::new(SqlState::DATETIME_OVERFLOW, message)
+    })
+}
+
+/// Days since 1970-01-01 of a day of a month (year 0: 1 BC). `None` outside [`DAYS`].
+pub fn calendar_day(year: i32, month: u32, day: u32) -> Option<i32> {
+    let in_years = YEARS.contains(&year).then(|| days_from_civil(year, month, day));
+    in_years.filter(|days| DAYS.contains(days))
 }
 
 /// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone. A time may end in `Z` or an offset of zero, as ISO 8601
@@ -195,11 +207,8 @@ pub fn add_interval_to_timestamp(micros: i64, interval: Interval) -> Result<i64>
 }
 
 fn in_calendar(days: i64) -> Result<i32> {
-    let year = i32::try_from(days).map(|d| civil_from_days(d).0);
-    match year {
-        Ok(year) if YEARS.contains(&year) => Ok(days as i32),
-        _ => Err(Error::new(SqlState::DATETIME_OVERFLOW, "date out of range")),
-    }
+    let days = i32::try_from(days).ok().filter(|days| DAYS.contains(days));
+    days.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "date out of range"))
 }
 
 fn add_months(days: i32, months: i32) -> Result<i32> {
@@ -307,6 +316,28 @@ mod tests {
         let at = parse_timestamp("0044-03-15 12:00:00 BC").unwrap();
         assert_eq!(at, i64::from(days) * MICROS_PER_DAY + MICROS_PER_DAY / 2);
         assert_eq!(parse_date("19980902").unwrap(), 10_471);
+    }
+
+    #[test]
+    fn dates_end_where_postgresql_has_their_end() {
+        for (text, days) in [("5874897-12-31", *DAYS.end()), ("4714-11-24 BC", *DAYS.start())] {
+            assert_eq!(parse_date(text).unwrap(), days, "{text}");
+            let step = if days < 0 { -1 } else { 1 };
+            let beyond = Interval {
+                days: step,
+                ..Interval::default()
+            };
+            let error = add_interval_to_date(days, beyond).unwrap_err();
+            assert_eq!(error.state(), SqlState::DATETIME_OVERFLOW, "{text}");
+            assert_eq!(error.message(), "date out of range");
+        }
+        for text in ["5874898-01-01", "4714-11-23 BC", "9999999-01-01"] {
+            assert_eq!(
+                parse_date(text).unwrap_err().state(),
+                SqlState::DATETIME_OVERFLOW,
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod boundary;
 mod groups;
 mod hash_join_build;
 mod hash_join_probe;
+mod repeat;
 mod rows;
 mod sort;
 mod values;

@@ -4,9 +4,18 @@ use super::distinct::null_safe_equal;
 use super::query::Literals;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand};
-use frazil_plan::{ColumnId, Expr, JoinKind, Operator};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_plan::{
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator,
+};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
+
+/// A side of a set operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
 
 impl<'a> Binder<'a> {
     pub(super) fn set_operation(
@@ -41,7 +50,8 @@ impl<'a> Binder<'a> {
                 let both = self.union(left, right);
                 Ok(self.distinct_rows(both))
             }
-            (_, true) => Err(Error::unsupported(format!("{name} ALL"))),
+            (SetOperator::Intersect, true) => self.counted(left, right, lesser),
+            (_, true) => self.counted(left, right, difference),
             (SetOperator::Intersect, false) => Ok(self.matching(left, right, JoinKind::ProbeSemi)),
             (_, false) => Ok(self.matching(left, right, JoinKind::ProbeAnti)),
         }
@@ -147,4 +157,82 @@ impl<'a> Binder<'a> {
         };
         Relation::new(op, left.columns)
     }
+
+    /// Multisets: each distinct row of both sides as often as `times` makes of how often either side has it. NULLs are
+    /// equal. The rows of both sides are united, with the side they are from, and grouped by all other columns.
+    fn counted(
+        &mut self,
+        left: Relation,
+        right: Relation,
+        times: fn(Expr, Expr) -> Expr,
+    ) -> Result<Relation> {
+        let (left, right) = (
+            self.from_side(left, Side::Left),
+            self.from_side(right, Side::Right),
+        );
+        let Relation { op, mut columns } = self.union(left, right);
+        let Some(side) = columns.pop() else {
+            return Err(Error::internal(
+                "a union without the column that was added to its sides",
+            ));
+        };
+        let of_left = Expr::column(side.id, &self.columns);
+        let of_right = Expr::boolean(ExprKind::Not(Box::new(of_left.clone())), false);
+        let mut groups = Vec::with_capacity(columns.len());
+        for column in &mut columns {
+            let e = Expr::column(column.id, &self.columns);
+            column.id = self.columns.add(column.name.clone(), e.ty, e.nullable);
+            self.own(column.id);
+            groups.push((column.id, e));
+        }
+        let ids = ["left", "right"].map(|label| self.columns.add(label, LogicalType::BigInt, false));
+        let calls = [of_left, of_right].map(|filter| AggregateCall {
+            function: AggregateFunction::CountRows,
+            argument: None,
+            distinct: false,
+            filter: Some(filter),
+            ty: LogicalType::BigInt,
+        });
+        let [l, r] = ids.map(|id| Expr::column(id, &self.columns));
+        let count = self.columns.add("times", LogicalType::BigInt, false);
+        let op = Operator::Aggregate {
+            input: Box::new(op),
+            groups,
+            aggregates: ids.into_iter().zip(calls).collect(),
+        };
+        let input = Box::new(Operator::Map {
+            input: Box::new(op),
+            expressions: vec![(count, times(l, r))],
+        });
+        Ok(Relation::new(Operator::Repeat { input, count }, columns))
+    }
+
+    /// The relation with one more column: whether its rows are from the left side.
+    fn from_side(&mut self, relation: Relation, side: Side) -> Relation {
+        let Relation { op, mut columns } = relation;
+        let id = self.columns.add("side", LogicalType::Boolean, false);
+        columns.push(OutputColumn::new("side", id));
+        let e = Expr::constant(Value::Bool(side == Side::Left), LogicalType::Boolean);
+        let op = Operator::Map {
+            input: Box::new(op),
+            expressions: vec![(id, e)],
+        };
+        Relation::new(op, columns)
+    }
+}
+
+/// How often EXCEPT ALL gives a row that the left side has `left` times and the right side `right` times.
+fn difference(left: Expr, right: Expr) -> Expr {
+    let kind = ExprKind::Arithmetic(ArithmeticOp::Sub, Box::new(left), Box::new(right));
+    Expr::new(kind, LogicalType::BigInt, false)
+}
+
+/// As [`difference`], of INTERSECT ALL.
+fn lesser(left: Expr, right: Expr) -> Expr {
+    let fewer = ExprKind::Compare(CompareOp::Lt, Box::new(left.clone()), Box::new(right.clone()));
+    let kind = ExprKind::Case {
+        branches: vec![(Expr::boolean(fewer, false), left)],
+        otherwise: Some(Box::new(right)),
+    };
+    Expr::new(kind, LogicalType::BigInt, false)
 }

@@ -8,7 +8,9 @@ use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Times
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{DatePart, Expr, ExprKind};
-use frazil_types::date::{MICROS_PER_DAY, YEARS, civil_from_days, days_from_civil, days_in_month};
+use frazil_types::date::{
+    DAYS, MICROS_PER_DAY, calendar_day, civil_from_days, days_from_civil, days_in_month,
+};
 use frazil_types::value_ops::{self, CastLength, IntervalFields};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
@@ -443,13 +445,12 @@ fn day_of(year: i64, month: i64, day: i64) -> Result<i32> {
     };
     let calendar_year = i32::try_from(year + i64::from(year < 0)).map_err(|_| out_of_range())?;
     let in_range = year != 0
-        && YEARS.contains(&calendar_year)
         && (1..=12).contains(&month)
         && (1..=i64::from(days_in_month(calendar_year, month as u32))).contains(&day);
     if !in_range {
         return Err(out_of_range());
     }
-    Ok(days_from_civil(calendar_year, month as u32, day as u32))
+    calendar_day(calendar_year, month as u32, day as u32).ok_or_else(out_of_range)
 }
 
 fn make_date(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -479,7 +480,7 @@ fn to_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 fn timestamp(micros: i128, out: &mut Output) -> Result<()> {
-    let first = i128::from(days_from_civil(*YEARS.start(), 1, 1)) * i128::from(MICROS_PER_DAY);
+    let first = i128::from(*DAYS.start()) * i128::from(MICROS_PER_DAY);
     if micros < first || micros > i128::from(i64::MAX) {
         return Err(Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"));
     }

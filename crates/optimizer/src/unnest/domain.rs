@@ -2,18 +2,18 @@
 //! for the *domain*, the distinct values of those columns among the outer rows. The domain is pushed down the tree
 //! until nothing below depends on it, and is joined there; everything above carries its columns along.
 //!
-//! With guards the domain holds only the values of outer rows that pass them, and also stands below everything that
-//! may fail: for an empty domain nothing is computed.
+//! With guards the domain holds only the values of outer rows that pass them. What may fail and does not depend on the
+//! domain stands behind a [`gate`](super::gate): for an empty domain nothing that may fail is computed.
 
 use super::Unnesting;
+use super::gate::{Closed, GatedShared};
 use super::rename::{Names, copied, rename_in, renamed};
-use crate::can_fail::may_fail;
 use crate::pushdown::take;
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{
     AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+use frazil_types::{CompareOp, Error, Result};
 
 /// The distinct values of outer columns.
 pub struct Domain {
@@ -21,10 +21,10 @@ pub struct Domain {
     of: Vec<ColumnId>,
     /// How each reading of it comes to its rows.
     source: Source,
-    /// Whether it stands below what may fail too.
-    guards: bool,
     /// How often it is read.
     readings: usize,
+    /// Shared subplans behind gates of it.
+    pub gated: Vec<GatedShared>,
 }
 
 enum Source {
@@ -40,6 +40,18 @@ pub struct Dependent {
     pub op: Operator,
     /// The domain's column by the outer one.
     pub names: Names,
+}
+
+impl Domain {
+    /// Whether a column of the outer rows is read. Without one the domain has one row, or none.
+    pub fn has_columns(&self) -> bool {
+        !self.of.is_empty()
+    }
+
+    /// Whether it is one subplan, which depends on nothing further out.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.source, Source::Shared(..))
+    }
 }
 
 /// A join's kind and conditions.
@@ -61,12 +73,6 @@ impl Parts {
     }
 }
 
-/// Whether any expression of a tree may fail.
-pub fn tree_may_fail(op: &Operator, columns: &Columns) -> bool {
-    op.expressions().into_iter().any(|e| may_fail(e, columns))
-        || op.inputs().into_iter().any(|i| tree_may_fail(i, columns))
-}
-
 impl Unnesting<'_> {
     /// The domain of the columns that `inner` takes from `outer`, of rows that pass the guards. `outer` may be shared
     /// from here on.
@@ -76,7 +82,6 @@ impl Unnesting<'_> {
         let of: Vec<ColumnId> = visible.into_iter().filter(|c| free.contains(c)).collect();
         let (rows, names) = self.second_reading(outer);
         let guards = guards.iter().map(|g| renamed(g.clone(), &names));
-        let guarded = guards.len() > 0;
         let rows = super::filtered(rows, guards.collect());
         let mut groups = Vec::new();
         for id in &of {
@@ -100,16 +105,16 @@ impl Unnesting<'_> {
         };
         let source = match free_columns(&tree).is_empty() {
             true => {
-                self.shared.push(tree);
-                Source::Shared(SharedId(self.shared.len() - 1), ids)
+                let id = self.share(tree);
+                Source::Shared(id, ids)
             }
             false => Source::Copies(Box::new(tree), ids),
         };
         Domain {
             of,
             source,
-            guards: guarded,
             readings: 0,
+            gated: vec![],
         }
     }
 
@@ -121,8 +126,7 @@ impl Unnesting<'_> {
             return (copy, names);
         }
         let visible = op.visible();
-        self.shared.push(copy);
-        let id = SharedId(self.shared.len() - 1);
+        let id = self.share(copy);
         *op = Operator::Shared {
             id,
             columns: visible.iter().map(|c| (*c, names[c])).collect(),
@@ -130,7 +134,8 @@ impl Unnesting<'_> {
         copied(op, self.columns)
     }
 
-    fn reading(&mut self, domain: &mut Domain) -> Dependent {
+    /// The rows of the domain once more.
+    pub(super) fn reading(&mut self, domain: &mut Domain) -> Dependent {
         domain.readings += 1;
         let (op, ids) = match &domain.source {
             Source::Shared(id, stored) => {
@@ -165,25 +170,27 @@ impl Unnesting<'_> {
         if domain.readings != 1 || id.0 + 1 != self.shared.len() {
             return;
         }
+        self.shared_may_fail.pop();
         if let Some(tree) = self.shared.pop() {
             put_in_place(op, id, tree, self.columns);
         }
     }
 
-    /// A tree that depends on the domain, computed for each of its rows.
+    /// A tree computed for each row of the domain. For a domain without columns that is the tree, where the domain has
+    /// its row.
     pub fn for_domain(&mut self, op: Operator, mut domain: Domain) -> Result<Dependent> {
         let mut out = self.depend(op, &mut domain)?;
         self.settle(&mut out.op, &domain);
         Ok(out)
     }
 
-    fn depends(&self, op: &Operator, domain: &Domain) -> bool {
+    fn depends(op: &Operator, domain: &Domain) -> bool {
         let free = free_columns(op);
-        domain.of.iter().any(|c| free.contains(c)) || domain.guards && tree_may_fail(op, self.columns)
+        domain.of.iter().any(|c| free.contains(c))
     }
 
     fn depend(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
-        if !self.depends(&op, domain) {
+        if !Self::depends(&op, domain) {
             return Ok(self.crossed(op, domain));
         }
         match op {
@@ -205,6 +212,13 @@ impl Unnesting<'_> {
             Operator::Sort { .. } | Operator::Limit { .. } | Operator::TopPerGroup { .. } => {
                 self.depend_limit(op, domain)
             }
+            Operator::Repeat { input, count } => {
+                let mut out = self.depend(*input, domain)?;
+                let input = Box::new(out.op);
+                let count = out.names.get(&count).copied().unwrap_or(count);
+                out.op = Operator::Repeat { input, count };
+                Ok(out)
+            }
             Operator::UnionAll { inputs, columns } => self.depend_union(inputs, columns, domain),
             Operator::Values { columns, rows } => self.depend_values(columns, rows, domain),
             other => Ok(self.crossed(other, domain)),
@@ -213,6 +227,11 @@ impl Unnesting<'_> {
 
     /// Every row of a tree for every row of the domain.
     fn crossed(&mut self, op: Operator, domain: &mut Domain) -> Dependent {
+        let (op, closed) = self.gated(op, domain);
+        if closed == Closed::Empty && !domain.has_columns() {
+            let names = Names::new();
+            return Dependent { op, names };
+        }
         let Dependent { op: build, names } = self.reading(domain);
         let op = super::join(JoinKind::Inner, build, op, vec![]);
         Dependent { op, names }
@@ -237,15 +256,16 @@ impl Unnesting<'_> {
         else {
             return Err(Error::internal("not a join"));
         };
-        let (in_build, in_probe) = (self.depends(&build, domain), self.depends(&probe, domain));
+        let (in_build, in_probe) = (Self::depends(&build, domain), Self::depends(&probe, domain));
         let own = |e: &Expr| !reads(e, &domain.of);
         if null_aware && !in_build && keys.iter().all(|k| own(&k.0)) && residual.iter().all(own) {
             // NOT IN stays one.
             let mut out = self.depend(*probe, domain)?;
             let keys = keys.into_iter().map(|(b, p)| (b, renamed(p, &out.names)));
+            let (build, _) = self.gated(*build, domain);
             out.op = Operator::Join {
                 kind,
-                build,
+                build: Box::new(build),
                 probe: Box::new(out.op),
                 keys: keys.collect(),
                 residual,
@@ -263,13 +283,15 @@ impl Unnesting<'_> {
         if kind == JoinKind::Inner && in_build && !in_probe {
             let mut out = self.depend(*build, domain)?;
             parts.rename(&out.names);
-            out.op = self.rejoined(out.op, *probe, parts)?;
+            let (probe, _) = self.gated(*probe, domain);
+            out.op = self.rejoined(out.op, probe, parts)?;
             return Ok(out);
         }
         let probe = self.depend(*probe, domain)?;
         parts.rename(&probe.names);
         if !in_build && kind != JoinKind::FullOuter {
-            let op = self.rejoined(*build, probe.op, parts)?;
+            let (build, _) = self.gated(*build, domain);
+            let op = self.rejoined(build, probe.op, parts)?;
             return Ok(Dependent {
                 op,
                 names: probe.names,
@@ -349,11 +371,6 @@ impl Unnesting<'_> {
             names.insert(*id, made);
             groups.push((made, e));
         }
-        // Without a column of the domain there is one row of it or none: one group or none.
-        if groups.is_empty() {
-            let one = Expr::constant(Value::Bool(true), LogicalType::Boolean);
-            groups.push((self.columns.add("any", LogicalType::Boolean, false), one));
-        }
         let mut after = Vec::new();
         for (id, call) in aggregates.iter_mut().filter(|_| ungrouped) {
             if counts(call.function) {
@@ -398,33 +415,17 @@ impl Unnesting<'_> {
             } => (input, groups, keys, limit, offset),
             _ => return Err(Error::internal("not a limit")),
         };
-        for e in limit.iter().chain([&offset]).filter_map(RowCount::value) {
-            if reads(e, &domain.of) {
-                return Err(Error::unsupported(
-                    "LIMIT or OFFSET that reads columns of an outer query",
-                ));
-            }
-        }
         let mut out = self.depend(*input, domain)?;
         if limit.is_none() && offset.is_zero() {
             return Ok(out);
         }
         groups.extend(domain.of.iter().map(|id| out.names[id]));
-        let input = Box::new(out.op);
-        out.op = match groups.is_empty() {
-            true => Operator::Sort {
-                input,
-                keys,
-                limit,
-                offset,
-            },
-            false => Operator::TopPerGroup {
-                input,
-                groups,
-                keys,
-                limit,
-                offset,
-            },
+        out.op = Operator::TopPerGroup {
+            input: Box::new(out.op),
+            groups,
+            keys,
+            limit,
+            offset,
         };
         Ok(out)
     }

@@ -192,11 +192,14 @@ impl Lifting<'_> {
         Some(above)
     }
 
-    /// The sides of `inner = outer`.
+    /// The sides of `inner = outer`, neither of which may fail: as keys they are computed for all rows.
     fn equality(&self, conjunct: &Expr) -> Option<(Expr, Expr)> {
         let ExprKind::Compare(CompareOp::Eq, l, r) = &conjunct.kind else {
             return None;
         };
+        if may_fail(conjunct, self.columns) {
+            return None;
+        }
         let is_own = |e: &Expr| !self.is_free(e) && !e.columns_read().is_empty();
         let is_outer = |e: &Expr| e.columns_read().iter().all(|c| !self.own.contains(c));
         if is_own(l) && is_outer(r) {
@@ -231,7 +234,8 @@ fn arguments(aggregates: &[(ColumnId, AggregateCall)]) -> impl Iterator<Item = &
 }
 
 /// Lifts the outer references out of an aggregation without groups by grouping it: the groups made, as conditions
-/// `group = outer expression`. Rows without a group have the aggregates of no rows.
+/// `group = outer expression`. Rows without a group have the aggregates of no rows. Without outer references it stays
+/// as it is.
 pub fn lift_ungrouped(
     input: &Operator,
     aggregates: &[(ColumnId, AggregateCall)],
@@ -244,8 +248,9 @@ pub fn lift_ungrouped(
         wanted: Wanted::Rows,
         columns,
     };
+    let closed = free_columns(input).is_empty() && !arguments(aggregates).any(|e| lifting.is_free(e));
     let (input, lifted) = lifting.lift(input)?;
-    if !arguments(aggregates).all(|e| lifting.stays(e)) {
+    if !closed && !arguments(aggregates).all(|e| lifting.stays(e)) {
         return None;
     }
     let mut groups = Vec::new();

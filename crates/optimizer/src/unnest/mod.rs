@@ -14,27 +14,26 @@
 //! join conditions are residuals until predicates are pushed down.
 
 mod domain;
+mod gate;
 mod lift;
 mod places;
 mod rename;
 mod scalar;
 
 use crate::pushdown::take;
+use crate::value_bounds;
 use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, SharedId, Statistics, Subquery,
+    ColumnId, Columns, Expr, ExprKind, Grid, JoinKind, Operator, Plan, RowCount, Statistics, Subquery,
     SubqueryKind,
 };
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use lift::Wanted;
 
-/// Unnests all subqueries of a plan. Errors: 0A000 for LIMIT of an outer column.
+/// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
-    // What base columns hold tells which expressions cannot fail.
-    let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
-    for tree in trees.chain([&plan.root]) {
-        bounds_of_scans(tree, &mut plan.columns, statistics);
-    }
+    // What columns hold tells which expressions cannot fail.
+    value_bounds::propagate(plan, statistics, Grid::Exact);
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
     let mut subqueries = std::mem::take(&mut plan.subqueries);
     let bound = subqueries.len();
@@ -42,13 +41,13 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
         columns: &mut plan.columns,
         subqueries: &mut subqueries,
         shared: &mut shared,
+        shared_may_fail: Vec::new(),
     };
     // What a tree comes to share goes in front of it.
     for mut tree in std::mem::take(&mut plan.shared) {
         rename::move_shared(&mut tree, &moved);
         let tree = unnesting.tree(tree)?;
-        moved.push(SharedId(unnesting.shared.len()));
-        unnesting.shared.push(tree);
+        moved.push(unnesting.share(tree));
     }
     for i in 0..bound {
         let mut tree = take(&mut unnesting.subqueries[i].0);
@@ -64,37 +63,13 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
     Ok(())
 }
 
-/// Sets the bounds of the columns of tables, those of subqueries among them.
-fn bounds_of_scans(op: &Operator, columns: &mut Columns, statistics: &dyn Statistics) {
-    fn inside(e: &Expr, columns: &mut Columns, statistics: &dyn Statistics) {
-        if let ExprKind::Subquery(subquery) = &e.kind {
-            bounds_of_scans(&subquery.root, columns, statistics);
-        }
-        for child in e.children() {
-            inside(child, columns, statistics);
-        }
-    }
-    if let Operator::Scan {
-        table, columns: read, ..
-    } = op
-    {
-        for (id, position) in read {
-            columns[*id].bounds = statistics.bounds(*table, *position);
-        }
-    }
-    for e in op.expressions() {
-        inside(e, columns, statistics);
-    }
-    for input in op.inputs() {
-        bounds_of_scans(input, columns, statistics);
-    }
-}
-
 /// What is rewritten.
 struct Unnesting<'a> {
     columns: &'a mut Columns,
     subqueries: &'a mut Vec<(Operator, ColumnId)>,
     shared: &'a mut Vec<Operator>,
+    /// Whether something in shared subplan `i` may fail.
+    shared_may_fail: Vec<bool>,
 }
 
 /// Rows for which an expression is computed, and what holds wherever it is.
@@ -131,9 +106,7 @@ impl Unnesting<'_> {
             return self.lateral(op);
         }
         if matches!(op, Operator::Sort { .. } | Operator::Limit { .. }) {
-            op = self.operator(op)?;
-            self.look_up_row_counts(&mut op);
-            return Ok(op);
+            return self.operator(op);
         }
         if !op.expressions().into_iter().any(has_subquery) {
             return Ok(op);
@@ -167,7 +140,8 @@ impl Unnesting<'_> {
         }
     }
 
-    /// Rows of a tree without references to `outer`.
+    /// Rows of a tree without references to `outer`. What may fail in it is computed only if `outer` has a row that
+    /// passes the guards.
     fn tied(
         &mut self,
         outer: &mut Operator,
@@ -177,14 +151,17 @@ impl Unnesting<'_> {
     ) -> Result<Tied> {
         let free = free_columns(&inner);
         let depends = outer.visible().iter().any(|c| free.contains(c));
-        let guarded = !guards.is_empty() && domain::tree_may_fail(&inner, self.columns);
-        if !depends && !guarded {
+        let safe = !self.tree_may_fail(&inner) || guards.is_empty() && gate::surely_has_a_row(outer);
+        if !depends && safe {
             return Ok(Tied {
                 op: inner,
                 conjuncts: vec![],
             });
         }
-        if !guarded && let Some(lifted) = lift::lift(&inner, wanted, self.columns) {
+        if depends
+            && let Some(lifted) = lift::lift(&inner, wanted, self.columns)
+            && (safe || !self.tree_may_fail(&lifted.op))
+        {
             return Ok(Tied {
                 op: lifted.op,
                 conjuncts: lifted.conjuncts,
@@ -276,8 +253,10 @@ impl Unnesting<'_> {
             conjuncts.extend(condition.into_conjuncts());
             return Ok(join(JoinKind::ProbeSemi, inner, op, conjuncts));
         }
+        // Keys are computed also where there is no row to compare with.
         if conjuncts.is_empty()
             && condition.nullable
+            && !crate::can_fail::may_fail(&condition, self.columns)
             && let Some(key) = null_aware_key(&condition, &inner)
         {
             return Ok(null_aware(JoinKind::ProbeAnti, inner, op, key));
@@ -331,7 +310,7 @@ impl Unnesting<'_> {
         let Tied { op: inner, conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
         let outer = take(&mut site.op);
         let mark = self.columns.add("any", LogicalType::Boolean, condition.nullable);
-        let fails = !site.guards.is_empty() && crate::can_fail::may_fail(&condition, self.columns);
+        let fails = crate::can_fail::may_fail(&condition, self.columns);
         if conjuncts.is_empty()
             && !fails
             && condition.nullable

@@ -5,7 +5,7 @@ use super::rename::copied;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
-use frazil_plan::subquery::has_subquery;
+use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount};
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use std::collections::HashSet;
@@ -15,10 +15,9 @@ impl Unnesting<'_> {
     pub(super) fn operator(&mut self, op: Operator) -> Result<Operator> {
         match op {
             Operator::Filter { input, predicate } => {
-                let (nested, plain): (Vec<_>, Vec<_>) =
-                    predicate.into_conjuncts().into_iter().partition(has_subquery);
-                let op = filtered(*input, plain);
-                nested.into_iter().try_fold(op, |op, e| self.conjunct(op, e))
+                let (first, rest) = self.in_order(predicate.into_conjuncts());
+                rest.into_iter()
+                    .try_fold(filtered(*input, first), |op, e| self.conjunct(op, e))
             }
             Operator::Map { input, expressions } => self.map(*input, expressions),
             Operator::Join { .. } => self.join_condition(normalized(op)),
@@ -33,25 +32,29 @@ impl Unnesting<'_> {
                 keys,
                 mut limit,
                 mut offset,
-            } => {
-                self.row_counts(&mut limit, &mut offset)?;
-                Ok(Operator::Sort {
-                    input,
-                    keys,
-                    limit,
-                    offset,
-                })
-            }
+            } => Ok(Operator::Sort {
+                input: Box::new(self.row_counts(*input, &mut limit, &mut offset)?),
+                keys,
+                limit,
+                offset,
+            }),
             Operator::Limit {
                 input,
                 mut limit,
                 mut offset,
-            } => {
-                self.row_counts(&mut limit, &mut offset)?;
-                Ok(Operator::Limit { input, limit, offset })
-            }
+            } => Ok(Operator::Limit {
+                input: Box::new(self.row_counts(*input, &mut limit, &mut offset)?),
+                limit,
+                offset,
+            }),
             other => Ok(other),
         }
+    }
+
+    /// Conjuncts in the order in which they are asked: what holds no subquery and cannot fail, then the rest as written.
+    fn in_order(&self, conjuncts: Vec<Expr>) -> (Vec<Expr>, Vec<Expr>) {
+        let plain = |e: &Expr| !has_subquery(e) && !may_fail(e, self.columns);
+        conjuncts.into_iter().partition(plain)
     }
 
     fn map(&mut self, input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Result<Operator> {
@@ -157,24 +160,40 @@ impl Unnesting<'_> {
         Ok(Operator::UnionAll { inputs, columns })
     }
 
-    fn row_counts(&mut self, limit: &mut Option<RowCount>, offset: &mut RowCount) -> Result<()> {
-        for e in limit.iter_mut().chain([offset]).filter_map(RowCount::value_mut) {
+    /// Turns numbers of rows that a pipeline cannot look up into subqueries of the plan, and those that read outer
+    /// columns, of which each value is a group, into columns of the rows.
+    fn row_counts(
+        &mut self,
+        mut input: Operator,
+        limit: &mut Option<RowCount>,
+        offset: &mut RowCount,
+    ) -> Result<Operator> {
+        for count in limit.iter_mut().chain([offset]) {
+            let Some(e) = count.value_mut() else { continue };
             let mut site = Site {
                 op: one_row(),
                 guards: vec![],
             };
             self.in_place(&mut site, e)?;
-            if !matches!(site.op, Operator::Values { .. }) {
-                *e = self.computed_row_count(site.op, take_expression(e));
+            crate::simplify::expression(e, self.columns);
+            let known = matches!(
+                e.kind,
+                ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_)
+            );
+            if let Some(n) = constant_count(e) {
+                *count = RowCount::Constant(n);
+            } else if !known {
+                let id = self.columns.add("rows", e.ty, e.nullable);
+                let computed = mapped(site.op, vec![(id, take_expression(e))]);
+                if free_columns(&computed).is_empty() {
+                    *e = self.computed_once(computed, id);
+                } else {
+                    input = join(JoinKind::Inner, computed, input, vec![]);
+                    *count = RowCount::Column(id);
+                }
             }
         }
-        Ok(())
-    }
-
-    /// A number of rows computed once for the plan.
-    pub(super) fn computed_row_count(&mut self, op: Operator, e: Expr) -> Expr {
-        let id = self.columns.add("rows", e.ty, e.nullable);
-        self.computed_once(mapped(op, vec![(id, e)]), id)
+        Ok(input)
     }
 
     /// A join whose condition holds subqueries.
@@ -197,17 +216,26 @@ impl Unnesting<'_> {
             true => of_not_in.extend(equal),
             false => all.extend(equal),
         }
-        let (nested, mut plain): (Vec<_>, Vec<_>) = all.into_iter().partition(has_subquery);
+        let (mut plain, rest) = self.in_order(all);
         let (mut build, mut probe) = (*build, *probe);
         if kind == JoinKind::Inner {
             let op = join(kind, build, probe, plain);
-            return nested.into_iter().try_fold(op, |op, e| self.conjunct(op, e));
+            return rest.into_iter().try_fold(op, |op, e| self.conjunct(op, e));
         }
         if kind == JoinKind::FullOuter {
-            plain.extend(nested);
+            plain.extend(rest);
             return self.full_join(build, probe, plain);
         }
-        for e in nested {
+        for e in rest {
+            if !has_subquery(&e) {
+                plain.push(e);
+                continue;
+            }
+            if !plain.is_empty() && self.subquery_may_fail(&e) {
+                // It is asked for pairs of rows that satisfy the conditions before it.
+                self.pairs(&mut build, &mut probe, e, &mut plain)?;
+                continue;
+            }
             let read: HashSet<ColumnId> = e.columns_read().into_iter().collect();
             let reads = |side: &Operator| side.visible().iter().any(|c| read.contains(c));
             let site = |side: &mut Operator| Site {
@@ -264,8 +292,27 @@ impl Unnesting<'_> {
         })
     }
 
-    /// A condition on pairs of rows that holds subqueries: the pairs of values for which it is true are computed apart
-    /// and joined to one side.
+    /// Whether something in a subquery of an expression may fail.
+    fn subquery_may_fail(&self, e: &Expr) -> bool {
+        let own = match &e.kind {
+            ExprKind::Subquery(subquery) => self.may_fail_before_unnesting(&subquery.root),
+            _ => false,
+        };
+        own || e.children().into_iter().any(|c| self.subquery_may_fail(c))
+    }
+
+    fn may_fail_before_unnesting(&self, op: &Operator) -> bool {
+        let inside = |e: &Expr| may_fail(e, self.columns) || self.subquery_may_fail(e);
+        self.tree_may_fail(op)
+            || op.expressions().into_iter().any(inside)
+            || op
+                .inputs()
+                .into_iter()
+                .any(|input| self.may_fail_before_unnesting(input))
+    }
+
+    /// A condition on pairs of rows that holds subqueries: the pairs of values for which it is true, among those for
+    /// which the conditions before it are, are computed apart and joined to one side.
     fn pairs(
         &mut self,
         build: &mut Operator,
@@ -277,8 +324,9 @@ impl Unnesting<'_> {
         let (p, p_names) = self.second_reading(probe);
         let read = e.columns_read();
         let names: super::rename::Names = b_names.into_iter().chain(p_names).collect();
-        let e = super::rename::renamed(e, &names);
-        let op = self.conjunct(join(JoinKind::Inner, b, p, vec![]), e)?;
+        let renamed = |e: Expr| super::rename::renamed(e, &names);
+        let before = conditions.iter().cloned().map(renamed).collect();
+        let op = self.conjunct(join(JoinKind::Inner, b, p, before), renamed(e))?;
         let (mut groups, mut of_build, mut of_probe) = (Vec::new(), Vec::new(), Vec::new());
         let (in_build, in_probe) = (build.visible(), probe.visible());
         for id in read {
@@ -413,31 +461,6 @@ impl Unnesting<'_> {
         match Expr::conjunction(site.guards.clone()) {
             Some(guard) => case(guard, value, None),
             None => value,
-        }
-    }
-
-    /// Turns numbers of rows that a pipeline cannot look up into subqueries of the plan.
-    pub(super) fn look_up_row_counts(&mut self, op: &mut Operator) {
-        let (limit, offset) = match op {
-            Operator::Sort { limit, offset, .. }
-            | Operator::Limit { limit, offset, .. }
-            | Operator::TopPerGroup { limit, offset, .. } => (limit, offset),
-            _ => return,
-        };
-        for count in limit.iter_mut().chain([offset]) {
-            let Some(e) = count.value_mut() else { continue };
-            crate::simplify::expression(e, self.columns);
-            if let Some(n) = constant_count(e) {
-                *count = RowCount::Constant(n);
-                continue;
-            }
-            let known = matches!(
-                e.kind,
-                ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_)
-            );
-            if !known && e.columns_read().is_empty() {
-                *e = self.computed_row_count(one_row(), take_expression(e));
-            }
         }
     }
 }

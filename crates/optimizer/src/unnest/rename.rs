@@ -1,7 +1,7 @@
 //! Copies of operator trees with columns of their own: a tree that is read in two places of a plan makes each column
 //! twice, under different ids.
 
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, SharedId};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId};
 use std::collections::BTreeMap;
 
 /// New ids by old ones.
@@ -76,6 +76,7 @@ fn rename(op: &mut Operator, names: &Names) {
             groups.iter_mut().for_each(put);
             keys.iter_mut().for_each(|k| put(&mut k.column));
         }
+        Operator::Repeat { count, .. } => put(count),
         Operator::UnionAll { inputs, columns } => {
             columns.iter_mut().for_each(put);
             inputs.iter_mut().flat_map(|i| &mut i.1).for_each(put);
@@ -87,6 +88,16 @@ fn rename(op: &mut Operator, names: &Names) {
         | Operator::Join { .. }
         | Operator::DependentJoin { .. }
         | Operator::Limit { .. } => {}
+    }
+    if let Operator::Sort { limit, offset, .. }
+    | Operator::Limit { limit, offset, .. }
+    | Operator::TopPerGroup { limit, offset, .. } = op
+    {
+        for count in limit.iter_mut().chain([offset]) {
+            if let RowCount::Column(id) = count {
+                put(id);
+            }
+        }
     }
     for e in op.expressions_mut() {
         rename_in(e, names);

@@ -1,14 +1,15 @@
 //! Scalar subqueries: their value, NULL where they have no row.
 
-use super::domain::{counts, tree_may_fail};
+use super::domain::counts;
+use super::gate::surely_has_a_row;
 use super::lift::{self, Lifted};
 use super::{Site, Unnesting, case, count_or_zero, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, SharedId,
-    Subquery, SubqueryId,
+    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, Subquery,
+    SubqueryId,
 };
 use frazil_types::{Error, LogicalType, Result};
 
@@ -36,17 +37,24 @@ impl Unnesting<'_> {
             return Err(Error::internal("a scalar subquery of several columns"));
         };
         let root = self.tree(subquery.root)?;
-        let guarded = !site.guards.is_empty() && tree_may_fail(&root, self.columns);
         let closed = free_columns(&root).is_empty() && root.visible().contains(&column);
-        if closed && !guarded && at_most_one_row(&root) {
+        if closed && at_most_one_row(&root) && !self.tree_may_fail(&root) {
             return Ok(self.computed_once(root, column));
         }
         let value = Expr::column(column, self.columns);
         let whole = self.in_one_row(root, value);
-        if closed && !guarded {
+        // What is computed once for the plan is computed whether or not a row asks for it.
+        if closed && !self.one_row_may_fail(&whole) {
             return Ok(self.computed_together(whole));
         }
         self.joined(site, whole)
+    }
+
+    /// Whether the input or the aggregates may fail, the value over them not counted.
+    fn one_row_may_fail(&self, whole: &OneRow) -> bool {
+        let calls = whole.aggregates.iter().map(|a| &a.1);
+        let mut parts = calls.flat_map(|call| call.argument.iter().chain(&call.filter));
+        self.tree_may_fail(&whole.input) || parts.any(|e| may_fail(e, self.columns))
     }
 
     /// A condition over the one row of a tree.
@@ -66,16 +74,27 @@ impl Unnesting<'_> {
     fn computed_together(&mut self, whole: OneRow) -> Expr {
         let OneRow {
             input,
-            aggregates,
+            mut aggregates,
             mut value,
         } = whole;
+        let used = value.columns_read();
+        aggregates.retain(|a| used.contains(&a.0));
         let stored: Vec<ColumnId> = aggregates.iter().map(|a| a.0).collect();
-        self.shared.push(Operator::Aggregate {
+        let row = Operator::Aggregate {
             input: Box::new(input),
             groups: vec![],
             aggregates,
-        });
-        let id = SharedId(self.shared.len() - 1);
+        };
+        match stored[..] {
+            [] => return value,
+            [only] => {
+                let e = self.computed_once(row, only);
+                value.replace_columns(&|c| (c == only).then(|| e.clone()));
+                return value;
+            }
+            _ => {}
+        }
+        let id = self.share(row);
         for column in stored {
             let info = self.columns[column].clone();
             let made = self.columns.add(info.label, info.ty, info.nullable);
@@ -154,22 +173,15 @@ impl Unnesting<'_> {
         if aggregates.is_empty() {
             return Ok(value);
         }
-        let fails = tree_may_fail(&input, self.columns)
-            || (aggregates.iter()).any(|a| {
-                let mut parts = a.1.argument.iter().chain(&a.1.filter);
-                parts.any(|e| may_fail(e, self.columns))
-            });
-        let guarded = fails && !site.guards.is_empty();
         for (id, call) in aggregates.iter_mut().filter(|a| counts(a.1.function)) {
             let grouped = self.columns.add("count", call.ty, true);
             let made = std::mem::replace(id, grouped);
             let e = count_or_zero(grouped, self.columns);
             value.replace_columns(&|c| (c == made).then(|| e.clone()));
         }
-        let lifted = match guarded {
-            true => None,
-            false => lift::lift_ungrouped(&input, &aggregates, self.columns),
-        };
+        let asked = site.guards.is_empty() && surely_has_a_row(&site.op);
+        let lifted = lift::lift_ungrouped(&input, &aggregates, self.columns);
+        let lifted = lifted.filter(|lifted| asked || !self.tree_may_fail(&lifted.op));
         let Lifted { op, mut conjuncts } = match lifted {
             Some(lifted) => lifted,
             None => self.one_row_for_domain(site, input, aggregates)?,

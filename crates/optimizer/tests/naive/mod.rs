@@ -3,10 +3,12 @@
 
 use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::{
-    AggregateCall, AggregateFunction, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan, RowCount,
-    ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery, SubqueryKind, TableId,
+    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator,
+    Plan, RowCount, ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery,
+    SubqueryKind, TableId,
 };
 use frazil_types::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// A value; booleans are 0 and 1.
@@ -18,6 +20,8 @@ pub type Failure = &'static str;
 type Done<T> = Result<T, Failure>;
 
 const SEVERAL_ROWS: Failure = "21000";
+const DIVISION: Failure = "22012";
+const NEGATIVE: Failure = "2201W";
 
 /// Small tables of integers.
 #[derive(Clone, Debug)]
@@ -67,7 +71,7 @@ impl Statistics for Tables {
 
 /// The rows of a plan, sorted, or how it fails.
 pub fn run(plan: &Plan, tables: &Tables) -> Done<Vec<Vec<Cell>>> {
-    let run = Run { tables, plan };
+    let run = Run::new(plan, tables);
     let mut out: Vec<Vec<Cell>> = run
         .rows(&plan.root, &Row::new())?
         .iter()
@@ -77,9 +81,32 @@ pub fn run(plan: &Plan, tables: &Tables) -> Done<Vec<Vec<Cell>>> {
     Ok(out)
 }
 
+/// As [`run`], of an optimized plan: subqueries of the plan and what trees share is computed before, whether or not a row
+/// asks for it.
+pub fn run_eagerly(plan: &Plan, tables: &Tables) -> Done<Vec<Vec<Cell>>> {
+    let all = Run::new(plan, tables);
+    for (tree, _) in &plan.subqueries {
+        all.shared_rows(tree)?;
+        if all.rows(tree, &Row::new())?.len() > 1 {
+            return Err(SEVERAL_ROWS);
+        }
+    }
+    all.shared_rows(&plan.root)?;
+    run(plan, tables)
+}
+
 struct Run<'a> {
     tables: &'a Tables,
     plan: &'a Plan,
+    /// Rows of shared subplans, once they are computed.
+    shared: Vec<OnceCell<Done<Vec<Row>>>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(plan: &'a Plan, tables: &'a Tables) -> Run<'a> {
+        let shared = plan.shared.iter().map(|_| OnceCell::new()).collect();
+        Run { tables, plan, shared }
+    }
 }
 
 fn over(outer: &Row, row: &Row) -> Row {
@@ -87,6 +114,22 @@ fn over(outer: &Row, row: &Row) -> Row {
 }
 
 impl Run<'_> {
+    fn shared(&self, id: usize) -> Done<Vec<Row>> {
+        let rows = || self.rows(&self.plan.shared[id], &Row::new());
+        self.shared[id].get_or_init(rows).clone()
+    }
+
+    /// Computes what a tree shares with others.
+    fn shared_rows(&self, op: &Operator) -> Done<()> {
+        if let Operator::Shared { id, .. } = op {
+            self.shared_rows(&self.plan.shared[id.0])?;
+            self.shared(id.0)?;
+        }
+        op.inputs()
+            .into_iter()
+            .try_for_each(|input| self.shared_rows(input))
+    }
+
     /// The rows of a tree for a row of the queries around it.
     fn rows(&self, op: &Operator, outer: &Row) -> Done<Vec<Row>> {
         Ok(match op {
@@ -176,7 +219,7 @@ impl Run<'_> {
                 }
                 out
             }
-            Operator::Shared { id, columns } => (self.rows(&self.plan.shared[id.0], &Row::new())?.iter())
+            Operator::Shared { id, columns } => (self.shared(id.0)?.iter())
                 .map(|r| columns.iter().map(|(made, stored)| (*made, r[stored])).collect())
                 .collect(),
             Operator::Sort {
@@ -195,6 +238,12 @@ impl Run<'_> {
                 limit,
                 offset,
             } => self.first(self.rows(input, outer)?, groups, keys, (limit, offset), outer)?,
+            Operator::Repeat { input, count } => (self.rows(input, outer)?.into_iter())
+                .flat_map(|r| {
+                    let times = over(outer, &r)[count].unwrap_or(0);
+                    std::iter::repeat_n(r, usize::try_from(times).unwrap_or(0))
+                })
+                .collect(),
             other => panic!("not evaluated here: {other:?}"),
         })
     }
@@ -208,17 +257,14 @@ impl Run<'_> {
         (limit, offset): (&Option<RowCount>, &RowCount),
         outer: &Row,
     ) -> Done<Vec<Row>> {
-        let count = |n: &RowCount| -> Done<Option<u64>> {
-            Ok(match n {
-                RowCount::Constant(n) => Some(*n),
-                RowCount::Value(e) => self.value(e, outer)?.map(|n| n as u64),
-            })
+        let count = |n: &RowCount, row: &Row| -> Done<Option<u64>> {
+            let value = match n {
+                RowCount::Constant(n) => return Ok(Some(*n)),
+                RowCount::Value(e) => self.value(e, outer)?,
+                RowCount::Column(id) => row[id],
+            };
+            value.map(|n| u64::try_from(n).map_err(|_| NEGATIVE)).transpose()
         };
-        let limit = match limit {
-            Some(n) => count(n)?.unwrap_or(u64::MAX),
-            None => u64::MAX,
-        };
-        let offset = count(offset)?.unwrap_or(0);
         rows.sort_by_key(|r| {
             let key = |k: &SortKey| {
                 let v = r[&k.column];
@@ -228,12 +274,17 @@ impl Run<'_> {
             keys.iter().map(key).collect::<Vec<_>>()
         });
         let mut ranks: BTreeMap<Vec<Cell>, u64> = BTreeMap::new();
-        rows.retain(|r| {
+        let mut kept = Vec::new();
+        for r in rows {
             let rank = ranks.entry(groups.iter().map(|g| r[g]).collect()).or_default();
             *rank += 1;
-            *rank > offset && *rank - offset <= limit
-        });
-        Ok(rows)
+            let limit = limit.as_ref().map(|n| count(n, &r)).transpose()?.flatten();
+            let offset = count(offset, &r)?.unwrap_or(0);
+            if *rank > offset && *rank - offset <= limit.unwrap_or(u64::MAX) {
+                kept.push(r);
+            }
+        }
+        Ok(kept)
     }
 
     fn holds(&self, condition: Option<&Expr>, row: &Row) -> Done<bool> {
@@ -452,10 +503,13 @@ impl Run<'_> {
             ExprKind::IsNull(e) => truth(self.value(e, row)?.is_none()),
             ExprKind::And(list) => self.decided(list, 0, row)?,
             ExprKind::Or(list) => self.decided(list, 1, row)?,
-            ExprKind::Arithmetic(_, l, r) => {
-                let (l, r) = (self.value(l, row)?, self.value(r, row)?);
-                l.zip(r).map(|(l, r)| l + r)
-            }
+            ExprKind::Arithmetic(op, l, r) => match (op, self.value(l, row)?, self.value(r, row)?) {
+                (ArithmeticOp::Add, Some(l), Some(r)) => Some(l + r),
+                (ArithmeticOp::Div, Some(_), Some(0)) => return Err(DIVISION),
+                (ArithmeticOp::Div, Some(l), Some(r)) => Some(l / r),
+                (ArithmeticOp::Add | ArithmeticOp::Div, ..) => None,
+                (op, ..) => panic!("not evaluated here: {op:?}"),
+            },
             ExprKind::Cast(e) => self.value(e, row)?,
             ExprKind::Case { branches, otherwise } => {
                 for (condition, result) in branches {

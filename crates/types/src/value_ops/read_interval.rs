@@ -34,9 +34,11 @@ fn field_overflow(text: &str) -> Error {
     Error::new(SqlState::INTERVAL_OVERFLOW, message)
 }
 
-/// A sum in the making, wide enough that only the end is checked.
+/// A sum in the making, wide enough that only the end is checked. Years and months are counted apart: each may be too
+/// many for itself, or both together.
 #[derive(Default)]
 struct Sum {
+    years: i64,
     months: i64,
     days: i64,
     micros: i128,
@@ -46,7 +48,8 @@ struct Sum {
 enum Unit {
     Micros(i64),
     Days(i64),
-    Months(i64),
+    Month,
+    Years(i64),
 }
 
 fn unit_of(name: &str) -> Option<Unit> {
@@ -60,11 +63,11 @@ fn unit_of(name: &str) -> Option<Unit> {
         "h" | "hr" | "hrs" | "hour" | "hours" => Unit::Micros(3600 * MICROS_PER_SECOND),
         "d" | "day" | "days" => Unit::Days(1),
         "w" | "week" | "weeks" => Unit::Days(7),
-        "mon" | "mons" | "month" | "months" => Unit::Months(1),
-        "y" | "yr" | "yrs" | "year" | "years" => Unit::Months(MONTHS_PER_YEAR),
-        "dec" | "decs" | "decade" | "decades" => Unit::Months(10 * MONTHS_PER_YEAR),
-        "c" | "cent" | "century" | "centuries" => Unit::Months(100 * MONTHS_PER_YEAR),
-        "mil" | "mils" | "millennia" | "millennium" => Unit::Months(1000 * MONTHS_PER_YEAR),
+        "mon" | "mons" | "month" | "months" => Unit::Month,
+        "y" | "yr" | "yrs" | "year" | "years" => Unit::Years(1),
+        "dec" | "decs" | "decade" | "decades" => Unit::Years(10),
+        "c" | "cent" | "century" | "centuries" => Unit::Years(100),
+        "mil" | "mils" | "millennia" | "millennium" => Unit::Years(1000),
         _ => return None,
     })
 }
@@ -91,13 +94,13 @@ impl Sum {
                     self.add_days(n.fraction, days);
                 }
             }
-            Unit::Months(1) => {
+            Unit::Month => {
                 self.months = self.months.checked_add(n.whole)?;
                 self.add_days(n.fraction, DAYS_PER_MONTH);
             }
-            Unit::Months(months) => {
-                self.months = self.months.checked_add(n.whole.checked_mul(months)?)?;
-                let more = (n.fraction * months as f64).round_ties_even();
+            Unit::Years(years) => {
+                self.years = self.years.checked_add(n.whole.checked_mul(years)?)?;
+                let more = (n.fraction * (years * MONTHS_PER_YEAR) as f64).round_ties_even();
                 self.months = self.months.checked_add(more as i64)?;
             }
         }
@@ -126,12 +129,21 @@ impl Sum {
         self.add_micros(days - days.trunc(), MICROS_PER_DAY);
     }
 
-    fn interval(&self) -> Option<Interval> {
-        Some(Interval {
-            months: self.months.try_into().ok()?,
-            days: self.days.try_into().ok()?,
-            micros: self.micros.try_into().ok()?,
-        })
+    /// Errors: 22015 where a field is too large for itself, 22008 where years and months are together.
+    fn interval(&self, text: &str) -> Result<Interval> {
+        let fields = || -> Option<(i32, i32, i32, i64)> {
+            Some((
+                self.years.try_into().ok()?,
+                self.months.try_into().ok()?,
+                self.days.try_into().ok()?,
+                self.micros.try_into().ok()?,
+            ))
+        };
+        let (years, months, days, micros) = fields().ok_or_else(|| field_overflow(text))?;
+        let months = i64::from(years) * MONTHS_PER_YEAR + i64::from(months);
+        let months = i32::try_from(months)
+            .map_err(|_| Error::new(SqlState::DATETIME_OVERFLOW, "interval out of range"))?;
+        Ok(Interval { months, days, micros })
     }
 }
 
@@ -165,7 +177,7 @@ fn number(text: &str) -> Option<(Number, bool, &str)> {
 }
 
 /// Reads an interval: PostgreSQL's units and clock, the SQL standard's `1-2`, and ISO 8601's `P…`. `fields` says how a
-/// number without unit counts, and what is cut off. Errors 22007, 22015.
+/// number without unit counts, and what is cut off. Errors 22007, 22008, 22015.
 pub fn parse_interval(text: &str, fields: Option<IntervalFields>) -> Result<Interval> {
     let lower = text.trim().to_ascii_lowercase();
     let mut sum = Sum::default();
@@ -173,7 +185,7 @@ pub fn parse_interval(text: &str, fields: Option<IntervalFields>) -> Result<Inte
         return parse_iso(iso, text);
     }
     parse_units(&lower, fields, text, &mut sum)?;
-    let interval = sum.interval().ok_or_else(|| field_overflow(text))?;
+    let interval = sum.interval(text)?;
     Ok(fields.map_or(interval, |fields| truncate(interval, fields)))
 }
 
@@ -230,6 +242,7 @@ fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mu
     }
     if ago {
         *sum = Sum {
+            years: -sum.years,
             months: -sum.months,
             days: -sum.days,
             micros: -sum.micros,
@@ -267,8 +280,8 @@ fn with_unit<'a>(
         // Days before a clock: `3 04:05:06`.
         "" if next_is_clock(unit_text) => Unit::Days(1),
         "" | "ago" => match fields {
-            Some(IntervalFields::Year) => Unit::Months(MONTHS_PER_YEAR),
-            Some(IntervalFields::Month) => Unit::Months(1),
+            Some(IntervalFields::Year) => Unit::Years(1),
+            Some(IntervalFields::Month) => Unit::Month,
             Some(IntervalFields::Day) => Unit::Days(1),
             Some(IntervalFields::Hour) => Unit::Micros(3600 * MICROS_PER_SECOND),
             Some(IntervalFields::Minute) => Unit::Micros(60 * MICROS_PER_SECOND),
@@ -301,13 +314,12 @@ fn years_and_months<'a>(
     if !(0..12).contains(&months.whole) || months.fraction != 0.0 {
         return Err(field_overflow(text));
     }
-    let signed = Number {
-        whole: if negative { -months.whole } else { months.whole },
-        fraction: 0.0,
-    };
-    let added = sum
-        .add(years, Unit::Months(MONTHS_PER_YEAR))
-        .and_then(|()| sum.add(signed, Unit::Months(1)));
+    let months = if negative { -months.whole } else { months.whole };
+    let whole = years.whole.checked_mul(MONTHS_PER_YEAR);
+    let both = whole
+        .and_then(|whole| whole.checked_add(months))
+        .map(|whole| Number { whole, fraction: 0.0 });
+    let added = both.and_then(|both| sum.add(both, Unit::Month));
     added.ok_or_else(|| field_overflow(text))?;
     Ok(rest)
 }
@@ -376,8 +388,8 @@ fn parse_iso(iso: &str, text: &str) -> Result<Interval> {
         iso_fields(date, time.unwrap_or(""), text, &mut sum)?;
     } else {
         let of_date = |c| match c {
-            'y' => Some(Unit::Months(MONTHS_PER_YEAR)),
-            'm' => Some(Unit::Months(1)),
+            'y' => Some(Unit::Years(1)),
+            'm' => Some(Unit::Month),
             'w' => Some(Unit::Days(7)),
             'd' => Some(Unit::Days(1)),
             _ => None,
@@ -391,7 +403,7 @@ fn parse_iso(iso: &str, text: &str) -> Result<Interval> {
         iso_units(date, &of_date, text, &mut sum)?;
         iso_units(time.unwrap_or(""), &of_time, text, &mut sum)?;
     }
-    sum.interval().ok_or_else(|| field_overflow(text))
+    sum.interval(text)
 }
 
 fn iso_units(mut rest: &str, unit: &dyn Fn(char) -> Option<Unit>, text: &str, sum: &mut Sum) -> Result<()> {
@@ -406,7 +418,7 @@ fn iso_units(mut rest: &str, unit: &dyn Fn(char) -> Option<Unit>, text: &str, su
 }
 
 fn iso_fields(date: &str, time: &str, text: &str, sum: &mut Sum) -> Result<()> {
-    let date_units = [Unit::Months(MONTHS_PER_YEAR), Unit::Months(1), Unit::Days(1)];
+    let date_units = [Unit::Years(1), Unit::Month, Unit::Days(1)];
     let time_units = [3600, 60, 1].map(|seconds| Unit::Micros(seconds * MICROS_PER_SECOND));
     for (part, separator, units) in [(date, '-', date_units), (time, ':', time_units)] {
         if part.is_empty() {
@@ -479,6 +491,17 @@ mod tests {
             ("2147483648 days", "22015"),
             ("99999999999 years", "22015"),
             ("P99999999999Y", "22015"),
+            ("2147483648 years", "22015"),
+            ("1789569700 decades", "22015"),
+            ("2147483648 months", "22015"),
+            ("178956970-8", "22015"),
+            ("178956971 years", "22008"),
+            ("178956970 years 8 months", "22008"),
+            ("178956970.99 years", "22008"),
+            ("2147483647 months 1 year", "22008"),
+            ("-178956970 years -9 months", "22008"),
+            ("P178956970Y8M", "22008"),
+            ("178957 millennia", "22008"),
             ("2020-01-01", "22007"),
         ] {
             assert_eq!(parse_interval(text, None).unwrap_err().state().0, state, "{text}");
