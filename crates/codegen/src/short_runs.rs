@@ -61,6 +61,7 @@ fn assumed_rows(plan: &PipelinePlan, scanned: TableId) -> f64 {
 fn multiplies(operator: &PipelineOperator) -> bool {
     match operator {
         PipelineOperator::Filter(_) | PipelineOperator::Map(_) => false,
+        PipelineOperator::Repeat { .. } => true,
         PipelineOperator::Probe { kind, .. } => !matches!(
             kind,
             JoinKind::ProbeSemi | JoinKind::ProbeAnti | JoinKind::ProbeMark(_)
