@@ -211,12 +211,14 @@ impl Printer<'_> {
             Operator::Shared { id, columns } => {
                 format!("Shared {} ({})", id.0, stored_columns(columns, names))
             }
-            Operator::Insert { name, columns, .. } => {
-                format!("Insert {name} ({})", names.list(columns.iter().copied()))
-            }
+            Operator::Insert { name, columns, .. } => self.insert_line(name, columns),
             Operator::Delete { name, row_id, .. } => format!("Delete {name} by {}", names.name(*row_id)),
         };
         out.push_str(&text);
+    }
+
+    fn insert_line(&self, name: &str, columns: &[ColumnId]) -> String {
+        format!("Insert {name} ({})", self.names.list(columns.iter().copied()))
     }
 }
 

@@ -286,14 +286,11 @@ impl Builder<'_> {
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),
             Operator::Shared { id, columns } => {
-                let kept = columns
-                    .iter()
-                    .filter(|c| needed.contains(&c.0))
-                    .copied()
-                    .collect();
-                let buffer = self.shared[id.0]
-                    .unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
-                one(Source::Buffer(buffer, kept))
+                let buffer = self.shared[id.0];
+                let buffer =
+                    buffer.unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
+                let kept = columns.iter().filter(|c| needed.contains(&c.0));
+                one(Source::Buffer(buffer, kept.copied().collect()))
             }
             Operator::DependentJoin { .. } => unreachable!("a dependent join that was not unnested"),
             Operator::Insert { .. } | Operator::Delete { .. } => {

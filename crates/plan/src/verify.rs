@@ -155,36 +155,14 @@ impl Check<'_> {
                 Err(defect("a number of rows that differs from row to row".into()))
             }
             Operator::Sort { input, keys, .. } => {
+                self.row_counts(op)?;
                 let visible = self.tree(input)?;
                 for key in keys {
                     self.reads_column(key.column, &visible, "a sort")?;
                 }
-                self.row_counts(op)?;
                 Ok(visible)
             }
-            Operator::TopPerGroup {
-                input,
-                groups,
-                keys,
-                limit,
-                offset,
-            } => {
-                let visible = self.tree(input)?;
-                for id in limit.iter().chain([offset]).filter_map(RowCount::column) {
-                    self.reads_column(id, &visible, "a number of rows")?;
-                    if self.columns()[id].ty != LogicalType::BigInt {
-                        return Err(defect("a number of rows that is no bigint".into()));
-                    }
-                }
-                for id in groups.iter().copied().chain(keys.iter().map(|k| k.column)) {
-                    self.reads_column(id, &visible, "the first rows of a group")?;
-                }
-                if groups.is_empty() {
-                    return Err(defect("the first rows of no group".into()));
-                }
-                self.row_counts(op)?;
-                Ok(visible)
-            }
+            Operator::TopPerGroup { .. } => self.top_per_group(op),
             Operator::Limit { input, .. } => {
                 self.row_counts(op)?;
                 self.tree(input)
@@ -212,6 +190,34 @@ impl Check<'_> {
                 Ok(Visible::new())
             }
         }
+    }
+
+    fn top_per_group(&mut self, op: &Operator) -> Result<Visible> {
+        let Operator::TopPerGroup {
+            input,
+            groups,
+            keys,
+            limit,
+            offset,
+        } = op
+        else {
+            return Err(defect("not the first rows of a group".into()));
+        };
+        let visible = self.tree(input)?;
+        for id in limit.iter().chain([offset]).filter_map(RowCount::column) {
+            self.reads_column(id, &visible, "a number of rows")?;
+            if self.columns()[id].ty != LogicalType::BigInt {
+                return Err(defect("a number of rows that is no bigint".into()));
+            }
+        }
+        for id in groups.iter().copied().chain(keys.iter().map(|k| k.column)) {
+            self.reads_column(id, &visible, "the first rows of a group")?;
+        }
+        if groups.is_empty() {
+            return Err(defect("the first rows of no group".into()));
+        }
+        self.row_counts(op)?;
+        Ok(visible)
     }
 
     /// Checks LIMIT and OFFSET of an operator.

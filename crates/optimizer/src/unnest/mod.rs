@@ -20,6 +20,7 @@ mod places;
 mod rename;
 mod scalar;
 
+use crate::can_fail::may_fail;
 use crate::pushdown::take;
 use crate::value_bounds;
 use frazil_plan::subquery::{free_columns, has_subquery};
@@ -95,7 +96,8 @@ enum Sign {
 
 impl Unnesting<'_> {
     /// A tree without subqueries and dependent joins.
-    fn tree(&mut self, mut op: Operator) -> Result<Operator> {
+    fn tree(&mut self, op: Operator) -> Result<Operator> {
+        let mut op = self.filtered_before(op);
         for input in op.inputs_mut() {
             let tree = self.tree(take(input))?;
             *input = tree;
@@ -112,6 +114,40 @@ impl Unnesting<'_> {
             return Ok(op);
         }
         self.operator(op)
+    }
+
+    /// Conditions on the outer rows of a dependent join are asked before it: what may fail in it is computed for rows
+    /// that pass them.
+    fn filtered_before(&self, op: Operator) -> Operator {
+        let Operator::Filter { input, predicate } = op else {
+            return op;
+        };
+        let (outer, inner, condition, keep_outer) = match *input {
+            Operator::DependentJoin {
+                outer,
+                inner,
+                condition,
+                keep_outer,
+            } => (outer, inner, condition, keep_outer),
+            other => {
+                let input = Box::new(other);
+                return Operator::Filter { input, predicate };
+            }
+        };
+        let visible = outer.visible();
+        let of_outer = |e: &Expr| {
+            !has_subquery(e)
+                && !may_fail(e, self.columns)
+                && e.columns_read().iter().all(|id| visible.contains(id))
+        };
+        let (before, after) = predicate.into_conjuncts().into_iter().partition(of_outer);
+        let join = Operator::DependentJoin {
+            outer: Box::new(filtered(*outer, before)),
+            inner,
+            condition,
+            keep_outer,
+        };
+        filtered(join, after)
     }
 
     fn lateral(&mut self, op: Operator) -> Result<Operator> {
