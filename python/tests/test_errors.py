@@ -17,6 +17,7 @@ def con(con):
     con.execute("create table short (v varchar(3))")
     con.execute("create table nullable (n integer)")
     con.execute("insert into nullable values (1), (null)")
+    con.execute("create view seen as select n from nullable")
     return con
 
 
@@ -28,6 +29,10 @@ def refusal(con, sql, params=None):
 
 
 ERRORS = [
+    # Views and what they read.
+    ("drop table nullable", "2BP01"),
+    ("create or replace view seen as select 'x' as n", "42P16"),
+    ("create or replace view seen as select n from seen", "42P17"),
     # Numbers that do not fit.
     ("select a + 2147483647 from t where a = 1", "22003"),
     ("select cast(b as integer) * 300000000 from t where a = 1", "22003"),

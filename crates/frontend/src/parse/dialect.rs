@@ -27,6 +27,10 @@ pub(crate) const IS_NOT_DISTINCT_FROM: &str = "is not distinct from";
 /// Marks the lower bound of BETWEEN SYMMETRIC: no name that a statement can write.
 pub(crate) const SYMMETRIC: &str = "\u{0}symmetric";
 
+/// Stands before the first item of an IN list where that is a subquery: sqlparser would take it for the only one. No
+/// name that a statement can write.
+pub(crate) const ITEM: &str = "\u{0}item";
+
 impl Dialect for FrazilDialect {
     fn dialect(&self) -> TypeId {
         TypeId::of::<PostgreSqlDialect>()
@@ -189,6 +193,10 @@ impl Dialect for FrazilDialect {
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         match &parser.peek_token_ref().token {
+            Token::Word(w) if w.value == ITEM => {
+                parser.advance_token();
+                Some(parser.parse_prefix())
+            }
             Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
             Token::Word(w) if w.keyword == Keyword::NoKeyword && is_name(parser) => {
                 Some(parser.parse_identifier().map(Expr::Identifier))

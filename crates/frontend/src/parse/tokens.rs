@@ -3,9 +3,10 @@
 //!
 //! String literals continued on the next line become one. A number with letters behind it is an error unless it is
 //! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t,
-//! OFFSET goes before FETCH FIRST.
+//! OFFSET goes before FETCH FIRST, a mark
+//! before the subquery that an IN list begins with.
 
-use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
+use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, ITEM};
 use super::source::Source;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
@@ -33,10 +34,37 @@ pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<
     all.push(pass.out);
     all.retain(|statement| !statement.is_empty());
     for statement in &mut all {
+        mark_lists(statement);
         limit_for_fetch(statement);
         offset_before_fetch(statement);
     }
     Ok(all)
+}
+
+/// Marks IN lists whose first item is in parentheses, a subquery perhaps.
+fn mark_lists(words: &mut Vec<TokenWithSpan>) {
+    let (mut open, mut items) = (Vec::new(), Vec::new());
+    for (at, word) in words.iter().enumerate() {
+        match word.token {
+            Token::LParen => open.push(at),
+            Token::RParen => {
+                let Some(item) = open.pop() else { continue };
+                let is_first = item >= 2
+                    && words[item - 1].token == Token::LParen
+                    && is_word(&words[item - 2], Keyword::IN);
+                let has_next = words.get(at + 1).is_some_and(|next| next.token == Token::Comma);
+                if is_first && has_next {
+                    items.push(item);
+                }
+            }
+            _ => {}
+        }
+    }
+    items.sort_unstable();
+    for item in items.into_iter().rev() {
+        let mark = Token::make_word(ITEM, Some('"'));
+        words.insert(item, TokenWithSpan::new(mark, words[item].span));
+    }
 }
 
 /// Writes FETCH FIRST (expression) ROWS ONLY as LIMIT (expression): sqlparser's FETCH takes numbers only.
