@@ -3,8 +3,7 @@
 //!
 //! String literals continued on the next line become one. A number with letters behind it is an error unless it is
 //! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t,
-//! OFFSET goes before FETCH FIRST, a mark
-//! before the subquery that an IN list begins with.
+//! OFFSET goes before FETCH FIRST, a mark before the subquery that an IN list begins with.
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, ITEM};
 use super::source::Source;
@@ -60,11 +59,20 @@ fn mark_lists(words: &mut Vec<TokenWithSpan>) {
             _ => {}
         }
     }
-    items.sort_unstable();
-    for item in items.into_iter().rev() {
-        let mark = Token::make_word(ITEM, Some('"'));
-        words.insert(item, TokenWithSpan::new(mark, words[item].span));
+    if items.is_empty() {
+        return;
     }
+    items.sort_unstable();
+    let mut items = items.into_iter().peekable();
+    let mut marked = Vec::with_capacity(words.len() + items.len());
+    for (at, word) in std::mem::take(words).into_iter().enumerate() {
+        if items.next_if_eq(&at).is_some() {
+            let mark = Token::make_word(ITEM, Some('"'));
+            marked.push(TokenWithSpan::new(mark, word.span));
+        }
+        marked.push(word);
+    }
+    *words = marked;
 }
 
 /// Writes FETCH FIRST (expression) ROWS ONLY as LIMIT (expression): sqlparser's FETCH takes numbers only.
