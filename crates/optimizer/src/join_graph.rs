@@ -97,23 +97,24 @@ impl Graph {
     /// Takes a region apart. Estimates come later, with [`Graph::estimate`].
     pub fn of(op: Operator, columns: &Columns) -> Graph {
         let mut graph = Graph::default();
-        graph.collect(op);
+        graph.collect(op, 0);
         graph.finish(columns);
         graph
     }
 
-    fn collect(&mut self, op: Operator) {
-        if !is_region(&op) || self.relations.len() >= MAX_RELATIONS {
+    /// Adds the leaves of a tree; `owed` more will follow from around it.
+    fn collect(&mut self, op: Operator, owed: usize) {
+        if !is_region(&op) || self.relations.len() + owed + 1 >= MAX_RELATIONS {
             self.add(op, None);
             return;
         }
         match op {
             Operator::Filter { input, predicate } => {
-                self.collect(*input);
+                self.collect(*input, owed);
                 self.conditions.extend(predicate.into_conjuncts());
             }
             Operator::Map { input, expressions } => {
-                self.collect(*input);
+                self.collect(*input, owed);
                 self.maps.extend(expressions);
             }
             Operator::Join {
@@ -125,8 +126,8 @@ impl Graph {
                 null_aware,
             } => {
                 if kind == JoinKind::Inner {
-                    self.collect(*build);
-                    self.collect(*probe);
+                    self.collect(*build, owed + 1);
+                    self.collect(*probe, owed);
                     self.conditions
                         .extend(keys.into_iter().map(|(b, p)| equality(b, p)));
                     self.conditions
@@ -134,7 +135,7 @@ impl Graph {
                     return;
                 }
                 let first = self.relations.len();
-                self.collect(*probe);
+                self.collect(*probe, owed + 1);
                 let left = mask_between(first, self.relations.len());
                 let directed = Directed {
                     kind,

@@ -8,7 +8,7 @@ use crate::join_graph::{Directed, Graph, Set};
 use frazil_plan::JoinKind;
 use std::collections::HashMap;
 
-/// Pairs of connected subgraphs that are looked at before the search becomes greedy.
+/// Connected subgraphs and pairs of them that are looked at before the search becomes greedy.
 const MAX_PAIRS: usize = 20_000;
 /// Rows of a build side that stay in the cache.
 const CACHED_ROWS: f64 = 50_000.0;
@@ -102,6 +102,7 @@ impl<'a> Search<'a> {
 
     /// Pairs a connected subgraph with every connected subgraph of its neighbourhood.
     fn emit_subgraph(&mut self, set: Set) {
+        self.pairs += 1;
         let excluded = set | up_to(set.trailing_zeros() as usize);
         let around = self.around(set) & !excluded;
         for i in bits(around).collect::<Vec<_>>().into_iter().rev() {
@@ -115,12 +116,15 @@ impl<'a> Search<'a> {
         let around = self.around(set) & !excluded;
         for part in subsets(around) {
             self.emit_subgraph(set | part);
-        }
-        if self.pairs > MAX_PAIRS {
-            return;
+            if self.pairs > MAX_PAIRS {
+                return;
+            }
         }
         for part in subsets(around) {
             self.extend_subgraph(set | part, excluded | around);
+            if self.pairs > MAX_PAIRS {
+                return;
+            }
         }
     }
 
@@ -128,12 +132,15 @@ impl<'a> Search<'a> {
         let around = self.around(other) & !excluded & !set;
         for part in subsets(around) {
             self.emit_pair(set, other | part);
-        }
-        if self.pairs > MAX_PAIRS {
-            return;
+            if self.pairs > MAX_PAIRS {
+                return;
+            }
         }
         for part in subsets(around) {
             self.extend_complement(set, other | part, excluded | around);
+            if self.pairs > MAX_PAIRS {
+                return;
+            }
         }
     }
 
