@@ -188,7 +188,7 @@ class Target:
     """The process under test."""
 
     def __init__(self):
-        self.child = subprocess.Popen([sys.executable, "-m", "judge.hostile", "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.child = subprocess.Popen([sys.executable, "-m", "judge.hostile", "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         engines.receive(self.child.stdout)
 
     def run(self, timeout, sql):
@@ -199,8 +199,7 @@ class Target:
         try:
             return engines.receive(self.child.stdout)
         except EOFError:
-            status = self.child.wait()
-            return "died", f"status {status}: {self.child.stderr.read()[-2000:].decode(errors='replace')}", 0.0, 0.0
+            return "died", f"status {self.child.wait()}", 0.0, 0.0
 
 
 def child():
@@ -222,7 +221,7 @@ def child():
         except EOFError:
             return
         forget_peak()
-        con.execute(f"set statement_timeout = '{timeout}'")
+        settle(con, timeout)
         code, text, begun = None, "", time.monotonic()
         try:
             con.execute(sql)
@@ -230,6 +229,16 @@ def child():
             code, text = getattr(error, "sqlstate", None) or type(error).__name__, str(error)[:2000]
         seconds = time.monotonic() - begun
         engines.send(sys.stdout.buffer, (code, text, seconds, peak()))
+
+
+def settle(con, timeout):
+    """Sets the timeout; a transaction that failed refuses that, and is ended."""
+    import frazil
+    try:
+        con.execute(f"set statement_timeout = '{timeout}'")
+    except frazil.Error:
+        con.execute("rollback")
+        con.execute(f"set statement_timeout = '{timeout}'")
 
 
 def forget_peak():
