@@ -92,10 +92,8 @@ def receive(file):
     return pickle.loads(file.read(struct.unpack("<I", head)[0]))
 
 
-def frazil_child(folder, frozen):
-    """Serves statements from the standard input: what Frazil's process does."""
-    import frazil
-    con = frazil.connect(":memory:")
+def load(con, folder, frozen):
+    """Makes the tables and views of the generated statements in Frazil."""
     for table, (_, rows, _, _) in tables.TABLES.items():
         con.execute(tables.ddl(table))
         con.execute(f"copy {table} from '{folder}/{table}.csv' (format csv, header false, null '\\N')")
@@ -103,6 +101,13 @@ def frazil_child(folder, frozen):
             con.execute(f"freeze table {table}")
     for view in tables.views():
         con.execute(view)
+
+
+def frazil_child(folder, frozen):
+    """Serves statements from the standard input: what Frazil's process does."""
+    import frazil
+    con = frazil.connect(":memory:")
+    load(con, folder, frozen)
     con.execute(f"set statement_timeout = '{TIMEOUT}s'")
     con.execute("set memory_limit = '2GB'")
     send(sys.stdout.buffer, "ready")
@@ -188,7 +193,7 @@ def judges_there():
     found = []
     if importlib.util.find_spec("duckdb"):
         found.append(DUCKDB)
-    if importlib.util.find_spec("psycopg") and Path(SOCKET).exists():
+    if importlib.util.find_spec("psycopg") and any(Path(SOCKET).glob(".s.PGSQL.*[0-9]")):
         found.append(POSTGRES)
     return found
 

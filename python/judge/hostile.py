@@ -11,9 +11,11 @@ import resource
 import select
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
-from . import engines, grammar
+from . import engines, grammar, tables
 from .functions import operators
 from .nodes import POSTGRES
 
@@ -117,7 +119,7 @@ class Texts:
         return self.r.choice([
             f"select count(*) from {source}", f"select x.a, y.t from {source}", f"select sum(x.a + y.a) from {source}", f"select x.a + y.a, count(*) from {source} group by 1",
             f"select distinct x.t || y.t from {source}", f"select x.a from {source} order by y.a, x.t", f"select string_agg(x.t, ',') from {source}",
-            f"select x.a from {source} order by y.t limit 10", f"create temporary table made as select x.a from {source}", f"select x.a from {source} offset 1000000000000",
+            f"select x.a from {source} order by y.t limit 10", f"create table made as select x.a from {source}", f"select x.a from {source} offset 1000000000000",
             f"select count(distinct x.a * 1000000 + y.a) from {source}", f"select max(x.t || y.t) from {source}", f"insert into w select x.a, x.t, x.d from {source}",
             f"select count(*) from x where a in (select x.a + y.a from {source})", f"select x.a from {source} union select y.a + 1 from {source}",
         ])
@@ -207,6 +209,9 @@ def child():
     import frazil
     con = frazil.connect(":memory:")
     con.execute(f"set memory_limit = '{MEMORY_LIMIT}MB'")
+    with tempfile.TemporaryDirectory() as folder:
+        tables.write(Path(folder))
+        engines.load(con, folder, frozen=True)
     con.execute("create table x (a integer not null, t text, d decimal(12,2))")
     con.execute("create table w (a integer, t text, d decimal(12,2))")
     digits = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
