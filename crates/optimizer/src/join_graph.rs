@@ -6,7 +6,8 @@
 //! that is joined as a whole to any set of relations that holds all its condition reads. Such joins commute
 //! with inner joins and filters of their left side, so the search for the best order places them too.
 //! Maps are lifted to the top; predicates that read their columns read the expressions instead.
-//! Predicates that can fail stay on top of everything.
+//! Predicates that can fail stay on top too, among the maps as they were: a map that can fail must not see
+//! the rows they drop.
 
 use crate::can_fail::may_fail;
 use crate::cardinality::{Estimator, unmatched};
@@ -70,11 +71,16 @@ pub struct Graph {
     pub relations: Vec<Relation>,
     /// Conditions between them.
     pub predicates: Vec<Predicate>,
-    /// Columns computed, in order.
-    pub maps: Vec<(ColumnId, Expr)>,
-    /// Conditions that stay on top.
-    pub late: Vec<Expr>,
-    conditions: Vec<Expr>,
+    /// What is done on top of the joins, the first first.
+    pub steps: Vec<Step>,
+}
+
+/// A part of a region that is no join.
+pub enum Step {
+    /// Columns computed.
+    Map(Vec<(ColumnId, Expr)>),
+    /// A condition.
+    Filter(Expr),
 }
 
 /// Whether an operator belongs to a region rather than being a leaf.
@@ -111,11 +117,11 @@ impl Graph {
         match op {
             Operator::Filter { input, predicate } => {
                 self.collect(*input, owed);
-                self.conditions.extend(predicate.into_conjuncts());
+                self.condition(predicate);
             }
             Operator::Map { input, expressions } => {
                 self.collect(*input, owed);
-                self.maps.extend(expressions);
+                self.steps.push(Step::Map(expressions));
             }
             Operator::Join {
                 kind,
@@ -128,10 +134,9 @@ impl Graph {
                 if kind == JoinKind::Inner {
                     self.collect(*build, owed + 1);
                     self.collect(*probe, owed);
-                    self.conditions
-                        .extend(keys.into_iter().map(|(b, p)| equality(b, p)));
-                    self.conditions
-                        .extend(residual.map_or(vec![], Expr::into_conjuncts));
+                    self.steps
+                        .extend(keys.into_iter().map(|(b, p)| Step::Filter(equality(b, p))));
+                    residual.into_iter().for_each(|e| self.condition(e));
                     return;
                 }
                 let first = self.relations.len();
@@ -149,6 +154,11 @@ impl Graph {
             }
             other => self.add(other, None),
         }
+    }
+
+    fn condition(&mut self, condition: Expr) {
+        self.steps
+            .extend(condition.into_conjuncts().into_iter().map(Step::Filter));
     }
 
     fn add(&mut self, op: Operator, directed: Option<Directed>) {
@@ -176,7 +186,8 @@ impl Graph {
         owners
     }
 
-    /// Sorts conditions into predicates and late ones, and finds what directed joins require.
+    /// Takes the conditions that may be applied anywhere out of the steps, as predicates, and finds what
+    /// directed joins require.
     fn finish(&mut self, columns: &Columns) {
         let owners = self.owners(columns);
         let reads = |e: &Expr| {
@@ -187,28 +198,36 @@ impl Graph {
                     owner => set | 1 << owner,
                 })
         };
-        let definitions = Definitions::new(&self.maps);
-        for condition in std::mem::take(&mut self.conditions) {
-            let lowered = definitions.substituted(&condition);
-            let set = reads(&lowered);
-            if set == 0 || may_fail(&lowered, columns) {
-                self.late.push(condition);
-                continue;
+        let steps = std::mem::take(&mut self.steps);
+        let maps = steps.iter().filter_map(|step| match step {
+            Step::Map(expressions) => Some(expressions),
+            Step::Filter(_) => None,
+        });
+        let definitions = Definitions::new(maps.flatten());
+        let predicate_of = |step: &Step| {
+            let Step::Filter(condition) = step else {
+                return None;
+            };
+            let expr = definitions.substituted(condition);
+            let set = reads(&expr);
+            if set == 0 || may_fail(&expr, columns) {
+                return None;
             }
-            let sides = match &lowered.kind {
+            let sides = match &expr.kind {
                 ExprKind::Compare(CompareOp::Eq, l, r) => {
                     let (a, b) = (reads(l), reads(r));
                     (a != 0 && b != 0 && a & b == 0).then_some((a, b))
                 }
                 _ => None,
             };
-            self.predicates.push(Predicate {
-                expr: lowered,
+            Some(Predicate {
+                expr,
                 reads: set,
                 sides,
                 selectivity: 1.0,
-            });
-        }
+            })
+        };
+        let predicates: Vec<Option<Predicate>> = steps.iter().map(predicate_of).collect();
         for (i, relation) in self.relations.iter_mut().enumerate() {
             let Some(d) = &mut relation.directed else { continue };
             let mut required = 0;
@@ -223,6 +242,12 @@ impl Graph {
             if !fails {
                 let first = 1 << d.requires.trailing_zeros();
                 d.requires = if required == 0 { first } else { required };
+            }
+        }
+        for (step, predicate) in steps.into_iter().zip(predicates) {
+            match predicate {
+                Some(predicate) => self.predicates.push(predicate),
+                None => self.steps.push(step),
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use crate::aggregate_reduction;
 use crate::cardinality::Estimator;
-use crate::join_graph::{Graph, Relation, Set, is_region};
+use crate::join_graph::{Graph, Relation, Set, Step, is_region};
 use crate::join_order::{self, Node, joins};
 use crate::pushdown::{place, take};
-use frazil_plan::{Columns, Expr, ExprKind, JoinKind, Operator, Plan};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
 use frazil_types::CompareOp;
 
 /// Orders the joins of all trees of a plan.
@@ -53,9 +53,7 @@ impl Pass<'_, '_> {
         let Graph {
             relations,
             predicates,
-            maps,
-            late,
-            ..
+            steps,
         } = graph;
         let mut tree = Tree {
             relations: relations.into_iter().map(Some).collect(),
@@ -65,14 +63,31 @@ impl Pass<'_, '_> {
                 .collect(),
             columns: self.columns,
         };
-        let mut op = tree.build(nodes, nodes.len() - 1);
-        if !maps.is_empty() {
-            op = Operator::Map {
-                input: Box::new(op),
-                expressions: maps,
-            };
+        let op = tree.build(nodes, nodes.len() - 1);
+        steps.into_iter().fold(op, |op, step| match step {
+            Step::Map(expressions) => mapped(op, expressions),
+            Step::Filter(condition) => place(op, vec![condition], self.columns),
+        })
+    }
+}
+
+/// An operator with columns computed on top; one map holds what several would.
+fn mapped(op: Operator, mut expressions: Vec<(ColumnId, Expr)>) -> Operator {
+    match op {
+        Operator::Map {
+            input,
+            expressions: mut before,
+        } => {
+            before.append(&mut expressions);
+            Operator::Map {
+                input,
+                expressions: before,
+            }
         }
-        place(op, late, self.columns)
+        op => Operator::Map {
+            input: Box::new(op),
+            expressions,
+        },
     }
 }
 

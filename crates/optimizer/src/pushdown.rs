@@ -135,8 +135,8 @@ pub struct Definitions<'a>(HashMap<ColumnId, &'a Expr>);
 
 impl<'a> Definitions<'a> {
     /// Of these columns.
-    pub fn new(definitions: &'a [(ColumnId, Expr)]) -> Definitions<'a> {
-        Definitions(definitions.iter().map(|(id, e)| (*id, e)).collect())
+    pub fn new(definitions: impl IntoIterator<Item = &'a (ColumnId, Expr)>) -> Definitions<'a> {
+        Definitions(definitions.into_iter().map(|(id, e)| (*id, e)).collect())
     }
 
     /// The definition of a column.
