@@ -88,7 +88,7 @@ class Generator:
             made = self.scalar_subquery(kind, scope, depth - 1)
             if made:
                 return made
-        if kind == "bool" and self.chance(0.12) and depth > 1:
+        if kind == "bool" and self.chance(0.2) and depth > 1:
             return self.subquery_test(scope, depth - 1)
         rules = self.rules.get(kind)
         if not rules:
@@ -181,7 +181,7 @@ class Generator:
         if self.chance(0.4):
             made = self.inside(scope, make_exists)
             return form(("expr", "bool"), "(not {})", made, features=["not exists"], type="bool") if self.chance(0.3) else made
-        operator = r.choices(["in", "not in", "any", "all"], [45, 25, 15, 15])[0]
+        operator = r.choices(["in", "not in", "any", "all"], [25, 15, 30, 30])[0]
         kind, query, operator = self.inside(scope, lambda: make_in(operator))
         left = self.expr(kind, scope, 1)
         if operator in ("any", "all"):
@@ -286,7 +286,7 @@ class Generator:
 
     def using(self, left, right, shared, kind):
         all_names = [c.name for c in left.columns] + [c.name for c in right.columns]
-        natural = self.chance(0.25) and len(left.columns) < 12 and all(all_names.count(n) == 1 or n in shared for n in all_names)
+        natural = self.chance(0.4) and len(left.columns) < 12 and all(all_names.count(n) == 1 or n in shared for n in all_names)
         # NATURAL joins by every name that both have.
         chosen = shared if natural else self.r.sample(shared, min(len(shared), self.r.choice([1, 1, 1, 2])))
         a = {c.name: c for c in left.columns}

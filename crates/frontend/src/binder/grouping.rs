@@ -100,8 +100,10 @@ impl<'a> Binder<'a> {
         let Some((position, span)) = is_position(self, e, clause)? else {
             return Ok(None);
         };
-        if (1..=targets as i128).contains(&position) {
-            return Ok(Some(position as usize - 1));
+        if let Ok(n @ 1..) = usize::try_from(position)
+            && n <= targets
+        {
+            return Ok(Some(n - 1));
         }
         let message = format!("{clause} position {position} is not in select list");
         Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span))

@@ -219,8 +219,9 @@ fn key<'a>(item: &OrderByExpr, by: By<'a>, span: Span) -> Result<Key<'a>> {
     })
 }
 
-/// The number that a constant of GROUP BY, ORDER BY or DISTINCT ON is; 42601 for any other constant.
-pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<Option<(i128, Span)>> {
+/// The number that a constant of GROUP BY, ORDER BY or DISTINCT ON is; 42601 for any other constant, and for a number
+/// that is no `integer`.
+pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<Option<(i32, Span)>> {
     match e {
         SqlExpr::Nested(inner) => is_position(binder, inner, clause),
         SqlExpr::UnaryOp {
@@ -233,7 +234,7 @@ pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<
             let span = binder.place.span(value.span);
             match &value.value {
                 Value::Placeholder(_) => Ok(None),
-                Value::Number(text, _) if text.parse::<i128>().is_ok() => {
+                Value::Number(text, _) if text.parse::<i32>().is_ok() => {
                     Ok(text.parse().ok().map(|n| (n, span)))
                 }
                 _ => {
