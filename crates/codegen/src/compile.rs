@@ -4,7 +4,6 @@ use crate::jit::{Allocation, Jit, JitCode, StageFunction};
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{PipelineParts, compile_pipeline};
 use crate::plan_layouts::PlanLayouts;
-use crate::short_runs;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
 use crate::translator::{Failures, Unit};
@@ -18,6 +17,11 @@ use frazil_storage::HotLayout;
 use frazil_types::{Cancel, Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Rows of a pipeline that are few. The search for the best registers takes more than half of what compiling takes, a
+/// quarter of a millisecond for a pipeline; without it a row costs some nanoseconds more. A guess that is wrong costs
+/// time, never an answer.
+const FEW_ROWS: f64 = 65_536.0;
 
 /// How generated code reads hot chunks, whose rows lie in memPAX(k) (Runtime Fragility, section 2, dimension 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -102,15 +106,14 @@ pub fn compile(
         failures: Failures::default(),
     };
     let mut contexts = FunctionBuilderContext::new();
-    let short = short_runs::of(plan);
-    let allocation = |is_short: bool| match is_short {
-        true => Allocation::SinglePass,
-        false => Allocation::Backtracking,
-    };
-    let parts: Vec<PipelineParts> = (short.into_iter().enumerate())
-        .map(|(p, is_short)| {
+    let parts: Vec<PipelineParts> = (plan.pipelines.iter().enumerate())
+        .map(|(p, pipeline)| {
             options.cancel.check()?;
-            compile_pipeline(&mut unit, &mut contexts, p, allocation(is_short))
+            let allocation = match pipeline.estimated_rows <= FEW_ROWS {
+                true => Allocation::SinglePass,
+                false => Allocation::Backtracking,
+            };
+            compile_pipeline(&mut unit, &mut contexts, p, allocation)
         })
         .collect::<Result<_>>()?;
     let entries: Vec<FuncId> = parts.iter().map(|p| p.entry).collect();

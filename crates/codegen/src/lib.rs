@@ -25,7 +25,6 @@ mod jit;
 mod operators;
 mod pipeline_function;
 mod row_loop;
-mod short_runs;
 mod sql_value;
 mod stage_loop;
 mod stage_vector;

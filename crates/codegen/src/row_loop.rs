@@ -346,7 +346,15 @@ impl Translator<'_, '_> {
     }
 
     fn source_words(&mut self, cell: SourceCell) -> VectorWords {
-        let mut word = |offset: usize| self.hoist(Hoisted::SourceWord(cell.index, offset as i32));
+        // Code for partitions keeps what it makes of them in front of its loops.
+        let is_used_here = matches!(self.work.cells, Cells::SideBySide) || cell.in_table.is_none();
+        let mut word = |offset: usize| {
+            let word = Hoisted::SourceWord(cell.index, offset as i32);
+            match is_used_here {
+                true => self.hoist_if_few(word),
+                false => self.hoist(word),
+            }
+        };
         let values = word(offset_of!(VectorColumn, values));
         let mut words = VectorWords {
             values,

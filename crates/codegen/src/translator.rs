@@ -135,6 +135,10 @@ impl Failures {
     }
 }
 
+/// Values that are kept through the row loop at most, but for those that others are found by. Beyond that there are no registers for them, so that they would be
+/// loaded from the stack at each use, and finding that out is what allocating registers takes longest for.
+const MAX_HOISTED: usize = 12;
+
 /// A value computed once, before the row loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Hoisted {
@@ -340,7 +344,24 @@ impl<'a, 'p> Translator<'a, 'p> {
         if let Some(&value) = self.hoisted.get(&what) {
             return value;
         }
-        let (pointer, offset) = match what {
+        let (pointer, offset) = self.place_of(what);
+        let value = self.load_in_entry(pointer, offset);
+        self.hoisted.insert(what, value);
+        value
+    }
+
+    /// A value for the block in hand alone: hoisted, unless [`MAX_HOISTED`] are.
+    pub fn hoist_if_few(&mut self, what: Hoisted) -> ir::Value {
+        if self.hoisted.len() < MAX_HOISTED || self.hoisted.contains_key(&what) {
+            return self.hoist(what);
+        }
+        let (pointer, offset) = self.place_of(what);
+        self.load_word(pointer, offset)
+    }
+
+    /// Where it is: a hoisted pointer, and how far behind.
+    fn place_of(&mut self, what: Hoisted) -> (ir::Value, i32) {
+        match what {
             Hoisted::Context(offset) => (self.context, offset),
             Hoisted::Object(index) => {
                 let objects = self.hoist(Hoisted::Context(offset_of!(PipelineContext, objects) as i32));
@@ -357,10 +378,7 @@ impl<'a, 'p> Translator<'a, 'p> {
                 let size = size_of::<frazil_runtime::abi::ParameterCell>();
                 (cells, (index * size) as i32 + offset)
             }
-        };
-        let value = self.load_in_entry(pointer, offset);
-        self.hoisted.insert(what, value);
-        value
+        }
     }
 
     fn load_in_entry(&mut self, pointer: ir::Value, offset: i32) -> ir::Value {
@@ -385,10 +403,10 @@ impl<'a, 'p> Translator<'a, 'p> {
         self.hoist(Hoisted::Object(index))
     }
 
-    /// A word of an object that does not change while the pipeline runs.
+    /// A word of an object that does not change while the pipeline runs, for the block in hand.
     pub fn object_field(&mut self, spec: ObjectSpec, offset: usize) -> ir::Value {
         let index = self.objects.index(spec);
-        self.hoist(Hoisted::ObjectField(index, offset as i32))
+        self.hoist_if_few(Hoisted::ObjectField(index, offset as i32))
     }
 
     /// The stage memory.

@@ -5,7 +5,6 @@
 use crate::cardinality::Estimator;
 use crate::join_graph::Graph;
 use crate::pushdown::{same_native, take};
-use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, ScanDisjunction};
 
 /// Worth it if at most this part of the keys is needed …

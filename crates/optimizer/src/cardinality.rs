@@ -107,7 +107,7 @@ impl<'a> Estimator<'a> {
                     let fact = self.of_computed(e, columns);
                     self.set(*id, fact);
                 }
-                let rows = self.rows_from(op, &inputs, columns);
+                let rows = self.rows_over(op, &inputs, columns);
                 for (id, _) in aggregates {
                     let distinct = Some((rows * UNKNOWN_DISTINCT_PART).max(1.0));
                     self.set(
@@ -133,7 +133,7 @@ impl<'a> Estimator<'a> {
             }
             _ => {}
         }
-        self.rows_from(op, &inputs, columns)
+        self.rows_over(op, &inputs, columns)
     }
 
     fn of_computed(&self, e: &Expr, columns: &Columns) -> Fact {
@@ -242,16 +242,13 @@ impl<'a> Estimator<'a> {
             .map_or(1.0, |e| selectivity::of_predicate(e, columns, self))
     }
 
-    fn rows_of(&self, op: &Operator, columns: &Columns) -> f64 {
-        let inputs: Vec<f64> = op
-            .inputs()
-            .into_iter()
-            .map(|i| self.rows_of(i, columns))
-            .collect();
-        self.rows_from(op, &inputs, columns)
+    /// Rows an operator gives.
+    pub fn rows(&self, op: &Operator, columns: &Columns) -> f64 {
+        let inputs: Vec<f64> = op.inputs().into_iter().map(|i| self.rows(i, columns)).collect();
+        self.rows_over(op, &inputs, columns)
     }
 
-    fn rows_from(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
+    fn rows_over(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
         let limited = |rows: f64, limit: &Option<RowCount>| match limit.as_ref().and_then(RowCount::constant)
         {
             Some(limit) => rows.min(limit as f64),
@@ -342,8 +339,8 @@ pub fn unmatched(matched: f64, residual: &Option<Expr>) -> f64 {
 }
 
 impl Estimates for Estimator<'_> {
-    fn rows(&self, operator: &Operator, columns: &Columns) -> f64 {
-        self.rows_of(operator, columns)
+    fn rows_from(&self, operator: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
+        self.rows_over(operator, inputs, columns)
     }
 
     fn row_bound(&self, operator: &Operator) -> Option<u64> {

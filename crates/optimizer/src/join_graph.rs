@@ -254,7 +254,6 @@ impl Graph {
 
     /// Estimates rows and selectivities.
     pub fn estimate(&mut self, estimator: &Estimator<'_>, columns: &Columns) {
-        use frazil_plan::pipeline_builder::Estimates;
         for relation in &mut self.relations {
             relation.rows = estimator.rows(&relation.op, columns).max(1.0);
             relation.base_rows = estimator

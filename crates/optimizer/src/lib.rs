@@ -27,7 +27,7 @@ pub mod value_bounds;
 
 use cardinality::Estimator;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
-use frazil_plan::pipeline_builder::{self, Estimates};
+use frazil_plan::pipeline_builder;
 use frazil_plan::{Operator, Plan, Statistics, display, nullability, verify};
 use frazil_types::Result;
 

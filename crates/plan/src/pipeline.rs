@@ -62,6 +62,8 @@ pub struct Pipeline {
     pub operators: Vec<PipelineOperator>,
     /// Where they end.
     pub sink: Sink,
+    /// Rows in it where they are most, as far as is known.
+    pub estimated_rows: f64,
     /// Operators before which a stage boundary lies, ascending; `operators.len()` is the sink.
     pub boundaries: Vec<usize>,
 }

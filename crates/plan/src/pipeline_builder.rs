@@ -18,12 +18,48 @@ type Needed = BTreeSet<ColumnId>;
 struct Open {
     source: Source,
     operators: Vec<PipelineOperator>,
+    /// Rows in it where they are most, as far as is known.
+    most_rows: f64,
+}
+
+/// The pipelines that together give an operator's rows.
+struct Opened {
+    pipelines: Vec<Open>,
+    /// Rows of the operator, as far as is known.
+    rows: f64,
+}
+
+impl Opened {
+    fn of(source: Source, rows: f64) -> Opened {
+        let open = Open {
+            source,
+            operators: vec![],
+            most_rows: rows,
+        };
+        Opened {
+            pipelines: vec![open],
+            rows,
+        }
+    }
+
+    /// With an operator behind each pipeline; `rows` come out of it.
+    fn append(mut self, operator: PipelineOperator, rows: f64) -> Opened {
+        self.rows = rows;
+        let is_one = self.pipelines.len() == 1;
+        for o in &mut self.pipelines {
+            o.operators.push(operator.clone());
+            if is_one {
+                o.most_rows = o.most_rows.max(rows);
+            }
+        }
+        self
+    }
 }
 
 /// Estimates a builder asks for; the optimizer answers.
 pub trait Estimates {
-    /// Rows an operator gives.
-    fn rows(&self, operator: &Operator, columns: &Columns) -> f64;
+    /// Rows an operator gives whose inputs give so many.
+    fn rows_from(&self, operator: &Operator, inputs: &[f64], columns: &Columns) -> f64;
     /// Rows an operator gives at most, where that is certain.
     fn row_bound(&self, operator: &Operator) -> Option<u64>;
 }
@@ -131,7 +167,7 @@ impl Builder<'_> {
             let tree = &helpers.shared[id];
             self.prepare(tree, helpers);
             let columns = helpers.shared_needed[id].iter().copied().collect();
-            self.shared[id] = Some(self.keep_in_buffer(tree, columns, None, RowCount::Constant(0)));
+            self.shared[id] = Some(self.keep_in_buffer(tree, columns, None, RowCount::Constant(0)).0);
         }
     }
 
@@ -139,7 +175,8 @@ impl Builder<'_> {
         if self.subqueries[id].is_none() {
             let (tree, column) = &helpers.subqueries[id];
             self.prepare(tree, helpers);
-            self.subqueries[id] = Some(self.keep_in_buffer(tree, vec![*column], None, RowCount::Constant(0)));
+            let buffer = self.keep_in_buffer(tree, vec![*column], None, RowCount::Constant(0));
+            self.subqueries[id] = Some(buffer.0);
         }
     }
 
@@ -151,9 +188,9 @@ impl Builder<'_> {
                 input,
                 columns,
             } => {
-                let open = self.open(input, &columns.iter().copied().collect());
+                let opened = self.open(input, &columns.iter().copied().collect());
                 self.close(
-                    open,
+                    opened,
                     Sink::Insert {
                         table: *table,
                         name: name.clone(),
@@ -167,9 +204,9 @@ impl Builder<'_> {
                 input,
                 row_id,
             } => {
-                let open = self.open(input, &Needed::from([*row_id]));
+                let opened = self.open(input, &Needed::from([*row_id]));
                 self.close(
-                    open,
+                    opened,
                     Sink::Delete {
                         table: *table,
                         name: name.clone(),
@@ -179,110 +216,105 @@ impl Builder<'_> {
             }
             Operator::Limit { input, limit, offset } => {
                 let columns = output.iter().map(|o| o.1).collect();
-                self.out.result = Some(self.keep_in_buffer(input, columns, limit.clone(), offset.clone()));
+                self.out.result = Some(
+                    self.keep_in_buffer(input, columns, limit.clone(), offset.clone())
+                        .0,
+                );
             }
             _ => {
                 let columns = output.iter().map(|o| o.1).collect();
-                self.out.result = Some(self.keep_in_buffer(root, columns, None, RowCount::Constant(0)));
+                self.out.result = Some(self.keep_in_buffer(root, columns, None, RowCount::Constant(0)).0);
             }
         }
     }
 
+    /// The buffer, and how many rows go into it.
     fn keep_in_buffer(
         &mut self,
         op: &Operator,
         columns: Vec<ColumnId>,
         limit: Option<RowCount>,
         offset: RowCount,
-    ) -> BufferId {
-        let open = self.open(op, &columns.iter().copied().collect());
+    ) -> (BufferId, f64) {
+        let opened = self.open(op, &columns.iter().copied().collect());
+        let rows = opened.rows;
         let id = BufferId(self.out.buffers.len());
         self.out.buffers.push(Buffer {
             columns: columns.clone(),
             limit,
             offset,
         });
-        self.close(open, Sink::Buffer(id, columns));
-        id
+        self.close(opened, Sink::Buffer(id, columns));
+        (id, rows)
     }
 
-    fn close(&mut self, open: Vec<Open>, sink: Sink) {
-        for o in open {
-            let Open { source, operators } = o;
+    fn close(&mut self, opened: Opened, sink: Sink) {
+        for o in opened.pipelines {
             self.out.pipelines.push(Pipeline {
-                source,
-                operators,
+                source: o.source,
+                operators: o.operators,
                 sink: sink.clone(),
+                estimated_rows: o.most_rows,
                 boundaries: vec![],
             });
         }
     }
 
-    fn open(&mut self, op: &Operator, needed: &Needed) -> Vec<Open> {
+    fn rows(&self, op: &Operator, inputs: &[f64]) -> f64 {
+        self.estimates.rows_from(op, inputs, &self.out.columns)
+    }
+
+    fn open(&mut self, op: &Operator, needed: &Needed) -> Opened {
         match op {
-            Operator::Scan {
-                table,
-                name,
-                columns,
-                row_id,
-                restrictions,
-                disjunctions,
-            } => {
-                let kept = columns
-                    .iter()
-                    .filter(|c| needed.contains(&c.0) || restricts(restrictions, disjunctions, c.0));
-                one(Source::Scan {
-                    table: *table,
-                    name: name.clone(),
-                    columns: kept.copied().collect(),
-                    row_id: row_id.filter(|r| needed.contains(r)),
-                    restrictions: restrictions.clone(),
-                    disjunctions: disjunctions.clone(),
-                    early_probes: vec![],
-                })
+            Operator::Scan { .. } => self.scan(op, needed),
+            Operator::Values { columns, rows } => {
+                let source = Source::Values {
+                    columns: columns.clone(),
+                    rows: rows.clone(),
+                };
+                Opened::of(source, rows.len() as f64)
             }
-            Operator::Values { columns, rows } => one(Source::Values {
-                columns: columns.clone(),
-                rows: rows.clone(),
-            }),
             Operator::Filter { input, predicate } => {
                 let mut below = needed.clone();
                 below.extend(predicate.columns_read());
-                let open = self.open(input, &below);
-                append(open, PipelineOperator::Filter(predicate.clone()))
+                let opened = self.open(input, &below);
+                let rows = self.rows(op, &[opened.rows]);
+                opened.append(PipelineOperator::Filter(predicate.clone()), rows)
             }
             Operator::Map { input, expressions } => self.map(input, expressions, needed),
             Operator::Join { .. } => self.join(op, needed),
             Operator::Aggregate { .. } => self.aggregate(op, needed),
             Operator::Sort {
-                input,
+                input: _,
                 keys,
                 limit,
                 offset,
             } => {
                 let limits = (limit.clone(), offset.clone());
-                self.sort(input, keys.clone(), 0, limits, needed)
+                self.sort(op, keys.clone(), 0, limits, needed)
             }
             Operator::TopPerGroup {
-                input,
+                input: _,
                 groups,
                 keys,
                 limit,
                 offset,
             } => {
                 let limits = (limit.clone(), offset.clone());
-                self.sort(input, keys_by_group(groups, keys), groups.len(), limits, needed)
+                self.sort(op, keys_by_group(groups, keys), groups.len(), limits, needed)
             }
             Operator::Limit { input, limit, offset } => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
-                let id = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());
-                one(Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect()))
+                let (id, rows) = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());
+                let source = Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect());
+                Opened::of(source, self.rows(op, &[rows]))
             }
             Operator::Repeat { input, count } => {
                 let mut below = needed.clone();
                 below.insert(*count);
-                let open = self.open(input, &below);
-                append(open, PipelineOperator::Repeat { count: *count })
+                let opened = self.open(input, &below);
+                let rows = self.rows(op, &[opened.rows]);
+                opened.append(PipelineOperator::Repeat { count: *count }, rows)
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),
             Operator::Shared { id, columns } => {
@@ -290,7 +322,10 @@ impl Builder<'_> {
                 let buffer =
                     buffer.unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
                 let kept = columns.iter().filter(|c| needed.contains(&c.0));
-                one(Source::Buffer(buffer, kept.copied().collect()))
+                Opened::of(
+                    Source::Buffer(buffer, kept.copied().collect()),
+                    self.rows(op, &[]),
+                )
             }
             Operator::DependentJoin { .. } => unreachable!("a dependent join that was not unnested"),
             Operator::Insert { .. } | Operator::Delete { .. } => {
@@ -299,18 +334,49 @@ impl Builder<'_> {
         }
     }
 
+    fn scan(&mut self, op: &Operator, needed: &Needed) -> Opened {
+        let Operator::Scan {
+            table,
+            name,
+            columns,
+            row_id,
+            restrictions,
+            disjunctions,
+        } = op
+        else {
+            unreachable!("called on a scan")
+        };
+        let kept = columns
+            .iter()
+            .filter(|c| needed.contains(&c.0) || restricts(restrictions, disjunctions, c.0));
+        let source = Source::Scan {
+            table: *table,
+            name: name.clone(),
+            columns: kept.copied().collect(),
+            row_id: row_id.filter(|r| needed.contains(r)),
+            restrictions: restrictions.clone(),
+            disjunctions: disjunctions.clone(),
+            early_probes: vec![],
+        };
+        Opened::of(source, self.rows(op, &[]))
+    }
+
     fn sort(
         &mut self,
-        input: &Operator,
+        op: &Operator,
         keys: Vec<SortKey>,
         groups: usize,
         (limit, offset): (Option<RowCount>, RowCount),
         needed: &Needed,
-    ) -> Vec<Open> {
+    ) -> Opened {
+        let (Operator::Sort { input, .. } | Operator::TopPerGroup { input, .. }) = op else {
+            unreachable!("called on a sort")
+        };
         let mut columns = needed.clone();
         columns.extend(keys.iter().map(|k| k.column));
         columns.extend(limit.iter().chain([&offset]).filter_map(RowCount::column));
-        let open = self.open(input, &columns);
+        let opened = self.open(input, &columns);
+        let rows = self.rows(op, &[opened.rows]);
         let id = SortId(self.out.sorts.len());
         self.out.sorts.push(SortTable {
             keys,
@@ -319,11 +385,11 @@ impl Builder<'_> {
             limit,
             offset,
         });
-        self.close(open, Sink::Sort(id));
-        one(Source::Sorted(id))
+        self.close(opened, Sink::Sort(id));
+        Opened::of(Source::Sorted(id), rows)
     }
 
-    fn map(&mut self, input: &Operator, expressions: &[(ColumnId, Expr)], needed: &Needed) -> Vec<Open> {
+    fn map(&mut self, input: &Operator, expressions: &[(ColumnId, Expr)], needed: &Needed) -> Opened {
         // Later expressions of one Map may read earlier ones: walk backwards to keep what is read.
         let mut below = needed.clone();
         let mut kept = Vec::new();
@@ -334,11 +400,12 @@ impl Builder<'_> {
             }
         }
         kept.reverse();
-        let open = self.open(input, &below);
+        let opened = self.open(input, &below);
+        let rows = opened.rows;
         if kept.is_empty() {
-            open
+            opened
         } else {
-            append(open, PipelineOperator::Map(kept))
+            opened.append(PipelineOperator::Map(kept), rows)
         }
     }
 
@@ -347,25 +414,31 @@ impl Builder<'_> {
         inputs: &[(Operator, Vec<ColumnId>)],
         columns: &[ColumnId],
         needed: &Needed,
-    ) -> Vec<Open> {
-        let mut all = Vec::new();
+    ) -> Opened {
+        let mut all = Opened {
+            pipelines: vec![],
+            rows: 0.0,
+        };
         for (input, from) in inputs {
             let pairs: Vec<_> = columns
                 .iter()
                 .zip(from)
                 .filter(|(c, _)| needed.contains(c))
                 .collect();
-            let open = self.open(input, &pairs.iter().map(|p| *p.1).collect());
+            let opened = self.open(input, &pairs.iter().map(|p| *p.1).collect());
             let map = pairs
                 .iter()
                 .map(|(c, f)| (**c, Expr::column(**f, &self.out.columns)))
                 .collect();
-            all.extend(append(open, PipelineOperator::Map(map)));
+            let rows = opened.rows;
+            all.rows += rows;
+            let mapped = opened.append(PipelineOperator::Map(map), rows);
+            all.pipelines.extend(mapped.pipelines);
         }
         all
     }
 
-    fn aggregate(&mut self, op: &Operator, needed: &Needed) -> Vec<Open> {
+    fn aggregate(&mut self, op: &Operator, needed: &Needed) -> Opened {
         let Operator::Aggregate {
             input,
             groups,
@@ -389,19 +462,20 @@ impl Builder<'_> {
         {
             below.extend(e.columns_read());
         }
-        let open = self.open(input, &below);
+        let opened = self.open(input, &below);
+        let rows = self.rows(op, &[opened.rows]);
         let id = AggregateId(self.out.aggregates.len());
         self.out.aggregates.push(AggregateTable {
             groups: groups.clone(),
             aggregates,
-            estimated_groups: self.estimates.rows(op, &self.out.columns),
+            estimated_groups: rows,
             row_bound: self.estimates.row_bound(input),
         });
-        self.close(open, Sink::Aggregate(id));
-        one(Source::Groups(id))
+        self.close(opened, Sink::Aggregate(id));
+        Opened::of(Source::Groups(id), rows)
     }
 
-    fn join(&mut self, op: &Operator, needed: &Needed) -> Vec<Open> {
+    fn join(&mut self, op: &Operator, needed: &Needed) -> Opened {
         let Operator::Join {
             kind,
             build,
@@ -423,7 +497,8 @@ impl Builder<'_> {
         let mut probe_needed: Needed = probe_visible.intersection(&wanted).copied().collect();
         probe_needed.extend(keys.iter().flat_map(|k| k.1.columns_read()));
 
-        let open = self.open(build, &build_needed);
+        let opened = self.open(build, &build_needed);
+        let build_rows = opened.rows;
         let id = JoinId(self.out.joins.len());
         self.out.joins.push(JoinTable {
             keys: keys.iter().map(|k| (k.0.ty, k.0.nullable)).collect(),
@@ -434,14 +509,15 @@ impl Builder<'_> {
                 JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti
             ),
             null_aware: *null_aware,
-            estimated_rows: self.estimates.rows(build, &self.out.columns),
+            estimated_rows: build_rows,
         });
         self.close(
-            open,
+            opened,
             Sink::JoinBuild(id, keys.iter().map(|k| k.0.clone()).collect()),
         );
 
-        let open = self.open(probe, &probe_needed);
+        let opened = self.open(probe, &probe_needed);
+        let rows = self.rows(op, &[build_rows, opened.rows]);
         let operator = PipelineOperator::Probe {
             join: id,
             kind: *kind,
@@ -449,14 +525,15 @@ impl Builder<'_> {
             residual: residual.clone(),
             null_aware: *null_aware,
         };
-        let mut probed = append(open, operator);
+        let mut probed = opened.append(operator, rows);
         match kind {
             JoinKind::BuildSemi | JoinKind::BuildAnti => {
                 self.close(probed, Sink::Mark);
-                one(Source::BuildRows {
+                let source = Source::BuildRows {
                     join: id,
                     matched: *kind == JoinKind::BuildSemi,
-                })
+                };
+                Opened::of(source, rows)
             }
             JoinKind::BuildOuter | JoinKind::FullOuter => {
                 let nulls = probe_visible
@@ -466,9 +543,10 @@ impl Builder<'_> {
                     join: id,
                     matched: false,
                 };
-                probed.push(Open {
+                probed.pipelines.push(Open {
                     source,
                     operators: vec![PipelineOperator::Map(nulls.collect())],
+                    most_rows: build_rows,
                 });
                 probed
             }
@@ -482,13 +560,6 @@ fn restricts(restrictions: &[ScanRestriction], disjunctions: &[ScanDisjunction],
     restrictions.iter().chain(others).any(|r| r.column == column)
 }
 
-fn one(source: Source) -> Vec<Open> {
-    vec![Open {
-        source,
-        operators: vec![],
-    }]
-}
-
 /// Keys that sort rows by group, and the rows of a group by `keys`.
 fn keys_by_group(groups: &[ColumnId], keys: &[SortKey]) -> Vec<SortKey> {
     let group = |column: &ColumnId| SortKey {
@@ -497,11 +568,4 @@ fn keys_by_group(groups: &[ColumnId], keys: &[SortKey]) -> Vec<SortKey> {
         nulls_first: false,
     };
     groups.iter().map(group).chain(keys.iter().cloned()).collect()
-}
-
-fn append(mut open: Vec<Open>, operator: PipelineOperator) -> Vec<Open> {
-    for o in &mut open {
-        o.operators.push(operator.clone());
-    }
-    open
 }

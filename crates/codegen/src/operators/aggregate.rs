@@ -80,14 +80,31 @@ impl<'p> Translator<'_, 'p> {
             }
             NativeType::String => {
                 let recent = self.stack_slot(RECENT << RECENT_SHIFT);
-                for i in 0..RECENT {
-                    let row = ((i << RECENT_SHIFT) + RECENT_ROW as usize) as i32;
-                    self.b.ins().stack_store(types::I64, zero, recent, row);
-                }
+                self.forget_recent(recent);
                 self.work.recent_groups = Some(recent);
             }
             _ => {}
         }
+    }
+
+    /// Says of each place of the recent groups that there is none. In a loop: it is made for every function, and runs
+    /// once for a vector.
+    fn forget_recent(&mut self, recent: StackSlot) {
+        let (head, end) = (self.block(&[types::I64]), self.b.create_block());
+        let zero = self.word(0);
+        self.jump(head, &[zero]);
+        let number = self.enter(head)[0];
+        let places = self.b.ins().stack_addr(types::I64, recent, 0);
+        let place = self.element(places, number, 1 << RECENT_SHIFT);
+        self.store(zero, place, RECENT_ROW);
+        let next = self.b.ins().iadd_imm_s(number, 1);
+        let more = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedLessThan, next, RECENT as i64);
+        let args: [ir::BlockArg; 1] = [next.into()];
+        self.b.ins().brif(more, head, &args, end, &[]);
+        self.enter(end);
     }
 
     /// Stores them.
