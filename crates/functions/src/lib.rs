@@ -27,6 +27,7 @@ mod typing_tests;
 mod vector;
 
 pub use documentation::{FunctionDoc, list, markdown, nearest_function};
+pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
 pub use typing::{
     BetweenKind, CastContext, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility,

@@ -3,9 +3,9 @@
 use crate::build::int;
 use crate::convert::decimal;
 use crate::{Operand, Typing};
-use frazil_plan::Expr;
+use frazil_plan::{Expr, ExprKind};
 use frazil_types::decimal::POWERS_OF_TEN;
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, value_ops};
 
 /// Most digits of a decimal.
 const DIGITS: usize = frazil_types::logical_type::DECIMAL_MAX_DIGITS as usize;
@@ -37,6 +37,19 @@ impl Typing {
         };
         let e = number.map_err(|e| e.at_span(span))?;
         Ok(e.at(span).into())
+    }
+}
+
+/// A literal with the sign before it, which is part of it: `-2147483648` is an `integer` although `2147483648` is none. 22003.
+pub fn negated_literal(literal: &Expr) -> Result<Expr> {
+    let ExprKind::Constant(value) = &literal.kind else {
+        return Err(Error::internal("a literal that is no constant"));
+    };
+    match value {
+        Value::Int(n) if literal.ty.is_integer() || literal.ty == decimal(DIGITS as u8, 0) => {
+            Ok(int(-n, integer_type(-n)))
+        }
+        value => Ok(Expr::constant(value_ops::negate(value, literal.ty)?, literal.ty)),
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::{Binder, error};
 use crate::parse::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
-use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing};
+use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing, negated_literal};
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::value_ops;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr as SqlExpr, UnaryOperator, Value, ValueWithSpan,
@@ -16,6 +15,7 @@ const MAX_PARAMETER: usize = 65_535;
 impl<'a> Binder<'a> {
     /// Binds an expression. What no rule typed is still open.
     pub(super) fn expression(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        self.nesting.limits.cancel.check()?;
         match e {
             SqlExpr::Identifier(name) => Ok(self.column(std::slice::from_ref(name))?.into()),
             SqlExpr::CompoundIdentifier(parts) => Ok(self.column(parts)?.into()),
@@ -245,15 +245,13 @@ impl<'a> Binder<'a> {
 
     fn unary(&mut self, op: UnaryOperator, x: &'a SqlExpr) -> Result<Operand> {
         let bound = self.expression(x)?;
-        // The sign of a number is part of it.
         if op == UnaryOperator::Minus
-            && matches!(x, SqlExpr::Value(_))
+            && is_number(x)
             && let Operand::Typed(e) = &bound
-            && let ExprKind::Constant(value) = &e.kind
         {
             let span = self.place.keyword_before(e.span, 1).to(e.span);
-            let negative = value_ops::negate(value, e.ty).map_err(|e| e.at_span(span))?;
-            return Ok(Expr::constant(negative, e.ty).at(span).into());
+            let negative = negated_literal(e).map_err(|e| e.at_span(span))?;
+            return Ok(negative.at(span).into());
         }
         let name = match op {
             UnaryOperator::Not => {
@@ -467,4 +465,14 @@ pub(super) fn operator_name(op: &BinaryOperator) -> Result<String> {
 /// A boolean expression of a subquery.
 pub(super) fn boolean(kind: ExprKind, nullable: bool, span: Span) -> Operand {
     Expr::boolean(kind, nullable).at(span).into()
+}
+
+/// Whether an expression is a number as it is written, with signs and parentheses perhaps.
+fn is_number(x: &SqlExpr) -> bool {
+    match x {
+        SqlExpr::Value(value) => matches!(value.value, Value::Number(..)),
+        SqlExpr::Nested(inner) => is_number(inner),
+        SqlExpr::UnaryOp { op, expr } => *op == UnaryOperator::Minus && is_number(expr),
+        _ => false,
+    }
 }
