@@ -9,6 +9,7 @@ from .nodes import DUCKDB, POSTGRES, minimize
 
 # What a difference may be put down to: each is a line of docs/sql.md, "Where answers differ from PostgreSQL".
 RUN_TIME = re.compile(r"22...|21000")
+SET_OPERATION = re.compile(r"\b(union|except|intersect)\b")
 STAGES = ["relaxed", "relaxed", "fused", "staged"]
 SCANS = ["psma", "psma", "sma", "blocks", "sarg", "vectorized"]
 
@@ -77,6 +78,8 @@ def judged(ours, theirs, statement, dialect):
             return Verdict("tolerated", "date + interval is a date, which has no time of day")
         return Verdict("refused", f"{ours.error} {ours.text}")
     wrong = answers.difference(ours.rows, theirs.rows, statement.ordered, statement.query.is_loose())
+    if wrong and dialect == DUCKDB and "Decimal" in wrong and "sum(" in statement.query.text() and SET_OPERATION.search(statement.query.text()):
+        return Verdict("unjudged", "DuckDB unites decimals of 38 digits with others by rounding those")
     return Verdict("wrong", wrong) if wrong else Verdict("same")
 
 

@@ -257,10 +257,12 @@ def peak():
         return int(re.search(r"VmHWM:\s+(\d+)", file.read())[1]) / 1024
 
 
-def faults(got, timeout):
+def faults(got, timeout, sql):
     """What is wrong with how a statement went."""
     code, text, seconds, resident = got
     limit = float(timeout[:-2]) / 1000 if timeout.endswith("ms") else float(timeout[:-1])
+    # Each statement of a script has that time.
+    limit *= sql.count(";") + 1
     if code == "died":
         yield "died"
     if code in ("XX000", "PanicException", "Error") or "panick" in text:
@@ -293,7 +295,7 @@ def main():
         count += 1
         codes[got[0] or "answered"] += 1
         most = max(most, got[3])
-        for fault in faults(got, timeout):
+        for fault in faults(got, timeout, sql):
             found[fault] += 1
             print(f"seed {seed}: {fault} ({name}, {len(sql)} bytes): {got[0]} {got[1][:300]!r}, {got[2]:.2f} s of {timeout}, {got[3]:.0f} MB\n  {sql[:150]!r}", flush=True)
         if got[0] == "died":

@@ -2,7 +2,6 @@
 
 use crate::appender::Appender;
 use crate::database::Database;
-use crate::deadline::Deadline;
 use crate::execute;
 use crate::rows::{Outcome, Response};
 use crate::session::Session;
@@ -81,9 +80,10 @@ impl Connection {
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
         let mut session = self.start()?;
+        // The time of the first statement begins before its text is read.
+        let mut deadline = Some(session.start_deadline()?);
         let compiled = {
             let _inside = self.0.database.enter()?;
-            let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
             execute::cached(&session, sql)
                 .and_then(|statement| execute::run_compiled(&mut session, &statement, parameters))
         };
@@ -96,7 +96,10 @@ impl Connection {
         for statement in &statements {
             let mut response = {
                 let _inside = self.0.database.enter()?;
-                let _deadline = Deadline::start(session.settings().statement_timeout, &self.0.cancel)?;
+                let _deadline = match deadline.take() {
+                    Some(deadline) => deadline,
+                    None => session.start_deadline()?,
+                };
                 execute::run(&mut session, statement, parameters, &mut None)?
             };
             response.timing.parse = std::mem::take(&mut parse);
@@ -107,8 +110,9 @@ impl Connection {
 
     /// Parses one statement, to be run several times. It is bound and compiled when it first runs.
     pub fn prepare(&self, sql: &str) -> Result<Statement> {
-        self.0.database.check_open()?;
-        let statement = self.session().parse_one(sql)?;
+        let mut session = self.start()?;
+        let _deadline = session.start_deadline()?;
+        let statement = session.parse_one(sql)?;
         Ok(Statement::new(self.clone(), statement))
     }
 

@@ -93,7 +93,7 @@ impl Runner {
             elide_checks: self.settings.elide_checks,
             ..Default::default()
         };
-        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &settings);
+        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &settings, &self.cancel);
         timing.optimize = begun.elapsed();
         plan
     }

@@ -2,11 +2,12 @@
 
 use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::database::Database;
+use crate::deadline::{Clock, Deadline};
 use crate::panics;
 use crate::settings::{self, Settings};
 use crate::transaction::TransactionState;
 use frazil_exec::Progress;
-use frazil_frontend::ParsedStatement;
+use frazil_frontend::{Limits, ParsedStatement};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState, Value};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub struct Session {
     settings: Settings,
     transaction: TransactionState,
     cancel: Cancel,
+    clock: Clock,
     progress: Arc<Progress>,
 }
 
@@ -28,6 +30,7 @@ impl Session {
             database,
             settings: Settings::default(),
             transaction: TransactionState::None,
+            clock: Clock::new(cancel.clone()),
             cancel,
             progress,
         }
@@ -58,6 +61,11 @@ impl Session {
         &self.cancel
     }
 
+    /// Starts the time that a statement has, by `statement_timeout`.
+    pub fn start_deadline(&self) -> Result<Deadline> {
+        self.clock.start(self.settings.statement_timeout)
+    }
+
     /// Where the running statement says how far it is.
     pub fn progress(&self) -> &Arc<Progress> {
         &self.progress
@@ -71,7 +79,11 @@ impl Session {
     /// Cuts text into statements. An error inside a transaction ends it.
     pub fn parse(&mut self, sql: &str) -> Result<Vec<ParsedStatement>> {
         self.database.check_open()?;
-        panics::survive(|| frazil_frontend::parse(sql)).inspect_err(|_| self.transaction.fail())
+        let limits = Limits {
+            cancel: self.cancel.clone(),
+            budget: self.database.budget().clone(),
+        };
+        panics::survive(|| frazil_frontend::parse(sql, &limits)).inspect_err(|_| self.transaction.fail())
     }
 
     /// Parses text that must be one statement.

@@ -2,7 +2,6 @@
 
 use crate::compiled_statement::CompiledStatement;
 use crate::connection::Connection;
-use crate::deadline::Deadline;
 use crate::execute;
 use crate::rows::Response;
 use frazil_frontend::ParsedStatement;
@@ -31,7 +30,7 @@ impl Statement {
     pub fn execute(&self, parameters: &[Value]) -> Result<Response> {
         let mut session = self.connection.start()?;
         let _inside = self.connection.database().enter()?;
-        let _deadline = Deadline::start(session.settings().statement_timeout, session.cancel())?;
+        let _deadline = session.start_deadline()?;
         let text = &self.parsed.text;
         let own = self.compiled().clone();
         if let Some(own) = &own

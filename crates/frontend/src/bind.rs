@@ -69,7 +69,7 @@ pub fn bind(
             catalog,
             settings: *settings,
             parameter_types,
-            nesting: Nesting::new(depth, room),
+            nesting: Nesting::new(depth, room, parsed.limits.clone()),
         };
         let bound = on_deep_stack(room, || context.bind(parsed));
         match context.nesting.wanted.get() {

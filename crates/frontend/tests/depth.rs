@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_frontend::{on_deep_stack, parse};
+use frazil_frontend::{Limits, on_deep_stack, parse};
 use std::time::{Duration, Instant};
 use support::try_bind;
 
@@ -11,7 +11,7 @@ const STACK: usize = 2 << 20;
 /// SQLSTATE of binding on a thread with 2 MB.
 fn state(sql: String) -> String {
     let thread = std::thread::Builder::new().stack_size(STACK);
-    let bound = thread.spawn(move || match parse(&sql) {
+    let bound = thread.spawn(move || match parse(&sql, &Limits::none()) {
         Ok(parsed) => {
             let depth = parsed[0].depth();
             match try_bind(&sql) {
@@ -97,7 +97,7 @@ fn nests_answer() {
 fn work_grows_with_the_text() {
     let time = |sql: &str| {
         let start = Instant::now();
-        let parsed = parse(sql).unwrap();
+        let parsed = parse(sql, &Limits::none()).unwrap();
         for statement in &parsed {
             let tables = support::Tables::new();
             frazil_frontend::bind(statement, &tables, &Default::default(), &[]).unwrap();

@@ -71,7 +71,11 @@ fn hints_name_what_is_nearest() {
 
 #[test]
 fn positions_count_characters_of_the_statement() {
-    let parsed = frazil_frontend::parse("select 1;\n select 'größe', nope from t").unwrap();
+    let parsed = frazil_frontend::parse(
+        "select 1;\n select 'größe', nope from t",
+        &frazil_frontend::Limits::none(),
+    )
+    .unwrap();
     let tables = support::Tables::new();
     let error = frazil_frontend::bind(&parsed[1], &tables, &Default::default(), &[]).unwrap_err();
     assert_eq!(error.position(), Some(17));

@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_frontend::{PlanSettings, bind, parse};
+use frazil_frontend::{Limits, PlanSettings, bind, parse};
 use frazil_testkit::Random;
 use support::Tables;
 
@@ -74,7 +74,7 @@ fn mutated_texts_never_panic() {
     for _ in 0..rounds {
         let text = mutated(&corpus[random.index(corpus.len())], &all, &mut random);
         let outcome = std::panic::catch_unwind(|| {
-            parse(&text).map(|parsed| {
+            parse(&text, &Limits::none()).map(|parsed| {
                 let plans = parsed
                     .iter()
                     .map(|p| bind(p, &tables, &PlanSettings::default(), &[]));

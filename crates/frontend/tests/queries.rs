@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_frontend::{HiddenParameter, PlanSettings, bind, parse};
+use frazil_frontend::{HiddenParameter, Limits, PlanSettings, bind, parse};
 use frazil_plan::Operator;
 use frazil_types::LogicalType;
 use support::{Tables, bound, failure, operators, query};
@@ -97,7 +97,7 @@ fn parameters_take_their_partners_type() {
     let b = bound("select now(), current_date, $1 + 1 from t where ts < now()");
     assert_eq!(b.parameters, [LogicalType::Integer]);
     assert_eq!(b.hidden, [HiddenParameter::Now, HiddenParameter::CurrentDate]);
-    let given = parse("select $1").unwrap();
+    let given = parse("select $1", &Limits::none()).unwrap();
     let settings = PlanSettings::default();
     let b = bind(&given[0], &Tables::new(), &settings, &[Some(LogicalType::Date)]).unwrap();
     assert_eq!(b.parameters, [LogicalType::Date]);

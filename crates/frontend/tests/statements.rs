@@ -3,14 +3,14 @@
 mod support;
 
 use frazil_catalog::{DropBehavior, RelationKind};
-use frazil_frontend::{CopyFormat, ExplainMode, Statement, parse};
+use frazil_frontend::{CopyFormat, ExplainMode, Limits, Statement, parse};
 use frazil_plan::Operator;
 use frazil_types::{LogicalType, Value};
 use support::{bound, failure, operators};
 
 #[test]
 fn several_statements_keep_their_text() {
-    let all = parse("select 1; -- done\n  begin ;; commit").unwrap();
+    let all = parse("select 1; -- done\n  begin ;; commit", &Limits::none()).unwrap();
     let texts: Vec<&str> = all.iter().map(|s| s.text.as_str()).collect();
     assert_eq!(texts, ["select 1", "begin", "commit"]);
     assert!(all[0].returns_rows() && !all[1].returns_rows());

@@ -4,7 +4,7 @@ mod support;
 
 use frazil_catalog::{ExistingView, NewView, Reading, ViewEntry};
 use frazil_frontend::{
-    Bound, CatalogView, PlanSettings, Relation, Statement, TableEntry, bind, on_deep_stack, parse,
+    Bound, CatalogView, Limits, PlanSettings, Relation, Statement, TableEntry, bind, on_deep_stack, parse,
 };
 use frazil_plan::{Operator, Plan, TableId};
 use frazil_types::{ColumnDef, LogicalType, Result, Schema};
@@ -69,7 +69,7 @@ impl Relations {
     }
 
     fn bind(&self, sql: &str) -> Result<Bound> {
-        let parsed = parse(sql)?;
+        let parsed = parse(sql, &Limits::none())?;
         assert_eq!(parsed.len(), 1, "{sql}");
         bind(&parsed[0], self, &PlanSettings::default(), &[])
     }

@@ -29,7 +29,7 @@ use cardinality::Estimator;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::pipeline_builder;
 use frazil_plan::{Operator, Plan, Statistics, display, nullability, verify};
-use frazil_types::Result;
+use frazil_types::{Cancel, Result};
 
 /// What the optimizer may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +53,19 @@ impl Default for Settings {
     }
 }
 
-/// Rewrites a plan. Errors: 0A000 for what has no plan.
-pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings) -> Result<Plan> {
-    unnest::plan(&mut plan, statistics)?;
+/// Rewrites a plan. Errors: 0A000 for what has no plan, 57014 once `cancel` is set, which is asked between the passes and
+/// in unnesting, whose work may grow with the square of how deep queries nest.
+pub fn optimize(
+    mut plan: Plan,
+    statistics: &dyn Statistics,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<Plan> {
+    unnest::plan(&mut plan, statistics, cancel)?;
     nullability::recompute(&mut plan);
     simplify::plan(&mut plan);
     prune::plan(&mut plan);
+    cancel.check()?;
     distinct_aggregates::plan(&mut plan)?;
     if !settings.elide_checks {
         plan.columns.forget_proofs();
@@ -66,7 +73,9 @@ pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings
     // Bounds tell which expressions cannot fail, and so may be pushed. What is assumed for that stays assumed.
     let grid = value_bounds::choose_grid(&mut plan, statistics);
     value_bounds::propagate(&mut plan, statistics, grid);
+    cancel.check()?;
     pushdown::plan(&mut plan);
+    cancel.check()?;
     // Outer joins that became inner ones supply no NULLs.
     nullability::recompute(&mut plan);
     simplify::plan(&mut plan);
@@ -74,6 +83,7 @@ pub fn optimize(mut plan: Plan, statistics: &dyn Statistics, settings: &Settings
         let mut estimator = Estimator::new(&plan, statistics);
         joins::plan(&mut plan, &mut estimator);
     }
+    cancel.check()?;
     if settings.restrictions {
         restriction_split::plan(&mut plan);
     }

@@ -1,4 +1,5 @@
-//! LIMIT over ORDER BY becomes a bounded sort, which keeps only the rows it will give.
+//! LIMIT over ORDER BY becomes a bounded sort, which keeps only the rows it will give; LIMIT 0 becomes no rows, and what is
+//! below it goes: programs ask so for the columns of a query.
 
 use crate::pushdown::take;
 use frazil_plan::{Operator, Plan, RowCount};
@@ -11,6 +12,21 @@ pub fn plan(plan: &mut Plan) {
         .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
     for tree in trees.chain([&mut plan.root]) {
         operator(tree);
+    }
+}
+
+/// No rows where an operator is asked for none.
+pub fn unless_unasked(op: Operator) -> Operator {
+    match &op {
+        Operator::Limit { limit, .. } | Operator::Sort { limit, .. }
+            if *limit == Some(RowCount::Constant(0)) =>
+        {
+            Operator::Values {
+                columns: op.visible(),
+                rows: vec![],
+            }
+        }
+        _ => op,
     }
 }
 

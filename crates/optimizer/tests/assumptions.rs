@@ -8,7 +8,7 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, Operator, Plan,
     Statistics, TableId,
 };
-use frazil_types::{LogicalType, NativeType, Value};
+use frazil_types::{Cancel, LogicalType, NativeType, Value};
 use shop::Shop;
 
 /// The shop, with other prices.
@@ -77,7 +77,7 @@ fn cut(statistics: &dyn Statistics, elide_checks: bool) -> PipelinePlan {
         elide_checks,
         ..Settings::default()
     };
-    let plan = optimize(sum_of_prices(), statistics, &settings).unwrap();
+    let plan = optimize(sum_of_prices(), statistics, &settings, &Cancel::new()).unwrap();
     pipelines(plan, statistics, StagePolicy::Fused)
 }
 

@@ -7,6 +7,7 @@ mod naive;
 use frazil_optimizer::{Settings, optimize, pipelines};
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::{display, verify};
+use frazil_types::Cancel;
 use generator::{random_plan, tables};
 use naive::{run, run_eagerly};
 use proptest::prelude::*;
@@ -42,7 +43,7 @@ proptest! {
         verify::plan(&plan).unwrap();
         let expected = run(&plan, &tables);
         let before = display::plan(&plan);
-        let optimized = optimize(plan, &tables, &Settings { restrictions, join_order, elide_checks }).unwrap();
+        let optimized = optimize(plan, &tables, &Settings { restrictions, join_order, elide_checks }, &Cancel::new()).unwrap();
         let after = display::plan(&optimized);
         let found = run_eagerly(&optimized, &tables);
         for ((name, column), value) in found.iter().flatten().flat_map(|row| optimized.output.iter().zip(row)) {
@@ -70,7 +71,7 @@ proptest! {
         let plan = random_plan(choices, tables.rows.len(), nesting);
         let before = display::plan(&plan);
         let expected = run(&plan, &tables);
-        let optimized = optimize(plan, &tables, &Settings::default());
+        let optimized = optimize(plan, &tables, &Settings::default(), &Cancel::new());
         prop_assert!(optimized.is_ok(), "\n{}\n{:?}", before, optimized);
         let optimized = optimized.unwrap();
         let after = display::plan(&optimized);

@@ -8,12 +8,12 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
     display, verify,
 };
-use frazil_types::{CompareOp, LogicalType, Span, Value};
+use frazil_types::{Cancel, CompareOp, LogicalType, Span, Value};
 use shop::{Shop, all_of, any_of, compare, filter, is_between, join, like};
 
 fn optimized(plan: Plan) -> Plan {
     verify::plan(&plan).unwrap();
-    optimize(plan, &Shop::statistics(), &Settings::default()).unwrap()
+    optimize(plan, &Shop::statistics(), &Settings::default(), &Cancel::new()).unwrap()
 }
 
 #[track_caller]

@@ -7,13 +7,13 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
     RowCount, SortKey, Subquery, SubqueryKind, display,
 };
-use frazil_types::{CompareOp, LogicalType};
+use frazil_types::{Cancel, CompareOp, LogicalType};
 use shop::{Orders, Shop, compare, filter, join};
 
 const BIGINT: LogicalType = LogicalType::BigInt;
 
 fn optimized(plan: Plan) -> Plan {
-    optimize(plan, &Shop::statistics(), &Settings::default()).unwrap()
+    optimize(plan, &Shop::statistics(), &Settings::default(), &Cancel::new()).unwrap()
 }
 
 #[track_caller]

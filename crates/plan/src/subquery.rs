@@ -68,20 +68,26 @@ impl Subquery {
 
 /// Columns that a tree's operators make, those of subqueries in its expressions not counted.
 pub fn columns_made(op: &Operator) -> BTreeSet<ColumnId> {
-    let mut made: BTreeSet<ColumnId> = op.makes().into_iter().collect();
-    for input in op.inputs() {
-        made.extend(columns_made(input));
-    }
-    made
+    of_tree(op, &|op| op.makes())
 }
 
 /// Columns that a tree's operators read, whoever makes them.
 fn columns_read(op: &Operator) -> BTreeSet<ColumnId> {
-    let mut read: BTreeSet<ColumnId> = op.reads().into_iter().collect();
-    for input in op.inputs() {
-        read.extend(columns_read(input));
+    of_tree(op, &|op| op.reads())
+}
+
+/// Columns of all operators of a tree. They are put into a set once, at the end: a set for each operator would be filled
+/// as often as the tree is deep.
+fn of_tree(op: &Operator, of: &dyn Fn(&Operator) -> Vec<ColumnId>) -> BTreeSet<ColumnId> {
+    fn collect(op: &Operator, of: &dyn Fn(&Operator) -> Vec<ColumnId>, found: &mut Vec<ColumnId>) {
+        found.extend(of(op));
+        op.inputs()
+            .into_iter()
+            .for_each(|input| collect(input, of, found));
     }
-    read
+    let mut found = Vec::new();
+    collect(op, of, &mut found);
+    found.into_iter().collect()
 }
 
 /// Columns that a tree reads and does not make: its outer references.

@@ -8,6 +8,7 @@
 use super::rows::Computed;
 use super::{Binder, OutputColumn, Relation, error, missing_relation};
 use crate::deep_stack::on_deep_stack;
+use crate::limits::Limits;
 use crate::parse::{MAX_DEPTH, ParsedStatement, ViewHead, parse};
 use crate::{Bound, Statement, catalog_view};
 use frazil_catalog::{NewView, Reading, ViewEntry};
@@ -39,15 +40,18 @@ pub(crate) struct Nesting {
     pub room: usize,
     /// Levels that were asked for beyond those; 0 as long as none were.
     pub wanted: Cell<usize>,
+    /// What the statement keeps to.
+    pub limits: Limits,
 }
 
 impl Nesting {
     /// A statement of some depth on a stack for `room` levels.
-    pub fn new(depth: usize, room: usize) -> Nesting {
+    pub fn new(depth: usize, room: usize, limits: Limits) -> Nesting {
         Nesting {
             used: Cell::new(depth),
             room,
             wanted: Cell::new(0),
+            limits,
         }
     }
 
@@ -190,7 +194,7 @@ impl<'a> Binder<'a> {
             Some(_) => e,
             None => e.with_detail(format!("it comes from the query of view \"{}\"", view.name)),
         };
-        let parsed = parse(&view.query).map_err(named)?;
+        let parsed = parse(&view.query, &self.nesting.limits).map_err(named)?;
         let [parsed] = &parsed[..] else {
             return Err(named(Error::internal("the text of a view is not one query")));
         };

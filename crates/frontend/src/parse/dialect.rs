@@ -1,5 +1,6 @@
 //! PostgreSQL's dialect as sqlparser knows it, with what it does otherwise than PostgreSQL set right.
 
+use frazil_types::Cancel;
 use sqlparser::ast::{Expr, Ident, ObjectName, UnaryOperator};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
@@ -9,7 +10,16 @@ use std::any::TypeId;
 
 /// The dialect of Frazil.
 #[derive(Debug)]
-pub(super) struct FrazilDialect;
+pub(super) struct FrazilDialect {
+    cancel: Cancel,
+}
+
+impl FrazilDialect {
+    /// The dialect for one text. Reading it ends with an error once this is set.
+    pub fn new(cancel: Cancel) -> FrazilDialect {
+        FrazilDialect { cancel }
+    }
+}
 
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
 
@@ -192,6 +202,9 @@ impl Dialect for FrazilDialect {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        if self.cancel.is_set() {
+            return Some(Err(ParserError::ParserError("canceled".to_owned())));
+        }
         match &parser.peek_token_ref().token {
             Token::Word(w) if w.value == ITEM => {
                 parser.advance_token();

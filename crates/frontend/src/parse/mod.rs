@@ -19,8 +19,9 @@ pub(crate) use source::Place;
 use crate::ExplainMode;
 use crate::copy::{self, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
+use crate::limits::Limits;
 use dialect::FrazilDialect;
-use frazil_types::{Error, Result, SqlState, Value};
+use frazil_types::{Error, Reservation, Result, SqlState, Value};
 use source::Source;
 use sqlparser::ast::{Query, Statement as Ast};
 use sqlparser::keywords::Keyword;
@@ -37,7 +38,9 @@ pub struct ParsedStatement {
     pub(crate) place: Place,
     /// Whether it counts the rows of a relation: `count(t.*)`.
     pub(crate) counts_rows: bool,
+    pub(crate) limits: Limits,
     depth: usize,
+    _memory: Option<Arc<Reservation>>,
 }
 
 #[derive(Clone, Debug)]
@@ -105,102 +108,138 @@ impl ParsedStatement {
     }
 }
 
-/// Reads a text of statements separated by semicolons. 42601 with the position in the text, 54001.
-pub fn parse(sql: &str) -> Result<Vec<ParsedStatement>> {
+/// Bytes that a token takes in the end, with its part of sqlparser's tree and of the plan: measured for lists of values,
+/// which is what long statements are.
+const BYTES_PER_TOKEN: usize = 800;
+
+/// Tokens of a statement whose memory is not counted.
+const SHORT: usize = 1024;
+
+/// Reads a text of statements separated by semicolons. 42601 with the position in the text, 53200 if there is no room for
+/// its tree, 54001, 57014.
+pub fn parse(sql: &str, limits: &Limits) -> Result<Vec<ParsedStatement>> {
     let source = Arc::new(Source::new(sql));
-    let tokens = Tokenizer::new(&FrazilDialect, sql)
+    let dialect = FrazilDialect::new(limits.cancel.clone());
+    let tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
         .map_err(|e| {
             let position = source.position(source.byte(e.location));
             Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message)).at_position(position)
         })?;
-    let statements = tokens::statements(tokens, &source)?;
-    let read = statements
-        .into_iter()
-        .map(|words| parse_statement(&source, words));
+    limits.cancel.check()?;
+    let memory = (tokens.len() > SHORT).then(|| limits.budget.reserve(tokens.len() * BYTES_PER_TOKEN));
+    let memory = memory.transpose().map_err(|e| {
+        let detail = format!("the statement has {} words and signs", tokens.len());
+        e.with_detail(detail)
+    })?;
+    let reading = Reading {
+        source,
+        dialect,
+        limits,
+        memory: memory.map(Arc::new),
+    };
+    let statements = tokens::statements(tokens, &reading.source)?;
+    let read = statements.into_iter().map(|words| reading.statement(words));
     read.collect()
 }
 
-fn parse_statement(source: &Arc<Source>, words: Vec<TokenWithSpan>) -> Result<ParsedStatement> {
-    let depth = depth::of(&words)?;
-    let byte = |at: Option<Location>| at.map_or(0, |at| source.byte(at));
-    let (start, end) = (
-        words.first().map(|t| t.span.start),
-        words.last().map(|t| t.span.end),
-    );
-    let place = Place::new(source, byte(start), byte(end));
-    let counts_rows = words
-        .windows(3)
-        .any(|w| w[0].token == Token::Period && w[1].token == Token::Mul && w[2].token == Token::RParen);
-    let kind = kind(source, words, depth)?;
-    Ok(ParsedStatement {
-        text: place.text().to_string(),
-        kind,
-        place,
-        counts_rows,
-        depth,
-    })
+/// A text that is being read.
+struct Reading<'a> {
+    source: Arc<Source>,
+    dialect: FrazilDialect,
+    limits: &'a Limits,
+    memory: Option<Arc<Reservation>>,
 }
 
-fn kind(source: &Arc<Source>, words: Vec<TokenWithSpan>, depth: usize) -> Result<ParsedKind> {
-    let mut cursor = Cursor::new(source, &words);
-    let first = cursor.word().unwrap_or_default();
-    match first.as_str() {
-        "explain" => {
-            let (mode, analyze) = own::explain(&mut cursor)?;
-            if cursor.rest().is_empty() || cursor.word().as_deref() == Some("explain") {
-                return Err(cursor.error());
+impl Reading<'_> {
+    fn statement(&self, words: Vec<TokenWithSpan>) -> Result<ParsedStatement> {
+        let source = &self.source;
+        self.limits.cancel.check()?;
+        let depth = depth::of(&words)?;
+        let byte = |at: Option<Location>| at.map_or(0, |at| source.byte(at));
+        let (start, end) = (
+            words.first().map(|t| t.span.start),
+            words.last().map(|t| t.span.end),
+        );
+        let place = Place::new(source, byte(start), byte(end));
+        let counts_rows = words
+            .windows(3)
+            .any(|w| w[0].token == Token::Period && w[1].token == Token::Mul && w[2].token == Token::RParen);
+        let kind = self.kind(words, depth)?;
+        Ok(ParsedStatement {
+            text: place.text().to_string(),
+            kind,
+            place,
+            counts_rows,
+            limits: self.limits.clone(),
+            depth,
+            _memory: self.memory.clone(),
+        })
+    }
+
+    fn kind(&self, words: Vec<TokenWithSpan>, depth: usize) -> Result<ParsedKind> {
+        let source = &self.source;
+        let mut cursor = Cursor::new(source, &words);
+        let first = cursor.word().unwrap_or_default();
+        match first.as_str() {
+            "explain" => {
+                let (mode, analyze) = own::explain(&mut cursor)?;
+                if cursor.rest().is_empty() || cursor.word().as_deref() == Some("explain") {
+                    return Err(cursor.error());
+                }
+                let inner = Box::new(self.statement(cursor.rest().to_vec())?);
+                Ok(ParsedKind::Explain { mode, analyze, inner })
             }
-            let inner = Box::new(parse_statement(source, cursor.rest().to_vec())?);
-            Ok(ParsedKind::Explain { mode, analyze, inner })
-        }
-        "create" if create_view::is_next(&cursor) => {
-            let head = create_view::head(&mut cursor)?;
-            let query = Box::new(parse_statement(source, cursor.rest().to_vec())?);
-            Ok(ParsedKind::CreateView { head, query })
-        }
-        "alter"
-            if cursor
-                .rest()
-                .get(1)
-                .is_some_and(|t| tokens::is_word(t, Keyword::VIEW)) =>
-        {
-            Err(Error::unsupported("ALTER VIEW"))
-        }
-        "copy" => copy::parse(&mut cursor).map(ParsedKind::Copy),
-        "freeze" => own::freeze(&mut cursor),
-        "set" => own::set(&mut cursor),
-        "reset" => own::reset(&mut cursor),
-        "show" => own::show(&mut cursor),
-        "describe" | "desc" => own::describe(&mut cursor),
-        "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
-        "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
-        "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
-        "rollback" | "abort" => own::transaction(&mut cursor, ParsedKind::Rollback),
-        other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
-            Err(own::unsupported(other))
-        }
-        _ => {
-            let ast = on_deep_stack(depth, || sqlparser_statement(source, words))?;
-            Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
+            "create" if create_view::is_next(&cursor) => {
+                let head = create_view::head(&mut cursor)?;
+                let query = Box::new(self.statement(cursor.rest().to_vec())?);
+                Ok(ParsedKind::CreateView { head, query })
+            }
+            "alter"
+                if cursor
+                    .rest()
+                    .get(1)
+                    .is_some_and(|t| tokens::is_word(t, Keyword::VIEW)) =>
+            {
+                Err(Error::unsupported("ALTER VIEW"))
+            }
+            "copy" => copy::parse(&mut cursor).map(ParsedKind::Copy),
+            "freeze" => own::freeze(&mut cursor),
+            "set" => own::set(&mut cursor),
+            "reset" => own::reset(&mut cursor),
+            "show" => own::show(&mut cursor),
+            "describe" | "desc" => own::describe(&mut cursor),
+            "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
+            "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
+            "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
+            "rollback" | "abort" => own::transaction(&mut cursor, ParsedKind::Rollback),
+            other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
+                Err(own::unsupported(other))
+            }
+            _ => {
+                let ast = on_deep_stack(depth, || self.tree(words))?;
+                Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
+            }
         }
     }
-}
 
-fn sqlparser_statement(source: &Source, words: Vec<TokenWithSpan>) -> Result<Ast> {
-    let end = words.last().map_or(0, |t| source.byte(t.span.end));
-    // Depth is measured before; the parser's own limit would count what is no depth.
-    let mut parser = Parser::new(&FrazilDialect)
-        .with_recursion_limit(usize::MAX)
-        .with_tokens_with_locations(words);
-    let statement = parser
-        .parse_statement()
-        .map_err(|e| syntax_error(source, end, &e))?;
-    let next = parser.peek_token_ref();
-    if next.token != Token::EOF {
-        return Err(near(source, next.span.start, source.token_text(next.span)));
+    fn tree(&self, words: Vec<TokenWithSpan>) -> Result<Ast> {
+        let source = &*self.source;
+        let end = words.last().map_or(0, |t| source.byte(t.span.end));
+        // Depth is measured before; the parser's own limit would count what is no depth.
+        let mut parser = Parser::new(&self.dialect)
+            .with_recursion_limit(usize::MAX)
+            .with_tokens_with_locations(words);
+        let statement = parser.parse_statement().map_err(|e| {
+            let canceled = self.limits.cancel.check().err();
+            canceled.unwrap_or_else(|| syntax_error(source, end, &e))
+        })?;
+        let next = parser.peek_token_ref();
+        if next.token != Token::EOF {
+            return Err(near(source, next.span.start, source.token_text(next.span)));
+        }
+        Ok(statement)
     }
-    Ok(statement)
 }
 
 fn near(source: &Source, at: Location, text: &str) -> Error {

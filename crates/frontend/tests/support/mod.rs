@@ -2,7 +2,9 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use frazil_catalog::Reading;
-use frazil_frontend::{Bound, CatalogView, PlanSettings, Relation, Statement, TableEntry, bind, parse};
+use frazil_frontend::{
+    Bound, CatalogView, Limits, PlanSettings, Relation, Statement, TableEntry, bind, parse,
+};
 use frazil_plan::{Operator, Plan, TableId};
 use frazil_tpch::TABLES;
 use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
@@ -78,7 +80,7 @@ impl CatalogView for Tables {
 }
 
 pub fn try_bind(sql: &str) -> Result<Bound> {
-    let parsed = parse(sql)?;
+    let parsed = parse(sql, &Limits::none())?;
     assert_eq!(parsed.len(), 1, "{sql}");
     bind(&parsed[0], &Tables::new(), &PlanSettings::default(), &[])
 }

@@ -179,6 +179,7 @@ impl Unnesting<'_> {
     /// A tree computed for each row of the domain. For a domain without columns that is the tree, where the domain has
     /// its row.
     pub fn for_domain(&mut self, op: Operator, mut domain: Domain) -> Result<Dependent> {
+        self.cancel.check()?;
         let mut out = self.depend(op, &mut domain)?;
         self.settle(&mut out.op, &domain);
         Ok(out)

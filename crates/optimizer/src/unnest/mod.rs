@@ -21,6 +21,7 @@ mod rename;
 mod scalar;
 
 use crate::can_fail::may_fail;
+use crate::limits;
 use crate::pushdown::take;
 use crate::value_bounds;
 use frazil_plan::subquery::{free_columns, has_subquery};
@@ -28,11 +29,11 @@ use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, Grid, JoinKind, Operator, Plan, RowCount, Statistics, Subquery,
     SubqueryKind,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+use frazil_types::{Cancel, CompareOp, Error, LogicalType, Result, Value};
 use lift::Wanted;
 
 /// Unnests all subqueries of a plan.
-pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
+pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
     // What columns hold tells which expressions cannot fail.
     value_bounds::propagate(plan, statistics, Grid::Exact);
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
@@ -43,6 +44,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) -> Result<()> {
         subqueries: &mut subqueries,
         shared: &mut shared,
         shared_may_fail: Vec::new(),
+        cancel,
     };
     // What a tree comes to share goes in front of it.
     for mut tree in std::mem::take(&mut plan.shared) {
@@ -71,6 +73,7 @@ struct Unnesting<'a> {
     shared: &'a mut Vec<Operator>,
     /// Whether something in shared subplan `i` may fail.
     shared_may_fail: Vec<bool>,
+    cancel: &'a Cancel,
 }
 
 /// Rows for which an expression is computed, and what holds wherever it is.
@@ -97,7 +100,7 @@ enum Sign {
 impl Unnesting<'_> {
     /// A tree without subqueries and dependent joins.
     fn tree(&mut self, op: Operator) -> Result<Operator> {
-        let mut op = self.filtered_before(op);
+        let mut op = self.filtered_before(limits::unless_unasked(op));
         for input in op.inputs_mut() {
             let tree = self.tree(take(input))?;
             *input = tree;

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 impl Unnesting<'_> {
     /// An operator whose own expressions hold subqueries, its inputs done.
     pub(super) fn operator(&mut self, op: Operator) -> Result<Operator> {
+        self.cancel.check()?;
         match op {
             Operator::Filter { input, predicate } => {
                 let (first, rest) = self.in_order(predicate.into_conjuncts());
