@@ -5,6 +5,7 @@ and what the process needs besides, and a timeout is heard. Frazil runs in a pro
 
 import argparse
 import collections
+import os
 import random
 import re
 import resource
@@ -25,6 +26,7 @@ HEARD = 0.1  # seconds after its timeout in which a statement must have ended
 TIMEOUTS = ["300ms", "1s", "2s"]
 KILLED = 60  # seconds after which a statement counts as hung
 ROWS = 200_000
+KEPT = 5  # statements after which what they wrote is dropped
 
 EDGES = [
     "null", "0", "-1", "1", "2147483647", "-2147483648", "9223372036854775807", "-9223372036854775808", "99999999999999999999999999999999999999",
@@ -190,7 +192,9 @@ class Target:
     """The process under test."""
 
     def __init__(self):
-        self.child = subprocess.Popen([sys.executable, "-m", "judge.hostile", "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        # What is resident is to be what Frazil holds: the module's allocator gives freed memory back at once.
+        environment = {**os.environ, "MIMALLOC_PURGE_DELAY": "0"}
+        self.child = subprocess.Popen([sys.executable, "-m", "judge.hostile", "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
         engines.receive(self.child.stdout)
 
     def run(self, timeout, sql):
@@ -213,20 +217,23 @@ def child():
         tables.write(Path(folder))
         engines.load(con, folder, frozen=True)
     con.execute("create table x (a integer not null, t text, d decimal(12,2))")
-    con.execute("create table w (a integer, t text, d decimal(12,2))")
     digits = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
     places = ", ".join(f"{digits} d{i} (v)" for i in range(5))
     number = " + ".join(f"d{i}.v * {10**i}" for i in range(5))
     con.execute(f"insert into x select {number}, 'row ' || ({number}), ({number}) / 7.0 from {places}, (values (1), (2)) twice (n)")
     assert con.execute("select count(*) from x").fetchone()[0] == ROWS
     engines.send(sys.stdout.buffer, "ready")
+    count = 0
     while True:
         try:
             timeout, sql = engines.receive(sys.stdin.buffer)
         except EOFError:
             return
-        forget_peak()
         settle(con, timeout)
+        if count % KEPT == 0:
+            anew(con)
+        count += 1
+        forget_peak()
         code, text, begun = None, "", time.monotonic()
         try:
             con.execute(sql)
@@ -234,6 +241,16 @@ def child():
             code, text = getattr(error, "sqlstate", None) or type(error).__name__, str(error)[:2000]
         seconds = time.monotonic() - begun
         engines.send(sys.stdout.buffer, (code, text, seconds, peak()))
+
+
+def anew(con):
+    """Tables that statements write to, empty: what they hold is the user's, and in no budget."""
+    import frazil
+    try:
+        con.execute("rollback")
+    except frazil.Error:
+        pass
+    con.execute("drop table if exists w; drop table if exists made; drop table if exists deep; create table w (a integer, t text, d decimal(12,2))")
 
 
 def settle(con, timeout):

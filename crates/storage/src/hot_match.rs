@@ -41,6 +41,13 @@ pub struct MatchScratch {
     bits: Vec<u64>,
 }
 
+/// Strings of an IN list from which on each value is looked for in the sorted list. A step of that takes as long as five
+/// tests for equality, which mostly end at the first four bytes.
+const LONG_TEXT_LIST: usize = 48;
+
+/// Integers of an IN list from which on that pays: several are compared in one instruction.
+const LONG_INTEGER_LIST: usize = 512;
+
 impl HotPredicate {
     /// Prepares a restriction on a table of `schema`.
     pub fn new(schema: &Schema, restriction: &Restriction) -> Result<HotPredicate> {
@@ -155,7 +162,12 @@ impl HotPredicate {
             }
             Test::In(list) => {
                 let list: Vec<Alive> = list.iter().map(|t| Alive::operand(t)).collect();
-                match_each(values, combine, bits, |s| list.iter().any(|t| s.equal(*t)));
+                match list.len() > LONG_TEXT_LIST {
+                    true => match_each(values, combine, bits, |s| {
+                        list.binary_search_by(|t| t.compare(s)).is_ok()
+                    }),
+                    false => match_each(values, combine, bits, |s| list.iter().any(|t| s.equal(*t))),
+                }
             }
             Test::Prefix(prefix) => {
                 match_each(values, combine, bits, |s| {
@@ -217,7 +229,7 @@ struct IntegerMatch<'a> {
 }
 
 impl IntegerMatch<'_> {
-    fn run<T: Native + Comparable + TryFrom<i128>>(
+    fn run<T: Native + Comparable + Ord + TryFrom<i128>>(
         self,
         bits: &mut [u64],
         values: &mut Vec<u128>,
@@ -237,6 +249,11 @@ impl IntegerMatch<'_> {
                     self.combine,
                     bits,
                 );
+            }
+            Test::IntegerIn(list) if list.len() > LONG_INTEGER_LIST => {
+                let list: Vec<T> = list.iter().map(|&x| narrow(x)).collect();
+                let is_in = |value: &T| list.binary_search(value).is_ok();
+                match_values(side_by_side(cells, values), self.combine, bits, is_in);
             }
             Test::IntegerIn(list) => {
                 match_any(
@@ -272,13 +289,18 @@ fn match_any<T: Comparable>(
     }
 }
 
-/// Evaluates a test on each value whose bit can still matter.
+/// Evaluates a test on each string whose bit can still matter.
 fn match_each(values: &[StringRef], combine: Combine, bits: &mut [u64], mut test: impl FnMut(Alive) -> bool) {
+    match_values(values, combine, bits, |value| test(Alive::of_chunk(value)));
+}
+
+/// Evaluates a test on each value whose bit can still matter.
+fn match_values<T>(values: &[T], combine: Combine, bits: &mut [u64], mut test: impl FnMut(&T) -> bool) {
     for (word, values) in bits.iter_mut().zip(values.chunks(64)) {
         let mut fresh = 0u64;
         for (i, value) in values.iter().enumerate() {
             let wanted = combine == Combine::Replace || *word >> i & 1 == 1;
-            fresh |= u64::from(wanted && test(Alive::of_chunk(value))) << i;
+            fresh |= u64::from(wanted && test(value)) << i;
         }
         *word = fresh;
     }
@@ -415,9 +437,12 @@ fn text_test(kind: &RestrictionKind) -> Option<Test> {
         RestrictionKind::Between(low, high) => Test::Between(text(low)?, text(high)?),
         RestrictionKind::In(list) => {
             let values: Option<Vec<String>> = list.iter().filter(|v| !v.is_null()).map(text).collect();
-            match values? {
-                values if values.is_empty() => Test::Never,
-                values => Test::In(values),
+            let mut values = values?;
+            values.sort_unstable();
+            values.dedup();
+            match values.is_empty() {
+                true => Test::Never,
+                false => Test::In(values),
             }
         }
         RestrictionKind::Prefix(prefix) => Test::Prefix(prefix.clone()),

@@ -150,10 +150,10 @@ impl Grouping {
     }
 
     /// Puts the groups' columns in the place of what they stand for. 42803 for a column that is left.
-    pub fn replace(
+    pub fn replace<'e>(
         &self,
         binder: &Binder,
-        e: &mut Expr,
+        list: impl Iterator<Item = &'e mut Expr>,
         aggregates: &[(ColumnId, AggregateCall)],
     ) -> Result<()> {
         let made: BTreeSet<ColumnId> = aggregates
@@ -161,7 +161,10 @@ impl Grouping {
             .map(|a| a.0)
             .chain(self.groups.iter().map(|g| g.0))
             .collect();
-        self.replace_in(binder, e, &made, Within::Query)
+        for e in list {
+            self.replace_in(binder, e, &made, Within::Query)?;
+        }
+        Ok(())
     }
 
     fn replace_in(

@@ -62,9 +62,7 @@ impl<'a> Binder<'a> {
                 .flatten()
                 .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
                 .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()));
-            for e in read.chain(&mut having) {
-                grouping.replace(self, e, &aggregates)?;
-            }
+            grouping.replace(self, read.chain(&mut having), &aggregates)?;
             op = filtered(grouping.above(op, aggregates), having);
         }
         let distinct = match (&select.distinct, on) {

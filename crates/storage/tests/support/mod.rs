@@ -94,7 +94,11 @@ impl RandomRows for Random {
             0 => RestrictionKind::IsNull,
             1 => RestrictionKind::IsNotNull,
             2 => RestrictionKind::Between(self.value(def), self.value(def)),
-            3 => RestrictionKind::In((0..self.below(4)).map(|_| self.value(def)).collect()),
+            3 => {
+                // Long ones are searched, short ones compared.
+                let values = [self.below(4), 20, 600][[0, 0, 0, 0, 0, 0, 1, 2][self.below(8) as usize]];
+                RestrictionKind::In((0..values).map(|_| self.value(def)).collect())
+            }
             10 => RestrictionKind::Prefix("s".into()),
             11 => RestrictionKind::Like {
                 pattern: "%number 1%twelve_bytes".into(),
