@@ -91,21 +91,25 @@ impl Connection {
             return take(result?);
         }
         let begun = Instant::now();
-        let statements = session.parse(sql)?;
+        let mut script = session.script(sql)?;
         let mut parse = begun.elapsed();
-        for statement in &statements {
+        loop {
+            let begun = Instant::now();
+            let Some(statement) = session.next_of(&mut script)? else {
+                return Ok(());
+            };
+            parse += begun.elapsed();
             let mut response = {
                 let _inside = self.0.database.enter()?;
                 let _deadline = match deadline.take() {
                     Some(deadline) => deadline,
                     None => session.start_deadline()?,
                 };
-                execute::run(&mut session, statement, parameters, &mut None)?
+                execute::run(&mut session, &statement, parameters, &mut None)?
             };
             response.timing.parse = std::mem::take(&mut parse);
             take(response)?;
         }
-        Ok(())
     }
 
     /// Parses one statement, to be run several times. It is bound and compiled when it first runs.

@@ -7,7 +7,7 @@ use crate::panics;
 use crate::settings::{self, Settings};
 use crate::transaction::TransactionState;
 use frazil_exec::Progress;
-use frazil_frontend::{Limits, ParsedStatement};
+use frazil_frontend::{Limits, ParsedStatement, Script};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState, Value};
 use std::sync::Arc;
@@ -77,21 +77,26 @@ impl Session {
     }
 
     /// Cuts text into statements. An error inside a transaction ends it.
-    pub fn parse(&mut self, sql: &str) -> Result<Vec<ParsedStatement>> {
+    pub fn script(&mut self, sql: &str) -> Result<Script> {
         self.database.check_open()?;
         let limits = Limits {
             cancel: self.cancel.clone(),
             budget: self.database.budget().clone(),
         };
-        panics::survive(|| frazil_frontend::parse(sql, &limits)).inspect_err(|_| self.transaction.fail())
+        panics::survive(|| Script::new(sql, &limits)).inspect_err(|_| self.transaction.fail())
+    }
+
+    /// Reads the next statement. An error inside a transaction ends it.
+    pub fn next_of(&mut self, script: &mut Script) -> Result<Option<ParsedStatement>> {
+        panics::survive(|| script.next().transpose()).inspect_err(|_| self.transaction.fail())
     }
 
     /// Parses text that must be one statement.
     pub fn parse_one(&mut self, sql: &str) -> Result<ParsedStatement> {
-        let mut statements = self.parse(sql)?;
-        match (statements.pop(), statements.len()) {
-            (Some(statement), 0) => Ok(statement),
-            (last, before) => Err(not_one(before + usize::from(last.is_some()))),
+        let mut script = self.script(sql)?;
+        match script.len() {
+            1 => self.next_of(&mut script)?.ok_or_else(|| not_one(0)),
+            several => Err(not_one(several)),
         }
     }
 

@@ -25,5 +25,5 @@ pub use copy::{CopyFormat, CopyOptions};
 pub use deep_stack::on_deep_stack;
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
-pub use parse::{ParsedStatement, parse};
+pub use parse::{ParsedStatement, Script, parse};
 pub use statement::{ExplainMode, Statement};

@@ -111,11 +111,28 @@ fn rounded(bytes: usize) -> usize {
     bytes.next_multiple_of(HUGE_PAGE)
 }
 
-/// A pooled mapping of exactly that size, the one used last.
+/// A pooled mapping of exactly that size, the one used last. Where there is none and memory is short, others make room for
+/// the one to be mapped.
 fn take_pooled(bytes: usize) -> Option<*mut u8> {
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = pool.iter().rposition(|m| m.bytes == bytes)?;
-    pool.remove(at).map(|m| m.start)
+    let mut surplus = Vec::new();
+    {
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = pool.iter().rposition(|m| m.bytes == bytes) {
+            return pool.remove(at).map(|m| m.start);
+        }
+        let mut wanted = match POOL_LIMIT.load(Ordering::Relaxed) < POOLED_BYTES {
+            true => bytes,
+            false => 0,
+        };
+        while wanted > 0
+            && let Some(oldest) = pool.pop_front()
+        {
+            wanted = wanted.saturating_sub(oldest.bytes);
+            surplus.push(oldest);
+        }
+    }
+    unmap(surplus);
+    None
 }
 
 /// Keeps a mapping; what has waited longest is unmapped where the pool grows too large.
@@ -142,10 +159,10 @@ fn unmap(mappings: impl IntoIterator<Item = Mapping>) {
     }
 }
 
-/// Keeps at most a quarter of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
+/// Keeps at most an eighth of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
 /// query counts towards nobody's budget. The pool is the process's; the limit set last holds.
 pub fn limit_pool(memory_limit: usize) {
-    POOL_LIMIT.store((memory_limit / 4).min(POOLED_BYTES), Ordering::Relaxed);
+    POOL_LIMIT.store((memory_limit / 8).min(POOLED_BYTES), Ordering::Relaxed);
     let all = std::mem::take(&mut *POOL.lock().unwrap_or_else(PoisonError::into_inner));
     unmap(all);
 }

@@ -108,50 +108,94 @@ impl ParsedStatement {
     }
 }
 
-/// Bytes that a token takes in the end, with its part of sqlparser's tree and of the plan: measured for lists of values,
-/// which is what long statements are.
-const BYTES_PER_TOKEN: usize = 800;
+/// Bytes that a token of a text takes.
+const BYTES_PER_TOKEN: usize = 160;
 
-/// Tokens of a statement whose memory is not counted.
+/// Bytes that a token of a statement takes with its part of sqlparser's tree and of the plan: measured for lists of values,
+/// which is what long statements are.
+const BYTES_PER_TOKEN_READ: usize = 800;
+
+/// Tokens whose memory is not counted.
 const SHORT: usize = 1024;
 
 /// Reads a text of statements separated by semicolons. 42601 with the position in the text, 53200 if there is no room for
-/// its tree, 54001, 57014.
+/// a tree, 54001, 57014.
 pub fn parse(sql: &str, limits: &Limits) -> Result<Vec<ParsedStatement>> {
-    let source = Arc::new(Source::new(sql));
-    let dialect = FrazilDialect::new(limits.cancel.clone());
-    let tokens = Tokenizer::new(&dialect, sql)
-        .tokenize_with_location()
-        .map_err(|e| {
-            let position = source.position(source.byte(e.location));
-            Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message)).at_position(position)
-        })?;
-    limits.cancel.check()?;
-    let memory = (tokens.len() > SHORT).then(|| limits.budget.reserve(tokens.len() * BYTES_PER_TOKEN));
-    let memory = memory.transpose().map_err(|e| {
-        let detail = format!("the statement has {} words and signs", tokens.len());
-        e.with_detail(detail)
-    })?;
-    let reading = Reading {
-        source,
-        dialect,
-        limits,
-        memory: memory.map(Arc::new),
-    };
-    let statements = tokens::statements(tokens, &reading.source)?;
-    let read = statements.into_iter().map(|words| reading.statement(words));
-    read.collect()
+    Script::cut(sql, limits)?.collect()
+}
+
+/// The statements of a text, each read when its turn comes: the tree of a short statement takes twenty kilobytes.
+pub struct Script {
+    reading: Reading,
+    statements: std::vec::IntoIter<Vec<TokenWithSpan>>,
+}
+
+impl Script {
+    /// Cuts a text into its statements and reads each to see whether it can be: errors are those of [`parse`], so that
+    /// none runs if one is misspelt.
+    pub fn new(sql: &str, limits: &Limits) -> Result<Script> {
+        let script = Script::cut(sql, limits)?;
+        let statements = script.statements.as_slice();
+        if statements.len() > 1 {
+            for words in statements {
+                script.reading.statement(words.clone())?;
+            }
+        }
+        Ok(script)
+    }
+
+    fn cut(sql: &str, limits: &Limits) -> Result<Script> {
+        let source = Arc::new(Source::new(sql));
+        let dialect = FrazilDialect::new(limits.cancel.clone());
+        let tokens = Tokenizer::new(&dialect, sql)
+            .tokenize_with_location()
+            .map_err(|e| {
+                let position = source.position(source.byte(e.location));
+                Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message))
+                    .at_position(position)
+            })?;
+        limits.cancel.check()?;
+        let reading = Reading {
+            source,
+            dialect,
+            _tokens: reserve(tokens.len(), BYTES_PER_TOKEN, limits)?,
+            limits: limits.clone(),
+        };
+        let statements = tokens::statements(tokens, &reading.source)?.into_iter();
+        Ok(Script { reading, statements })
+    }
+}
+
+impl Iterator for Script {
+    type Item = Result<ParsedStatement>;
+
+    fn next(&mut self) -> Option<Result<ParsedStatement>> {
+        self.statements.next().map(|words| self.reading.statement(words))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.statements.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Script {}
+
+fn reserve(tokens: usize, bytes: usize, limits: &Limits) -> Result<Option<Reservation>> {
+    let reserved = (tokens > SHORT).then(|| limits.budget.reserve(tokens * bytes));
+    reserved
+        .transpose()
+        .map_err(|e| e.with_detail(format!("the text has {tokens} words and signs")))
 }
 
 /// A text that is being read.
-struct Reading<'a> {
+struct Reading {
     source: Arc<Source>,
     dialect: FrazilDialect,
-    limits: &'a Limits,
-    memory: Option<Arc<Reservation>>,
+    limits: Limits,
+    _tokens: Option<Reservation>,
 }
 
-impl Reading<'_> {
+impl Reading {
     fn statement(&self, words: Vec<TokenWithSpan>) -> Result<ParsedStatement> {
         let source = &self.source;
         self.limits.cancel.check()?;
@@ -165,6 +209,7 @@ impl Reading<'_> {
         let counts_rows = words
             .windows(3)
             .any(|w| w[0].token == Token::Period && w[1].token == Token::Mul && w[2].token == Token::RParen);
+        let memory = reserve(words.len(), BYTES_PER_TOKEN_READ, &self.limits)?;
         let kind = self.kind(words, depth)?;
         Ok(ParsedStatement {
             text: place.text().to_string(),
@@ -173,7 +218,7 @@ impl Reading<'_> {
             counts_rows,
             limits: self.limits.clone(),
             depth,
-            _memory: self.memory.clone(),
+            _memory: memory.map(Arc::new),
         })
     }
 
