@@ -106,7 +106,7 @@ impl Worker {
             _output: output,
             _calls: calls,
             memory,
-            scratch: Box::new(Scratch::new(&open.budget)),
+            scratch: Box::new(Scratch::new(&open.budget, &open.cancel)),
             rows: 0,
             open,
         })

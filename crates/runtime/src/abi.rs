@@ -16,7 +16,7 @@
 
 use crate::memory::Memory;
 use frazil_types::string_builder::check_text_bytes;
-use frazil_types::{Error, MemoryBudget, Reservation, Result, StringRef};
+use frazil_types::{Cancel, Error, MemoryBudget, Reservation, Result, StringRef};
 
 /// All went well; go on.
 pub const STATUS_OK: u32 = 0;
@@ -206,6 +206,8 @@ pub struct Scratch {
     /// A page of the usual size that waits to be used again.
     spare: Option<Memory>,
     reservation: Reservation,
+    /// Asked for every page: a single vector of long strings may take seconds.
+    cancel: Cancel,
 }
 
 #[derive(Debug)]
@@ -222,13 +224,14 @@ const SCRATCH_PAGE: usize = 64 << 10;
 pub const SCRATCH_LOOP_BYTES: u64 = 256 << 10;
 
 impl Scratch {
-    /// An empty stack; its pages are taken from `budget`.
-    pub fn new(budget: &MemoryBudget) -> Scratch {
+    /// An empty stack; its pages are taken from `budget`, and none is once `cancel` is set.
+    pub fn new(budget: &MemoryBudget, cancel: &Cancel) -> Scratch {
         Scratch {
             position: 0,
             pages: Vec::new(),
             spare: None,
             reservation: budget.reservation(),
+            cancel: cancel.clone(),
         }
     }
 
@@ -276,6 +279,7 @@ impl Scratch {
     #[cold]
     fn grow(&mut self, len: usize) -> Result<()> {
         check_text_bytes(len)?;
+        self.cancel.check()?;
         let begin = self.pages.last().map_or(0, |p| p.begin + p.memory.bytes() as u64);
         let memory = match self.spare.take() {
             Some(spare) if len <= SCRATCH_PAGE => spare,
@@ -365,7 +369,7 @@ mod tests {
     #[test]
     fn scratch_strings_stay_until_released() {
         let budget = MemoryBudget::new(4 << 20);
-        let mut scratch = Scratch::new(&budget);
+        let mut scratch = Scratch::new(&budget, &Cancel::new());
         let texts: Vec<String> = (0..5000)
             .map(|i| format!("a string of some length {i}"))
             .collect();

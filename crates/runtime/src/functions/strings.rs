@@ -348,11 +348,11 @@ fn join<'t>(pieces: impl Iterator<Item = &'t str>, to: &mut [u8]) {
 pub(super) mod tests {
     use super::*;
     use crate::abi::{ErrorSlot, Partitions, Scratch};
-    use frazil_types::MemoryBudget;
+    use frazil_types::{Cancel, MemoryBudget};
 
     /// Runs `f` with a context to make strings in.
     pub fn context<T>(f: impl FnOnce(*mut PipelineContext) -> T) -> T {
-        let mut scratch = Scratch::new(&MemoryBudget::unlimited());
+        let mut scratch = Scratch::new(&MemoryBudget::unlimited(), &Cancel::new());
         let mut context = PipelineContext {
             source: std::ptr::null(),
             partitions: Partitions::SIDE_BY_SIDE,
