@@ -78,7 +78,7 @@ const AVX2_FLAGS: [&str; 11] = [
 
 /// A function of more instructions than this is long: its registers are allocated in one pass. The allocator that looks
 /// for the best registers takes time in proportion to the square of the instructions, where many values live long.
-const LONG_FUNCTION: usize = 4_000;
+const LONG_FUNCTION: usize = 2_000;
 
 /// A function of more instructions than this is refused: nothing hears a cancel while Cranelift compiles one.
 const LONGEST_FUNCTION: usize = 50_000;

@@ -147,8 +147,10 @@ impl Script {
     fn cut(sql: &str, limits: &Limits) -> Result<Script> {
         let source = Arc::new(Source::new(sql));
         let dialect = FrazilDialect::new(limits.cancel.clone());
-        let tokens = Tokenizer::new(&dialect, sql)
-            .tokenize_with_location()
+        // Words have some five letters, and spaces between them are tokens.
+        let mut tokens = Vec::with_capacity(sql.len().min(1 << 16) / 3 + 8);
+        Tokenizer::new(&dialect, sql)
+            .tokenize_with_location_into_buf(&mut tokens)
             .map_err(|e| {
                 let position = source.position(source.byte(e.location));
                 Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message))

@@ -35,7 +35,9 @@ use lift::Wanted;
 /// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
     // What columns hold tells which expressions cannot fail.
-    value_bounds::propagate(plan, statistics, Grid::Exact);
+    if trees(plan).any(is_nested) {
+        value_bounds::propagate(plan, statistics, Grid::Exact);
+    }
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
     let mut subqueries = std::mem::take(&mut plan.subqueries);
     let bound = subqueries.len();
@@ -64,6 +66,19 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
     plan.shared = shared;
     plan.subqueries = subqueries;
     Ok(())
+}
+
+/// All trees of a plan.
+fn trees(plan: &Plan) -> impl Iterator<Item = &Operator> {
+    let subqueries = plan.subqueries.iter().map(|s| &s.0);
+    plan.shared.iter().chain(subqueries).chain([&plan.root])
+}
+
+/// Whether a tree has a subquery in an expression, or a join whose one side depends on the other.
+fn is_nested(op: &Operator) -> bool {
+    matches!(op, Operator::DependentJoin { .. })
+        || op.expressions().into_iter().any(has_subquery)
+        || op.inputs().into_iter().any(is_nested)
 }
 
 /// What is rewritten.
