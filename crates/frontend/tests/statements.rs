@@ -3,10 +3,10 @@
 mod support;
 
 use frazil_catalog::{DropBehavior, RelationKind};
-use frazil_frontend::{CopyFormat, ExplainMode, Limits, Statement, parse};
+use frazil_frontend::{CopyFormat, ExplainMode, Limits, Script, Statement, bind, parse};
 use frazil_plan::Operator;
-use frazil_types::{LogicalType, Value};
-use support::{bound, failure, operators};
+use frazil_types::{Cancel, LogicalType, MemoryBudget, SqlState, Value};
+use support::{Tables, bound, failure, operators};
 
 #[test]
 fn several_statements_keep_their_text() {
@@ -14,6 +14,60 @@ fn several_statements_keep_their_text() {
     let texts: Vec<&str> = all.iter().map(|s| s.text.as_str()).collect();
     assert_eq!(texts, ["select 1", "begin", "commit"]);
     assert!(all[0].returns_rows() && !all[1].returns_rows());
+}
+
+#[test]
+fn a_script_is_read_before_it_runs_and_again_as_it_runs() {
+    let script = Script::new("begin; select 1; commit", &Limits::none()).unwrap();
+    assert_eq!(script.len(), 3);
+    let texts: Vec<String> = script.map(|s| s.unwrap().text).collect();
+    assert_eq!(texts, ["begin", "select 1", "commit"]);
+    let error = Script::new("select 1; selec 2; select 3", &Limits::none())
+        .err()
+        .unwrap();
+    assert_eq!(
+        (error.state(), error.position()),
+        (SqlState::SYNTAX_ERROR, Some(11))
+    );
+    assert_eq!(Script::new(" ; -- nothing", &Limits::none()).unwrap().len(), 0);
+}
+
+#[test]
+fn reading_and_binding_hear_a_cancel() {
+    let limits = Limits::none();
+    let parsed = parse("select a + 1 from t", &limits).unwrap();
+    limits.cancel.cancel();
+    for sql in ["select 1", "values (1), (2)", "select", ""] {
+        assert_eq!(
+            parse(sql, &limits).unwrap_err().state(),
+            SqlState::QUERY_CANCELED,
+            "{sql}"
+        );
+    }
+    let bound = bind(&parsed[0], &Tables::new(), &Default::default(), &[]);
+    assert_eq!(bound.unwrap_err().state(), SqlState::QUERY_CANCELED);
+    limits.cancel.reset();
+    parse("select 1", &limits).unwrap();
+}
+
+#[test]
+fn the_tree_of_a_long_statement_is_in_the_budget() {
+    let budget = MemoryBudget::new(4 << 20);
+    let limits = Limits {
+        cancel: Cancel::new(),
+        budget: budget.clone(),
+    };
+    let values = |n: usize| format!("values {}", vec!["(1, 'a')"; n].join(", "));
+    let kept = parse(&values(400), &limits).unwrap();
+    assert!(budget.used() > 400 * 6 * 500, "{}", budget.used());
+    let error = parse(&values(4000), &limits).unwrap_err();
+    assert_eq!(error.state(), SqlState::OUT_OF_MEMORY);
+    assert!(error.detail().unwrap().contains("words and signs"), "{error:?}");
+    drop(kept);
+    assert_eq!(budget.used(), 0);
+    // As one statement it would be too long; of a script one statement is held at a time.
+    let script = Script::new(&format!("{};", values(300)).repeat(6), &limits).unwrap();
+    assert_eq!(script.filter(|s| s.is_ok()).count(), 6);
 }
 
 #[test]

@@ -37,6 +37,19 @@ fn a_timeout_ends_the_statement_alone() {
 }
 
 #[test]
+fn a_timeout_is_heard_while_a_statement_is_read_and_planned() {
+    let c = numbers();
+    let nested = |n: usize| format!("select {}1{} from n", "exists (select ".repeat(n), ")".repeat(n));
+    let long = format!("values {}", vec!["(abs(1), 'a')"; 100_000].join(", "));
+    for sql in [nested(2000), long] {
+        rows(&c, "set statement_timeout = '5ms'");
+        assert_eq!(state(&c, &sql), SqlState::QUERY_CANCELED);
+        rows(&c, "set statement_timeout = 0");
+    }
+    assert_eq!(rows(&c, &nested(20)), rows(&c, "select true from n"));
+}
+
+#[test]
 fn cancel_comes_from_another_thread() {
     let c = numbers();
     let handle = c.cancel_handle();
