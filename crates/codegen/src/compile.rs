@@ -39,6 +39,24 @@ pub enum PaxCode {
 /// The layout of a table's hot chunks, if it has any.
 pub type HotLayoutOf<'a> = dyn Fn(TableId) -> Option<Arc<HotLayout>> + 'a;
 
+/// What several threads run: each takes pieces of work until there are none.
+pub type Task = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// Threads that compile along.
+#[derive(Clone)]
+pub struct Helpers {
+    /// Threads in all, the caller's among them.
+    pub workers: usize,
+    /// Runs a task on at most so many threads; returns when all that took part have ended.
+    pub run: Arc<dyn Fn(usize, Task) + Send + Sync>,
+}
+
+impl std::fmt::Debug for Helpers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Helpers({})", self.workers)
+    }
+}
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
@@ -52,8 +70,10 @@ pub struct CompileOptions {
     pub isa: Option<Isa>,
     /// How hot chunks are read.
     pub pax_code: PaxCode,
-    /// Asked between the pipelines: a plan may have thousands.
+    /// Asked between the functions: a plan may have thousands.
     pub cancel: Cancel,
+    /// Who compiles along; none: the calling thread does it alone.
+    pub helpers: Option<Helpers>,
 }
 
 /// A plan in machine code. It can be executed any number of times, by any number of threads.

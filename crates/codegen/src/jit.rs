@@ -1,7 +1,8 @@
 //! The machine-code side: one Cranelift module per plan, the runtime's functions by name, the text of
-//! what was compiled.
+//! what was compiled. Functions wait until all are translated and are then compiled, by several threads where there are
+//! several functions: each takes far longer to compile than to translate.
 
-use crate::compile::CompileOptions;
+use crate::compile::{CompileOptions, Helpers};
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, UserFuncName, types};
@@ -13,10 +14,11 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleReloc};
 use frazil_kernels::Isa;
 use frazil_runtime::abi::{AbiType, PipelineContext, RuntimeFunction};
 use frazil_runtime::functions::{FUNCTIONS, Function};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A stage function: context and number of rows to status.
 pub(crate) type StageFunction = unsafe extern "C" fn(*mut PipelineContext, u64) -> u32;
@@ -25,9 +27,26 @@ pub(crate) type StageFunction = unsafe extern "C" fn(*mut PipelineContext, u64) 
 pub(crate) struct Jit {
     module: JITModule,
     imports: HashMap<Function, FuncId>,
+    waiting: Vec<Waiting>,
+    instructions: usize,
     context: Context,
     text: Option<String>,
     options: CompileOptions,
+}
+
+/// A function that waits to be compiled.
+struct Waiting {
+    id: FuncId,
+    name: String,
+    function: ir::Function,
+    allocation: Allocation,
+}
+
+/// The machine code of a function.
+struct MachineCode {
+    alignment: u64,
+    bytes: Vec<u8>,
+    relocations: Vec<ModuleReloc>,
 }
 
 /// Finished code. It is freed when dropped.
@@ -82,6 +101,12 @@ const LONG_FUNCTION: usize = 2_000;
 
 /// A function of more instructions than this is refused: nothing hears a cancel while Cranelift compiles one.
 const LONGEST_FUNCTION: usize = 50_000;
+
+/// Instructions that wait at most: a plan may have thousands of functions.
+const MOST_WAITING: usize = 100_000;
+
+/// Instructions from which on other threads are asked to help: they take about a millisecond.
+const WORTH_HELP: usize = 400;
 
 /// How registers are allocated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -156,6 +181,8 @@ impl Jit {
         let module = JITModule::new(builder);
         Ok(Jit {
             imports: HashMap::new(),
+            waiting: Vec::new(),
+            instructions: 0,
             context: module.make_context(),
             module,
             text: options.text.then(String::new),
@@ -212,7 +239,7 @@ impl Jit {
         ir::Function::with_name_signature(UserFuncName::user(0, id.as_u32()), self.stage_signature())
     }
 
-    /// Compiles a function.
+    /// Takes a function to be compiled. 54001 if it is too long.
     pub fn define(
         &mut self,
         id: FuncId,
@@ -220,20 +247,7 @@ impl Jit {
         function: ir::Function,
         allocation: Allocation,
     ) -> Result<()> {
-        if let Some(text) = &mut self.text {
-            let _ = writeln!(text, "; {name}");
-            for (id, f) in self.module.declarations().get_functions() {
-                let used = function
-                    .params
-                    .user_named_funcs()
-                    .values()
-                    .any(|n| n.index == id.as_u32());
-                if let (true, Some(callee)) = (used, &f.name) {
-                    let _ = writeln!(text, ";   u0:{} is {callee}", id.as_u32());
-                }
-            }
-            let _ = writeln!(text, "{}", function.display());
-        }
+        self.write_text(name, &function);
         let instructions = function.dfg.num_insts();
         if instructions > LONGEST_FUNCTION {
             let message = "the statement is too long to be compiled";
@@ -243,34 +257,64 @@ impl Jit {
                 ))
                 .with_hint("cut it into several statements, or keep what it computes in a table"));
         }
-        let is_short_cut = instructions > LONG_FUNCTION || allocation == Allocation::SinglePass;
-        self.context.clear();
-        self.context.func = function;
-        let defined = match is_short_cut {
-            true => self.define_in_one_pass(id),
-            false => (self.module.define_function(id, &mut self.context)).map_err(|e| format!("{e:?}")),
+        let allocation = match instructions > LONG_FUNCTION {
+            true => Allocation::SinglePass,
+            false => allocation,
         };
-        defined.map_err(|e| Error::internal(format!("code generation of {name} failed: {e}")))
+        self.waiting.push(Waiting {
+            id,
+            name: name.to_owned(),
+            function,
+            allocation,
+        });
+        self.instructions += instructions;
+        match self.instructions > MOST_WAITING {
+            true => self.compile_waiting(),
+            false => Ok(()),
+        }
     }
 
-    /// Compiles the function in the context, its registers allocated in one pass.
-    fn define_in_one_pass(&mut self, id: FuncId) -> std::result::Result<(), String> {
-        let isa = target(&self.options, Allocation::SinglePass).map_err(|e| e.to_string())?;
-        let compiled = self.context.compile(&*isa, &mut ControlPlane::default());
-        let compiled = compiled.map_err(|e| format!("{:?}", e.inner))?;
-        let alignment = u64::from(compiled.buffer.alignment);
-        let (code, relocations) = (compiled.code_buffer().to_vec(), compiled.buffer.relocs().to_vec());
-        let relocations: Vec<ModuleReloc> = (relocations.iter())
-            .map(|r| ModuleReloc::from_mach_reloc(r, &self.context.func, id))
-            .collect();
-        (self
-            .module
-            .define_function_bytes(id, alignment, &code, &relocations))
-        .map_err(|e| format!("{e:?}"))
+    fn write_text(&mut self, name: &str, function: &ir::Function) {
+        let Some(text) = &mut self.text else { return };
+        let _ = writeln!(text, "; {name}");
+        for (id, f) in self.module.declarations().get_functions() {
+            let mut named = function.params.user_named_funcs().values();
+            if let (true, Some(callee)) = (named.any(|n| n.index == id.as_u32()), &f.name) {
+                let _ = writeln!(text, ";   u0:{} is {callee}", id.as_u32());
+            }
+        }
+        let _ = writeln!(text, "{}", function.display());
+    }
+
+    /// Compiles the functions that wait. 57014 between two of them.
+    fn compile_waiting(&mut self) -> Result<()> {
+        let (waiting, instructions) = (std::mem::take(&mut self.waiting), self.instructions);
+        self.instructions = 0;
+        let targets = Targets::new(&self.options)?;
+        let helpers = (self.options.helpers.clone())
+            .filter(|h| h.workers > 1 && waiting.len() > 1 && instructions >= WORTH_HELP);
+        let compiled = match helpers {
+            Some(helpers) => together(waiting, targets, &self.options.cancel, &helpers)?,
+            None => {
+                let context = &mut self.context;
+                let one_by_one = waiting.into_iter().map(|waiting| {
+                    self.options.cancel.check()?;
+                    Ok((waiting.id, targets.compile(waiting, context)?))
+                });
+                one_by_one.collect::<Result<_>>()?
+            }
+        };
+        for (id, code) in compiled {
+            (self.module)
+                .define_function_bytes(id, code.alignment, &code.bytes, &code.relocations)
+                .map_err(internal)?;
+        }
+        Ok(())
     }
 
     /// Makes the code executable; the addresses of these functions.
     pub fn finish(mut self, stages: &[FuncId]) -> Result<(JitCode, Vec<StageFunction>)> {
+        self.compile_waiting()?;
         self.module.finalize_definitions().map_err(internal)?;
         let functions = stages
             .iter()
@@ -286,6 +330,89 @@ impl Jit {
         };
         Ok((code, functions))
     }
+}
+
+/// The targets for both ways to allocate registers.
+struct Targets {
+    backtracking: OwnedTargetIsa,
+    single_pass: OwnedTargetIsa,
+}
+
+impl Targets {
+    fn new(options: &CompileOptions) -> Result<Targets> {
+        Ok(Targets {
+            backtracking: target(options, Allocation::Backtracking)?,
+            single_pass: target(options, Allocation::SinglePass)?,
+        })
+    }
+
+    fn compile(&self, waiting: Waiting, context: &mut Context) -> Result<MachineCode> {
+        let isa = match waiting.allocation {
+            Allocation::Backtracking => &self.backtracking,
+            Allocation::SinglePass => &self.single_pass,
+        };
+        context.clear();
+        context.func = waiting.function;
+        let compiled = context
+            .compile(&**isa, &mut ControlPlane::default())
+            .map_err(|e| {
+                Error::internal(format!(
+                    "code generation of {} failed: {:?}",
+                    waiting.name, e.inner
+                ))
+            })?;
+        let alignment = u64::from(compiled.buffer.alignment);
+        let bytes = compiled.code_buffer().to_vec();
+        let relocations = compiled.buffer.relocs().to_vec();
+        let relocations = (relocations.iter())
+            .map(|r| ModuleReloc::from_mach_reloc(r, &context.func, waiting.id))
+            .collect();
+        Ok(MachineCode {
+            alignment,
+            bytes,
+            relocations,
+        })
+    }
+}
+
+/// Compiles functions on several threads, the longest first.
+fn together(
+    mut waiting: Vec<Waiting>,
+    targets: Targets,
+    cancel: &Cancel,
+    helpers: &Helpers,
+) -> Result<Vec<(FuncId, MachineCode)>> {
+    fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    let ids: Vec<FuncId> = waiting.iter().map(|w| w.id).collect();
+    waiting.sort_by_key(|w| std::cmp::Reverse(w.function.dfg.num_insts()));
+    let work: Vec<Mutex<Option<Waiting>>> = waiting.into_iter().map(|w| Mutex::new(Some(w))).collect();
+    let done: Arc<Mutex<Vec<(FuncId, Result<MachineCode>)>>> = Arc::default();
+    let (next, compiled, cancel) = (AtomicUsize::new(0), done.clone(), cancel.clone());
+    let workers = helpers.workers.min(work.len());
+    let task = move |_: usize| {
+        let mut context = Context::new();
+        while let Some(place) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let Some(waiting) = held(place).take() else {
+                continue;
+            };
+            let id = waiting.id;
+            let code = cancel
+                .check()
+                .and_then(|()| targets.compile(waiting, &mut context));
+            held(&compiled).push((id, code));
+        }
+    };
+    (helpers.run)(workers, Arc::new(task));
+    let mut by_id: HashMap<FuncId, Result<MachineCode>> = held(&done).drain(..).collect();
+    // In the order in which they came, so that the same plan lies in memory the same way.
+    let in_order = ids.into_iter().map(|id| {
+        let code = by_id.remove(&id);
+        let code = code.unwrap_or_else(|| Err(Error::internal("a function was not compiled")))?;
+        Ok((id, code))
+    });
+    in_order.collect()
 }
 
 /// Builders reuse their memory from function to function.

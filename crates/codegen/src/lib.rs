@@ -31,7 +31,7 @@ mod stage_vector;
 mod translator;
 mod vector_calls;
 
-pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, PaxCode, compile};
+pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, Helpers, PaxCode, Task, compile};
 pub use finished::{Finished, JoinFlags, Partial};
 pub use objects::ObjectSpec;
 pub use open_pipeline::{OpenPipeline, Opening, buffer_build};

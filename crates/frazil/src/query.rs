@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::statement_tables::{StatementTables, catalog_id};
 use frazil_catalog::TableId;
-use frazil_codegen::CompileOptions;
+use frazil_codegen::{CompileOptions, Helpers};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
@@ -122,6 +122,7 @@ impl Runner {
             pax_code: self.settings.pax_code(),
             optimize: self.settings.optimize,
             cancel: self.cancel.clone(),
+            helpers: self.helpers(),
             // Where our assertions run, Cranelift checks what it is given.
             verify: cfg!(debug_assertions),
         };
@@ -136,6 +137,15 @@ impl Runner {
             pipelines: Arc::new(pipelines),
             code: Arc::new(code),
             schema: Arc::new(schema),
+        })
+    }
+
+    /// The workers of the statement, which compile before they run it.
+    fn helpers(&self) -> Option<Helpers> {
+        let database = self.database.clone();
+        (self.settings.threads > 1).then(|| Helpers {
+            workers: self.settings.threads,
+            run: Arc::new(move |workers, task| database.pool().run(workers, task)),
         })
     }
 
