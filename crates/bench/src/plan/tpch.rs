@@ -24,7 +24,8 @@ const PHASES: [Phase; 5] = [
 pub fn run(name: &'static str, queries: &[usize], args: &BenchArgs, report: &mut Report) -> Result<()> {
     let engine = frazil_engine::load_frazil(Data::Frozen, args, false)?;
     let connection = engine.connection();
-    connection.execute("set threads = 1")?;
+    let threads = args.threads.first().copied().unwrap_or(1);
+    connection.execute(&format!("set threads = {threads}"))?;
     let texts: Vec<String> = (queries.iter())
         .map(|q| frazil_tpch::query(*q, args.scale_factor))
         .collect();
