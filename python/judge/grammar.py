@@ -232,7 +232,10 @@ class Generator:
         alias = self.alias()
         names = [f"c{i}" for i in range(len(kinds))]
         node = form(("source", "derived"), "({}) as " + f"{alias} ({', '.join(names)})", query, features=["subquery in from"])
-        return Source(node, [Column(n, k, False, f"{alias}.{n}") for n, k in zip(names, kinds)], 60)
+        # All rows of a large table may come out of it.
+        is_large = any("table many" in part.features for part in query.walk())
+        rows = tables.TABLES["many"][1] if is_large else 60
+        return Source(node, [Column(n, k, False, f"{alias}.{n}") for n, k in zip(names, kinds)], rows)
 
     def of_cte(self):
         name, kinds = self.r.choice(self.ctes)
