@@ -135,8 +135,9 @@ impl Failures {
     }
 }
 
-/// Values that are kept through the row loop at most, but for those that others are found by. Beyond that there are no registers for them, so that they would be
-/// loaded from the stack at each use, and finding that out is what allocating registers takes longest for.
+/// Values that are kept through the row loop at most, but for those that others are found by. Beyond that there are no
+/// registers for them, so that they would be loaded from the stack at each use, and finding that out is what allocating
+/// registers takes longest for.
 const MAX_HOISTED: usize = 12;
 
 /// A value computed once, before the row loop.

@@ -42,7 +42,7 @@ impl Opened {
         }
     }
 
-    /// With an operator behind each pipeline; `rows` come out of it.
+    /// With an operator behind each pipeline; `rows` come out of all of them. How they spread over several is not known.
     fn append(mut self, operator: PipelineOperator, rows: f64) -> Opened {
         self.rows = rows;
         let is_one = self.pipelines.len() == 1;
