@@ -19,16 +19,7 @@ pub trait Fingerprint: PartialEq {
 
 impl Fingerprint for Value {
     fn feed(&self, hasher: &mut DefaultHasher) {
-        discriminant(self).hash(hasher);
-        match self {
-            Value::Null => {}
-            Value::Bool(b) => b.hash(hasher),
-            Value::Int(v) => v.hash(hasher),
-            // 0 and -0 are equal.
-            Value::Double(d) => (d + 0.0).to_bits().hash(hasher),
-            Value::Text(text) => text.hash(hasher),
-            Value::Interval(interval) => interval.hash(hasher),
-        }
+        self.hash(hasher);
     }
 }
 
@@ -137,10 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_share_a_hash() {
+    fn nan_is_found_again_and_zero_keeps_its_sign() {
         let zeros = || [Value::Double(0.0), Value::Double(-0.0)].into_iter().cycle();
-        assert_eq!(each_once(zeros().take(20).collect()), [Value::Double(0.0)]);
-        let nan = vec![Value::Double(f64::NAN); 20];
-        assert_eq!(each_once(nan).len(), 20, "a NaN is equal to none");
+        assert_eq!(
+            each_once(zeros().take(20).collect()),
+            [Value::Double(0.0), Value::Double(-0.0)]
+        );
+        let nan = [Value::Double(f64::NAN), Value::Double(-f64::NAN)];
+        assert_eq!(each_once(nan.into_iter().cycle().take(20).collect()).len(), 1);
     }
 }

@@ -3,6 +3,8 @@
 
 use crate::{LogicalType, NativeType, date, decimal};
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
 
 /// A span of time: months, days and microseconds, as PostgreSQL keeps them apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,7 +19,10 @@ pub struct Interval {
 
 /// One value. Integers, dates, timestamps, decimals (unscaled) and char(1) (code point) are held as
 /// `Int`; its type stands beside it wherever it is used.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Values are equal here when nothing can tell one from the other: a NaN from no other NaN, but 0 from −0. What SQL
+/// says of them is [`order`](crate::value_ops::order)'s.
+#[derive(Clone, Debug)]
 pub enum Value {
     /// NULL.
     Null,
@@ -31,6 +36,41 @@ pub enum Value {
     Text(String),
     /// An interval.
     Interval(Interval),
+}
+
+/// The bits of a double, one pattern for all NaNs.
+fn double_bits(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN } else { value }.to_bits()
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Double(a), Value::Double(b)) => double_bits(*a) == double_bits(*b),
+            (Value::Text(a), Value::Text(b)) => a == b,
+            (Value::Interval(a), Value::Interval(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        discriminant(self).hash(hasher);
+        match self {
+            Value::Null => {}
+            Value::Bool(b) => b.hash(hasher),
+            Value::Int(v) => v.hash(hasher),
+            Value::Double(d) => double_bits(*d).hash(hasher),
+            Value::Text(text) => text.hash(hasher),
+            Value::Interval(interval) => interval.hash(hasher),
+        }
+    }
 }
 
 impl Value {
