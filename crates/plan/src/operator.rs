@@ -235,7 +235,8 @@ pub enum Operator {
     TopPerGroup {
         /// Input.
         input: Box<Operator>,
-        /// What makes a group: rows equal in these columns, NULLs counting as equal. At least one.
+        /// What makes a group: rows equal in these columns, NULLs counting as equal. Without one all rows are a group, whose
+        /// numbers of rows are columns.
         groups: Vec<ColumnId>,
         /// The keys, most significant first; without one any rows of a group do.
         keys: Vec<SortKey>,

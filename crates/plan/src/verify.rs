@@ -213,7 +213,7 @@ impl Check<'_> {
         for id in groups.iter().copied().chain(keys.iter().map(|k| k.column)) {
             self.reads_column(id, &visible, "the first rows of a group")?;
         }
-        if groups.is_empty() {
+        if groups.is_empty() && limit.iter().chain([offset]).all(|n| n.column().is_none()) {
             return Err(defect("the first rows of no group".into()));
         }
         self.row_counts(op)?;

@@ -61,11 +61,17 @@ pub struct GroupCounts {
 impl SortSpec {
     /// Rows that are of interest at all.
     fn rows_wanted(&self) -> Option<usize> {
-        if self.groups > 0 {
+        if self.counts_by_group() {
             return None;
         }
         let wanted = self.limit?.saturating_add(self.offset);
         Some(usize::try_from(wanted).unwrap_or(usize::MAX))
+    }
+
+    /// Whether the numbers of rows are those of groups, or stand in the rows: all rows are one group where there is no
+    /// key for groups.
+    fn counts_by_group(&self) -> bool {
+        self.groups > 0 || self.counts.limit.is_some() || self.counts.offset.is_some()
     }
 
     /// Which rows of a row's group are given out, counted from 0. Errors: 2201W, 2201X.
@@ -449,9 +455,9 @@ impl SortedRows {
         let kept = spec
             .limit
             .map_or(usize::MAX, |l| usize::try_from(l).unwrap_or(usize::MAX));
-        let rows = match spec.groups {
-            0 => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
-            _ => first_of_groups(&spec, &entries)?,
+        let rows = match spec.counts_by_group() {
+            true => first_of_groups(&spec, &entries)?,
+            false => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
         };
         Ok(SortedRows {
             _sorters: sorters,

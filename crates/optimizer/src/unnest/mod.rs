@@ -46,12 +46,13 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
         subqueries: &mut subqueries,
         shared: &mut shared,
         shared_may_fail: Vec::new(),
+        is_nested: false,
         cancel,
     };
     // What a tree comes to share goes in front of it.
     for mut tree in std::mem::take(&mut plan.shared) {
         rename::move_shared(&mut tree, &moved);
-        let tree = unnesting.tree(tree)?;
+        let tree = unnesting.nested_tree(tree)?;
         moved.push(unnesting.share(tree));
     }
     for i in 0..bound {
@@ -88,6 +89,8 @@ struct Unnesting<'a> {
     shared: &'a mut Vec<Operator>,
     /// Whether something in shared subplan `i` may fail.
     shared_may_fail: Vec<bool>,
+    /// Whether the tree is one for which perhaps no row asks.
+    is_nested: bool,
     cancel: &'a Cancel,
 }
 
@@ -116,8 +119,12 @@ impl Unnesting<'_> {
     /// A tree without subqueries and dependent joins.
     fn tree(&mut self, op: Operator) -> Result<Operator> {
         let mut op = self.filtered_before(limits::unless_unasked(op));
+        let depends = matches!(op, Operator::DependentJoin { .. });
         for input in op.inputs_mut() {
-            let tree = self.tree(take(input))?;
+            let tree = match depends {
+                true => self.nested_tree(take(input))?,
+                false => self.tree(take(input))?,
+            };
             *input = tree;
         }
         // What is constant cannot fail: it does not keep conditions from being lifted.
@@ -132,6 +139,14 @@ impl Unnesting<'_> {
             return Ok(op);
         }
         self.operator(op)
+    }
+
+    /// [`Self::tree`] for what is computed only if a row asks.
+    fn nested_tree(&mut self, op: Operator) -> Result<Operator> {
+        let was_nested = std::mem::replace(&mut self.is_nested, true);
+        let tree = self.tree(op);
+        self.is_nested = was_nested;
+        tree
     }
 
     /// Conditions on the outer rows of a dependent join are asked before it: what may fail in it is computed for rows
@@ -280,7 +295,7 @@ impl Unnesting<'_> {
             let computed = std::mem::replace(e, Expr::column(id, self.columns));
             root = mapped(root, vec![(id, computed)]);
         }
-        Ok((self.tree(root)?, condition))
+        Ok((self.nested_tree(root)?, condition))
     }
 
     fn semi(&mut self, mut op: Operator, subquery: Subquery, sign: Sign) -> Result<Operator> {

@@ -6,7 +6,7 @@ use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
 use frazil_plan::subquery::{free_columns, has_subquery};
-use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount};
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey};
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use std::collections::HashSet;
 
@@ -31,23 +31,10 @@ impl Unnesting<'_> {
             Operator::Sort {
                 input,
                 keys,
-                mut limit,
-                mut offset,
-            } => Ok(Operator::Sort {
-                input: Box::new(self.row_counts(*input, &mut limit, &mut offset)?),
-                keys,
                 limit,
                 offset,
-            }),
-            Operator::Limit {
-                input,
-                mut limit,
-                mut offset,
-            } => Ok(Operator::Limit {
-                input: Box::new(self.row_counts(*input, &mut limit, &mut offset)?),
-                limit,
-                offset,
-            }),
+            } => self.limited(*input, Some(keys), limit, offset),
+            Operator::Limit { input, limit, offset } => self.limited(*input, None, limit, offset),
             other => Ok(other),
         }
     }
@@ -161,15 +148,17 @@ impl Unnesting<'_> {
         Ok(Operator::UnionAll { inputs, columns })
     }
 
-    /// Turns numbers of rows that a pipeline cannot look up into subqueries of the plan, and those that read outer
-    /// columns, of which each value is a group, into columns of the rows.
-    fn row_counts(
+    /// LIMIT and OFFSET, with keys if it is above ORDER BY. A number of rows that a pipeline cannot look up becomes a
+    /// subquery of the plan, or a column of the rows: where it reads outer columns, of which each value is a group, and
+    /// where it may fail in a tree for which nobody may ask.
+    fn limited(
         &mut self,
         mut input: Operator,
-        limit: &mut Option<RowCount>,
-        offset: &mut RowCount,
+        keys: Option<Vec<SortKey>>,
+        mut limit: Option<RowCount>,
+        mut offset: RowCount,
     ) -> Result<Operator> {
-        for count in limit.iter_mut().chain([offset]) {
+        for count in limit.iter_mut().chain([&mut offset]) {
             let Some(e) = count.value_mut() else { continue };
             let mut site = Site {
                 op: one_row(),
@@ -186,7 +175,8 @@ impl Unnesting<'_> {
             } else if !known {
                 let id = self.columns.add("rows", e.ty, e.nullable);
                 let computed = mapped(site.op, vec![(id, take_expression(e))]);
-                if free_columns(&computed).is_empty() {
+                let asked = !self.is_nested || !self.tree_may_fail(&computed);
+                if asked && free_columns(&computed).is_empty() {
                     *e = self.computed_once(computed, id);
                 } else {
                     input = join(JoinKind::Inner, computed, input, vec![]);
@@ -194,7 +184,24 @@ impl Unnesting<'_> {
                 }
             }
         }
-        Ok(input)
+        let by_columns = limit.iter().chain([&offset]).any(|n| n.column().is_some());
+        let input = Box::new(input);
+        Ok(match keys {
+            keys if by_columns => Operator::TopPerGroup {
+                input,
+                groups: vec![],
+                keys: keys.unwrap_or_default(),
+                limit,
+                offset,
+            },
+            Some(keys) => Operator::Sort {
+                input,
+                keys,
+                limit,
+                offset,
+            },
+            None => Operator::Limit { input, limit, offset },
+        })
     }
 
     /// A join whose condition holds subqueries.

@@ -36,7 +36,7 @@ impl Unnesting<'_> {
         let [column] = subquery.columns[..] else {
             return Err(Error::internal("a scalar subquery of several columns"));
         };
-        let root = self.tree(subquery.root)?;
+        let root = self.nested_tree(subquery.root)?;
         let closed = free_columns(&root).is_empty() && root.visible().contains(&column);
         if closed && at_most_one_row(&root) && !self.tree_may_fail(&root) {
             return Ok(self.computed_once(root, column));

@@ -265,6 +265,10 @@ impl Run<'_> {
             };
             value.map(|n| u64::try_from(n).map_err(|_| NEGATIVE)).transpose()
         };
+        // They are asked for before any row.
+        for n in limit.iter().chain([offset]).filter(|n| n.value().is_some()) {
+            count(n, outer)?;
+        }
         rows.sort_by_key(|r| {
             let key = |k: &SortKey| {
                 let v = r[&k.column];
