@@ -2,11 +2,14 @@
 
 use super::domain::Parts;
 use super::rename::copied;
+use super::scalar::at_most_one_row;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
 use frazil_plan::subquery::{free_columns, has_subquery};
-use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey};
+use frazil_plan::{
+    AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind,
+};
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use std::collections::HashSet;
 
@@ -239,9 +242,14 @@ impl Unnesting<'_> {
                 plain.push(e);
                 continue;
             }
-            if !plain.is_empty() && self.subquery_may_fail(&e) {
+            let before: Vec<Expr> = plain
+                .iter()
+                .cloned()
+                .chain(of_not_in.iter().cloned().map(not_false))
+                .collect();
+            if !before.is_empty() && self.subquery_may_fail(&e) {
                 // It is asked for pairs of rows that satisfy the conditions before it.
-                self.pairs(&mut build, &mut probe, e, &mut plain)?;
+                plain.extend(self.pairs(&mut build, &mut probe, e, before)?);
                 continue;
             }
             let read: HashSet<ColumnId> = e.columns_read().into_iter().collect();
@@ -259,7 +267,7 @@ impl Unnesting<'_> {
                 plain.push(self.expression(&mut at, e)?);
                 build = at.op;
             } else {
-                self.pairs(&mut build, &mut probe, e, &mut plain)?;
+                plain.extend(self.pairs(&mut build, &mut probe, e, before)?);
             }
         }
         let parts = Parts {
@@ -303,7 +311,10 @@ impl Unnesting<'_> {
     /// Whether something in a subquery of an expression may fail.
     fn subquery_may_fail(&self, e: &Expr) -> bool {
         let own = match &e.kind {
-            ExprKind::Subquery(subquery) => self.may_fail_before_unnesting(&subquery.root),
+            ExprKind::Subquery(subquery) => {
+                let several = subquery.kind == SubqueryKind::Scalar && !at_most_one_row(&subquery.root);
+                several || self.may_fail_before_unnesting(&subquery.root)
+            }
             _ => false,
         };
         own || e.children().into_iter().any(|c| self.subquery_may_fail(c))
@@ -320,20 +331,20 @@ impl Unnesting<'_> {
     }
 
     /// A condition on pairs of rows that holds subqueries: the pairs of values for which it is true, among those for
-    /// which the conditions before it are, are computed apart and joined to one side.
+    /// which the conditions before it are, are computed apart and joined to one side. Returns what ties the other to it.
     fn pairs(
         &mut self,
         build: &mut Operator,
         probe: &mut Operator,
         e: Expr,
-        conditions: &mut Vec<Expr>,
-    ) -> Result<()> {
+        before: Vec<Expr>,
+    ) -> Result<Vec<Expr>> {
         let (b, b_names) = self.second_reading(build);
         let (p, p_names) = self.second_reading(probe);
         let read = e.columns_read();
         let names: super::rename::Names = b_names.into_iter().chain(p_names).collect();
         let renamed = |e: Expr| super::rename::renamed(e, &names);
-        let before = conditions.iter().cloned().map(renamed).collect();
+        let before = before.into_iter().map(renamed).collect();
         let op = self.conjunct(join(JoinKind::Inner, b, p, before), renamed(e))?;
         let (mut groups, mut of_build, mut of_probe) = (Vec::new(), Vec::new(), Vec::new());
         let (in_build, in_probe) = (build.visible(), probe.visible());
@@ -358,8 +369,7 @@ impl Unnesting<'_> {
             aggregates: vec![],
         };
         *build = join(JoinKind::Inner, pairs, take(build), of_build);
-        conditions.extend(of_probe);
-        Ok(())
+        Ok(of_probe)
     }
 
     /// An expression over the site's rows without subqueries; what replaces them is added to the rows.

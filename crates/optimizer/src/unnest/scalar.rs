@@ -235,7 +235,7 @@ impl Unnesting<'_> {
 }
 
 /// Whether a tree surely has no second row.
-fn at_most_one_row(op: &Operator) -> bool {
+pub(super) fn at_most_one_row(op: &Operator) -> bool {
     match op {
         Operator::Map { input, .. } | Operator::Filter { input, .. } => at_most_one_row(input),
         Operator::Aggregate { groups, .. } => groups.is_empty(),
