@@ -72,7 +72,6 @@ pub fn optimize(
     }
     // Bounds tell which expressions cannot fail, and so may be pushed. What is assumed for that stays assumed.
     let grid = value_bounds::choose_grid(&mut plan, statistics);
-    value_bounds::propagate(&mut plan, statistics, grid);
     cancel.check()?;
     pushdown::plan(&mut plan);
     cancel.check()?;

@@ -18,6 +18,24 @@ const POSSIBLE_GROUPS: [u64; 2] = [1 << 12, 1 << 23];
 /// Sets what is known of the values of every column: `bounds`, assumed of base columns on the grid, and `observed`.
 /// Where the plan's columns say that proofs are forgotten, it sets `observed` alone.
 pub fn propagate(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) {
+    proofs(plan, statistics, grid);
+}
+
+/// The widest grid under which as much is proved as by the exact bounds. Sets what is known of the values of every
+/// column, as [`propagate`] does on that grid.
+pub fn choose_grid(plan: &mut Plan, statistics: &dyn Statistics) -> Grid {
+    let most = proofs(plan, statistics, Grid::Exact);
+    for grid in Grid::ALL {
+        if proofs(plan, statistics, grid) == most {
+            return grid;
+        }
+    }
+    // Not reached: the last of all grids is the exact one.
+    Grid::Exact
+}
+
+/// Sets what is known of the values of every column on a grid, and counts the things that a proof is good for.
+fn proofs(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) -> usize {
     let mut pass = Pass {
         columns: &mut plan.columns,
         rows: RowBounds::of_statistics(statistics),
@@ -28,29 +46,7 @@ pub fn propagate(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) {
         &plan.shared,
         plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]),
     );
-}
-
-/// The widest grid under which as much is proved as by the exact bounds.
-pub fn choose_grid(plan: &mut Plan, statistics: &dyn Statistics) -> Grid {
-    let mut proofs = |grid| {
-        let mut pass = Pass {
-            columns: &mut plan.columns,
-            rows: RowBounds::of_statistics(statistics),
-            grid,
-            proofs: 0,
-        };
-        pass.trees(
-            &plan.shared,
-            plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]),
-        );
-        pass.proofs
-    };
-    let most = proofs(Grid::Exact);
-    let wider = Grid::ALL.into_iter().filter(|&grid| grid != Grid::Exact);
-    wider
-        .into_iter()
-        .find(|&grid| proofs(grid) == most)
-        .unwrap_or(Grid::Exact)
+    pass.proofs
 }
 
 /// What the plan relies on: bounds and NOT NULL of the columns it scans, and where it aggregates, the most rows of
