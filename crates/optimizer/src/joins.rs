@@ -22,6 +22,19 @@ pub fn plan(plan: &mut Plan, estimator: &mut Estimator<'_>) {
     }
 }
 
+/// Whether there is anything to put in order.
+pub fn has_joins(plan: &Plan) -> bool {
+    fn below(op: &Operator) -> bool {
+        matches!(op, Operator::Join { .. }) || op.inputs().into_iter().any(below)
+    }
+    let subqueries = plan.subqueries.iter().map(|s| &s.0);
+    plan.shared
+        .iter()
+        .chain(subqueries)
+        .chain([&plan.root])
+        .any(below)
+}
+
 struct Pass<'a, 'b> {
     columns: &'a mut Columns,
     estimator: &'a mut Estimator<'b>,

@@ -78,7 +78,7 @@ pub fn optimize(
     // Outer joins that became inner ones supply no NULLs.
     nullability::recompute(&mut plan);
     simplify::plan(&mut plan);
-    if settings.join_order {
+    if settings.join_order && joins::has_joins(&plan) {
         let mut estimator = Estimator::new(&plan, statistics);
         joins::plan(&mut plan, &mut estimator);
     }

@@ -34,6 +34,9 @@ use lift::Wanted;
 
 /// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
+    if !trees(plan).any(concerns) {
+        return Ok(());
+    }
     // What columns hold tells which expressions cannot fail.
     if trees(plan).any(is_nested) {
         value_bounds::propagate(plan, statistics, Grid::Exact);
@@ -80,6 +83,15 @@ fn is_nested(op: &Operator) -> bool {
     matches!(op, Operator::DependentJoin { .. })
         || op.expressions().into_iter().any(has_subquery)
         || op.inputs().into_iter().any(is_nested)
+}
+
+/// Whether a tree has something that this pass rewrites: what is nested, or numbers of rows.
+fn concerns(op: &Operator) -> bool {
+    matches!(
+        op,
+        Operator::DependentJoin { .. } | Operator::Sort { .. } | Operator::Limit { .. }
+    ) || op.expressions().into_iter().any(has_subquery)
+        || op.inputs().into_iter().any(concerns)
 }
 
 /// What is rewritten.
