@@ -2,14 +2,14 @@
 
 use crate::pushdown::take;
 use frazil_plan::{ColumnId, Operator, Plan};
-use std::collections::HashSet;
 
 /// Prunes a plan without subqueries in its expressions.
 pub fn plan(plan: &mut Plan) {
-    let mut needed: HashSet<ColumnId> = plan.output.iter().map(|o| o.1).collect();
+    let mut needed = Needed(vec![false; plan.columns.len()]);
+    needed.extend(plan.output.iter().map(|o| o.1));
     below(&mut plan.root, &mut needed);
     for (op, column) in &mut plan.subqueries {
-        needed.insert(*column);
+        needed.extend([*column]);
         below(op, &mut needed);
     }
     // Shared plans read only earlier ones: the last first.
@@ -18,25 +18,38 @@ pub fn plan(plan: &mut Plan) {
     }
 }
 
-fn below(op: &mut Operator, needed: &mut HashSet<ColumnId>) {
+/// Columns that somebody reads: whether column `i` of the plan is one.
+struct Needed(Vec<bool>);
+
+impl Needed {
+    fn contains(&self, id: ColumnId) -> bool {
+        self.0[id.0 as usize]
+    }
+
+    fn extend(&mut self, ids: impl IntoIterator<Item = ColumnId>) {
+        ids.into_iter().for_each(|id| self.0[id.0 as usize] = true);
+    }
+}
+
+fn below(op: &mut Operator, needed: &mut Needed) {
     match op {
         Operator::Map { expressions, .. } => {
             // Later expressions may read earlier ones.
             for i in (0..expressions.len()).rev() {
-                if needed.contains(&expressions[i].0) {
+                if needed.contains(expressions[i].0) {
                     needed.extend(expressions[i].1.columns_read());
                 }
             }
-            expressions.retain(|e| needed.contains(&e.0));
+            expressions.retain(|e| needed.contains(e.0));
         }
-        Operator::Aggregate { aggregates, .. } => aggregates.retain(|a| needed.contains(&a.0)),
-        Operator::Scan { columns, .. } => columns.retain(|c| needed.contains(&c.0)),
+        Operator::Aggregate { aggregates, .. } => aggregates.retain(|a| needed.contains(a.0)),
+        Operator::Scan { columns, .. } => columns.retain(|c| needed.contains(c.0)),
         Operator::Shared { columns, .. } => {
-            columns.retain(|c| needed.contains(&c.0));
+            columns.retain(|c| needed.contains(c.0));
             needed.extend(columns.iter().map(|c| c.1));
         }
         Operator::UnionAll { inputs, columns } => {
-            let kept: Vec<bool> = columns.iter().map(|c| needed.contains(c)).collect();
+            let kept: Vec<bool> = columns.iter().map(|c| needed.contains(*c)).collect();
             let keep = |ids: &mut Vec<ColumnId>| {
                 let mut flags = kept.iter();
                 ids.retain(|_| flags.next().copied().unwrap_or(true));
