@@ -12,8 +12,7 @@ pub fn recompute(plan: &mut Plan) {
     let mut supplied = vec![false; plan.columns.len()];
     let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
     for tree in trees.chain([&plan.root]) {
-        mark_supplied(tree, &mut supplied);
-        mark_bound(tree, &mut plan.columns);
+        mark(tree, &mut supplied, &mut plan.columns);
     }
     let mut pass = Pass {
         columns: &mut plan.columns,
@@ -28,25 +27,21 @@ pub fn recompute(plan: &mut Plan) {
     pass.tree(&mut plan.root);
 }
 
-/// Marks the columns on null-supplying sides.
-fn mark_supplied(op: &Operator, supplied: &mut [bool]) {
-    let mut mark = |side: &Operator| side.visible().iter().for_each(|c| supplied[c.0 as usize] = true);
+/// Marks the columns on null-supplying sides. Makes the columns of Lets nullable: whether their values are is not
+/// followed.
+fn mark(op: &Operator, supplied: &mut [bool], columns: &mut Columns) {
+    let mut supply = |side: &Operator| side.visible().iter().for_each(|c| supplied[c.0 as usize] = true);
     if let Operator::Join {
         kind, build, probe, ..
     } = op
     {
         if matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) {
-            mark(build);
+            supply(build);
         }
         if matches!(kind, JoinKind::BuildOuter | JoinKind::FullOuter) {
-            mark(probe);
+            supply(probe);
         }
     }
-    op.inputs().into_iter().for_each(|i| mark_supplied(i, supplied));
-}
-
-/// Makes the columns of Lets nullable: whether their values are is not followed.
-fn mark_bound(op: &Operator, columns: &mut Columns) {
     for e in op.expressions() {
         e.walk(&mut |part| {
             if let ExprKind::Let { column, .. } = part.kind {
@@ -54,7 +49,7 @@ fn mark_bound(op: &Operator, columns: &mut Columns) {
             }
         });
     }
-    op.inputs().into_iter().for_each(|i| mark_bound(i, columns));
+    op.inputs().into_iter().for_each(|i| mark(i, supplied, columns));
 }
 
 struct Pass<'a> {
