@@ -26,7 +26,9 @@ pub(crate) fn finished(
         parameters: parameters.clone(),
     };
     plan.parameters.extend(hidden.iter().map(|h| h.ty()));
-    place_shared(&mut plan, binder.shared)?;
+    if !binder.shared.is_empty() {
+        place_shared(&mut plan, binder.shared)?;
+    }
     if !plan.parameters.is_empty() {
         for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
             every_operator(op, &mut |op| {
