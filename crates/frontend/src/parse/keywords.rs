@@ -1,6 +1,7 @@
 //! Words that PostgreSQL reserves.
 
-use sqlparser::keywords::Keyword;
+use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword};
+use std::sync::LazyLock;
 
 /// PostgreSQL's reserved words, sorted: none names a column, table or alias unless it is quoted.
 const RESERVED: &[&str] = &[
@@ -121,9 +122,20 @@ fn compare(known: &str, word: &str) -> std::cmp::Ordering {
     known.bytes().cmp(word.bytes().map(|b| b.to_ascii_lowercase()))
 }
 
+/// Whether each keyword of sqlparser, by its discriminant, is one of them: asked for every word that may be an alias.
+static RESERVED_KEYWORDS: LazyLock<Vec<bool>> = LazyLock::new(|| {
+    let mut reserved = Vec::new();
+    for (word, keyword) in ALL_KEYWORDS.iter().zip(ALL_KEYWORDS_INDEX) {
+        let at = *keyword as usize;
+        reserved.resize(reserved.len().max(at + 1), false);
+        reserved[at] = is_reserved(word);
+    }
+    reserved
+});
+
 /// Whether a keyword of sqlparser is one of them.
 pub(super) fn is_reserved_keyword(keyword: Keyword) -> bool {
-    keyword != Keyword::NoKeyword && is_reserved(&format!("{keyword:?}"))
+    RESERVED_KEYWORDS.get(keyword as usize).is_some_and(|is| *is)
 }
 
 /// Statements of PostgreSQL that Frazil does not have.
@@ -173,5 +185,6 @@ mod tests {
         }
         assert!(is_reserved("Where") && is_reserved("JOIN") && !is_reserved("name"));
         assert!(is_reserved_keyword(Keyword::WHERE) && !is_reserved_keyword(Keyword::NAME));
+        assert!(!is_reserved_keyword(Keyword::NoKeyword));
     }
 }

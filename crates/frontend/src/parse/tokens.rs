@@ -15,7 +15,8 @@ use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
 pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<Vec<Vec<TokenWithSpan>>> {
     let mut pass = Pass {
         source,
-        out: Vec::new(),
+        // Most texts are one statement, and short.
+        out: Vec::with_capacity(tokens.len().min(64)),
         newline: false,
         options: false,
     };
