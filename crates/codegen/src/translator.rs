@@ -278,7 +278,21 @@ impl<'a, 'p> Translator<'a, 'p> {
 
     /// Logical not of an `i8` that is 0 or 1.
     pub fn not(&mut self, value: ir::Value) -> ir::Value {
+        if let Some(ir::InstructionData::Binary { opcode, args }) = self.made_by(value)
+            && opcode == ir::Opcode::Bxor
+            && let Some(ir::InstructionData::UnaryImm { imm, .. }) = self.made_by(args[1])
+            && imm.bits() == 1
+        {
+            return args[0];
+        }
         self.b.ins().bxor_imm_s(value, 1)
+    }
+
+    /// The instruction that a value is the result of.
+    fn made_by(&self, value: ir::Value) -> Option<ir::InstructionData> {
+        let dfg = &self.b.func.dfg;
+        let inst = dfg.value_def(value).inst()?;
+        Some(dfg.insts[inst])
     }
 
     // ---- memory ----

@@ -282,8 +282,8 @@ runtime_functions! {
     Lower = catching strings::lower(Context, Text, TextOut) -> u32;
     /// `(context, string, out) -> status`.
     Upper = catching strings::upper(Context, Text, TextOut) -> u32;
-    /// `(context, a, b, out) -> status`.
-    Concat = catching strings::concat(Context, Text, Text, TextOut) -> u32;
+    /// `(context, parts, number of parts, out) -> status`.
+    Concat = catching strings::concat(Context, Text, u64, TextOut) -> u32;
     /// `(string, characters, sides: 1 start, 2 end, 3 both, out)`.
     Trim = catching strings::trim(Text, Text, u32, TextOut);
     /// `(context, string, from, to, out) -> status`.

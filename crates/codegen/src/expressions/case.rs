@@ -1,6 +1,7 @@
 //! CASE: branches are computed only when reached.
 
 use super::logic::is_cheap;
+use crate::columns_in_scope::Mark;
 use crate::sql_value::{SqlValue, clif_type};
 use crate::translator::Translator;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
@@ -20,10 +21,10 @@ impl Translator<'_, '_> {
         otherwise: Option<&Expr>,
     ) -> Result<SqlValue> {
         let native = self.form(e);
+        let (branches, otherwise) = chain(branches, otherwise);
         let nullable =
-            otherwise.is_none_or(|o| self.may_be_null(o)) || branches.iter().any(|b| self.may_be_null(&b.1));
-        if let ([(condition, result)], Some(other)) = (branches, otherwise)
-            && native != NativeType::String
+            otherwise.is_none_or(|o| self.may_be_null(o)) || branches.iter().any(|b| self.may_be_null(b.1));
+        if let (&[(condition, result)], Some(other)) = (&branches[..], otherwise)
             && [condition, result, other].into_iter().all(is_cheap)
         {
             return self.choice(condition, (result, other), native, nullable);
@@ -33,22 +34,26 @@ impl Translator<'_, '_> {
             parameters.push(types::I8);
         }
         let merge = self.block(&parameters);
-        let mark = self.scope.mark();
+        // What the first condition loads is there in all that follows, what others load is on the way to them alone.
+        let mut after_first = None;
         let (mut meeting, mut meetings) = (merge, Vec::new());
-        for (number, (condition, result)) in branches.iter().enumerate() {
+        for (number, &(condition, result)) in branches.iter().enumerate() {
             if number % MEETING == 0 && branches.len() > MEETING {
                 meeting = self.block(&parameters);
                 meetings.push(meeting);
             }
             let (yes, no) = (self.b.create_block(), self.b.create_block());
-            self.branch_on(condition, true, yes, no)?;
+            let mark = self.branch_in_chain(condition, yes, no)?;
+            after_first.get_or_insert(mark);
             self.enter(yes);
             self.case_result(Some(result), native, nullable, meeting)?;
             self.scope.back_to(mark);
             self.enter(no);
         }
         self.case_result(otherwise, native, nullable, merge)?;
-        self.scope.back_to(mark);
+        if let Some(mark) = after_first {
+            self.scope.back_to(mark);
+        }
         for meeting in meetings {
             let values = self.enter(meeting);
             self.jump(merge, &values);
@@ -59,6 +64,32 @@ impl Translator<'_, '_> {
             valid: nullable.then(|| values[1]),
             native,
         })
+    }
+
+    /// Goes to `yes` where a condition holds, else to `no`. Returns the mark of what is loaded wherever it goes.
+    ///
+    /// A block's last successor is laid out behind it. `yes` is that one where it can be: were the results behind all
+    /// conditions, what they need would count as live in every condition between, and a chain of n take n² steps.
+    fn branch_in_chain(&mut self, condition: &Expr, yes: Block, no: Block) -> Result<Mark> {
+        let by_parts = match condition.kind {
+            ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Let { .. } => true,
+            ExprKind::Not(_) => !is_cheap(condition),
+            _ => false,
+        };
+        if by_parts {
+            let mark = self.scope.mark();
+            self.branch_on(condition, true, yes, no)?;
+            return Ok(mark);
+        }
+        let value = self.expression(condition)?;
+        let holds = match value.valid {
+            Some(valid) => self.b.ins().band(value.value, valid),
+            None => value.value,
+        };
+        let mark = self.scope.mark();
+        let unless = self.not(holds);
+        self.branch(unless, no, yes);
+        Ok(mark)
     }
 
     /// One of two results without a branch: where computing both costs less than a branch that is mispredicted.
@@ -117,4 +148,21 @@ impl Translator<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The branches of a CASE and of those that are the rest of it: coalesce(a, coalesce(b, c)).
+fn chain<'a>(
+    branches: &'a [(Expr, Expr)],
+    mut otherwise: Option<&'a Expr>,
+) -> (Vec<(&'a Expr, &'a Expr)>, Option<&'a Expr>) {
+    let mut all: Vec<_> = branches.iter().map(|(c, r)| (c, r)).collect();
+    while let Some(ExprKind::Case {
+        branches,
+        otherwise: rest,
+    }) = otherwise.map(|o| &o.kind)
+    {
+        all.extend(branches.iter().map(|(c, r)| (c, r)));
+        otherwise = rest.as_deref();
+    }
+    (all, otherwise)
 }

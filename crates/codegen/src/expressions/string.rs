@@ -6,7 +6,10 @@ use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::{Expr, ScalarFunction};
 use frazil_runtime::functions::Function;
-use frazil_types::{Error, LogicalType, NativeType, Result};
+use frazil_types::{Error, LogicalType, NativeType, Result, StringRef};
+
+/// The size of a string in memory.
+const STRING_BYTES: usize = size_of::<StringRef>();
 
 impl Translator<'_, '_> {
     /// LIKE.
@@ -64,6 +67,9 @@ impl Translator<'_, '_> {
             values.push(v);
         }
         let native = e.ty.native();
+        if function == ScalarFunction::Concat {
+            return self.where_valid(valid, native, |t| t.concatenated(&values));
+        }
         self.where_valid(valid, native, |t| {
             let places: Vec<ir::Value> = values
                 .iter()
@@ -74,6 +80,22 @@ impl Translator<'_, '_> {
                 .collect();
             t.call_string_function(e, function, &places)
         })
+    }
+
+    /// All texts one behind the other, by one call.
+    fn concatenated(&mut self, parts: &[SqlValue]) -> Result<ir::Value> {
+        let places = self.stack_array(parts.len() * STRING_BYTES);
+        for (at, part) in parts.iter().enumerate() {
+            self.store(part.value, places, (at * STRING_BYTES) as i32);
+        }
+        let count = self.word(parts.len() as u64);
+        let arguments = [self.context, places, count];
+        self.call_out_checked(
+            Function::Concat,
+            &arguments,
+            NativeType::String,
+            FailurePoint::CALL,
+        )
     }
 
     fn call_string_function(
@@ -110,15 +132,6 @@ impl Translator<'_, '_> {
             }
             Upper => {
                 self.call_out_checked(Function::Upper, &[context, places[0]], native, FailurePoint::CALL)
-            }
-            Concat => {
-                let mut so_far = places[0];
-                for &next in &places[1..] {
-                    let args = [context, so_far, next];
-                    let text = self.call_out_checked(Function::Concat, &args, native, FailurePoint::CALL)?;
-                    so_far = self.spill(text);
-                }
-                Ok(self.load(native, so_far, 0))
             }
             Trim | TrimStart | TrimEnd => {
                 let sides = match function {

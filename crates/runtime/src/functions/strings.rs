@@ -266,24 +266,31 @@ pub unsafe fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -
 
 /// # Safety
 /// As [`lower`].
-pub unsafe fn concat(context: *mut PipelineContext, a: Text, b: Text, out: TextOut) -> u32 {
+pub unsafe fn concat(context: *mut PipelineContext, parts: Text, count: u64, out: TextOut) -> u32 {
+    // SAFETY: by contract there are so many parts.
+    let parts = || (0..count as usize).map(|at| unsafe { parts.add(at).read_unaligned() });
+    let len: usize = parts().map(|part| part.len()).sum();
+    let fill = |mut room: &mut [u8]| {
+        for part in parts() {
+            let (place, rest) = room.split_at_mut(part.len());
+            // SAFETY: by contract its bytes are alive.
+            place.copy_from_slice(unsafe { part.bytes() });
+            room = rest;
+        }
+    };
+    let mut inline = [0; INLINE_BYTES];
     // SAFETY: by contract; scratch room does not overlap what was kept before.
     unsafe {
-        let (a, b) = (a.read_unaligned(), b.read_unaligned());
-        let len = a.len() + b.len();
-        if len <= INLINE_BYTES {
-            let mut both = [0; INLINE_BYTES];
-            both[..a.len()].copy_from_slice(a.bytes());
-            both[a.len()..len].copy_from_slice(b.bytes());
-            out.write_unaligned(StringRef::inline(&both[..len]));
+        if let Some(all) = inline.get_mut(..len) {
+            fill(all);
+            out.write_unaligned(StringRef::inline(all));
             return STATUS_OK;
         }
         let room = match room(context, len) {
             Ok(room) => room,
             Err(status) => return status,
         };
-        room[..a.len()].copy_from_slice(a.bytes());
-        room[a.len()..].copy_from_slice(b.bytes());
+        fill(room);
         out.write_unaligned(StringRef::new(room).as_transient());
     }
     STATUS_OK
@@ -437,11 +444,17 @@ pub(super) mod tests {
             let sharp = "ß".repeat(20);
             let sharp = StringRef::new(sharp.as_bytes());
             assert_eq!(made(|c, o| upper(c, &sharp, o)).unwrap(), "SS".repeat(20));
-            assert_eq!(made(|c, o| concat(c, &s("ab"), &s("cd"), o)).unwrap(), "abcd");
-            assert_eq!(
-                made(|c, o| concat(c, &s(long), &s("!"), o)).unwrap(),
-                format!("{long}!")
-            );
+            for parts in [
+                &["ab", "", "cd"][..],
+                &[long, "!"],
+                &["", long, "", long],
+                &["x"],
+                &[],
+            ] {
+                let texts: Vec<StringRef> = parts.iter().map(|part| s(part)).collect();
+                let all = made(|c, o| concat(c, texts.as_ptr(), texts.len() as u64, o));
+                assert_eq!(all.unwrap(), parts.concat());
+            }
             assert_eq!(
                 made(|c, o| replace(c, &s("abcabc"), &s("b"), &s("xx"), o)).unwrap(),
                 "axxcaxxc"
