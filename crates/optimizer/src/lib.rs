@@ -75,10 +75,13 @@ pub fn optimize(
     cancel.check()?;
     pushdown::plan(&mut plan);
     cancel.check()?;
-    // Outer joins that became inner ones supply no NULLs.
-    nullability::recompute(&mut plan);
+    let has_joins = joins::has_joins(&plan);
+    if has_joins {
+        // Outer joins that became inner ones supply no NULLs.
+        nullability::recompute(&mut plan);
+    }
     simplify::plan(&mut plan);
-    if settings.join_order && joins::has_joins(&plan) {
+    if settings.join_order && has_joins {
         let mut estimator = Estimator::new(&plan, statistics);
         joins::plan(&mut plan, &mut estimator);
     }
