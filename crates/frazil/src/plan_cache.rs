@@ -11,8 +11,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const SHARDS: usize = 16;
-/// Statements kept by a shard at most.
-const CAPACITY: usize = 32;
+/// What a shard keeps at most, in bytes as [`weight`] estimates them: 32 short statements, or one of the longest.
+const CAPACITY: usize = 32 * SMALLEST + SMALLEST;
+/// What a statement of few words takes: its code, by whole pages, and its pipelines.
+const SMALLEST: usize = 64 << 10;
+/// What a byte of text takes once it is planned and compiled: 15 in a list of constants, 300 in a list of columns.
+const BY_TEXT: usize = 128;
 /// Texts of more bytes than this are not kept: they hold data, and hardly come again.
 const LONGEST_TEXT: usize = 16 << 10;
 
@@ -23,14 +27,16 @@ pub struct PlanCache {
     shards: [Mutex<Shard>; SHARDS],
 }
 
-/// Statements in places, found by their texts. When all places are taken, a hand goes round and takes the first
-/// statement that was not used since the hand's last visit (the clock algorithm).
+/// Statements in places, found by their texts. When they are too many, a hand goes round and takes those that were not
+/// used since the hand's last visit (the clock algorithm).
 #[derive(Debug, Default)]
 struct Shard {
     /// Places of a text's statements, one for each way of planning.
     by_text: HashMap<Arc<str>, Vec<usize>>,
     places: Vec<Place>,
     hand: usize,
+    /// The weights of all statements.
+    weight: usize,
 }
 
 #[derive(Debug)]
@@ -73,38 +79,48 @@ impl Shard {
             .find(|&p| self.places[p].statement.settings == settings)
     }
 
-    /// Returns the statement that had to go.
-    fn put(&mut self, text: &str, statement: Arc<CompiledStatement>) -> Option<Arc<CompiledStatement>> {
+    /// Returns the statements that had to go.
+    fn put(&mut self, text: &str, statement: Arc<CompiledStatement>) -> Vec<Arc<CompiledStatement>> {
         if let Some(place) = self.find(text, statement.settings) {
-            return Some(std::mem::replace(&mut self.places[place].statement, statement));
+            return vec![std::mem::replace(&mut self.places[place].statement, statement)];
+        }
+        let mut gone = Vec::new();
+        self.weight += weight(text);
+        while self.weight > CAPACITY && !self.places.is_empty() {
+            gone.push(self.evict());
         }
         let text: Arc<str> = text.into();
-        let new = Place {
-            text: text.clone(),
+        self.by_text
+            .entry(text.clone())
+            .or_default()
+            .push(self.places.len());
+        self.places.push(Place {
+            text,
             statement,
             used: false,
-        };
-        let (place, gone) = match self.places.len() < CAPACITY {
-            true => {
-                self.places.push(new);
-                (self.places.len() - 1, None)
-            }
-            false => {
-                let place = self.next_unused();
-                let gone = std::mem::replace(&mut self.places[place], new);
-                self.unlink(&gone.text, place);
-                (place, Some(gone.statement))
-            }
-        };
-        self.by_text.entry(text).or_default().push(place);
+        });
         gone
+    }
+
+    /// Takes out a statement that was not used for long. The last one moves into its place.
+    fn evict(&mut self) -> Arc<CompiledStatement> {
+        let place = self.next_unused();
+        let gone = self.places.swap_remove(place);
+        self.weight -= weight(&gone.text);
+        self.unlink(&gone.text, place);
+        if let Some(moved) = self.places.get(place) {
+            let from = self.places.len();
+            let places = self.by_text.get_mut(&moved.text).into_iter().flatten();
+            places.filter(|p| **p == from).for_each(|p| *p = place);
+        }
+        gone.statement
     }
 
     /// Moves the hand to a place that was not used since its last visit: at most once round and one step.
     fn next_unused(&mut self) -> usize {
         loop {
-            let place = self.hand;
-            self.hand = (self.hand + 1) % self.places.len();
+            let place = self.hand % self.places.len();
+            self.hand = (place + 1) % self.places.len();
             if !std::mem::take(&mut self.places[place].used) {
                 return place;
             }
@@ -119,6 +135,11 @@ impl Shard {
             }
         }
     }
+}
+
+/// About how many bytes the statement of a text takes.
+fn weight(text: &str) -> usize {
+    SMALLEST + BY_TEXT * text.len()
 }
 
 #[cfg(test)]
@@ -158,16 +179,40 @@ mod tests {
         let kept = statement(settings);
         cache.put("kept", &kept);
         let mut first = None;
-        for i in 0..SHARDS * CAPACITY * 8 {
+        for i in 0..SHARDS * 256 {
             let new = statement(settings);
             cache.put(&format!("select {i}"), &new);
             first.get_or_insert(Arc::downgrade(&new));
             assert!(cache.get("kept", settings).is_some(), "after {i}");
         }
         assert!(first.unwrap().upgrade().is_none());
-        let places: usize = cache.shards.iter().map(|s| s.lock().unwrap().places.len()).sum();
-        assert_eq!(places, SHARDS * CAPACITY);
+        assert_eq!(kept_places(&cache), SHARDS * 32);
         cache.put(&"x".repeat(LONGEST_TEXT + 1), &kept);
         assert!(cache.get(&"x".repeat(LONGEST_TEXT + 1), settings).is_none());
+    }
+
+    fn kept_places(cache: &PlanCache) -> usize {
+        cache.shards.iter().map(|s| s.lock().unwrap().places.len()).sum()
+    }
+
+    #[test]
+    fn long_texts_are_kept_in_smaller_number() {
+        let cache = PlanCache::default();
+        let settings = Settings::default().plan();
+        let mut texts = Vec::new();
+        for i in 0..4_000 {
+            let text = format!("{i} {}", "x".repeat(i * 7_919 % (LONGEST_TEXT - 10)));
+            cache.put(&text, &statement(settings));
+            assert!(cache.get(&text, settings).is_some(), "the newest is there");
+            texts.push(text);
+            for shard in &cache.shards {
+                let shard = shard.lock().unwrap();
+                let sum: usize = shard.places.iter().map(|p| weight(&p.text)).sum();
+                assert!(sum == shard.weight && sum <= CAPACITY);
+                assert_eq!(shard.by_text.values().flatten().count(), shard.places.len());
+            }
+        }
+        let found = texts.iter().filter(|t| cache.get(t, settings).is_some()).count();
+        assert_eq!(found, kept_places(&cache));
     }
 }

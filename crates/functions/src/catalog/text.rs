@@ -138,16 +138,55 @@ fn chr(row: &Row<'_>, out: &mut Output) -> Result<()> {
     }
 }
 
+/// Bytes between two looks at whether the statement is cancelled: some 100 µs.
+const PIECE: usize = 64 << 10;
+
+/// Where the characters of the first [`PIECE`] bytes end.
+fn end_of_piece(text: &str) -> usize {
+    let mut end = PIECE.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
+/// Lets `each` add to the text in the making for every character of a text. Error 57014.
+fn for_chars(text: &str, out: &mut Output, mut each: impl FnMut(char, &mut String)) -> Result<()> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        out.check()?;
+        let (piece, later) = rest.split_at(end_of_piece(rest));
+        piece.chars().for_each(|c| each(c, &mut out.scratch));
+        rest = later;
+    }
+    Ok(())
+}
+
+/// Adds a text `n` times to the one in the making, for which there is room. Error 57014.
+fn add_repeated(text: &str, n: usize, out: &mut Output) -> Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let at_once = (PIECE / text.len()).clamp(1, n.max(1));
+    let piece = text.repeat(at_once);
+    for _ in 0..n / at_once {
+        out.check()?;
+        out.scratch.push_str(&piece);
+    }
+    out.scratch.push_str(&piece[..n % at_once * text.len()]);
+    Ok(())
+}
+
 fn initcap(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let mut inside = false;
-    for c in row.text(0).chars() {
+    for_chars(row.text(0), out, |c, made| {
         if inside {
-            out.scratch.extend(c.to_lowercase());
+            made.extend(c.to_lowercase());
         } else {
-            out.scratch.extend(c.to_uppercase());
+            made.extend(c.to_uppercase());
         }
         inside = c.is_alphanumeric();
-    }
+    })?;
     out.scratch()
 }
 
@@ -230,7 +269,7 @@ fn pad<'a>(row: &'a Row<'_>, out: &mut Output) -> Result<(&'a str, usize)> {
 
 fn lpad(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, missing) = pad(row, out)?;
-    out.scratch.extend(row.text(2).chars().cycle().take(missing));
+    fill(row.text(2), missing, out)?;
     out.scratch.push_str(text);
     out.scratch()
 }
@@ -238,8 +277,16 @@ fn lpad(row: &Row<'_>, out: &mut Output) -> Result<()> {
 fn rpad(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, missing) = pad(row, out)?;
     out.scratch.push_str(text);
-    out.scratch.extend(row.text(2).chars().cycle().take(missing));
+    fill(row.text(2), missing, out)?;
     out.scratch()
+}
+
+/// So many characters, those of the filler again and again.
+fn fill(filler: &str, missing: usize, out: &mut Output) -> Result<()> {
+    let length = filler.chars().count().max(1);
+    add_repeated(filler, missing / length, out)?;
+    out.scratch.push_str(&filler[..byte_of(filler, missing % length)]);
+    Ok(())
 }
 
 fn md5(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -278,12 +325,12 @@ fn quote_literal(row: &Row<'_>, out: &mut Output) -> Result<()> {
         out.scratch.push('E');
     }
     out.scratch.push('\'');
-    for c in text.chars() {
+    for_chars(text, out, |c, made| {
         if matches!(c, '\'' | '\\') {
-            out.scratch.push(c);
+            made.push(c);
         }
-        out.scratch.push(c);
-    }
+        made.push(c);
+    })?;
     out.scratch.push('\'');
     out.scratch()
 }
@@ -292,14 +339,22 @@ fn repeat(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, n) = (row.text(0), row.int(1).max(0));
     let n = usize::try_from(n).unwrap_or(usize::MAX);
     out.room(text.len().saturating_mul(n))?;
-    if !text.is_empty() {
-        (0..n).for_each(|_| out.scratch.push_str(text));
-    }
+    add_repeated(text, n, out)?;
     out.scratch()
 }
 
 fn reverse(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    out.scratch.extend(row.text(0).chars().rev());
+    let mut rest = row.text(0);
+    while !rest.is_empty() {
+        out.check()?;
+        let mut start = rest.len().saturating_sub(PIECE);
+        while !rest.is_char_boundary(start) {
+            start -= 1;
+        }
+        let (earlier, piece) = rest.split_at(start);
+        out.scratch.extend(piece.chars().rev());
+        rest = earlier;
+    }
     out.scratch()
 }
 
@@ -330,11 +385,16 @@ fn hex(bits: u64, out: &mut Output) -> Result<()> {
 }
 
 fn translate(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    for c in row.text(0).chars() {
-        match row.text(1).chars().position(|from| from == c) {
-            None => out.scratch.push(c),
-            Some(at) => out.scratch.extend(row.text(2).chars().nth(at)),
+    let mut to = row.text(2).chars();
+    let mut becomes: Vec<(char, Option<char>)> = row.text(1).chars().map(|from| (from, to.next())).collect();
+    // Of a character that is there twice the first counts.
+    becomes.sort_by_key(|pair| pair.0);
+    becomes.dedup_by_key(|pair| pair.0);
+    for_chars(row.text(0), out, |c, made| {
+        match becomes.binary_search_by_key(&c, |pair| pair.0) {
+            Ok(at) => made.extend(becomes[at].1),
+            Err(_) => made.push(c),
         }
-    }
+    })?;
     out.scratch()
 }
