@@ -389,6 +389,9 @@ class Generator:
     def distinct_on(self, source, where, exprs, kinds):
         """The first row of each group by a total order of what is shown."""
         by = ", ".join(f"{i + 1}" for i in range(len(exprs)))
+        if exprs[0].text().lstrip("-").isdigit():
+            # A bare number would be a position.
+            exprs[0] = form(exprs[0].sort, "({} + 0)", exprs[0], type=exprs[0].type)
         return form(("query", *kinds), f"select distinct on ({{}}) {{}} from {{}}{{}} order by {{}}, {by}",
                     exprs[0], self.items(exprs), source.node, where, exprs[0], features=["distinct on"])
 

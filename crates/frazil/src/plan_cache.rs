@@ -8,10 +8,12 @@ use crate::compiled_statement::CompiledStatement;
 use crate::settings::PlanSettings;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const SHARDS: usize = 16;
-/// What a shard keeps at most, in bytes as [`weight`] estimates them: 32 short statements, or one of the longest.
+/// What a shard keeps at most, in bytes as [`weight`] estimates them: 32 short statements, or one of the longest. All
+/// shards together keep no more than [`SHARE`] of `memory_limit`.
 const CAPACITY: usize = 32 * SMALLEST + SMALLEST;
 /// What a statement of few words takes: its code, by whole pages, and its pipelines.
 const SMALLEST: usize = 64 << 10;
@@ -20,11 +22,26 @@ const BY_TEXT: usize = 128;
 /// Texts of more bytes than this are not kept: they hold data, and hardly come again.
 const LONGEST_TEXT: usize = 16 << 10;
 
+/// Part of `memory_limit` that the cache takes at most: one of so many. It counts towards nobody's budget.
+const SHARE: usize = 16;
+
 /// The cache of a database.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PlanCache {
     hasher: RandomState,
     shards: [Mutex<Shard>; SHARDS],
+    /// What each shard may keep, in bytes.
+    capacity: AtomicUsize,
+}
+
+impl Default for PlanCache {
+    fn default() -> PlanCache {
+        PlanCache {
+            hasher: RandomState::new(),
+            shards: Default::default(),
+            capacity: AtomicUsize::new(CAPACITY),
+        }
+    }
 }
 
 /// Statements in places, found by their texts. When they are too many, a hand goes round and takes those that were not
@@ -61,13 +78,20 @@ impl PlanCache {
         Some(place.statement.clone())
     }
 
+    /// Keeps no more than a part of a memory limit, from the next statement on that is kept.
+    pub fn limit(&self, memory_limit: usize) {
+        let capacity = (memory_limit / SHARE / SHARDS).min(CAPACITY);
+        self.capacity.store(capacity, Ordering::Relaxed);
+    }
+
     /// Keeps a statement, in place of the one of the same text and way of planning.
     pub fn put(&self, text: &str, statement: &Arc<CompiledStatement>) {
-        if text.len() > LONGEST_TEXT {
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        if text.len() > LONGEST_TEXT || weight(text) > capacity {
             return;
         }
         // What is replaced is freed after the lock.
-        let _replaced = self.shard(text).put(text, statement.clone());
+        let _replaced = self.shard(text).put(text, statement.clone(), capacity);
     }
 }
 
@@ -80,13 +104,18 @@ impl Shard {
     }
 
     /// Returns the statements that had to go.
-    fn put(&mut self, text: &str, statement: Arc<CompiledStatement>) -> Vec<Arc<CompiledStatement>> {
+    fn put(
+        &mut self,
+        text: &str,
+        statement: Arc<CompiledStatement>,
+        capacity: usize,
+    ) -> Vec<Arc<CompiledStatement>> {
         if let Some(place) = self.find(text, statement.settings) {
             return vec![std::mem::replace(&mut self.places[place].statement, statement)];
         }
         let mut gone = Vec::new();
         self.weight += weight(text);
-        while self.weight > CAPACITY && !self.places.is_empty() {
+        while self.weight > capacity && !self.places.is_empty() {
             gone.push(self.evict());
         }
         let text: Arc<str> = text.into();
@@ -200,15 +229,21 @@ mod tests {
         let cache = PlanCache::default();
         let settings = Settings::default().plan();
         let mut texts = Vec::new();
+        let limit = CAPACITY / 2;
+        cache.limit(limit * SHARDS * SHARE);
         for i in 0..4_000 {
             let text = format!("{i} {}", "x".repeat(i * 7_919 % (LONGEST_TEXT - 10)));
             cache.put(&text, &statement(settings));
-            assert!(cache.get(&text, settings).is_some(), "the newest is there");
+            assert_eq!(
+                cache.get(&text, settings).is_some(),
+                weight(&text) <= limit,
+                "the newest is there if it fits"
+            );
             texts.push(text);
             for shard in &cache.shards {
                 let shard = shard.lock().unwrap();
                 let sum: usize = shard.places.iter().map(|p| weight(&p.text)).sum();
-                assert!(sum == shard.weight && sum <= CAPACITY);
+                assert!(sum == shard.weight && sum <= limit);
                 assert_eq!(shard.by_text.values().flatten().count(), shard.places.len());
             }
         }

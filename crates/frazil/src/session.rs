@@ -109,6 +109,7 @@ impl Session {
                     false => settings::bytes(name, value)?,
                 };
                 self.database.budget().set_limit(limit);
+                self.database.plan_cache().limit(limit);
                 frazil_runtime::memory::limit_pool(limit);
             }
             "frazil.freeze_after" => {
