@@ -23,7 +23,7 @@ const BY_TEXT: usize = 128;
 const LONGEST_TEXT: usize = 16 << 10;
 
 /// Part of `memory_limit` that the cache takes at most: one of so many. It counts towards nobody's budget.
-const SHARE: usize = 16;
+const SHARE: usize = 32;
 
 /// The cache of a database.
 #[derive(Debug)]

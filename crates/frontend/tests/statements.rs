@@ -37,7 +37,14 @@ fn reading_and_binding_hear_a_cancel() {
     let limits = Limits::none();
     let parsed = parse("select a + 1 from t", &limits).unwrap();
     limits.cancel.cancel();
-    for sql in ["select 1", "values (1), (2)", "select", ""] {
+    for sql in [
+        "select 1",
+        "values (1), (2)",
+        "select",
+        "select 'a",
+        "select 1.5e",
+        "",
+    ] {
         assert_eq!(
             parse(sql, &limits).unwrap_err().state(),
             SqlState::QUERY_CANCELED,

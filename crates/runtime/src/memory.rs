@@ -159,10 +159,10 @@ fn unmap(mappings: impl IntoIterator<Item = Mapping>) {
     }
 }
 
-/// Keeps at most a sixteenth of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
+/// Keeps at most one of 32 parts of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
 /// query counts towards nobody's budget. The pool is the process's; the limit set last holds.
 pub fn limit_pool(memory_limit: usize) {
-    POOL_LIMIT.store((memory_limit / 16).min(POOLED_BYTES), Ordering::Relaxed);
+    POOL_LIMIT.store((memory_limit / 32).min(POOLED_BYTES), Ordering::Relaxed);
     let all = std::mem::take(&mut *POOL.lock().unwrap_or_else(PoisonError::into_inner));
     unmap(all);
 }

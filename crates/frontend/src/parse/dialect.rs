@@ -15,7 +15,8 @@ pub(super) struct FrazilDialect {
 }
 
 impl FrazilDialect {
-    /// The dialect for one text. Reading it ends with an error once this is set.
+    /// The dialect for one text. Reading it ends with an error once this is set, and cutting it into tokens ends: all that is
+    /// left of the text is part of one word then.
     pub fn new(cancel: Cancel) -> FrazilDialect {
         FrazilDialect { cancel }
     }
@@ -59,7 +60,11 @@ impl Dialect for FrazilDialect {
     }
 
     fn is_identifier_part(&self, ch: char) -> bool {
-        POSTGRES.is_identifier_part(ch)
+        POSTGRES.is_identifier_part(ch) || self.cancel.is_set()
+    }
+
+    fn supports_numeric_prefix(&self) -> bool {
+        self.cancel.is_set()
     }
 
     fn is_custom_operator_part(&self, ch: char) -> bool {

@@ -149,21 +149,19 @@ impl Script {
         let dialect = FrazilDialect::new(limits.cancel.clone());
         // Words have some five letters, and spaces between them are tokens.
         let mut tokens = Vec::with_capacity(sql.len().min(1 << 16) / 3 + 8);
-        Tokenizer::new(&dialect, sql)
-            .tokenize_with_location_into_buf(&mut tokens)
-            .map_err(|e| {
-                let position = source.position(source.byte(e.location));
-                Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message))
-                    .at_position(position)
-            })?;
+        let cut = Tokenizer::new(&dialect, sql).tokenize_with_location_into_buf(&mut tokens);
         limits.cancel.check()?;
+        cut.map_err(|e| {
+            let position = source.position(source.byte(e.location));
+            Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message)).at_position(position)
+        })?;
         let reading = Reading {
             source,
             dialect,
             _tokens: reserve(tokens.len(), BYTES_PER_TOKEN, limits)?,
             limits: limits.clone(),
         };
-        let statements = tokens::statements(tokens, &reading.source)?.into_iter();
+        let statements = tokens::statements(tokens, &reading.source, &limits.cancel)?.into_iter();
         Ok(Script { reading, statements })
     }
 }

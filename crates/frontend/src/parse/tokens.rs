@@ -7,12 +7,17 @@
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, ITEM};
 use super::source::Source;
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
 
-/// Cuts a script's tokens into statements, each without whitespace; empty ones are left out.
-pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<Vec<Vec<TokenWithSpan>>> {
+/// Cuts a script's tokens into statements, each without whitespace; empty ones are left out. Error 57014 once `cancel` is
+/// set.
+pub(super) fn statements(
+    tokens: Vec<TokenWithSpan>,
+    source: &Source,
+    cancel: &Cancel,
+) -> Result<Vec<Vec<TokenWithSpan>>> {
     let mut pass = Pass {
         source,
         // Most texts are one statement, and short.
@@ -22,6 +27,7 @@ pub(super) fn statements(tokens: Vec<TokenWithSpan>, source: &Source) -> Result<
     };
     let mut all = Vec::new();
     for token in tokens {
+        cancel.check()?;
         match token.token {
             Token::Whitespace(ref white) => pass.whitespace(white),
             Token::EOF => {}
