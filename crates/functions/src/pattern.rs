@@ -119,16 +119,10 @@ impl Typing {
         }
         let mut parts = Vec::new();
         for x in [l, r] {
-            let e = match x {
+            parts.push(match x {
                 Operand::Typed(e) => as_text(e),
                 unknown => self.settle(unknown)?,
-            };
-            match e.kind {
-                // A chain's parts stay where they are.
-                ExprKind::Function(ScalarFunction::Concat, inner) if parts.is_empty() => parts = inner,
-                ExprKind::Function(ScalarFunction::Concat, inner) => parts.extend(inner),
-                _ => parts.push(e),
-            }
+            });
         }
         Ok(concatenation(parts).at(span))
     }

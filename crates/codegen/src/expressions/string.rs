@@ -4,7 +4,7 @@ use crate::objects::ObjectSpec;
 use crate::sql_value::SqlValue;
 use crate::translator::{FailurePoint, Translator};
 use cranelift_codegen::ir::{self, InstBuilder, types};
-use frazil_plan::{Expr, ScalarFunction};
+use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, LogicalType, NativeType, Result, StringRef};
 
@@ -55,6 +55,10 @@ impl Translator<'_, '_> {
         function: ScalarFunction,
         arguments: &[Expr],
     ) -> Result<SqlValue> {
+        let arguments = match function {
+            ScalarFunction::Concat => joined_texts(arguments),
+            _ => arguments.iter().collect(),
+        };
         let mut values = Vec::with_capacity(arguments.len());
         let mut valid = None;
         for argument in arguments {
@@ -156,4 +160,17 @@ impl Translator<'_, '_> {
             other => Err(Error::unsupported(format!("the function {other:?}"))),
         }
     }
+}
+
+/// What is joined, in order, where what is joined is itself joined of texts: `a || b || c`.
+fn joined_texts(arguments: &[Expr]) -> Vec<&Expr> {
+    let mut waiting: Vec<&Expr> = arguments.iter().rev().collect();
+    let mut texts = Vec::with_capacity(arguments.len());
+    while let Some(e) = waiting.pop() {
+        match &e.kind {
+            ExprKind::Function(ScalarFunction::Concat, parts) => waiting.extend(parts.iter().rev()),
+            _ => texts.push(e),
+        }
+    }
+    texts
 }
