@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const SHARDS: usize = 16;
 /// What a shard keeps at most, in bytes as [`weight`] estimates them: 32 short statements, or one of the longest. All
 /// shards together keep no more than [`SHARE`] of `memory_limit`.
-const CAPACITY: usize = 32 * SMALLEST + SMALLEST;
+const CAPACITY: usize = SMALLEST + BY_TEXT * LONGEST_TEXT;
 /// What a statement of few words takes: its code, by whole pages, and its pipelines.
 const SMALLEST: usize = 64 << 10;
 /// What a byte of text takes once it is planned and compiled: 15 in a list of constants, 300 in a list of columns.

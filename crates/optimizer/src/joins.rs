@@ -5,6 +5,7 @@ use crate::cardinality::Estimator;
 use crate::join_graph::{Graph, Relation, Set, Step, is_region};
 use crate::join_order::{self, Node, joins};
 use crate::pushdown::{place, take};
+use crate::unnest::trees;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
 use frazil_types::CompareOp;
 
@@ -27,12 +28,7 @@ pub fn has_joins(plan: &Plan) -> bool {
     fn below(op: &Operator) -> bool {
         matches!(op, Operator::Join { .. }) || op.inputs().into_iter().any(below)
     }
-    let subqueries = plan.subqueries.iter().map(|s| &s.0);
-    plan.shared
-        .iter()
-        .chain(subqueries)
-        .chain([&plan.root])
-        .any(below)
+    trees(plan).any(below)
 }
 
 struct Pass<'a, 'b> {

@@ -59,10 +59,12 @@ impl Dialect for FrazilDialect {
         POSTGRES.is_identifier_start(ch)
     }
 
+    /// Once cancelled, every character: the word at which the tokenizer is takes all that is left.
     fn is_identifier_part(&self, ch: char) -> bool {
         POSTGRES.is_identifier_part(ch) || self.cancel.is_set()
     }
 
+    /// Once cancelled, so that a number becomes such a word, too.
     fn supports_numeric_prefix(&self) -> bool {
         self.cancel.is_set()
     }

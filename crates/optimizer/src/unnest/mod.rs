@@ -73,7 +73,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
 }
 
 /// All trees of a plan.
-fn trees(plan: &Plan) -> impl Iterator<Item = &Operator> {
+pub(crate) fn trees(plan: &Plan) -> impl Iterator<Item = &Operator> {
     let subqueries = plan.subqueries.iter().map(|s| &s.0);
     plan.shared.iter().chain(subqueries).chain([&plan.root])
 }

@@ -265,7 +265,7 @@ pub unsafe fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -
 }
 
 /// # Safety
-/// As [`lower`].
+/// As [`lower`]; `parts` is the first of `count` strings side by side.
 pub unsafe fn concat(context: *mut PipelineContext, parts: Text, count: u64, out: TextOut) -> u32 {
     // SAFETY: by contract there are so many parts.
     let parts = || (0..count as usize).map(|at| unsafe { parts.add(at).read_unaligned() });
