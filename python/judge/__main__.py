@@ -22,6 +22,7 @@ def main():
     parser.add_argument("--kinds", default="wrong,refused,accepted,code,died", help="differences to report")
     parser.add_argument("--coverage", type=int, help="list what occurred less often than this over rows")
     options = parser.parse_args()
+    engines.collect_seldom()
     if options.judge == "none":
         sys.exit(min(100, metamorphic.run(options)))
     if options.judge not in engines.judges_there():

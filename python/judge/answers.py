@@ -1,5 +1,6 @@
 """Values as all engines write them, and what of two answers differs."""
 
+import collections
 import datetime
 import math
 from decimal import Decimal
@@ -7,6 +8,7 @@ from decimal import Decimal
 # Averages and quotients keep fewer digits here than PostgreSQL's numeric, and doubles are added in another order.
 RELATIVE = 1e-6
 DAY = 86_400_000_000
+NAN = math.nan
 
 
 def plain(value):
@@ -19,7 +21,8 @@ def plain(value):
     if isinstance(value, int):
         return Decimal(value)
     if isinstance(value, float):
-        return 0.0 if value == 0 else value
+        # One object for every NaN: it is then equal to itself, in rows and as a key.
+        return NAN if math.isnan(value) else value or 0.0
     if isinstance(value, datetime.datetime):
         return value.isoformat() if value.time() != datetime.time() else value.date().isoformat()
     if isinstance(value, datetime.date):
@@ -35,7 +38,7 @@ def rank(value):
         return (2, "")
     if isinstance(value, bool):
         return (0, str(value))
-    if isinstance(value, (float, Decimal)):
+    if isinstance(value, (float, int, Decimal)):
         # As they are: neighbours among large decimals are one double.
         return (1, math.inf) if math.isnan(value) else (0, value)
     return (1, str(value))
@@ -44,9 +47,8 @@ def rank(value):
 def close(a, b):
     if a is None or b is None or isinstance(a, (str, bool, tuple)) or isinstance(b, (str, bool, tuple)):
         return a == b and isinstance(a, bool) == isinstance(b, bool)
-    if isinstance(a, Decimal) and isinstance(b, Decimal):
-        if a == b:
-            return True
+    if not isinstance(a, float) and not isinstance(b, float) and a == b:
+        return True
     a, b = float(a), float(b)
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
@@ -59,26 +61,50 @@ def equal(a, b, loose):
     return a == b and isinstance(a, bool) == isinstance(b, bool)
 
 
+def columns(rows):
+    """The columns of rows, their values in the form in which they compare."""
+    def column(values):
+        kinds = set(map(type, values))
+        # Whole numbers and decimals compare as they are; `plain` costs more than the comparison.
+        if kinds <= {int, Decimal, type(None)} or kinds <= {bool, type(None)}:
+            return values
+        if float in kinds:
+            return tuple(map(plain, values))
+        known = {value: plain(value) for value in set(values)}
+        return tuple(map(known.__getitem__, values))
+    return [column(values) for values in zip(*rows)]
+
+
+def same(ours, theirs):
+    """Whether columns hold the same rows to the last digit, in whatever order."""
+    if any((bool in set(map(type, a))) != (bool in set(map(type, b))) for a, b in zip(ours, theirs)):
+        return False
+    return collections.Counter(zip(*ours)) == collections.Counter(zip(*theirs))
+
+
 def difference(ours, theirs, ordered=(), loose=False):
     """None if the rows agree as multisets, and in the order of the columns `ordered`; else a line that says what differs."""
-    ours = [tuple(map(plain, row)) for row in ours]
-    theirs = [tuple(map(plain, row)) for row in theirs]
     if len(ours) != len(theirs):
         return f"{len(ours)} rows, not {len(theirs)}: {ours[:3]} … {theirs[:3]}"
     if ours and len(ours[0]) != len(theirs[0]):
         return f"{len(ours[0])} columns, not {len(theirs[0])}"
-    for at, (a, b) in enumerate(zip(ours, theirs)):
-        # A statement that was made smaller may have lost columns.
-        for column in (c for c in ordered if c < len(a)):
-            if not equal(a[column], b[column], loose):
-                return f"order: row {at} has {a[column]!r}, not {b[column]!r}"
+    ours, theirs = columns(ours), columns(theirs)
+    # A statement that was made smaller may have lost columns.
+    for c in (c for c in ordered if c < len(ours)):
+        for at, (a, b) in enumerate(zip(ours[c], theirs[c])):
+            if not equal(a, b, loose):
+                return f"order: row {at} has {a!r}, not {b!r}"
+    return None if same(ours, theirs) else unlike(list(zip(*ours)), list(zip(*theirs)), loose)
 
+
+def unlike(ours, theirs, loose):
+    """The first rows that differ by more than numbers may."""
     # Columns that hold doubles on either side come last: rows that differ in the last digits then lie beside each other.
     doubles = {c for row in (*ours, *theirs) for c, v in enumerate(row) if isinstance(v, float)}
 
     def key(row):
         return [rank(v) for c, v in enumerate(row) if c not in doubles], [rank(v) for c, v in enumerate(row) if c in doubles]
     for a, b in zip(sorted(ours, key=key), sorted(theirs, key=key)):
-        if len(a) != len(b) or not all(equal(x, y, loose) for x, y in zip(a, b)):
+        if not all(equal(x, y, loose) for x, y in zip(a, b)):
             return f"{a} is not {b}"
     return None
