@@ -248,15 +248,8 @@ impl Jit {
         allocation: Allocation,
     ) -> Result<()> {
         self.write_text(name, &function);
+        self.may_grow(&function)?;
         let instructions = function.dfg.num_insts();
-        if instructions > LONGEST_FUNCTION {
-            let message = "the statement is too long to be compiled";
-            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
-                .with_detail(format!(
-                    "a function of it has {instructions} instructions, {LONGEST_FUNCTION} are supported"
-                ))
-                .with_hint("cut it into several statements, or keep what it computes in a table"));
-        }
         let allocation = match instructions > LONG_FUNCTION {
             true => Allocation::SinglePass,
             false => allocation,
@@ -272,6 +265,21 @@ impl Jit {
             true => self.compile_waiting(),
             false => Ok(()),
         }
+    }
+
+    /// Asked while a function is made: 54001 once it is too long, 57014 once nobody waits for it.
+    pub fn may_grow(&self, function: &ir::Function) -> Result<()> {
+        self.options.cancel.check()?;
+        let instructions = function.dfg.num_insts();
+        if instructions <= LONGEST_FUNCTION {
+            return Ok(());
+        }
+        let message = "the statement is too long to be compiled";
+        Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+            .with_detail(format!(
+                "a function of it has more than {LONGEST_FUNCTION} instructions"
+            ))
+            .with_hint("cut it into several statements, or keep what it computes in a table"))
     }
 
     fn write_text(&mut self, name: &str, function: &ir::Function) {

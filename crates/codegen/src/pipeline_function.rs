@@ -11,14 +11,14 @@ use crate::objects::Objects;
 use crate::row_loop::{Cells, KnownLayout};
 use crate::source_shape::SourceShape;
 use crate::stage_loop::StageWork;
-use crate::stage_vector::{SlotContent, StageMemory, StageVector};
+use crate::stage_vector::{SlotContent, StageMemory, StageVector, sink_rows};
 use crate::translator::{Translator, Unit};
 use crate::vector_calls::as_call;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_plan::ColumnId;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
-use frazil_types::Result;
+use frazil_types::{Result, STAGE_ROWS};
 use std::collections::BTreeSet;
 
 /// What became of a pipeline.
@@ -126,7 +126,11 @@ pub(crate) fn compile_pipeline(
         let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
         let work = |cells| {
             let next = stages.get(stage + 1).copied();
-            StageWork::new(pipeline, starts[stage]..end, next, cells)
+            let output_rows = match next {
+                Some(_) => STAGE_ROWS,
+                None => sink_rows(plan, &pipeline.sink),
+            };
+            StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells)
         };
         let scope = |unit: &Unit<'_>| match &input {
             None => source_scope(&source),

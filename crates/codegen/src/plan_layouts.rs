@@ -3,11 +3,13 @@
 
 use frazil_plan::bounds;
 use frazil_plan::column::native_within;
+use frazil_plan::each_once::{Fingerprint, Places};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, RowCount};
 use frazil_runtime::sorter::{GroupCounts, SortField, SortSpec};
 use frazil_runtime::{AggregateSpec, GroupAddressing, JoinSpec, RowField, RowLayout, StateKind};
 use frazil_types::{Error, LogicalType, NativeType, Result};
+use std::hash::DefaultHasher;
 
 /// All layouts of a plan.
 #[derive(Clone, Debug)]
@@ -44,6 +46,13 @@ pub(crate) struct State {
     pub field: RowField,
     /// Whether adding to it must be checked.
     pub checked: bool,
+}
+
+impl Fingerprint for State {
+    fn feed(&self, hasher: &mut DefaultHasher) {
+        self.argument.feed(hasher);
+        self.filter.feed(hasher);
+    }
 }
 
 /// How an aggregate comes from states.
@@ -197,12 +206,13 @@ impl PlanLayouts {
         let table = &plan.aggregates[id];
         let mut states: Vec<State> = Vec::new();
         let mut results = Vec::new();
-        let mut add = |state: State| match states.iter().position(|s| *s == state) {
-            Some(at) => at,
-            None => {
+        let mut places = Places::default();
+        let mut add = |state: State| {
+            let known = places.find_or_add(&state, states.len(), |place| states[place] == state);
+            known.unwrap_or_else(|| {
                 states.push(state);
                 states.len() - 1
-            }
+            })
         };
         for (column, call) in &table.aggregates {
             if call.distinct && !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max) {

@@ -29,6 +29,8 @@ pub(crate) struct StageWork<'p> {
     pub deferred: HashMap<ColumnId, &'p Expr>,
     /// What it hands on.
     pub output: StageVector,
+    /// Rows of the output vector when it is full.
+    pub output_rows: usize,
     /// Rows in the output vector.
     pub count: Option<Variable>,
     /// Heads of chains for the first operator, found with prefetching before the loop.
@@ -50,6 +52,7 @@ impl<'p> StageWork<'p> {
         pipeline: &'p Pipeline,
         operators: Range<usize>,
         next: Option<FuncId>,
+        output_rows: usize,
         cells: Cells,
     ) -> StageWork<'p> {
         StageWork {
@@ -58,6 +61,7 @@ impl<'p> StageWork<'p> {
             next,
             deferred: HashMap::new(),
             output: StageVector::default(),
+            output_rows,
             count: None,
             heads: None,
             last_group: None,

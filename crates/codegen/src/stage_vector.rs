@@ -5,11 +5,31 @@
 //! row's number in the source vector and pointers to build rows, and fetched by the first stage that
 //! needs them.
 
-use frazil_plan::ColumnId;
+use frazil_plan::pipeline::{PipelinePlan, Sink};
+use frazil_plan::{ColumnId, RowCount};
 use frazil_types::{NativeType, STAGE_ROWS};
 
 /// Every array in the stage memory begins at such an address.
 const ALIGNMENT: usize = 64;
+
+/// Values of a vector in front of a sink: so many lie in a second-level cache.
+const SINK_VALUES: usize = 1 << 17;
+/// Rows that such a vector has at least.
+const LEAST_SINK_ROWS: usize = 16;
+
+/// Rows of the vector that a pipeline hands to its sink when it is full: no more than the sink takes, and fewer of long rows.
+pub(crate) fn sink_rows(plan: &PipelinePlan, sink: &Sink) -> usize {
+    let Sink::Buffer(id, columns) = sink else {
+        return STAGE_ROWS;
+    };
+    let in_cache = (SINK_VALUES / columns.len().max(1)).clamp(LEAST_SINK_ROWS, STAGE_ROWS);
+    let buffer = &plan.buffers[id.0];
+    let limit = buffer.limit.as_ref().and_then(RowCount::constant);
+    match (limit, buffer.offset.constant()) {
+        (Some(limit), Some(offset)) => in_cache.min(limit.saturating_add(offset).max(1) as usize),
+        _ => in_cache,
+    }
+}
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,13 +82,13 @@ impl StageMemory {
         offset
     }
 
-    /// A new slot.
-    pub fn slot(&mut self, content: SlotContent, native: NativeType, nullable: bool) -> Slot {
+    /// A new slot of a vector of `rows` rows.
+    pub fn slot(&mut self, content: SlotContent, native: NativeType, nullable: bool, rows: usize) -> Slot {
         Slot {
             content,
             native,
-            values: self.room(STAGE_ROWS * native.size()),
-            validity: nullable.then(|| self.room(STAGE_ROWS)),
+            values: self.room(rows * native.size()),
+            validity: nullable.then(|| self.room(rows)),
         }
     }
 

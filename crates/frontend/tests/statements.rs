@@ -73,7 +73,7 @@ fn the_tree_of_a_long_statement_is_in_the_budget() {
     drop(kept);
     assert_eq!(budget.used(), 0);
     // As one statement it would be too long; of a script one statement is held at a time.
-    let script = Script::new(&format!("{};", values(300)).repeat(6), &limits).unwrap();
+    let script = Script::new(&format!("{};", values(200)).repeat(6), &limits).unwrap();
     assert_eq!(script.filter(|s| s.is_ok()).count(), 6);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Few are compared with each other, many are looked up, so that time is in proportion to their number.
 
-use crate::{Expr, ExprKind};
+use crate::{AggregateCall, Expr, ExprKind};
 use frazil_types::Value;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -54,6 +54,21 @@ impl Fingerprint for Expr {
                 | ExprKind::VectorFunction(..) => {}
             }
         });
+    }
+}
+
+impl<T: Fingerprint> Fingerprint for Option<T> {
+    fn feed(&self, hasher: &mut DefaultHasher) {
+        self.is_some().hash(hasher);
+        self.iter().for_each(|item| item.feed(hasher));
+    }
+}
+
+impl Fingerprint for AggregateCall {
+    fn feed(&self, hasher: &mut DefaultHasher) {
+        (self.function, self.distinct, self.ty).hash(hasher);
+        self.argument.feed(hasher);
+        self.filter.feed(hasher);
     }
 }
 

@@ -68,6 +68,7 @@ impl Translator<'_, '_> {
 
     fn expression_here(&mut self, e: &Expr) -> Result<SqlValue> {
         use ExprKind::*;
+        self.unit.jit.may_grow(self.b.func)?;
         match &e.kind {
             Column(id) => self.column(*id),
             Constant(value) => self.constant(value, e.ty, self.form(e)),

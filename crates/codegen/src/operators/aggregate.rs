@@ -25,10 +25,14 @@ const RECENT_SHIFT: usize = 5;
 const RECENT_TAIL: i32 = 8;
 const RECENT_ROW: i32 = 16;
 
+/// Parts of states that are kept in registers at most. More are not faster there, they are spilled; and a loop takes the square of
+/// its variables to build.
+const MOST_IN_REGISTERS: usize = 32;
+
 /// The states of the only group.
 pub(crate) struct StateCells {
     row: ir::Value,
-    cells: Vec<(FieldPlace, Variable, Option<Variable>)>,
+    cells: Vec<(FieldPlace, Cell)>,
 }
 
 /// Where a state is while a row is worked on.
@@ -52,13 +56,19 @@ impl<'p> Translator<'_, 'p> {
         }
         let directory = self.object_field(ObjectSpec::Groups(id), offset_of!(AggregateTable, directory));
         let row = self.load_word(directory, 0);
-        let mut cells = Vec::new();
-        for field in &layout.spec.layout.fields {
-            let state = self.field(row, *field);
-            let value = self.variable(state.value);
-            let valid = state.valid.map(|v| self.variable(v));
-            cells.push((*field, value, valid));
-        }
+        let fields = &layout.spec.layout.fields;
+        let cell = |&field: &FieldPlace| match fields.len() > MOST_IN_REGISTERS {
+            true => (field, Cell::Memory(row, field)),
+            false => {
+                let state = self.field(row, field);
+                let value = self.variable(state.value);
+                (
+                    field,
+                    Cell::Registers(value, state.valid.map(|v| self.variable(v))),
+                )
+            }
+        };
+        let cells = fields.iter().map(cell).collect();
         self.work.states = Some(StateCells { row, cells });
     }
 
@@ -107,12 +117,15 @@ impl<'p> Translator<'_, 'p> {
         self.enter(end);
     }
 
-    /// Stores them.
+    /// Stores those that are in registers.
     pub fn close_states(&mut self) {
         let Some(cells) = self.work.states.take() else {
             return;
         };
-        for (field, value, valid) in cells.cells {
+        for (field, cell) in cells.cells {
+            let Cell::Registers(value, valid) = cell else {
+                continue;
+            };
             let value = self.b.use_var(value);
             let valid = valid.map(|v| self.b.use_var(v));
             let state = SqlValue {
@@ -129,7 +142,7 @@ impl<'p> Translator<'_, 'p> {
         let layout = self.aggregate_layout(id);
         let fields = &layout.spec.layout.fields[layout.spec.groups..];
         if let Some(cells) = &self.work.states {
-            let cells: Vec<Cell> = cells.cells.iter().map(|c| Cell::Registers(c.1, c.2)).collect();
+            let cells: Vec<Cell> = cells.cells.iter().map(|c| c.1).collect();
             for (state, cell) in layout.states.iter().zip(cells) {
                 self.advance(id, state, cell)?;
             }

@@ -79,7 +79,12 @@ impl Translator<'_, '_> {
 
     /// Puts a value into a row of the output vector.
     pub fn put(&mut self, content: SlotContent, row: &mut OutputRow, value: SqlValue) {
-        let slot = self.memory.slot(content, value.native, value.valid.is_some());
+        let slot = (self.memory).slot(
+            content,
+            value.native,
+            value.valid.is_some(),
+            self.work.output_rows,
+        );
         self.work.output.slots.push(slot);
         let start = self.start_of(row, slot.native.size());
         self.store(value.value, start, slot.values as i32);
@@ -111,11 +116,11 @@ impl Translator<'_, '_> {
         let full = self
             .b
             .ins()
-            .icmp_imm_s(IntCC::Equal, following, STAGE_ROWS as i64);
+            .icmp_imm_s(IntCC::Equal, following, self.work.output_rows as i64);
         let flush = self.b.create_block();
         self.branch(full, flush, done);
         self.enter(flush);
-        let rows = self.word(STAGE_ROWS as u64);
+        let rows = self.word(self.work.output_rows as u64);
         self.hand_on(rows)?;
         let zero = self.word(0);
         self.b.def_var(count, zero);
@@ -170,7 +175,7 @@ impl Translator<'_, '_> {
         let PipelineOperator::Probe { join, .. } = operator else {
             return Ok(());
         };
-        let heads = self.memory.slot(SlotContent::ProbeHash, NativeType::I64, false);
+        let heads = (self.memory).slot(SlotContent::ProbeHash, NativeType::I64, false, STAGE_ROWS);
         let table = self.object(ObjectSpec::JoinTable(*join));
         let memory = self.stage_memory();
         let hashes = self.b.ins().iadd_imm_s(memory, hashes.values as i64);

@@ -12,9 +12,6 @@ use sqlparser::ast::{
     FunctionArguments, Interval, ObjectName, TrimWhereField,
 };
 
-/// Aggregates up to which equal ones are found and computed once.
-const COMPARED_AGGREGATES: usize = 256;
-
 /// The arguments of a call as written.
 enum Arguments<'a> {
     /// `count(*)`.
@@ -210,24 +207,19 @@ impl<'a> Binder<'a> {
             let message = "aggregate functions are not allowed here";
             return Err(error(SqlState::GROUPING_ERROR, message, span));
         };
-        if let Some((inner, _)) = level.aggregates.iter().find(|(id, _)| read.contains(id)) {
+        if let Some(inner) = level.aggregates.first_of(&read) {
             let message = "aggregate function calls cannot be nested";
             let parts = call.argument.iter().chain(&call.filter);
             let at = parts.fold(
                 Span::NONE,
-                |at, e| if at.is_some() { at } else { column_span(e, *inner) },
+                |at, e| if at.is_some() { at } else { column_span(e, inner) },
             );
             return Err(error(SqlState::GROUPING_ERROR, message, at));
         }
-        if level.aggregates.len() < COMPARED_AGGREGATES
-            && let Some((id, _)) = level.aggregates.iter().find(|(_, known)| *known == call)
-        {
-            return Ok(Expr::column(*id, &self.columns));
-        }
         let nullable = !name.starts_with("count");
         let label = if name == "count(*)" { "count" } else { name };
-        let id = self.columns.add(label, call.ty, nullable);
-        level.aggregates.push((id, call));
+        let columns = &mut self.columns;
+        let id = (level.aggregates).column_of(call, |ty| columns.add(label, ty, nullable));
         if self.owners.len() <= id.0 as usize {
             self.owners.resize(id.0 as usize + 1, 0);
         }

@@ -34,10 +34,10 @@ impl<'a> Binder<'a> {
 
     /// GROUP BY ALL: by every item of the select list without an aggregate.
     fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Vec<Expr>> {
-        let made: Vec<ColumnId> = self.level().aggregates.iter().map(|a| a.0).collect();
+        let aggregates = &self.level().aggregates;
         let mut groups = Vec::new();
         for target in targets {
-            let is_aggregate = |e: &Expr| e.columns_read().iter().any(|id| made.contains(id));
+            let is_aggregate = |e: &Expr| aggregates.first_of(&e.columns_read()).is_some();
             match &target.value {
                 Operand::Typed(e) if !is_aggregate(e) => groups.push(e.clone()),
                 _ => {}
@@ -87,8 +87,7 @@ impl<'a> Binder<'a> {
     }
 
     fn no_aggregate_in(&mut self, e: &Expr) -> Result<()> {
-        let read = e.columns_read();
-        if self.level().aggregates.iter().any(|(id, _)| read.contains(id)) {
+        if (self.level().aggregates.first_of(&e.columns_read())).is_some() {
             let message = "aggregate functions are not allowed in GROUP BY";
             return Err(error(SqlState::GROUPING_ERROR, message, e.span));
         }

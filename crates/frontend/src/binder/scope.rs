@@ -1,8 +1,9 @@
 //! What a query sees: the relations of its FROM, and through its level those of the queries around it.
 
 use super::{Binder, OutputColumn};
+use frazil_plan::each_once::Places;
 use frazil_plan::{AggregateCall, ColumnId};
-use frazil_types::{Result, Span, SqlState};
+use frazil_types::{LogicalType, Result, Span, SqlState};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,8 +17,40 @@ pub(super) struct Level {
     pub lateral: Vec<Item>,
     /// The clause being bound.
     pub clause: Clause,
-    /// Aggregates of this query, with the columns that stand for them.
-    pub aggregates: Vec<(ColumnId, AggregateCall)>,
+    /// Aggregates of this query.
+    pub aggregates: Aggregates,
+}
+
+/// Aggregates of a query, with the columns that stand for them: those of equal calls are one.
+#[derive(Default)]
+pub(super) struct Aggregates {
+    /// In the order of their columns.
+    calls: Vec<(ColumnId, AggregateCall)>,
+    places: Places,
+}
+
+impl Aggregates {
+    /// The column that stands for a call: that of its equal, or one that `new` makes of the call's type.
+    pub fn column_of(&mut self, call: AggregateCall, new: impl FnOnce(LogicalType) -> ColumnId) -> ColumnId {
+        let (calls, next) = (&self.calls, self.calls.len());
+        if let Some(place) = self.places.find_or_add(&call, next, |p| calls[p].1 == call) {
+            return self.calls[place].0;
+        }
+        let id = new(call.ty);
+        self.calls.push((id, call));
+        id
+    }
+
+    /// The first of some columns that stands for an aggregate.
+    pub fn first_of(&self, read: &[ColumnId]) -> Option<ColumnId> {
+        let mut stands = read.iter().copied();
+        stands.find(|id| self.calls.binary_search_by_key(id, |call| call.0).is_ok())
+    }
+
+    /// The calls with their columns; none is left.
+    pub fn take(&mut self) -> Vec<(ColumnId, AggregateCall)> {
+        std::mem::take(self).calls
+    }
 }
 
 /// A clause; its text is PostgreSQL's name for it in messages.

@@ -53,7 +53,7 @@ impl<'a> Binder<'a> {
         let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
         let mut values = self.settle_targets(&targets, literals, keeps)?;
         let mut op = filtered(from.op, condition);
-        let aggregates = std::mem::take(&mut self.level().aggregates);
+        let aggregates = self.level().aggregates.take();
         if groups.is_some() || having.is_some() || !aggregates.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
             let mut having = having;

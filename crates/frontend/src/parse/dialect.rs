@@ -7,18 +7,30 @@ use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 use std::any::TypeId;
+use std::cell::Cell;
 
 /// The dialect of Frazil.
 #[derive(Debug)]
 pub(super) struct FrazilDialect {
     cancel: Cancel,
+    stopped: Cell<bool>,
 }
 
 impl FrazilDialect {
     /// The dialect for one text. Reading it ends with an error once this is set, and cutting it into tokens ends: all that is
     /// left of the text is part of one word then.
     pub fn new(cancel: Cancel) -> FrazilDialect {
-        FrazilDialect { cancel }
+        let stopped = Cell::new(false);
+        FrazilDialect { cancel, stopped }
+    }
+
+    /// Ends cutting the text into tokens as a cancel does.
+    pub fn stop(&self) {
+        self.stopped.set(true);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stopped.get() || self.cancel.is_set()
     }
 }
 
@@ -59,14 +71,14 @@ impl Dialect for FrazilDialect {
         POSTGRES.is_identifier_start(ch)
     }
 
-    /// Once cancelled, every character: the word at which the tokenizer is takes all that is left.
+    /// Once over, every character: the word at which the tokenizer is takes all that is left.
     fn is_identifier_part(&self, ch: char) -> bool {
-        POSTGRES.is_identifier_part(ch) || self.cancel.is_set()
+        POSTGRES.is_identifier_part(ch) || self.is_over()
     }
 
-    /// Once cancelled, so that a number becomes such a word, too.
+    /// Once over, so that a number becomes such a word, too.
     fn supports_numeric_prefix(&self) -> bool {
-        self.cancel.is_set()
+        self.is_over()
     }
 
     fn is_custom_operator_part(&self, ch: char) -> bool {

@@ -108,14 +108,15 @@ impl ParsedStatement {
     }
 }
 
-/// Bytes that a token of a text takes.
-const BYTES_PER_TOKEN: usize = 160;
+/// Bytes that a token of a text takes, with its text and a copy of it: the list grows by copying, and is cut into statements by
+/// copying.
+const BYTES_PER_TOKEN: usize = 280;
 
 /// Bytes that a token of a statement takes with its part of sqlparser's tree and of the plan: measured for lists of values,
 /// which is what long statements are.
 const BYTES_PER_TOKEN_READ: usize = 800;
 
-/// Tokens whose memory is not counted.
+/// Tokens whose memory is not counted; of more, it is counted in steps of so many.
 const SHORT: usize = 1024;
 
 /// Reads a text of statements separated by semicolons. 42601 with the position in the text, 53200 if there is no room for
@@ -147,18 +148,11 @@ impl Script {
     fn cut(sql: &str, limits: &Limits) -> Result<Script> {
         let source = Arc::new(Source::new(sql));
         let dialect = FrazilDialect::new(limits.cancel.clone());
-        // Words have some five letters, and spaces between them are tokens.
-        let mut tokens = Vec::with_capacity(sql.len().min(1 << 16) / 3 + 8);
-        let cut = Tokenizer::new(&dialect, sql).tokenize_with_location_into_buf(&mut tokens);
-        limits.cancel.check()?;
-        cut.map_err(|e| {
-            let position = source.position(source.byte(e.location));
-            Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message)).at_position(position)
-        })?;
+        let (tokens, reserved) = tokenize(sql, &source, &dialect, limits)?;
         let reading = Reading {
             source,
             dialect,
-            _tokens: reserve(tokens.len(), BYTES_PER_TOKEN, limits)?,
+            _tokens: reserved,
             limits: limits.clone(),
         };
         let statements = tokens::statements(tokens, &reading.source, &limits.cancel)?.into_iter();
@@ -180,6 +174,36 @@ impl Iterator for Script {
 
 impl ExactSizeIterator for Script {}
 
+/// All tokens of a text, whose memory is reserved while they are made.
+fn tokenize(
+    sql: &str,
+    source: &Source,
+    dialect: &FrazilDialect,
+    limits: &Limits,
+) -> Result<(Vec<TokenWithSpan>, Reservation)> {
+    // Words have some five letters, and spaces between them are tokens.
+    let mut tokens = Vec::with_capacity(sql.len().min(1 << 16) / 3 + 8);
+    let (mut count, mut reserved, mut full) = (0, limits.budget.reservation(), Ok(()));
+    let counted = |token| {
+        count += 1;
+        if count % SHORT == 0 && full.is_ok() {
+            full = reserved.grow(SHORT * BYTES_PER_TOKEN);
+            if full.is_err() {
+                dialect.stop();
+            }
+        }
+        token
+    };
+    let cut = Tokenizer::new(dialect, sql).tokenize_with_location_into_buf_with_mapper(&mut tokens, counted);
+    limits.cancel.check()?;
+    full.map_err(|e| e.with_detail(format!("the text has more than {count} words and signs")))?;
+    cut.map_err(|e| {
+        let position = source.position(source.byte(e.location));
+        Error::new(SqlState::SYNTAX_ERROR, format!("syntax error: {}", e.message)).at_position(position)
+    })?;
+    Ok((tokens, reserved))
+}
+
 fn reserve(tokens: usize, bytes: usize, limits: &Limits) -> Result<Option<Reservation>> {
     let reserved = (tokens > SHORT).then(|| limits.budget.reserve(tokens * bytes));
     reserved
@@ -192,7 +216,7 @@ struct Reading {
     source: Arc<Source>,
     dialect: FrazilDialect,
     limits: Limits,
-    _tokens: Option<Reservation>,
+    _tokens: Reservation,
 }
 
 impl Reading {
