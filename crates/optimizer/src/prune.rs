@@ -1,7 +1,7 @@
 //! Drops columns that nobody reads: of scans, maps, aggregations, unions and shared subplans.
 
 use crate::pushdown::take;
-use frazil_plan::{ColumnId, Operator, Plan};
+use frazil_plan::{ColumnId, JoinKind, Operator, Plan};
 
 /// Prunes a plan without subqueries in its expressions.
 pub fn plan(plan: &mut Plan) {
@@ -31,7 +31,28 @@ impl Needed {
     }
 }
 
+/// The side of a join that is all its rows, where the other neither adds any nor is read: that need not be run, whatever errors
+/// it would raise.
+fn only_side<'a>(op: &'a mut Operator, needed: &Needed) -> Option<&'a mut Operator> {
+    let Operator::Join {
+        kind, build, probe, ..
+    } = op
+    else {
+        return None;
+    };
+    let (kept, other) = match kind {
+        JoinKind::ProbeOuter => (probe, build),
+        JoinKind::BuildOuter => (build, probe),
+        _ => return None,
+    };
+    let is_read = || other.visible().into_iter().any(|id| needed.contains(id));
+    (other.at_most_one_row() && !is_read()).then_some(&mut **kept)
+}
+
 fn below(op: &mut Operator, needed: &mut Needed) {
+    while let Some(side) = only_side(op, needed) {
+        *op = take(side);
+    }
     match op {
         Operator::Map { expressions, .. } => {
             // Later expressions may read earlier ones.

@@ -300,6 +300,29 @@ pub enum Operator {
 }
 
 impl Operator {
+    /// Whether it surely has no second row.
+    pub fn at_most_one_row(&self) -> bool {
+        use JoinKind::*;
+        match self {
+            Operator::Map { input, .. } | Operator::Filter { input, .. } => input.at_most_one_row(),
+            Operator::Aggregate { groups, .. } => groups.is_empty(),
+            Operator::Values { rows, .. } => rows.len() <= 1,
+            Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
+                let constant = limit.as_ref().and_then(RowCount::constant);
+                constant.is_some_and(|n| n <= 1) || input.at_most_one_row()
+            }
+            Operator::Join {
+                kind, build, probe, ..
+            } => match kind {
+                Inner | ProbeOuter | BuildOuter => build.at_most_one_row() && probe.at_most_one_row(),
+                ProbeSemi | ProbeAnti | ProbeMark(_) => probe.at_most_one_row(),
+                BuildSemi | BuildAnti => build.at_most_one_row(),
+                FullOuter => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Its inputs; of a join the build side first.
     pub fn inputs(&self) -> Vec<&Operator> {
         use Operator::*;

@@ -2,7 +2,6 @@
 
 use super::domain::Parts;
 use super::rename::copied;
-use super::scalar::at_most_one_row;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
@@ -312,7 +311,7 @@ impl Unnesting<'_> {
     fn subquery_may_fail(&self, e: &Expr) -> bool {
         let own = match &e.kind {
             ExprKind::Subquery(subquery) => {
-                let several = subquery.kind == SubqueryKind::Scalar && !at_most_one_row(&subquery.root);
+                let several = subquery.kind == SubqueryKind::Scalar && !subquery.root.at_most_one_row();
                 several || self.may_fail_before_unnesting(&subquery.root)
             }
             _ => false,

@@ -38,7 +38,7 @@ impl Unnesting<'_> {
         };
         let root = self.nested_tree(subquery.root)?;
         let closed = free_columns(&root).is_empty() && root.visible().contains(&column);
-        if closed && at_most_one_row(&root) && !self.tree_may_fail(&root) {
+        if closed && root.at_most_one_row() && !self.tree_may_fail(&root) {
             return Ok(self.computed_once(root, column));
         }
         let value = Expr::column(column, self.columns);
@@ -130,7 +130,7 @@ impl Unnesting<'_> {
                 value,
             };
         }
-        let single = at_most_one_row(&root);
+        let single = root.at_most_one_row();
         let ty = value.ty;
         let call = |function, argument, ty| AggregateCall {
             function,
@@ -231,20 +231,6 @@ impl Unnesting<'_> {
             aggregates,
         };
         Ok(Lifted { op, conjuncts })
-    }
-}
-
-/// Whether a tree surely has no second row.
-pub(super) fn at_most_one_row(op: &Operator) -> bool {
-    match op {
-        Operator::Map { input, .. } | Operator::Filter { input, .. } => at_most_one_row(input),
-        Operator::Aggregate { groups, .. } => groups.is_empty(),
-        Operator::Values { rows, .. } => rows.len() <= 1,
-        Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
-            let constant = limit.as_ref().and_then(|l| l.constant());
-            constant.is_some_and(|n| n <= 1) || at_most_one_row(input)
-        }
-        _ => false,
     }
 }
 
