@@ -178,10 +178,10 @@ class Generator:
             item = self.expr(kind, source.columns, depth - 1)
             where = self.where(source, depth - 1)
             return kind, form(("query", kind), "select {} from {}{}", item, source.node, where), operator
-        if self.chance(0.4):
+        if self.chance(0.32):
             made = self.inside(scope, make_exists)
             return form(("expr", "bool"), "(not {})", made, features=["not exists"], type="bool") if self.chance(0.3) else made
-        operator = r.choices(["in", "not in", "any", "all"], [25, 15, 30, 30])[0]
+        operator = r.choices(["in", "not in", "any", "all"], [20, 12, 34, 34])[0]
         kind, query, operator = self.inside(scope, lambda: make_in(operator))
         left = self.expr(kind, scope, 1)
         if operator in ("any", "all"):
@@ -312,6 +312,9 @@ class Generator:
             item = self.expr(kinds[0], source.columns, 1)
             where = self.where(source, depth - 1, always=True)
             limit = self.r.choice(["", " order by v limit 2", " order by v desc limit 1"])
+            # Two of them would multiply the rows of a large table by hundreds.
+            if left.rows > 1000:
+                limit = limit or " order by v limit 3"
             return form(("query", kinds[0]), "select {} as v from {}{}" + limit, item, source.node, where)
         scope = [c for c in left.columns if isinstance(c.ref, str)]
         query = self.inside(scope, make)

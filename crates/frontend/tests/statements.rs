@@ -70,6 +70,11 @@ fn the_tree_of_a_long_statement_is_in_the_budget() {
     let error = parse(&values(4000), &limits).unwrap_err();
     assert_eq!(error.state(), SqlState::OUT_OF_MEMORY);
     assert!(error.detail().unwrap().contains("words and signs"), "{error:?}");
+    // Tokens are counted while they are made: few more than have room.
+    let error = parse(&values(1 << 20), &limits).unwrap_err();
+    let detail = error.detail().unwrap();
+    let made: usize = detail.split(' ').find_map(|word| word.parse().ok()).unwrap();
+    assert!(made < 20_000, "{detail}");
     drop(kept);
     assert_eq!(budget.used(), 0);
     // As one statement it would be too long; of a script one statement is held at a time.
