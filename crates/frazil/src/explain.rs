@@ -37,7 +37,7 @@ pub fn run(
         ExplainMode::Plan => frazil_optimizer::explain(&plan, &bundle.tables),
         _ => String::new(),
     };
-    let planned = runner.cut(plan, &bundle, &mut timing);
+    let planned = runner.cut(plan, &bundle, &mut timing)?;
     match mode {
         ExplainMode::Pipelines => text = display::pipelines(&planned.pipelines),
         ExplainMode::Stages => text = display::stages(&planned.pipelines),

@@ -99,12 +99,13 @@ impl Runner {
     }
 
     /// An optimized plan, cut into pipelines.
-    pub fn cut(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> PlannedQuery {
+    pub fn cut(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<PlannedQuery> {
         let begun = Instant::now();
         let schema = result_schema(&plan);
-        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, self.settings.stages);
+        let stages = self.settings.stages;
+        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, stages, &self.cancel)?;
         timing.optimize += begun.elapsed();
-        PlannedQuery { pipelines, schema }
+        Ok(PlannedQuery { pipelines, schema })
     }
 
     /// Machine code.
@@ -177,7 +178,7 @@ impl Runner {
 
     /// An optimized plan that nobody looks into, as machine code.
     fn code(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<CompiledQuery> {
-        let planned = self.cut(plan, bundle, timing);
+        let planned = self.cut(plan, bundle, timing)?;
         self.generate(planned, bundle, CodeText::Dropped, timing)
     }
 

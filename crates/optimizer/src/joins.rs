@@ -7,20 +7,24 @@ use crate::join_order::{self, Node, joins};
 use crate::pushdown::{place, take};
 use crate::unnest::trees;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
-use frazil_types::CompareOp;
+use frazil_types::{Cancel, CompareOp, Result};
 
-/// Orders the joins of all trees of a plan.
-pub fn plan(plan: &mut Plan, estimator: &mut Estimator<'_>) {
-    let columns = &mut plan.columns;
-    let mut pass = Pass { columns, estimator };
+/// Orders the joins of all trees of a plan. 57014 once `cancel` is set, and the plan is of no use then.
+pub fn plan(plan: &mut Plan, estimator: &mut Estimator<'_>, cancel: &Cancel) -> Result<()> {
+    let mut pass = Pass {
+        columns: &mut plan.columns,
+        estimator,
+        cancel,
+    };
     let trees = plan
         .shared
         .iter_mut()
         .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
     for tree in trees.chain([&mut plan.root]) {
         let whole = take(tree);
-        *tree = pass.order(whole);
+        *tree = pass.order(whole)?;
     }
+    Ok(())
 }
 
 /// Whether there is anything to put in order.
@@ -34,27 +38,30 @@ pub fn has_joins(plan: &Plan) -> bool {
 struct Pass<'a, 'b> {
     columns: &'a mut Columns,
     estimator: &'a mut Estimator<'b>,
+    cancel: &'a Cancel,
 }
 
 impl Pass<'_, '_> {
-    fn order(&mut self, mut op: Operator) -> Operator {
+    fn order(&mut self, mut op: Operator) -> Result<Operator> {
         let top = matches!(op, Operator::Join { .. } | Operator::Filter { .. }) && is_region(&op);
         if !top {
             for input in op.inputs_mut() {
                 let whole = take(input);
-                *input = self.order(whole);
+                *input = self.order(whole)?;
             }
-            return op;
+            return Ok(op);
         }
         let mut graph = Graph::of(op, self.columns);
         aggregate_reduction::reduce(&mut graph, self.estimator, self.columns);
         for relation in &mut graph.relations {
             let leaf = take(&mut relation.op);
-            relation.op = self.order(leaf);
+            relation.op = self.order(leaf)?;
         }
+        // Each region is estimated with all that is below it.
+        self.cancel.check()?;
         graph.estimate(self.estimator, self.columns);
         let nodes = join_order::search(&graph);
-        self.rebuild(graph, &nodes)
+        Ok(self.rebuild(graph, &nodes))
     }
 
     /// The operators of an order.

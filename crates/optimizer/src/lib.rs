@@ -62,8 +62,10 @@ pub fn optimize(
     cancel: &Cancel,
 ) -> Result<Plan> {
     unnest::plan(&mut plan, statistics, cancel)?;
+    cancel.check()?;
     nullability::recompute(&mut plan);
     simplify::plan(&mut plan);
+    cancel.check()?;
     prune::plan(&mut plan);
     cancel.check()?;
     distinct_aggregates::plan(&mut plan)?;
@@ -83,7 +85,7 @@ pub fn optimize(
     simplify::plan(&mut plan);
     if settings.join_order && has_joins {
         let mut estimator = Estimator::new(&plan, statistics);
-        joins::plan(&mut plan, &mut estimator);
+        joins::plan(&mut plan, &mut estimator, cancel)?;
     }
     cancel.check()?;
     if settings.restrictions {
@@ -91,23 +93,32 @@ pub fn optimize(
     }
     limits::plan(&mut plan);
     nullability::recompute(&mut plan);
+    cancel.check()?;
     value_bounds::propagate(&mut plan, statistics, grid);
     if cfg!(debug_assertions) {
         verify::plan(&plan)?;
     }
+    cancel.check()?;
     Ok(plan)
 }
 
-/// Cuts an optimized plan into pipelines and stages.
-pub fn pipelines(plan: Plan, statistics: &dyn Statistics, policy: StagePolicy) -> PipelinePlan {
+/// Cuts an optimized plan into pipelines and stages. 57014 once `cancel` is set.
+pub fn pipelines(
+    plan: Plan,
+    statistics: &dyn Statistics,
+    policy: StagePolicy,
+    cancel: &Cancel,
+) -> Result<PipelinePlan> {
     let estimator = Estimator::new(&plan, statistics);
+    cancel.check()?;
     let assumptions = value_bounds::assumptions(&plan, statistics);
+    cancel.check()?;
     let mut pipelines = pipeline_builder::build(plan, &estimator);
     pipelines.assumptions = assumptions;
     early_probing::apply(&mut pipelines);
     stage_policy::apply(&mut pipelines, policy);
     debug_assert!(verify::pipelines(&pipelines).is_ok());
-    pipelines
+    Ok(pipelines)
 }
 
 /// The text of an optimized plan with the estimated rows beside each operator: what EXPLAIN prints.

@@ -78,7 +78,7 @@ fn cut(statistics: &dyn Statistics, elide_checks: bool) -> PipelinePlan {
         ..Settings::default()
     };
     let plan = optimize(sum_of_prices(), statistics, &settings, &Cancel::new()).unwrap();
-    pipelines(plan, statistics, StagePolicy::Fused)
+    pipelines(plan, statistics, StagePolicy::Fused, &Cancel::new()).unwrap()
 }
 
 /// How the sum is held, and what is assumed of the prices.

@@ -55,7 +55,7 @@ proptest! {
         if expected.is_ok() {
             prop_assert_eq!(expected, found, "\n{}\nbecame\n{}", before, after);
         }
-        let cut = pipelines(optimized, &tables, StagePolicy::Staged);
+        let cut = pipelines(optimized, &tables, StagePolicy::Staged, &Cancel::new()).unwrap();
         prop_assert!(verify::pipelines(&cut).is_ok(), "{}\n{}", after, display::stages(&cut));
     }
 }
@@ -80,7 +80,7 @@ proptest! {
         if expected.is_ok() {
             prop_assert_eq!(expected, found, "\n{}\nbecame\n{}", before, after);
         }
-        let cut = pipelines(optimized, &tables, StagePolicy::Staged);
+        let cut = pipelines(optimized, &tables, StagePolicy::Staged, &Cancel::new()).unwrap();
         prop_assert!(verify::pipelines(&cut).is_ok(), "{}\n{}", after, display::stages(&cut));
     }
 }

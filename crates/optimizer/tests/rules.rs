@@ -64,7 +64,7 @@ Join inner on o_key = i_order
         text.contains("where c_segment = 'BUILDING'  [3000 rows]"),
         "{text}"
     );
-    let cut = pipelines(plan, &Shop::statistics(), StagePolicy::Staged);
+    let cut = pipelines(plan, &Shop::statistics(), StagePolicy::Staged, &Cancel::new()).unwrap();
     verify::pipelines(&cut).unwrap();
     let expected = "
 Pipeline 0
@@ -100,7 +100,7 @@ fn relaxed_stages_end_before_tables_larger_than_the_cache() {
         let keys = vec![(shop.column(o.key), shop.column(i.order))];
         let root = join(JoinKind::Inner, orders, item, keys);
         let plan = optimized(shop.plan(root, &[o.day, i.price]));
-        let cut = pipelines(plan, &Shop::statistics(), policy);
+        let cut = pipelines(plan, &Shop::statistics(), policy, &Cancel::new()).unwrap();
         cut.pipelines
             .iter()
             .map(|p| p.boundaries.clone())
