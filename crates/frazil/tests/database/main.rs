@@ -4,6 +4,7 @@ mod closing;
 mod copying;
 mod directories;
 mod explaining;
+mod golden_code;
 mod holding;
 mod hostile;
 mod interleaving;
