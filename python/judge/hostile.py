@@ -28,6 +28,7 @@ TIMEOUTS = ["300ms", "1s", "2s"]
 KILLED = 60  # seconds after which a statement counts as hung
 ROWS = 200_000
 KEPT = 5  # statements after which what they wrote is dropped
+LARGE = 4 << 20  # bytes of what they wrote that are dropped at once
 
 LIBC = ctypes.CDLL(None)
 
@@ -202,14 +203,14 @@ class Target:
         engines.receive(self.child.stdout)
 
     def run(self, timeout, sql):
-        """(error's code, its text, seconds, peak resident megabytes), or how the process ended."""
+        """(error's code, its text, seconds, resident megabytes before it and at most), or how the process ended."""
         engines.send(self.child.stdin, (timeout, sql))
         if not select.select([self.child.stdout], [], [], KILLED)[0]:
             self.child.kill()
         try:
             return engines.receive(self.child.stdout)
         except EOFError:
-            return "died", f"status {self.child.wait()}", 0.0, 0.0
+            return "died", f"status {self.child.wait()}", 0.0, 0.0, 0.0
 
 
 def child():
@@ -234,17 +235,28 @@ def child():
         except EOFError:
             return
         settle(con, timeout)
-        if count % KEPT == 0:
+        if count % KEPT == 0 or written(con) > LARGE:
             anew(con)
+            settle(con, timeout)
         count += 1
         forget_peak()
+        before = peak()
         code, text, begun = None, "", time.monotonic()
         try:
             con.execute(sql)
         except Exception as error:
             code, text = getattr(error, "sqlstate", None) or type(error).__name__, str(error)[:2000]
         seconds = time.monotonic() - begun
-        engines.send(sys.stdout.buffer, (code, text, seconds, peak()))
+        engines.send(sys.stdout.buffer, (code, text, seconds, before, peak()))
+
+
+def written(con):
+    """Bytes of the tables that statements write to; none if the transaction has failed."""
+    import frazil
+    try:
+        return con.execute("select coalesce(sum(bytes), 0) from frazil_blocks where table_name in ('w', 'made', 'deep')").fetchone()[0]
+    except frazil.Error:
+        return 0
 
 
 def anew(con):
@@ -281,7 +293,7 @@ def peak():
 
 def faults(got, timeout, sql):
     """What is wrong with how a statement went."""
-    code, text, seconds, resident = got
+    code, text, seconds, _, resident = got
     limit = float(timeout[:-2]) / 1000 if timeout.endswith("ms") else float(timeout[:-1])
     # Each statement of a script has that time.
     limit *= sql.count(";") + 1
@@ -316,10 +328,10 @@ def main():
         got = target.run(timeout, sql)
         count += 1
         codes[got[0] or "answered"] += 1
-        most = max(most, got[3])
+        most = max(most, got[4])
         for fault in faults(got, timeout, sql):
             found[fault] += 1
-            print(f"seed {seed}: {fault} ({name}, {len(sql)} bytes): {got[0]} {got[1][:300]!r}, {got[2]:.2f} s of {timeout}, {got[3]:.0f} MB\n  {sql[:150]!r}", flush=True)
+            print(f"seed {seed}: {fault} ({name}, {len(sql)} bytes): {got[0]} {got[1][:300]!r}, {got[2]:.2f} s of {timeout}, {got[3]:.0f} to {got[4]:.0f} MB\n  {sql[:150]!r}", flush=True)
         if got[0] == "died":
             target = Target()
     print(f"{count} statements in {time.monotonic() - begun:.0f} s, at most {most:.0f} MB resident: faults {dict(found)}; {codes.most_common()}")
