@@ -21,6 +21,7 @@ pub fn check(root: &Path) -> io::Result<Vec<String>> {
     let mut violations = Vec::new();
     let members = members(root)?;
     check_strata(root, &members, &mut violations)?;
+    check_links(root, &mut violations)?;
     for member in &members {
         let folder = root.join("crates").join(member);
         check_unsafe_policy(&folder, member, &mut violations)?;
@@ -67,6 +68,27 @@ fn check_strata(root: &Path, members: &[String], violations: &mut Vec<String>) -
                 violations.push(format!(
                     "crates/{member}/Cargo.toml: depends on {short}, which is not above it"
                 ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The documents' links to files lead somewhere.
+fn check_links(root: &Path, violations: &mut Vec<String>) -> io::Result<()> {
+    for folder in [root.to_path_buf(), root.join("docs")] {
+        for entry in fs::read_dir(&folder)? {
+            let file = entry?.path();
+            if file.extension().is_none_or(|e| e != "md") {
+                continue;
+            }
+            let text = fs::read_to_string(&file)?;
+            for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                let path = target.split('#').next().unwrap_or(target);
+                if !path.contains("://") && !folder.join(path).exists() {
+                    let shown = file.strip_prefix(root).unwrap_or(&file).display();
+                    violations.push(format!("{shown}: a link leads nowhere: {target}"));
+                }
             }
         }
     }
