@@ -14,6 +14,12 @@ def whole_division(form):
     return {None: f"({{}} {form} {{}})", "duckdb": f"({{}} {'//' if form == '/' else form} {{}})"}
 
 
+def like(word):
+    """DuckDB knows no escape unless it is said."""
+    plain = f"({{}} {word} {{}})"
+    return {None: plain, "duckdb": plain[:-1] + " escape '\\')"}
+
+
 def operators():
     """(result, template, arguments, name, judges)"""
     out = []
@@ -90,9 +96,9 @@ def operators():
         ("text", "cast({} as text)", ["bool"], "cast to text", BOTH),
         ("text", "cast({} as varchar(3))", ["text"], "cast to varchar", POSTGRES),
         ("bool", "starts_with({}, {})", ["text", "short text"], "starts_with", BOTH),
-        ("bool", "({} like {})", ["text", "like"], "like", BOTH),
-        ("bool", "({} not like {})", ["text", "like"], "not like", BOTH),
-        ("bool", "({} ilike {})", ["ascii", "like"], "ilike", BOTH),
+        ("bool", like("like"), ["text", "like"], "like", BOTH),
+        ("bool", like("not like"), ["text", "like"], "not like", BOTH),
+        ("bool", like("ilike"), ["ascii", "like"], "ilike", BOTH),
         ("bool", "({} like {})", ["text", "text"], "like expression", POSTGRES),
         ("bool", "({} ~ {})", ["text", "pattern"], "~", POSTGRES),
         ("bool", "({} !~* {})", ["ascii", "pattern"], "!~*", POSTGRES),

@@ -17,6 +17,8 @@ use frazil_runtime::functions::{FUNCTIONS, Function};
 use frazil_types::{Cancel, Error, Result, SqlState};
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -25,7 +27,7 @@ pub(crate) type StageFunction = unsafe extern "C" fn(*mut PipelineContext, u64) 
 
 /// A module in the making.
 pub(crate) struct Jit {
-    module: JITModule,
+    module: OwnedModule,
     imports: HashMap<Function, FuncId>,
     waiting: Vec<Waiting>,
     instructions: usize,
@@ -49,9 +51,35 @@ struct MachineCode {
     relocations: Vec<ModuleReloc>,
 }
 
+/// A module that frees its memory. Cranelift's own keeps it for good when it is dropped, whether code was finished or
+/// given up.
+struct OwnedModule(ManuallyDrop<JITModule>);
+
+impl Deref for OwnedModule {
+    type Target = JITModule;
+
+    fn deref(&self) -> &JITModule {
+        &self.0
+    }
+}
+
+impl DerefMut for OwnedModule {
+    fn deref_mut(&mut self) -> &mut JITModule {
+        &mut self.0
+    }
+}
+
+impl Drop for OwnedModule {
+    fn drop(&mut self) {
+        // SAFETY: the module is not used after this. Whoever holds a function pointer of its code holds the code, and so the
+        // module, too.
+        unsafe { ManuallyDrop::take(&mut self.0).free_memory() };
+    }
+}
+
 /// Finished code. It is freed when dropped.
 pub(crate) struct JitCode {
-    module: Option<JITModule>,
+    _module: OwnedModule,
     /// The CLIF text, where it was asked for.
     pub text: Option<String>,
 }
@@ -60,15 +88,6 @@ pub(crate) struct JitCode {
 unsafe impl Send for JitCode {}
 // SAFETY: see above.
 unsafe impl Sync for JitCode {}
-
-impl Drop for JitCode {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: whoever holds a function pointer of this code holds the code too.
-            unsafe { module.free_memory() };
-        }
-    }
-}
 
 impl std::fmt::Debug for JitCode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -178,7 +197,7 @@ impl Jit {
         let isa = target(options, Allocation::Backtracking)?;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|name| functions().get(name).map(|f| f.address)));
-        let module = JITModule::new(builder);
+        let module = OwnedModule(ManuallyDrop::new(JITModule::new(builder)));
         Ok(Jit {
             imports: HashMap::new(),
             waiting: Vec::new(),
@@ -333,7 +352,7 @@ impl Jit {
             })
             .collect();
         let code = JitCode {
-            module: Some(self.module),
+            _module: self.module,
             text: self.text,
         };
         Ok((code, functions))
@@ -429,4 +448,49 @@ pub(crate) fn builder<'a>(
     context: &'a mut FunctionBuilderContext,
 ) -> FunctionBuilder<'a> {
     FunctionBuilder::new(function, context)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use cranelift_codegen::ir::InstBuilder;
+
+    fn resident_kilobytes() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Compiles some 80 kilobytes of code and gives them up, as a cancel does between two functions.
+    fn give_up(options: &CompileOptions) {
+        let mut jit = Jit::new(options).unwrap();
+        let id = jit.declare_stage("given_up").unwrap();
+        let mut function = jit.begin(id);
+        let mut contexts = FunctionBuilderContext::new();
+        let mut b = builder(&mut function, &mut contexts);
+        let block = b.create_block();
+        b.append_block_params_for_function_params(block);
+        b.switch_to_block(block);
+        b.seal_all_blocks();
+        let mut value = b.block_params(block)[1];
+        for _ in 0..20_000 {
+            value = b.ins().imul(value, value);
+        }
+        let status = b.ins().ireduce(types::I32, value);
+        b.ins().return_(&[status]);
+        b.finalize(jit.frontend_config());
+        jit.define(id, "given_up", function, Allocation::SinglePass)
+            .unwrap();
+        jit.compile_waiting().unwrap();
+    }
+
+    #[test]
+    fn code_that_is_given_up_is_freed() {
+        let options = CompileOptions::default();
+        (0..3).for_each(|_| give_up(&options));
+        let before = resident_kilobytes();
+        (0..60).for_each(|_| give_up(&options));
+        let more = resident_kilobytes().saturating_sub(before);
+        assert!(more < 2_000, "{more} kB stay");
+    }
 }

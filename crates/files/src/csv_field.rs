@@ -3,8 +3,11 @@
 use frazil_types::decimal::{self, POWERS_OF_TEN};
 use frazil_types::{
     ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, SqlState,
-    StringVectorBuilder, date,
+    StringVectorBuilder, date, value_ops,
 };
+
+/// Bytes of a field that an error shows.
+const SHOWN: usize = 100;
 
 /// A column under construction.
 pub struct ColumnBuilder {
@@ -75,8 +78,14 @@ impl ColumnBuilder {
             LogicalType::Timestamp => {
                 self.values.values_mut::<i64>()[row] = date::parse_timestamp(text(field)?)?
             }
-            LogicalType::Double => self.values.values_mut::<f64>()[row] = double(field)?,
-            LogicalType::Boolean => self.values.values_mut::<u8>()[row] = u8::from(boolean(field)?),
+            LogicalType::Double => {
+                self.values.values_mut::<f64>()[row] =
+                    read(field, LogicalType::Double, value_ops::read_double)?
+            }
+            LogicalType::Boolean => {
+                self.values.values_mut::<u8>()[row] =
+                    read(field, LogicalType::Boolean, value_ops::read_boolean)?.into()
+            }
             LogicalType::Char(1) => self.values.values_mut::<i32>()[row] = code_point(field)?,
             LogicalType::Char(n) => self.push_string(field, Some(n), true)?,
             LogicalType::Varchar(n) => self.push_string(field, Some(n), false)?,
@@ -119,7 +128,7 @@ impl ColumnBuilder {
 }
 
 fn invalid(field: &[u8], ty: impl std::fmt::Display) -> Error {
-    let shown = String::from_utf8_lossy(&field[..field.len().min(100)]);
+    let shown = String::from_utf8_lossy(&field[..field.len().min(SHOWN)]);
     Error::new(
         SqlState::INVALID_TEXT,
         format!("invalid input syntax for type {ty}: \"{shown}\""),
@@ -135,6 +144,15 @@ fn text(field: &[u8]) -> Result<&str> {
                 e.valid_up_to() + 1
             ),
         )
+    })
+}
+
+/// Reads a field as a cast of its text would. Of a long one the error shows the beginning.
+fn read<T>(field: &[u8], ty: LogicalType, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    parse(text(field)?).map_err(|e| match e.state() {
+        _ if field.len() <= SHOWN => e,
+        SqlState::NUMERIC_OUT_OF_RANGE => out_of_range(field, ty),
+        _ => invalid(field, ty),
     })
 }
 
@@ -169,7 +187,7 @@ fn integer(field: &[u8], ty: LogicalType, min: i64, max: i64) -> Result<i64> {
 }
 
 fn out_of_range(field: &[u8], ty: LogicalType) -> Error {
-    let shown = String::from_utf8_lossy(&field[..field.len().min(100)]);
+    let shown = String::from_utf8_lossy(&field[..field.len().min(SHOWN)]);
     Error::new(
         SqlState::NUMERIC_OUT_OF_RANGE,
         format!("value \"{shown}\" is out of range for type {ty}"),
@@ -213,35 +231,11 @@ fn iso_date(field: &[u8]) -> Result<i32> {
     {
         let n = |digits: &[u8]| digits.iter().fold(0, |v, d| v * 10 + u32::from(d - b'0'));
         let (year, month, day) = (n(&[a, b, c, d]) as i32, n(&[e, f]), n(&[g, h]));
-        if (1..=12).contains(&month) && day >= 1 && day <= date::days_in_month(year, month) {
+        if year > 0 && (1..=12).contains(&month) && day >= 1 && day <= date::days_in_month(year, month) {
             return Ok(date::days_from_civil(year, month, day));
         }
     }
-    date::parse_date(text(field)?)
-}
-
-fn double(field: &[u8]) -> Result<f64> {
-    let trimmed = text(field)?.trim();
-    match trimmed.to_ascii_lowercase().as_str() {
-        "nan" => return Ok(f64::NAN),
-        "infinity" | "inf" => return Ok(f64::INFINITY),
-        "-infinity" | "-inf" => return Ok(f64::NEG_INFINITY),
-        _ => {}
-    }
-    let value: f64 = trimmed.parse().map_err(|_| invalid(field, LogicalType::Double))?;
-    if value.is_infinite() {
-        Err(out_of_range(field, LogicalType::Double))
-    } else {
-        Ok(value)
-    }
-}
-
-fn boolean(field: &[u8]) -> Result<bool> {
-    match text(field)?.trim().to_ascii_lowercase().as_str() {
-        "t" | "true" | "y" | "yes" | "on" | "1" => Ok(true),
-        "f" | "false" | "n" | "no" | "off" | "0" => Ok(false),
-        _ => Err(invalid(field, LogicalType::Boolean)),
-    }
+    read(field, LogicalType::Date, value_ops::read_date)
 }
 
 fn code_point(field: &[u8]) -> Result<i32> {

@@ -1,6 +1,6 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
-use frazil_types::{Error, LogicalType, Result, SqlState, Value, date, decimal};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value, decimal, value_ops};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The value as one of type `ty`; 22003, 22P02, 22007 if it is none.
@@ -12,13 +12,10 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
             let scaled = decimal::rescale(*v, 0, scale).ok_or_else(|| decimal::overflow(precision, scale))?;
             decimal::check_precision(scaled, precision, scale).map(Value::Int)
         }
-        (Value::Int(v), ty) if ty.is_integer() => match frazil_plan::bounds::of_type(ty) {
-            Some(bounds) if *v < bounds.min || *v > bounds.max => Err(Error::new(
-                SqlState::NUMERIC_OUT_OF_RANGE,
-                format!("{v} is out of range for type {ty}"),
-            )),
-            _ => Ok(Value::Int(*v)),
-        },
+        (Value::Int(v), ty) if ty.is_integer() => value_ops::check_range(*v, ty).map_err(|e| {
+            let message = format!("value \"{v}\" is out of range for type {ty}");
+            Error::new(e.state(), message)
+        }),
         (Value::Double(_), LogicalType::Double)
         | (Value::Bool(_), LogicalType::Boolean)
         | (Value::Interval(_), LogicalType::Interval) => Ok(value.clone()),
@@ -32,28 +29,7 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
 }
 
 fn parse_text(text: &str, ty: LogicalType) -> Result<Value> {
-    let bad = || {
-        Error::new(
-            SqlState::INVALID_TEXT,
-            format!("invalid input syntax for type {ty}: \"{text}\""),
-        )
-    };
-    let trimmed = text.trim();
     match ty {
-        LogicalType::Boolean => match trimmed.to_lowercase().as_str() {
-            "t" | "true" | "yes" | "on" | "1" => Ok(Value::Bool(true)),
-            "f" | "false" | "no" | "off" | "0" => Ok(Value::Bool(false)),
-            _ => Err(bad()),
-        },
-        LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt => {
-            convert(&Value::Int(trimmed.parse().map_err(|_| bad())?), ty)
-        }
-        LogicalType::Double => Ok(Value::Double(trimmed.parse().map_err(|_| bad())?)),
-        LogicalType::Decimal { precision, scale } => {
-            decimal::parse(trimmed, precision, scale).map(Value::Int)
-        }
-        LogicalType::Date => date::parse_date(trimmed).map(|d| Value::Int(d.into())),
-        LogicalType::Timestamp => date::parse_timestamp(trimmed).map(|t| Value::Int(t.into())),
         LogicalType::Char(1) => {
             let mut chars = text.trim_end_matches(' ').chars();
             match (chars.next(), chars.next()) {
@@ -67,7 +43,7 @@ fn parse_text(text: &str, ty: LogicalType) -> Result<Value> {
         LogicalType::Char(n) => fit(text.trim_end_matches(' '), n, ty).map(Value::Text),
         LogicalType::Varchar(n) => fit(text, n, ty).map(Value::Text),
         LogicalType::Text => Ok(Value::Text(text.to_owned())),
-        LogicalType::Interval => Err(Error::unsupported("a text as a parameter of type interval")),
+        _ => value_ops::read(text, ty),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::strings::put;
 use crate::abi::{PipelineContext, STATUS_OK};
 use frazil_types::value::write_double;
-use frazil_types::{Error, Interval, Result, SqlState, StringRef, date, decimal};
+use frazil_types::{Error, Interval, LogicalType, Result, StringRef, date, decimal, value_ops};
 use std::fmt;
 
 type Context = *mut PipelineContext;
@@ -108,59 +108,23 @@ unsafe fn parsed<T>(context: Context, text: Text, out: *mut T, parse: impl FnOnc
     }
 }
 
-fn invalid(ty: &str, text: &str) -> Error {
-    Error::new(
-        SqlState::INVALID_TEXT,
-        format!("invalid input syntax for type {ty}: \"{text}\""),
-    )
-}
-
 /// # Safety
 /// As [`parsed`].
 pub unsafe fn text_to_boolean(context: Context, text: Text, out: *mut u8) -> u32 {
     // SAFETY: by contract.
-    unsafe {
-        parsed(context, text, out, |t| {
-            let word = t.trim().to_ascii_lowercase();
-            let short_for = |whole: &str, least: usize| word.len() >= least && whole.starts_with(&word);
-            if word == "1" || short_for("true", 1) || short_for("yes", 1) || word == "on" {
-                Ok(1)
-            } else if word == "0" || short_for("false", 1) || short_for("no", 1) || short_for("off", 2) {
-                Ok(0)
-            } else {
-                Err(invalid("boolean", t))
-            }
-        })
-    }
+    unsafe { parsed(context, text, out, |t| value_ops::read_boolean(t).map(u8::from)) }
 }
 
 /// # Safety
 /// As [`parsed`].
 pub unsafe fn text_to_integer(context: Context, text: Text, bits: i32, out: *mut i64) -> u32 {
+    let ty = match bits {
+        16 => LogicalType::SmallInt,
+        32 => LogicalType::Integer,
+        _ => LogicalType::BigInt,
+    };
     // SAFETY: by contract.
-    unsafe { parsed(context, text, out, |t| parse_integer(t, bits)) }
-}
-
-fn parse_integer(text: &str, bits: i32) -> Result<i64> {
-    let (ty, max) = match bits {
-        16 => ("smallint", i64::from(i16::MAX)),
-        32 => ("integer", i64::from(i32::MAX)),
-        _ => ("bigint", i64::MAX),
-    };
-    let out_of_range = || {
-        let message = format!("value \"{text}\" is out of range for type {ty}");
-        Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
-    };
-    let digits = text.trim();
-    let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
-    if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(invalid(ty, text));
-    }
-    let value: i64 = digits.parse().map_err(|_| out_of_range())?;
-    if value > max || value < -max - 1 {
-        return Err(out_of_range());
-    }
-    Ok(value)
+    unsafe { parsed(context, text, out, |t| value_ops::read_integer(t, ty)) }
 }
 
 /// # Safety
@@ -184,26 +148,14 @@ pub unsafe fn text_to_decimal(
 /// As [`parsed`].
 pub unsafe fn text_to_double(context: Context, text: Text, out: *mut f64) -> u32 {
     // SAFETY: by contract.
-    unsafe { parsed(context, text, out, parse_double) }
-}
-
-fn parse_double(text: &str) -> Result<f64> {
-    let word = text.trim();
-    let value: f64 = word.parse().map_err(|_| invalid("double precision", text))?;
-    let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
-    let lost = value == 0.0 && mantissa.bytes().any(|b| matches!(b, b'1'..=b'9'));
-    if lost || value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit()) {
-        let message = format!("\"{text}\" is out of range for type double precision");
-        return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
-    }
-    Ok(value)
+    unsafe { parsed(context, text, out, value_ops::read_double) }
 }
 
 /// # Safety
 /// As [`parsed`].
 pub unsafe fn text_to_date(context: Context, text: Text, out: *mut i32) -> u32 {
     // SAFETY: by contract.
-    unsafe { parsed(context, text, out, date::parse_date) }
+    unsafe { parsed(context, text, out, value_ops::read_date) }
 }
 
 /// # Safety

@@ -15,7 +15,7 @@ pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
 };
-pub use read::{read, read_double, read_integer};
+pub use read::{read, read_boolean, read_date, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval};
 
 /// Arithmetic of two operands.

@@ -52,14 +52,16 @@ pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
     }
 }
 
-fn read_date(text: &str) -> Result<i32> {
+/// Reads a date; of a timestamp its day. Errors 22007, 22008.
+pub fn read_date(text: &str) -> Result<i32> {
     date::parse_date(text).or_else(|e| match date::parse_timestamp(text) {
         Ok(micros) => Ok(micros.div_euclid(MICROS_PER_DAY) as i32),
         Err(_) => Err(e),
     })
 }
 
-fn read_boolean(text: &str) -> Result<bool> {
+/// Reads a boolean: a word for it, or the beginning of one. Error 22P02.
+pub fn read_boolean(text: &str) -> Result<bool> {
     let word = trimmed(text).to_ascii_lowercase();
     let short_for = |whole: &str, least: usize| word.len() >= least && whole.starts_with(&word);
     if word == "1" || short_for("true", 1) || short_for("yes", 1) || word == "on" {
