@@ -461,26 +461,27 @@ mod tests {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// Compiles some 80 kilobytes of code and gives them up, as a cancel does between two functions.
+    /// Compiles two functions of some 80 kilobytes and gives them up, as a cancel does before the third.
     fn give_up(options: &CompileOptions) {
         let mut jit = Jit::new(options).unwrap();
-        let id = jit.declare_stage("given_up").unwrap();
-        let mut function = jit.begin(id);
         let mut contexts = FunctionBuilderContext::new();
-        let mut b = builder(&mut function, &mut contexts);
-        let block = b.create_block();
-        b.append_block_params_for_function_params(block);
-        b.switch_to_block(block);
-        b.seal_all_blocks();
-        let mut value = b.block_params(block)[1];
-        for _ in 0..20_000 {
-            value = b.ins().imul(value, value);
+        for name in ["first", "second"] {
+            let id = jit.declare_stage(name).unwrap();
+            let mut function = jit.begin(id);
+            let mut b = builder(&mut function, &mut contexts);
+            let block = b.create_block();
+            b.append_block_params_for_function_params(block);
+            b.switch_to_block(block);
+            b.seal_all_blocks();
+            let mut value = b.block_params(block)[1];
+            for _ in 0..20_000 {
+                value = b.ins().imul(value, value);
+            }
+            let status = b.ins().ireduce(types::I32, value);
+            b.ins().return_(&[status]);
+            b.finalize(jit.frontend_config());
+            jit.define(id, name, function, Allocation::SinglePass).unwrap();
         }
-        let status = b.ins().ireduce(types::I32, value);
-        b.ins().return_(&[status]);
-        b.finalize(jit.frontend_config());
-        jit.define(id, "given_up", function, Allocation::SinglePass)
-            .unwrap();
         jit.compile_waiting().unwrap();
     }
 

@@ -257,6 +257,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn dates_are_those_of_a_cast() {
+        assert_eq!(
+            iso_date(b"2026-01-31 10:00:00").unwrap(),
+            iso_date(b"2026-01-31").unwrap()
+        );
+        assert!(iso_date(b"0000-01-01").is_err() && iso_date(b"2026-02-30").is_err());
+    }
+
+    #[test]
     fn fast_paths_agree_with_the_general_ones() {
         for t in [
             "0",
