@@ -231,7 +231,7 @@ fn iso_date(field: &[u8]) -> Result<i32> {
     {
         let n = |digits: &[u8]| digits.iter().fold(0, |v, d| v * 10 + u32::from(d - b'0'));
         let (year, month, day) = (n(&[a, b, c, d]) as i32, n(&[e, f]), n(&[g, h]));
-        if year > 0 && (1..=12).contains(&month) && day >= 1 && day <= date::days_in_month(year, month) {
+        if (1..=12).contains(&month) && day >= 1 && day <= date::days_in_month(year, month) {
             return Ok(date::days_from_civil(year, month, day));
         }
     }
@@ -262,7 +262,11 @@ mod tests {
             iso_date(b"2026-01-31 10:00:00").unwrap(),
             iso_date(b"2026-01-31").unwrap()
         );
-        assert!(iso_date(b"0000-01-01").is_err() && iso_date(b"2026-02-30").is_err());
+        for day in ["2026-01-31", "0001-01-01", "0000-02-29", "9999-12-31"] {
+            let cast = value_ops::read_date(day).unwrap();
+            assert_eq!(iso_date(day.as_bytes()).unwrap(), cast, "{day}");
+        }
+        assert!(iso_date(b"2026-02-30").is_err());
     }
 
     #[test]
