@@ -39,7 +39,7 @@ pub(crate) struct StageWork<'p> {
     pub last_group: Option<(Variable, Variable)>,
     /// Where the groups found lately are, if keys are strings.
     pub recent_groups: Option<StackSlot>,
-    /// States of an aggregation without groups, in registers.
+    /// States of an aggregation without groups: in registers, or in memory where they are many.
     pub states: Option<StateCells>,
     /// How the source's rows lie.
     pub cells: Cells,

@@ -53,8 +53,8 @@ impl Default for Settings {
     }
 }
 
-/// Rewrites a plan. Errors: 0A000 for what has no plan, 57014 once `cancel` is set, which is asked between the passes and
-/// in unnesting, whose work may grow with the square of how deep queries nest.
+/// Rewrites a plan. Errors: 0A000 for what has no plan, 57014 once `cancel` is set, which is asked between the passes, and
+/// in unnesting and ordering joins, whose work may grow with the square of how deep queries nest.
 pub fn optimize(
     mut plan: Plan,
     statistics: &dyn Statistics,

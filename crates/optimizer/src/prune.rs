@@ -1,4 +1,5 @@
-//! Drops columns that nobody reads: of scans, maps, aggregations, unions and shared subplans.
+//! Drops columns that nobody reads: of scans, maps, aggregations, unions and shared subplans. With them go sides of outer
+//! joins that add no rows.
 
 use crate::pushdown::take;
 use frazil_plan::{ColumnId, JoinKind, Operator, Plan};

@@ -1,7 +1,7 @@
 //! The aggregation sink: the row's group is found, then its states are advanced.
 //!
 //! Groups are found by hash, or by an index where the keys are few small integers. Without groups the
-//! states of the one row live in registers while the loop runs.
+//! states of the one row live in registers while the loop runs, unless they are more than [`MOST_IN_REGISTERS`].
 
 use crate::objects::ObjectSpec;
 use crate::plan_layouts::{AggregateLayout, State};
