@@ -409,13 +409,14 @@ fn together(
     cancel: &Cancel,
     helpers: &Helpers,
 ) -> Result<Vec<(FuncId, MachineCode)>> {
+    type Compiled = Result<MachineCode>;
     fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
     let ids: Vec<FuncId> = waiting.iter().map(|w| w.id).collect();
     waiting.sort_by_key(|w| std::cmp::Reverse(w.function.dfg.num_insts()));
     let work: Vec<Mutex<Option<Waiting>>> = waiting.into_iter().map(|w| Mutex::new(Some(w))).collect();
-    let done: Arc<Mutex<Vec<(FuncId, Result<MachineCode>)>>> = Arc::default();
+    let done: Arc<Mutex<Vec<(FuncId, Compiled)>>> = Arc::default();
     let (next, compiled, cancel) = (AtomicUsize::new(0), done.clone(), cancel.clone());
     let workers = helpers.workers.min(work.len());
     let task = move |_: usize| {

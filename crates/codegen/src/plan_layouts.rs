@@ -405,7 +405,13 @@ fn mark_lets(e: &Expr, nullable: &mut [bool]) -> bool {
             nullable[column.0 as usize] |= value.nullable || reads_nullable;
             mark_lets(body, nullable) || reads_nullable
         }
-        _ => (e.children().into_iter()).fold(false, |reads, part| mark_lets(part, nullable) || reads),
+        _ => {
+            let mut reads_nullable = false;
+            for part in e.children() {
+                reads_nullable |= mark_lets(part, nullable);
+            }
+            reads_nullable
+        }
     }
 }
 

@@ -5,53 +5,13 @@ use crate::binder::{
     insert, tables,
 };
 use crate::binder::{column_position, unsupported_statement};
+use crate::bound::{Bound, PlanSettings};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::parse::{ParsedKind, ParsedStatement};
-use crate::{CatalogView, ExplainMode, HiddenParameter, Statement, TableEntry};
+use crate::{CatalogView, ExplainMode, Statement, TableEntry};
 use frazil_catalog::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, LogicalType, Result};
 use sqlparser::ast::{ObjectType, Statement as Ast};
-
-/// Settings that change how plans are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlanSettings {
-    /// Whether a common table expression that is read several times is computed once.
-    pub share_common_tables: bool,
-}
-
-impl Default for PlanSettings {
-    fn default() -> PlanSettings {
-        PlanSettings {
-            share_common_tables: true,
-        }
-    }
-}
-
-/// A bound statement with its parameters.
-#[derive(Clone, Debug)]
-pub struct Bound {
-    /// The statement.
-    pub statement: Statement,
-    /// Types of `$1`, `$2`, …: as given, or inferred.
-    pub parameters: Vec<LogicalType>,
-    /// Parameters that follow the statement's own.
-    pub hidden: Vec<HiddenParameter>,
-    /// How deep it nests, with the views that it reads: what walks it recursively needs a stack for it
-    /// ([`crate::on_deep_stack`]).
-    pub depth: usize,
-}
-
-impl Bound {
-    /// A statement without parameters.
-    pub(crate) fn plain(statement: Statement) -> Bound {
-        Bound {
-            statement,
-            parameters: Vec::new(),
-            hidden: Vec::new(),
-            depth: 0,
-        }
-    }
-}
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
 /// statement's text.

@@ -11,6 +11,7 @@
 
 mod bind;
 mod binder;
+mod bound;
 mod catalog_view;
 mod copy;
 mod deep_stack;
@@ -19,7 +20,8 @@ mod parse;
 mod sql_type;
 mod statement;
 
-pub use bind::{Bound, PlanSettings, bind};
+pub use bind::bind;
+pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};
 pub use copy::{CopyFormat, CopyOptions};
 pub use deep_stack::on_deep_stack;

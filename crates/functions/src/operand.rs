@@ -53,6 +53,14 @@ impl Operand {
         }
     }
 
+    /// The expression of a type, to be changed.
+    pub fn expression_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            Operand::Typed(e) => Some(e),
+            Operand::Unknown(_) => None,
+        }
+    }
+
     /// The same operand, standing at `span`.
     pub fn at(self, span: Span) -> Operand {
         match self {

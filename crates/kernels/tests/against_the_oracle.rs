@@ -36,8 +36,8 @@ macro_rules! sample_integers {
                     match random.index(8) {
                         0 => <$type>::MAX,
                         1 => <$type>::MIN,
-                        2 => random.next() as $type,
-                        3 => (random.next() as $type).wrapping_mul(random.next() as $type),
+                        2 => random.bits() as $type,
+                        3 => (random.bits() as $type).wrapping_mul(random.bits() as $type),
                         _ => (random.index(12) as $type).wrapping_sub(3),
                     }
                 }
@@ -61,7 +61,7 @@ impl Sample for f64 {
             -1.0,
         ];
         match random.index(3) {
-            0 => f64::from_bits(random.next()),
+            0 => f64::from_bits(random.bits()),
             _ => special[random.index(8)],
         }
     }
@@ -263,7 +263,7 @@ fn check_hash<T: HashKey + Sample>(seed: u64, len: usize) {
     let mut random = Random::new(seed);
     let values = samples::<T>(&mut random, len);
     let validity: Vec<u8> = (0..len).map(|_| u8::from(random.index(3) > 0)).collect();
-    let old: Vec<u64> = (0..len).map(|_| random.next()).collect();
+    let old: Vec<u64> = (0..len).map(|_| random.bits()).collect();
     for validity in [None, Some(&validity[..])] {
         let key = |i: usize, hash: u64| match validity {
             Some(v) if v[i] == 0 => hash::combine(hash, hash::NULL_WORD),

@@ -111,16 +111,16 @@ fn random_positions(random: &mut Random, len: usize, step: usize) -> Vec<u16> {
 
 /// Codes that are spread out, or close to each other, or at the ends.
 fn random_codes(random: &mut Random, len: usize, bits: u32) -> Vec<u64> {
-    let (centre, top) = (random.next() & top(bits), top(bits));
+    let (centre, top) = (random.bits() & top(bits), top(bits));
     let spread = random.index(3);
     (0..len)
         .map(|_| match (spread, random.index(16)) {
             (_, 0) => 0,
             (_, 1) => top,
             (_, 2) => centre,
-            (0, _) => random.next() & top,
-            (1, _) => centre.wrapping_add(random.next() % 7).wrapping_sub(3) & top,
-            _ => centre ^ (1 << (random.next() % u64::from(bits))),
+            (0, _) => random.bits() & top,
+            (1, _) => centre.wrapping_add(random.bits() % 7).wrapping_sub(3) & top,
+            _ => centre ^ (1 << (random.bits() % u64::from(bits))),
         })
         .collect()
 }
@@ -197,7 +197,7 @@ fn unpacks_selections(layout: &Layout) {
             Selection::Positions(&positions[3]),
         ];
         let mut dense = random_bits(random, rows);
-        dense.iter_mut().for_each(|word| *word |= random.next());
+        dense.iter_mut().for_each(|word| *word |= random.bits());
         let aligned = Selection::Bits {
             words: &dense,
             start: 0,
@@ -248,7 +248,7 @@ fn bit_packed_frames_are_codes_and_references() {
         for len in LENGTHS {
             let mut random = Random::new(u64::from(bits) << 32 | len as u64);
             let column = Column::new(layout, random_codes(&mut random, len, bits), bits);
-            let references: Vec<u32> = (0..len.div_ceil(FRAME)).map(|_| random.next() as u32).collect();
+            let references: Vec<u32> = (0..len.div_ceil(FRAME)).map(|_| random.bits() as u32).collect();
             let start = random.index(len);
             let end = start + random.index(len - start + 1);
             for rows in [0..len, start..end, start..len, len.min(512)..len, len..len] {
@@ -314,7 +314,7 @@ fn tests_ranges(layout: &Layout) {
     columns(layout, |column, random| {
         let top = top(column.bits);
         let mut code = || match column.codes.len() {
-            0 => random.next() & top,
+            0 => random.bits() & top,
             rows => column.codes[random.index(rows)],
         };
         let (a, b, c) = (code(), code(), code());
@@ -404,10 +404,10 @@ fn runs_where_it_is_told(layout: &Layout) {
 fn tests_stretches(layout: &Layout) {
     for bits in [12, 20, 40] {
         let (mut random, top) = (Random::new(bits.into()), top(bits));
-        let bound = random.next() & top;
+        let bound = random.bits() & top;
         let codes = (0..1 << 16).map(|row: u64| match row / 3000 % 4 {
-            0 => random.next() & top,
-            1 => bound ^ random.next() & 3,
+            0 => random.bits() & top,
+            1 => bound ^ random.bits() & 3,
             2 => bound ^ (top & !(top >> 1)),
             _ => [bound, bound ^ (top & !(top >> 1))][usize::from(random.index(1500) > 0)],
         });

@@ -22,6 +22,7 @@ mod restriction_split;
 mod selectivity;
 mod simplify;
 mod stage_policy;
+mod unions;
 mod unnest;
 pub mod value_bounds;
 
@@ -67,13 +68,14 @@ pub fn optimize(
     simplify::plan(&mut plan);
     cancel.check()?;
     prune::plan(&mut plan);
+    unions::plan(&mut plan);
     cancel.check()?;
     distinct_aggregates::plan(&mut plan)?;
     if !settings.elide_checks {
         plan.columns.forget_proofs();
     }
     // Bounds tell which expressions cannot fail, and so may be pushed. What is assumed for that stays assumed.
-    let grid = value_bounds::choose_grid(&mut plan, statistics);
+    let grid = value_bounds::choose_grid(&mut plan, statistics, cancel)?;
     cancel.check()?;
     pushdown::plan(&mut plan);
     cancel.check()?;
@@ -83,6 +85,7 @@ pub fn optimize(
         nullability::recompute(&mut plan);
     }
     simplify::plan(&mut plan);
+    cancel.check()?;
     if settings.join_order && has_joins {
         let mut estimator = Estimator::new(&plan, statistics);
         joins::plan(&mut plan, &mut estimator, cancel)?;
@@ -92,6 +95,7 @@ pub fn optimize(
         restriction_split::plan(&mut plan);
     }
     limits::plan(&mut plan);
+    cancel.check()?;
     nullability::recompute(&mut plan);
     cancel.check()?;
     value_bounds::propagate(&mut plan, statistics, grid);
@@ -114,6 +118,7 @@ pub fn pipelines(
     let assumptions = value_bounds::assumptions(&plan, statistics);
     cancel.check()?;
     let mut pipelines = pipeline_builder::build(plan, &estimator);
+    cancel.check()?;
     pipelines.assumptions = assumptions;
     early_probing::apply(&mut pipelines);
     stage_policy::apply(&mut pipelines, policy);

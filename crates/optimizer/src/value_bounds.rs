@@ -10,7 +10,7 @@ use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
 use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds};
-use frazil_types::{LogicalType, NativeType, Value};
+use frazil_types::{Cancel, LogicalType, NativeType, Result, Value};
 
 /// Numbers of possible keys up to which groups are addressed by an array, always and at all.
 const POSSIBLE_GROUPS: [u64; 2] = [1 << 12, 1 << 23];
@@ -22,16 +22,17 @@ pub fn propagate(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) {
 }
 
 /// The widest grid under which as much is proved as by the exact bounds. Sets what is known of the values of every
-/// column, as [`propagate`] does on that grid.
-pub fn choose_grid(plan: &mut Plan, statistics: &dyn Statistics) -> Grid {
+/// column, as [`propagate`] does on that grid. 57014 once `cancel` is set, which is asked for each grid.
+pub fn choose_grid(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<Grid> {
     let most = proofs(plan, statistics, Grid::Exact);
     for grid in Grid::ALL {
+        cancel.check()?;
         if proofs(plan, statistics, grid) == most {
-            return grid;
+            return Ok(grid);
         }
     }
     // Not reached: the last of all grids is the exact one.
-    Grid::Exact
+    Ok(Grid::Exact)
 }
 
 /// Sets what is known of the values of every column on a grid, and counts the things that a proof is good for.

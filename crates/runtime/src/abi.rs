@@ -287,7 +287,11 @@ impl Scratch {
                 self.spare = kept;
                 let bytes = len.max(SCRATCH_PAGE);
                 self.reservation.grow(bytes)?;
-                Memory::stale(bytes)?
+                let mut memory = Memory::stale(bytes)?;
+                if bytes > SCRATCH_PAGE {
+                    memory.touch(|| self.cancel.check())?;
+                }
+                memory
             }
         };
         self.pages.push(ScratchPage { memory, begin });

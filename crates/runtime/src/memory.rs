@@ -12,6 +12,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// From this size on memory is mapped on its own and asks for huge pages: fewer faults and TLB misses.
 const HUGE_PAGE: usize = 2 << 20;
+/// Smallest page that a system has.
+const PAGE: usize = 4096;
+/// Bytes between two questions of [`Memory::touch`]: some milliseconds of the system's work.
+const TOUCHED_AT_ONCE: usize = 4 << 20;
 const ALIGNMENT: usize = 64;
 /// Most bytes of unused mappings that are kept, unless [`limit_pool`] says less.
 pub const POOLED_BYTES: usize = 256 << 20;
@@ -66,6 +70,20 @@ impl Memory {
         }
         let start = take_pooled(rounded(bytes)).unwrap_or_else(|| map(rounded(bytes)));
         Memory::owned(start, bytes)
+    }
+
+    /// Has the system provide all pages now, which may take it seconds; `go_on` is asked for each piece of them. What
+    /// the bytes hold is arbitrary then.
+    pub fn touch(&mut self, go_on: impl Fn() -> Result<()>) -> Result<()> {
+        for piece in (0..self.bytes).step_by(TOUCHED_AT_ONCE) {
+            go_on()?;
+            let end = self.bytes.min(piece + TOUCHED_AT_ONCE);
+            for page in (piece..end).step_by(PAGE) {
+                // SAFETY: the byte is one of ours, which nobody else has while we are borrowed.
+                unsafe { self.start.add(page).write_volatile(0) };
+            }
+        }
+        Ok(())
     }
 
     fn owned(start: *mut u8, bytes: usize) -> Result<Memory> {
@@ -200,6 +218,20 @@ fn map(bytes: usize) -> *mut u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn touching_stops_where_it_is_told_to() {
+        let mut memory = Memory::stale(3 * TOUCHED_AT_ONCE).unwrap();
+        let asked = std::cell::Cell::new(0);
+        let go_on = || {
+            asked.set(asked.get() + 1);
+            Ok(())
+        };
+        memory.touch(go_on).unwrap();
+        assert_eq!(asked.get(), 3);
+        let stop = || Err(Error::new(SqlState::QUERY_CANCELED, "stop"));
+        assert_eq!(memory.touch(stop).unwrap_err().message(), "stop");
+    }
 
     #[test]
     fn memory_is_zeroed_and_aligned() {

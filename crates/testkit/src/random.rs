@@ -15,7 +15,7 @@ impl Random {
     }
 
     /// The next 64 random bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -27,7 +27,7 @@ impl Random {
     /// # Panics
     /// If `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+        self.bits() % bound
     }
 
     /// An index into `len` things; 0 if there are none.
@@ -37,7 +37,7 @@ impl Random {
 
     /// A number from 0 to 1, 1 excluded.
     pub fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
@@ -51,8 +51,8 @@ mod tests {
         let first: Vec<u64> = (0..3).map(|_| random.below(1000)).collect();
         let mut again = Random::new(2026);
         assert_eq!(first, (0..3).map(|_| again.below(1000)).collect::<Vec<_>>());
-        assert_ne!(Random::new(0).next(), 0);
-        assert_ne!(Random::new(0).next(), Random::new(1).next());
+        assert_ne!(Random::new(0).bits(), 0);
+        assert_ne!(Random::new(0).bits(), Random::new(1).bits());
     }
 
     #[test]

@@ -94,10 +94,10 @@ pub fn run(name: &'static str, widths: &[u32], args: &BenchArgs) -> Result<Repor
 /// positions.
 fn vectors(blocks: usize) -> Vec<(usize, Vec<u16>)> {
     let mut random = Random::new(1);
-    let mut order: Vec<(u64, usize)> = (0..blocks).map(|block| (random.next(), block)).collect();
+    let mut order: Vec<(u64, usize)> = (0..blocks).map(|block| (random.bits(), block)).collect();
     order.sort_unstable();
     let vector = |(_, block)| {
-        let mut positions: Vec<u16> = (0..2 * POSITIONS).map(|_| random.next() as u16).collect();
+        let mut positions: Vec<u16> = (0..2 * POSITIONS).map(|_| random.bits() as u16).collect();
         positions.sort_unstable();
         positions.dedup();
         // Every other one, so that they reach over the whole block.

@@ -49,7 +49,8 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs, report: &mut Re
             }
         }
     }
-    let phases: [(&'static str, fn(&Timing) -> Duration); 5] = [
+    type Phase = fn(&Timing) -> Duration;
+    let phases: [(&'static str, Phase); 5] = [
         ("parse", |t| t.parse),
         ("bind", |t| t.bind),
         ("optimize", |t| t.optimize),

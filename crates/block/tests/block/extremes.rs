@@ -44,7 +44,7 @@ impl Shape {
             0 => least,
             1 => most - span,
             2 => -(span / 2),
-            _ => (i128::from(random.next() as i64) >> (random.next() % 64)).max(least),
+            _ => (i128::from(random.bits() as i64) >> (random.bits() % 64)).max(least),
         };
         let start = start.clamp(least, most - span);
         let values = (0..self.rows).map(|_| {
@@ -54,7 +54,7 @@ impl Shape {
             let inside = match random.below(8) {
                 0 => 0,
                 1 => span,
-                _ => i128::from(random.next()) % span.saturating_add(1).max(1),
+                _ => i128::from(random.bits()) % span.saturating_add(1).max(1),
             };
             let value = match random.below(100) < self.extremes {
                 true => [least, least + 1, most - 1, most][random.below(4) as usize],

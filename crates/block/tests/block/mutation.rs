@@ -69,7 +69,7 @@ fn mutate(bytes: &mut [u8], random: &mut Random) {
         };
         match random.below(4) {
             0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = random.next() as u8,
+            1 => bytes[at] = random.bits() as u8,
             2 => bytes[at] = [0, 0xff, 0x7f, 0x80][random.below(4) as usize],
             _ => {
                 let from = random.below(bytes.len() as u64 - 8) as usize;

@@ -74,14 +74,14 @@ pub fn columns(rows: usize, seed: u64) -> Vec<Column> {
     add("smallint narrow", SmallInt, &mut |r, _| {
         int(r.below(100) as i64 - 50)
     });
-    add("smallint full", SmallInt, &mut |r, _| int(r.next() as i16 as i64));
+    add("smallint full", SmallInt, &mut |r, _| int(r.bits() as i16 as i64));
     add("integer 1 byte", Integer, &mut |r, _| {
         int(1_000_000 + r.below(256) as i64)
     });
     add("integer 2 bytes", Integer, &mut |r, _| {
         int(r.below(65_000) as i64 - 32_000)
     });
-    add("integer full", Integer, &mut |r, _| int(r.next() as i32 as i64));
+    add("integer full", Integer, &mut |r, _| int(r.bits() as i32 as i64));
     add("integer dictionary", Integer, &mut |r, _| {
         int(r.below(20) as i64 * 100_000_000 - 1_000_000_000)
     });
@@ -92,7 +92,7 @@ pub fn columns(rows: usize, seed: u64) -> Vec<Column> {
     add("bigint 4 bytes", BigInt, &mut |r, _| {
         int(-(r.below(1 << 31) as i64))
     });
-    add("bigint full", BigInt, &mut |r, _| int(r.next() as i64));
+    add("bigint full", BigInt, &mut |r, _| int(r.bits() as i64));
     add("bigint dictionary", BigInt, &mut |r, _| {
         int((r.below(300) as i64 - 150) * (1 << 50))
     });
@@ -106,10 +106,10 @@ pub fn columns(rows: usize, seed: u64) -> Vec<Column> {
         Value::Int(i128::MAX - 5 + r.below(5) as i128)
     });
     add("wide full", WIDE, &mut |r, _| {
-        Value::Int((r.next() as i128) << 60 ^ r.next() as i128)
+        Value::Int((r.bits() as i128) << 60 ^ r.bits() as i128)
     });
     add("double", Double, &mut |r, _| {
-        Value::Double(r.next() as i64 as f64 / 1e10)
+        Value::Double(r.bits() as i64 as f64 / 1e10)
     });
     add("double dictionary", Double, &mut |r, _| {
         Value::Double([-0.0, 0.0, 1.5, f64::NAN, f64::NEG_INFINITY, -3.25][r.below(6) as usize])

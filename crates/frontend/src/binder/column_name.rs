@@ -5,6 +5,8 @@ use sqlparser::ast::{
     ArrayElemTypeDef, DataType, Expr, FunctionArguments, Query, SelectItem, SetExpr, TrimWhereField,
     UnaryOperator,
 };
+use std::collections::HashMap;
+use std::marker::PhantomData;
 
 /// How much a name says: that of a type or CASE gives way to that of a column or function inside.
 enum Name {
@@ -13,82 +15,103 @@ enum Name {
     Strong(String),
 }
 
-/// The name of an expression's column.
-pub(super) fn of(e: &Expr) -> String {
-    match name(e) {
-        Name::None => "?column?".to_string(),
-        Name::Weak(name) | Name::Strong(name) => name,
-    }
+/// Names of columns. A subquery's name is that of its own column: it is kept by where in the statement's tree the subquery
+/// stands, since each of many nested ones would otherwise be looked through by all those around it.
+#[derive(Default)]
+pub(super) struct ColumnNames<'a> {
+    of_subqueries: HashMap<*const Query, Option<String>>,
+    /// While the tree lives no other subquery stands where one of its own does.
+    tree: PhantomData<&'a Query>,
 }
 
 fn strong(name: &str) -> Name {
     Name::Strong(name.to_string())
 }
 
-fn name(e: &Expr) -> Name {
-    match e {
-        Expr::Identifier(i) => Name::Strong(fold(i)),
-        Expr::CompoundIdentifier(parts) => parts.last().map_or(Name::None, |p| Name::Strong(fold(p))),
-        Expr::Function(f) => {
-            let ident = f.name.0.last().and_then(|p| p.as_ident());
-            match (ident, &f.args) {
-                (Some(i), FunctionArguments::Subquery(_)) if i.value.eq_ignore_ascii_case("array") => {
-                    strong("array")
-                }
-                (Some(i), _) => Name::Strong(fold(i)),
-                (None, _) => Name::None,
-            }
+impl<'a> ColumnNames<'a> {
+    /// The name of an expression's column.
+    pub fn of(&mut self, e: &'a Expr) -> String {
+        match self.name(e) {
+            Name::None => "?column?".to_string(),
+            Name::Weak(name) | Name::Strong(name) => name,
         }
-        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => name(inner),
-        Expr::Cast { expr, data_type, .. } => match name(expr) {
-            Name::Strong(name) => Name::Strong(name),
-            Name::None | Name::Weak(_) => Name::Weak(of_type(data_type)),
-        },
-        Expr::TypedString(typed) => Name::Weak(of_type(&typed.data_type)),
-        Expr::Interval(_) => Name::Weak("interval".to_string()),
-        Expr::Case { else_result, .. } => match else_result.as_deref().map(name) {
-            Some(Name::Strong(name)) => Name::Strong(name),
-            _ => Name::Weak("case".to_string()),
-        },
-        Expr::Exists { negated: false, .. } => strong("exists"),
-        Expr::Subquery(query) => of_query(query).map_or(Name::None, Name::Strong),
-        Expr::Extract { .. } => strong("extract"),
-        Expr::Position { .. } => strong("position"),
-        Expr::Substring { shorthand: true, .. } => strong("substr"),
-        Expr::Substring { .. } => strong("substring"),
-        Expr::Overlay { .. } => strong("overlay"),
-        Expr::Trim { trim_where, .. } => strong(match trim_where {
-            None | Some(TrimWhereField::Both) => "btrim",
-            Some(TrimWhereField::Leading) => "ltrim",
-            Some(TrimWhereField::Trailing) => "rtrim",
-        }),
-        Expr::AtTimeZone { .. } => strong("timezone"),
-        Expr::Tuple(_) => strong("row"),
-        Expr::Array(_) => strong("array"),
-        Expr::UnaryOp {
-            op: UnaryOperator::Plus,
-            ..
-        } => Name::None,
-        _ => Name::None,
     }
-}
 
-/// The name of a query's first column.
-fn of_query(query: &Query) -> Option<String> {
-    let mut body = &*query.body;
-    loop {
-        body = match body {
-            SetExpr::Query(q) => &q.body,
-            SetExpr::SetOperation { left, .. } => left,
-            SetExpr::Values(_) => return Some("column1".to_string()),
-            SetExpr::Select(select) => {
-                return match select.projection.first()? {
-                    SelectItem::UnnamedExpr(e) => Some(of(e)),
-                    SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
-                    _ => None,
-                };
+    fn name(&mut self, e: &'a Expr) -> Name {
+        match e {
+            Expr::Identifier(i) => Name::Strong(fold(i)),
+            Expr::CompoundIdentifier(parts) => parts.last().map_or(Name::None, |p| Name::Strong(fold(p))),
+            Expr::Function(f) => {
+                let ident = f.name.0.last().and_then(|p| p.as_ident());
+                match (ident, &f.args) {
+                    (Some(i), FunctionArguments::Subquery(_)) if i.value.eq_ignore_ascii_case("array") => {
+                        strong("array")
+                    }
+                    (Some(i), _) => Name::Strong(fold(i)),
+                    (None, _) => Name::None,
+                }
             }
-            _ => return None,
+            Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => self.name(inner),
+            Expr::Cast { expr, data_type, .. } => match self.name(expr) {
+                Name::Strong(name) => Name::Strong(name),
+                Name::None | Name::Weak(_) => Name::Weak(of_type(data_type)),
+            },
+            Expr::TypedString(typed) => Name::Weak(of_type(&typed.data_type)),
+            Expr::Interval(_) => Name::Weak("interval".to_string()),
+            Expr::Case { else_result, .. } => match else_result.as_deref().map(|e| self.name(e)) {
+                Some(Name::Strong(name)) => Name::Strong(name),
+                _ => Name::Weak("case".to_string()),
+            },
+            Expr::Exists { negated: false, .. } => strong("exists"),
+            Expr::Subquery(query) => self.of_subquery(query).map_or(Name::None, Name::Strong),
+            Expr::Extract { .. } => strong("extract"),
+            Expr::Position { .. } => strong("position"),
+            Expr::Substring { shorthand: true, .. } => strong("substr"),
+            Expr::Substring { .. } => strong("substring"),
+            Expr::Overlay { .. } => strong("overlay"),
+            Expr::Trim { trim_where, .. } => strong(match trim_where {
+                None | Some(TrimWhereField::Both) => "btrim",
+                Some(TrimWhereField::Leading) => "ltrim",
+                Some(TrimWhereField::Trailing) => "rtrim",
+            }),
+            Expr::AtTimeZone { .. } => strong("timezone"),
+            Expr::Tuple(_) => strong("row"),
+            Expr::Array(_) => strong("array"),
+            Expr::UnaryOp {
+                op: UnaryOperator::Plus,
+                ..
+            } => Name::None,
+            _ => Name::None,
+        }
+    }
+
+    /// The name of a subquery's first column.
+    fn of_subquery(&mut self, query: &'a Query) -> Option<String> {
+        let at = std::ptr::from_ref(query);
+        if let Some(known) = self.of_subqueries.get(&at) {
+            return known.clone();
+        }
+        let name = self.of_query(query);
+        self.of_subqueries.insert(at, name.clone());
+        name
+    }
+
+    fn of_query(&mut self, query: &'a Query) -> Option<String> {
+        let mut body = &*query.body;
+        loop {
+            body = match body {
+                SetExpr::Query(q) => &q.body,
+                SetExpr::SetOperation { left, .. } => left,
+                SetExpr::Values(_) => return Some("column1".to_string()),
+                SetExpr::Select(select) => {
+                    return match select.projection.first()? {
+                        SelectItem::UnnamedExpr(e) => Some(self.of(e)),
+                        SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
+                        _ => None,
+                    };
+                }
+                _ => return None,
+            }
         }
     }
 }

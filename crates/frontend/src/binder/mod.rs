@@ -47,6 +47,7 @@ pub(crate) use view::{Nesting, create_view};
 
 use crate::parse::{Place, is_reserved};
 use crate::{CatalogView, PlanSettings, TableEntry, catalog_view, sql_type};
+use column_name::ColumnNames;
 use cte::Cte;
 use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
@@ -73,6 +74,7 @@ pub(crate) struct Binder<'a> {
     ctes: Vec<Cte<'a>>,
     shared: Vec<Operator>,
     names: Names<'a>,
+    column_names: ColumnNames<'a>,
     nesting: &'a Nesting,
 }
 
@@ -125,6 +127,7 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             shared: Vec::new(),
             names: Names::Catalog,
+            column_names: ColumnNames::default(),
             nesting,
         }
     }

@@ -9,7 +9,7 @@ use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::{Expr, Operator, RowCount, SortKey};
-use frazil_types::{Result, Span};
+use frazil_types::{LogicalType, Result, Span};
 use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
 
 impl<'a> Binder<'a> {
@@ -51,15 +51,15 @@ impl<'a> Binder<'a> {
             _ => None,
         };
         let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
-        let mut values = self.settle_targets(&targets, literals, keeps)?;
+        let mut targets = self.settle_targets(targets, literals, keeps)?;
         let mut op = filtered(from.op, condition);
         let aggregates = self.level().aggregates.take();
         if groups.is_some() || having.is_some() || !aggregates.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
             let mut having = having;
-            let read = values
+            let read = targets
                 .iter_mut()
-                .flatten()
+                .filter_map(|target| target.value.expression_mut())
                 .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
                 .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()));
             grouping.replace(self, read.chain(&mut having), &aggregates)?;
@@ -70,7 +70,7 @@ impl<'a> Binder<'a> {
             (Some(Distinct::Distinct), None) => Distinctness::Rows,
             _ => Distinctness::No,
         };
-        self.project(op, targets, values, keys, distinct)
+        self.project(op, targets, keys, distinct)
     }
 
     fn condition(
@@ -86,26 +86,27 @@ impl<'a> Binder<'a> {
         self.typing.predicate(bound, place).map(Some)
     }
 
-    /// Types what is still open in the select list; `None` for what stays so.
+    /// Types what is still open in the select list, but for literals that the query's reader is to type.
     fn settle_targets(
         &mut self,
-        targets: &[Target<'a>],
+        targets: Vec<Target<'a>>,
         literals: Literals,
         keeps: bool,
-    ) -> Result<Vec<Option<Expr>>> {
-        let mut values = Vec::with_capacity(targets.len());
-        for (i, target) in targets.iter().enumerate() {
-            let value = target.value.clone();
-            values.push(match (&value, literals) {
-                (Operand::Unknown(_), Literals::Keep) if keeps => None,
-                (Operand::Unknown(_), Literals::Targets(types)) if i < types.len() => {
-                    let span = value.span();
-                    Some(self.typing.cast(value, types[i], CastContext::Assignment, span)?)
+    ) -> Result<Vec<Target<'a>>> {
+        let mut settled = Vec::with_capacity(targets.len());
+        for (i, target) in targets.into_iter().enumerate() {
+            let value = match (target.value, literals) {
+                (open @ Operand::Unknown(_), Literals::Keep) if keeps => open,
+                (open @ Operand::Unknown(_), Literals::Targets(types)) if i < types.len() => {
+                    let span = open.span();
+                    let cast = self.typing.cast(open, types[i], CastContext::Assignment, span)?;
+                    Operand::Typed(cast)
                 }
-                _ => Some(self.typing.settle(value)?),
-            });
+                (value, _) => Operand::Typed(self.typing.settle(value)?),
+            };
+            settled.push(Target { value, ..target });
         }
-        Ok(values)
+        Ok(settled)
     }
 
     /// The select list above the rows, then DISTINCT and the order.
@@ -113,25 +114,22 @@ impl<'a> Binder<'a> {
         &mut self,
         op: Operator,
         targets: Vec<Target<'a>>,
-        values: Vec<Option<Expr>>,
         keys: Vec<Key<'a>>,
         distinct: Distinctness<'a>,
     ) -> Result<Relation> {
+        // The queries that this one nests are bound now: each has as many columns as they have together.
+        self.nesting.limits.cancel.check()?;
         let mut computed = Computed::default();
         let mut columns = Vec::with_capacity(targets.len());
-        for (target, value) in targets.iter().zip(values) {
-            let (id, open) = match (value, &target.value) {
-                (Some(e), _) => (self.as_column(e, &target.name, &mut computed), None),
-                (None, Operand::Unknown(open)) => {
-                    let id = self
-                        .columns
-                        .add(target.name.clone(), frazil_types::LogicalType::Text, true);
-                    (id, Some(open.clone()))
+        for Target { name, value, .. } in targets {
+            let span = value.span();
+            let (id, open) = match value {
+                Operand::Typed(e) => (self.as_column(e, &name, &mut computed), None),
+                Operand::Unknown(open) => {
+                    let id = self.columns.add(name.clone(), LogicalType::Text, true);
+                    (id, Some(open))
                 }
-                (None, Operand::Typed(e)) => (self.as_column(e.clone(), &target.name, &mut computed), None),
             };
-            let name = target.name.clone();
-            let span = target.value.span();
             columns.push(OutputColumn { name, id, open, span });
         }
         let mut known = KeyColumns::default();

@@ -2,7 +2,7 @@
 
 use super::names::unqualified;
 use super::scope::Item;
-use super::{Binder, OutputColumn, column_name, error, fold};
+use super::{Binder, OutputColumn, error, fold};
 use frazil_functions::Operand;
 use frazil_plan::Expr;
 use frazil_types::{Error, Result, Span, SqlState};
@@ -27,7 +27,7 @@ impl<'a> Binder<'a> {
                 SelectItem::UnnamedExpr(e) => {
                     let value = self.expression(e)?;
                     targets.push(Target {
-                        name: column_name::of(e),
+                        name: self.column_names.of(e),
                         value,
                         written: Some(e),
                     });

@@ -167,8 +167,8 @@ impl<'a> Binder<'a> {
         times: fn(Expr, Expr) -> Expr,
     ) -> Result<Relation> {
         let (left, right) = (
-            self.from_side(left, Side::Left),
-            self.from_side(right, Side::Right),
+            self.with_side(left, Side::Left),
+            self.with_side(right, Side::Right),
         );
         let Relation { op, mut columns } = self.union(left, right);
         let Some(side) = columns.pop() else {
@@ -208,7 +208,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The relation with one more column: whether its rows are from the left side.
-    fn from_side(&mut self, relation: Relation, side: Side) -> Relation {
+    fn with_side(&mut self, relation: Relation, side: Side) -> Relation {
         let Relation { op, mut columns } = relation;
         let id = self.columns.add("side", LogicalType::Boolean, false);
         columns.push(OutputColumn::new("side", id));

@@ -110,7 +110,7 @@ impl Lifting<'_> {
             kind,
             JoinKind::ProbeOuter | JoinKind::ProbeSemi | JoinKind::ProbeAnti | JoinKind::ProbeMark(_)
         );
-        if !inner && !(keeps_probe && from_build.is_empty()) {
+        if !(inner || keeps_probe && from_build.is_empty()) {
             return None;
         }
         lifted.extend(from_build);

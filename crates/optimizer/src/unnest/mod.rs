@@ -158,6 +158,8 @@ impl Unnesting<'_> {
         let was_nested = std::mem::replace(&mut self.is_nested, true);
         let tree = self.tree(op);
         self.is_nested = was_nested;
+        // Who asked looks through all of it.
+        self.cancel.check()?;
         tree
     }
 
@@ -230,6 +232,7 @@ impl Unnesting<'_> {
         wanted: Wanted,
         guards: &[Expr],
     ) -> Result<Tied> {
+        self.cancel.check()?;
         let free = free_columns(&inner);
         let depends = outer.visible().iter().any(|c| free.contains(c));
         let safe = !self.tree_may_fail(&inner) || guards.is_empty() && gate::surely_has_a_row(outer);

@@ -286,7 +286,7 @@ impl Distribution {
         let mut random = Random::new(3);
         let mut series = 1_000_000;
         let mut value = |i: usize| match self {
-            Distribution::Uniform => random.next() as u32,
+            Distribution::Uniform => random.bits() as u32,
             Distribution::Sorted => 5 * i as u32,
             Distribution::Years => 1900 + random.below(201) as u32,
             Distribution::Months => 1 + random.below(12) as u32,
