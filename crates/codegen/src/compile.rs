@@ -1,80 +1,26 @@
 //! Compiling a whole plan.
 
+use crate::compile_options::{CompileOptions, HotLayoutOf, PaxCode};
+use crate::emitter::Module;
+use crate::failures::Failures;
 use crate::jit::{Allocation, Jit, JitCode, StageFunction};
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{PipelineParts, compile_pipeline};
 use crate::plan_layouts::PlanLayouts;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
-use crate::translator::{Failures, Unit};
+use crate::translator::Unit;
 use crate::vector_calls;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
-use frazil_kernels::Isa;
-use frazil_plan::TableId;
 use frazil_plan::pipeline::PipelinePlan;
-use frazil_storage::HotLayout;
-use frazil_types::{Cancel, Error, Result};
-use std::sync::Arc;
+use frazil_types::{Error, Result};
 use std::time::{Duration, Instant};
 
 /// Rows of a pipeline that are few. The search for the best registers takes more than half of what compiling takes, a
 /// quarter of a millisecond for a pipeline; without it a row costs some nanoseconds more. A guess that is wrong costs
 /// time, never an answer.
 const FEW_ROWS: f64 = 65_536.0;
-
-/// How generated code reads hot chunks, whose rows lie in memPAX(k) (Runtime Fragility, section 2, dimension 6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PaxCode {
-    /// It does not: the scan lends columns that lie side by side and gathers those that do not.
-    #[default]
-    Gathered,
-    /// Where they lie, by code made for the table's k; chunks of another k by code that reads k. Gathered where the
-    /// table has no layout to make code for.
-    CompileTime,
-    /// Where they lie, by code that reads k from the context.
-    RunTime,
-}
-
-/// The layout of a table's hot chunks, if it has any.
-pub type HotLayoutOf<'a> = dyn Fn(TableId) -> Option<Arc<HotLayout>> + 'a;
-
-/// What several threads run: each takes pieces of work until there are none.
-pub type Task = Arc<dyn Fn(usize) + Send + Sync>;
-
-/// Threads that compile along.
-#[derive(Clone)]
-pub struct Helpers {
-    /// Threads in all, the caller's among them.
-    pub workers: usize,
-    /// Runs a task on at most so many threads; returns when all that took part have ended.
-    pub run: Arc<dyn Fn(usize, Task) + Send + Sync>,
-}
-
-impl std::fmt::Debug for Helpers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Helpers({})", self.workers)
-    }
-}
-
-/// How to compile.
-#[derive(Clone, Debug, Default)]
-pub struct CompileOptions {
-    /// Let Cranelift optimize: somewhat slower to compile, somewhat faster to run.
-    pub optimize: bool,
-    /// Let Cranelift verify what it is given: for tests, as it costs half the compile time again.
-    pub verify: bool,
-    /// Keep the CLIF text.
-    pub text: bool,
-    /// Use no instruction beyond this set; the machine's best if `None`.
-    pub isa: Option<Isa>,
-    /// How hot chunks are read.
-    pub pax_code: PaxCode,
-    /// Asked between the functions: a plan may have thousands.
-    pub cancel: Cancel,
-    /// Who compiles along; none: the calling thread does it alone.
-    pub helpers: Option<Helpers>,
-}
 
 /// A plan in machine code. It can be executed any number of times, by any number of threads.
 #[derive(Debug)]
@@ -117,12 +63,14 @@ pub fn compile(
     let hoisted = vector_calls::hoist(plan);
     let plan = hoisted.as_ref().unwrap_or(plan);
     let layouts = PlanLayouts::of(plan)?;
-    let mut unit = Unit {
+    let unit = Unit {
         plan,
         layouts: &layouts,
-        jit: Jit::new(options)?,
         pax_code: options.pax_code,
         hot_layout,
+    };
+    let mut module = Module {
+        jit: Jit::new(options)?,
         failures: Failures::default(),
     };
     let mut contexts = FunctionBuilderContext::new();
@@ -133,11 +81,11 @@ pub fn compile(
                 true => Allocation::SinglePass,
                 false => Allocation::Backtracking,
             };
-            compile_pipeline(&mut unit, &mut contexts, p, allocation)
+            compile_pipeline(unit, &mut module, &mut contexts, p, allocation)
         })
         .collect::<Result<_>>()?;
     let entries: Vec<FuncId> = parts.iter().map(|p| p.entry).collect();
-    let (jit, failures) = (unit.jit, unit.failures);
+    let Module { jit, failures } = module;
     let (code, entries) = jit.finish(&entries)?;
     let pipelines = parts
         .into_iter()

@@ -2,7 +2,7 @@
 //! what was compiled. Functions wait until all are translated and are then compiled, by several threads where there are
 //! several functions: each takes far longer to compile than to translate.
 
-use crate::compile::{CompileOptions, Helpers};
+use crate::compile_options::{CompileOptions, Helpers};
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, UserFuncName, types};

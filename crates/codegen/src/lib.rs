@@ -20,18 +20,24 @@ pub mod source_shape;
 pub mod worker;
 
 mod columns_in_scope;
+mod compile_options;
+mod emitter;
 mod expressions;
+mod failures;
 mod jit;
 mod operators;
 mod pipeline_function;
 mod row_loop;
+mod scope;
 mod sql_value;
 mod stage_loop;
 mod stage_vector;
+mod stage_work;
 mod translator;
 mod vector_calls;
 
-pub use compile::{CompileOptions, CompiledPipeline, CompiledPlan, Helpers, PaxCode, Task, compile};
+pub use compile::{CompiledPipeline, CompiledPlan, compile};
+pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};
 pub use finished::{Finished, JoinFlags, Partial};
 pub use objects::ObjectSpec;
 pub use open_pipeline::{OpenPipeline, Opening, buffer_build};

@@ -4,14 +4,14 @@
 //! vector. A stage hands on what is left in its output vector before it returns: whatever a source
 //! vector's strings point at is still alive in all stages.
 
-use crate::columns_in_scope::{Place, SOURCE_ROW, Scope};
-use crate::compile::PaxCode;
+use crate::compile_options::PaxCode;
+use crate::emitter::{Emitter, Module};
 use crate::jit::{Allocation, builder};
 use crate::objects::Objects;
-use crate::row_loop::{Cells, KnownLayout};
+use crate::scope::{Place, SOURCE_ROW, Scope};
 use crate::source_shape::SourceShape;
-use crate::stage_loop::StageWork;
 use crate::stage_vector::{SlotContent, StageMemory, StageVector, sink_rows};
+use crate::stage_work::{Cells, KnownLayout, StageWork};
 use crate::translator::{Translator, Unit};
 use crate::vector_calls::as_call;
 use cranelift_frontend::FunctionBuilderContext;
@@ -94,7 +94,8 @@ pub(crate) fn takes_vectors(sink: &Sink) -> bool {
 
 /// Compiles a pipeline.
 pub(crate) fn compile_pipeline(
-    unit: &mut Unit<'_>,
+    unit: Unit<'_>,
+    module: &mut Module,
     contexts: &mut FunctionBuilderContext,
     number: usize,
     allocation: Allocation,
@@ -112,9 +113,9 @@ pub(crate) fn compile_pipeline(
         .collect();
     let stages: Vec<FuncId> = names
         .iter()
-        .map(|n| unit.jit.declare_stage(n))
+        .map(|n| module.jit.declare_stage(n))
         .collect::<Result<_>>()?;
-    let known = known_layout(unit, pipeline, stages[0])?;
+    let known = known_layout(unit, module, pipeline, stages[0])?;
     let any_partitions = matches!(pipeline.source, Source::Scan { .. }) && unit.pax_code == PaxCode::RunTime;
     let (general, pax_code) = match &known {
         Some(_) => (Cells::RunTime, PaxCode::CompileTime),
@@ -132,27 +133,30 @@ pub(crate) fn compile_pipeline(
             };
             StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells)
         };
-        let scope = |unit: &Unit<'_>| match &input {
+        let scope = |unit: Unit<'_>| match &input {
             None => source_scope(&source),
             Some(vector) => stage_scope(unit, pipeline, vector, starts[stage]),
         };
         if let (0, Some((id, known))) = (stage, &known) {
             // The same work for one layout. Its output lies where that of the stage for any lies.
             let mut same_memory = memory.clone();
-            let mut function = unit.jit.begin(*id);
+            let mut function = module.jit.begin(*id);
             let (scope, work) = (scope(unit), work(Cells::CompileTime(known.clone())));
             let builder = builder(&mut function, contexts);
-            let translator = Translator::new(builder, unit, &mut objects, &mut same_memory, scope, work);
+            let emitter = Emitter::new(builder, module, &mut objects);
+            let translator = Translator::new(emitter, unit, &mut same_memory, scope, work);
             translator.stage(None, &source)?;
             let name = format!("{}_k{}", names[0], known.layout.rows_per_partition());
-            unit.jit.define(*id, &name, function, allocation)?;
+            module.jit.define(*id, &name, function, allocation)?;
         }
-        let mut function = unit.jit.begin(stages[stage]);
+        let mut function = module.jit.begin(stages[stage]);
         let (scope, work) = (scope(unit), work(general.clone()));
         let builder = builder(&mut function, contexts);
-        let translator = Translator::new(builder, unit, &mut objects, &mut memory, scope, work);
+        let emitter = Emitter::new(builder, module, &mut objects);
+        let translator = Translator::new(emitter, unit, &mut memory, scope, work);
         let output = translator.stage(input.take(), &source)?;
-        unit.jit
+        module
+            .jit
             .define(stages[stage], &names[stage], function, allocation)?;
         input = Some(output);
     }
@@ -170,7 +174,8 @@ pub(crate) fn compile_pipeline(
 
 /// The layout that the first stage is also compiled for, and the function that will hold that code.
 fn known_layout(
-    unit: &mut Unit<'_>,
+    unit: Unit<'_>,
+    module: &mut Module,
     pipeline: &Pipeline,
     general: FuncId,
 ) -> Result<Option<(FuncId, KnownLayout)>> {
@@ -184,7 +189,7 @@ fn known_layout(
         return Ok(None);
     };
     let name = format!("known_layout{}", general.as_u32());
-    let id = unit.jit.declare_stage(&name)?;
+    let id = module.jit.declare_stage(&name)?;
     let known = KnownLayout {
         layout,
         otherwise: general,
@@ -193,7 +198,7 @@ fn known_layout(
 }
 
 /// Bytes of the row of zeros that stands for "no match".
-fn no_row_bytes(unit: &Unit<'_>, pipeline: &Pipeline) -> usize {
+fn no_row_bytes(unit: Unit<'_>, pipeline: &Pipeline) -> usize {
     let sizes = pipeline.operators.iter().map(|o| match o {
         PipelineOperator::Probe { join, .. } => unit.layouts.joins[join.0].spec.layout.size,
         _ => 8,
@@ -212,7 +217,7 @@ fn source_scope(source: &SourceShape) -> Scope {
 }
 
 /// The scope of a stage behind a boundary: what the stage vector holds, and what its anchors lead to.
-fn stage_scope(unit: &Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start: usize) -> Scope {
+fn stage_scope(unit: Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start: usize) -> Scope {
     let plan = unit.plan;
     let mut scope = source_scope(&SourceShape::of(plan, unit.layouts, pipeline));
     for (at, operator) in pipeline.operators[..start].iter().enumerate() {
@@ -232,7 +237,7 @@ fn stage_scope(unit: &Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start
 
 /// Makes the payload of the probe at `operator` known.
 pub(crate) fn place_build_row(
-    unit: &Unit<'_>,
+    unit: Unit<'_>,
     scope: &mut Scope,
     operator: usize,
     join: frazil_plan::pipeline::JoinId,

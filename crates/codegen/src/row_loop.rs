@@ -7,74 +7,19 @@
 //! known only at run time, each column has its pointer. Later stages, which come back to rows in any order, find
 //! the partition by a multiplication.
 
-use crate::columns_in_scope::{SOURCE_ROW, SourceCell};
-use crate::operators::vector_call::VectorWords;
+use crate::emitter::Hoisted;
+use crate::scope::{SOURCE_ROW, SourceCell};
 use crate::sql_value::SqlValue;
-use crate::translator::{Hoisted, Translator};
+use crate::sql_value::VectorWords;
+use crate::stage_work::{Cells, InPartition, Pointer};
+use crate::translator::Translator;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
-use cranelift_module::FuncId;
 use frazil_runtime::abi::{Partitions, PipelineContext, RECIPROCAL_BITS, VectorColumn, reciprocal};
-use frazil_storage::HotLayout;
 use frazil_types::{NativeType, Result};
 use std::collections::HashMap;
 use std::mem::offset_of;
-use std::sync::Arc;
-
-/// How code finds the cells of a source's rows.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Cells {
-    /// Side by side in every column.
-    #[default]
-    SideBySide,
-    /// In partitions whose size the context tells.
-    RunTime,
-    /// In partitions of this layout.
-    CompileTime(KnownLayout),
-}
-
-/// A layout that code was made for.
-#[derive(Clone, Debug)]
-pub(crate) struct KnownLayout {
-    pub layout: Arc<HotLayout>,
-    /// The stage for vectors of any other.
-    pub otherwise: FuncId,
-}
-
-impl KnownLayout {
-    /// Whether code can be made for a layout: its cells must be near enough to the first one of a partition.
-    pub fn is_near(layout: &HotLayout) -> bool {
-        i32::try_from(layout.partition_bytes()).is_ok()
-    }
-}
-
-/// Where the row loop is.
-#[derive(Debug)]
-pub(crate) struct InPartition {
-    /// Where what is the same for all rows of the partition is computed: at the end of this block.
-    block: Block,
-    /// Where what is the same for all columns of a row is: at the end of this one, the head of the inner loop.
-    head: Block,
-    /// Bytes from the first partition to this one.
-    at: ir::Value,
-    /// Row of the partition less row of the vector; none where a partition has a single row.
-    bias: Option<ir::Value>,
-    pointers: HashMap<Pointer, ir::Value>,
-}
-
-/// Something that is the same for all rows of a partition, or for columns of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Pointer {
-    /// Of cells of a size, to be moved by a column's place.
-    Cells(usize),
-    /// The same, moved to the row.
-    Row(usize),
-    /// Of a column's values.
-    Values(usize),
-    /// Of a column's validity bytes.
-    Validity(usize),
-}
 
 /// A loop in the making; the current block is its body. Whether there is another row is asked where a row ends: one
 /// jump a row, and one test before the first.
@@ -162,7 +107,7 @@ impl Translator<'_, '_> {
         let (go_on, leave) = (self.b.create_block(), self.b.create_block());
         self.branch(same, go_on, leave);
         self.enter(leave);
-        let otherwise = self.unit.jit.stage_in(otherwise, self.b.func);
+        let otherwise = self.stage_in(otherwise);
         let arguments = [self.context, self.rows];
         let call = self.b.ins().call(otherwise, &arguments);
         let status = self.b.inst_results(call)[0];
@@ -187,8 +132,8 @@ impl Translator<'_, '_> {
     fn open_flat_loop(&mut self) -> RowLoop {
         let (head, body) = (self.block(&[types::I64]), self.b.create_block());
         let (next, end) = (self.b.create_block(), self.b.create_block());
-        let zero = self.word(0);
-        let any = self.icmp(IntCC::UnsignedLessThan, zero, self.rows);
+        let (zero, rows) = (self.word(0), self.rows);
+        let any = self.icmp(IntCC::UnsignedLessThan, zero, rows);
         self.branch_with(any, (head, &[zero]), (end, &[]));
         let row = self.enter(head)[0];
         self.jump(body, &[]);
@@ -215,8 +160,8 @@ impl Translator<'_, '_> {
         let head = self.block(&[types::I64, types::I64]);
         let body = self.b.create_block();
         let (next, end) = (self.b.create_block(), self.b.create_block());
-        let zero = self.word(0);
-        let any = self.icmp(IntCC::UnsignedLessThan, zero, self.rows);
+        let (zero, rows) = (self.word(0), self.rows);
+        let any = self.icmp(IntCC::UnsignedLessThan, zero, rows);
         self.branch_with(any, (head, &[zero, first]), (end, &[]));
         let parameters = self.enter(head);
         let (row, at) = (parameters[0], parameters[1]);
@@ -258,13 +203,14 @@ impl Translator<'_, '_> {
         self.jump(outer, &[zero, within, first]);
         let parameters = self.enter(outer);
         let (begin, within, at) = (parameters[0], parameters[1], parameters[2]);
-        let more = self.icmp(IntCC::UnsignedLessThan, begin, self.rows);
+        let rows = self.rows;
+        let more = self.icmp(IntCC::UnsignedLessThan, begin, rows);
         self.branch(more, run, end);
 
         self.enter(run);
         let k = self.rows_per_partition();
         let left = self.b.ins().isub(k, within);
-        let rest = self.b.ins().isub(self.rows, begin);
+        let rest = self.b.ins().isub(rows, begin);
         let fewer = self.icmp(IntCC::UnsignedLessThan, left, rest);
         let count = self.b.ins().select(fewer, left, rest);
         let stop = self.b.ins().iadd(begin, count);
@@ -425,7 +371,8 @@ impl Translator<'_, '_> {
         if let Some(&address) = here.pointers.get(&Pointer::Row(size)) {
             return address;
         }
-        let mut cursor = FuncCursor::new(self.b.func).at_last_inst(here.head);
+        let head = here.head;
+        let mut cursor = FuncCursor::new(self.b.func).at_last_inst(head);
         // Sizes of cells are powers of two.
         let distance = cursor.ins().ishl_imm_u(row, i64::from(size.trailing_zeros()));
         let address = cursor.ins().iadd(pointer, distance);

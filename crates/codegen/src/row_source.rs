@@ -1,7 +1,8 @@
 //! Sources of rows that lie in memory, brought into the form of source vectors: gathered from rows of
 //! groups, sorters and join tables, or lent from batches.
 
-use crate::compile::{CompiledPipeline, PaxCode};
+use crate::compile::CompiledPipeline;
+use crate::compile_options::PaxCode;
 use crate::finished::JoinFlags;
 use crate::source_shape::{SourceColumn, SourceShape};
 use frazil_runtime::abi::{Partitions, VectorColumn};

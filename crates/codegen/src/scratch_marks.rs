@@ -3,7 +3,9 @@
 //! Only stages whose expressions make strings have this code. A string lies in the scratch until the loop around
 //! it has made [`SCRATCH_LOOP_BYTES`] of them, whatever number of rows or matches that takes.
 
-use crate::translator::{FailurePoint, Hoisted, Translator};
+use crate::emitter::Hoisted;
+use crate::failures::FailurePoint;
+use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
 use frazil_plan::pipeline::{PipelineOperator, Sink};

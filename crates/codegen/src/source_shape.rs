@@ -1,8 +1,8 @@
 //! The columns of a pipeline's source vectors. Every source, rows in memory included, is brought into
 //! this one form before generated code sees it.
 
-use crate::columns_in_scope::SourceCell;
 use crate::plan_layouts::PlanLayouts;
+use crate::scope::SourceCell;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_runtime::FieldPlace;

@@ -1,4 +1,4 @@
-//! SQL values in SSA form.
+//! SQL values and vectors of them in SSA form.
 
 use cranelift_codegen::ir::{self, types};
 use frazil_types::NativeType;
@@ -34,6 +34,17 @@ impl SqlValue {
     pub fn with_valid(self, valid: Option<ir::Value>) -> SqlValue {
         SqlValue { valid, ..self }
     }
+}
+
+/// A column of a whole vector, its words in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VectorWords {
+    pub values: ir::Value,
+    /// None: all ones.
+    pub value_mask: Option<ir::Value>,
+    pub validity: ir::Value,
+    /// None: all ones.
+    pub validity_mask: Option<ir::Value>,
 }
 
 /// The Cranelift type of a native type.

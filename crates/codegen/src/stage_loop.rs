@@ -1,77 +1,17 @@
 //! The loop of a stage: prologue, one pass over the rows of a vector, epilogue.
 
-use crate::columns_in_scope::SOURCE_ROW;
-use crate::operators::aggregate::StateCells;
 use crate::pipeline_function::takes_vectors;
-use crate::row_loop::{Cells, InPartition};
+use crate::scope::{Place, SOURCE_ROW};
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
-use crate::stage_vector::{Slot, StageVector};
+use crate::stage_vector::StageVector;
 use crate::translator::Translator;
 use crate::vector_calls::as_call;
-use cranelift_codegen::ir::{Block, InstBuilder, StackSlot};
-use cranelift_frontend::Variable;
-use cranelift_module::FuncId;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator};
+use cranelift_codegen::ir::{Block, InstBuilder};
+use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::Result;
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
-
-/// What a stage function does.
-pub(crate) struct StageWork<'p> {
-    pub pipeline: &'p Pipeline,
-    /// The operators fused in it.
-    pub operators: Range<usize>,
-    /// The stage it hands rows to; none: the sink is its own.
-    pub next: Option<FuncId>,
-    /// Columns that are computed when the sink takes them: all of a long row would not fit into registers.
-    pub deferred: HashMap<ColumnId, &'p Expr>,
-    /// What it hands on.
-    pub output: StageVector,
-    /// Rows of the output vector when it is full.
-    pub output_rows: usize,
-    /// Rows in the output vector.
-    pub count: Option<Variable>,
-    /// Heads of chains for the first operator, found with prefetching before the loop.
-    pub heads: Option<Slot>,
-    /// Key and row of the group found last.
-    pub last_group: Option<(Variable, Variable)>,
-    /// Where the groups found lately are, if keys are strings.
-    pub recent_groups: Option<StackSlot>,
-    /// States of an aggregation without groups: in registers, or in memory where they are many.
-    pub states: Option<StateCells>,
-    /// How the source's rows lie.
-    pub cells: Cells,
-    /// Where the loop over partitions is.
-    pub here: Option<InPartition>,
-}
-
-impl<'p> StageWork<'p> {
-    pub fn new(
-        pipeline: &'p Pipeline,
-        operators: Range<usize>,
-        next: Option<FuncId>,
-        output_rows: usize,
-        cells: Cells,
-    ) -> StageWork<'p> {
-        StageWork {
-            pipeline,
-            operators,
-            next,
-            deferred: HashMap::new(),
-            output: StageVector::default(),
-            output_rows,
-            count: None,
-            heads: None,
-            last_group: None,
-            recent_groups: None,
-            states: None,
-            cells,
-            here: None,
-        }
-    }
-}
+use std::collections::HashSet;
 
 impl<'p> Translator<'_, 'p> {
     /// Translates the whole stage; what it hands on.
@@ -153,7 +93,6 @@ impl<'p> Translator<'_, 'p> {
     /// Makes a computed column known.
     pub fn define(&mut self, column: ColumnId, value: SqlValue) {
         let value = self.coerce(value, self.unit.plan.columns[column].native());
-        self.scope
-            .place(column, crate::columns_in_scope::Place::Value(value));
+        self.scope.place(column, Place::Value(value));
     }
 }

@@ -1,8 +1,9 @@
 //! Arithmetic. The value bounds of the result decide: what is proved to fit is one plain instruction, all else
 //! is computed exactly and checked against its type. Decimals that need more than 64 bits are computed in 128.
 
+use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::bounds;

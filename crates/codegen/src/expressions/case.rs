@@ -1,7 +1,7 @@
 //! CASE: branches are computed only when reached.
 
 use super::logic::is_cheap;
-use crate::columns_in_scope::Mark;
+use crate::scope::Mark;
 use crate::sql_value::{SqlValue, clif_type};
 use crate::translator::Translator;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};

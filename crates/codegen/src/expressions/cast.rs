@@ -1,8 +1,9 @@
 //! Casts. Integers, decimals and doubles among each other are inline where bounds allow; texts go
 //! through the runtime.
 
+use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::bounds;

@@ -1,7 +1,8 @@
 //! Dates and timestamps.
 
+use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::{InstBuilder, types};
 use frazil_plan::{DatePart, Expr};
 use frazil_runtime::functions::{Function, date_part_code};

@@ -1,7 +1,8 @@
 //! Numeric functions.
 
+use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
 use frazil_plan::{Expr, ExprKind, ScalarFunction};

@@ -12,9 +12,10 @@ mod logic;
 mod math;
 mod string;
 
+use crate::emitter::Hoisted;
 use crate::objects::ObjectSpec;
 use crate::sql_value::{SqlValue, clif_type};
-use crate::translator::{Hoisted, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::column::native_within;
@@ -68,7 +69,7 @@ impl Translator<'_, '_> {
 
     fn expression_here(&mut self, e: &Expr) -> Result<SqlValue> {
         use ExprKind::*;
-        self.unit.jit.may_grow(self.b.func)?;
+        self.may_grow()?;
         match &e.kind {
             Column(id) => self.column(*id),
             Constant(value) => self.constant(value, e.ty, self.form(e)),

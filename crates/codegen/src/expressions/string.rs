@@ -1,8 +1,9 @@
 //! String functions: calls into the runtime, made only for values that are not NULL.
 
+use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::functions::Function;

@@ -3,13 +3,14 @@
 //! Groups are found by hash, or by an index where the keys are few small integers. Without groups the
 //! states of the one row live in registers while the loop runs, unless they are more than [`MOST_IN_REGISTERS`].
 
+use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
 use crate::plan_layouts::{AggregateLayout, State};
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::stage_work::{Cell, StateCells};
+use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, StackSlot, types};
-use cranelift_frontend::Variable;
 use frazil_kernels::hash::MULTIPLIER;
 use frazil_plan::pipeline::AggregateId;
 use frazil_runtime::functions::Function;
@@ -28,19 +29,6 @@ const RECENT_ROW: i32 = 16;
 /// Parts of states that are kept in registers at most. More are not faster there, they are spilled; and a loop takes the square of
 /// its variables to build.
 const MOST_IN_REGISTERS: usize = 32;
-
-/// The states of the only group.
-pub(crate) struct StateCells {
-    row: ir::Value,
-    cells: Vec<(FieldPlace, Cell)>,
-}
-
-/// Where a state is while a row is worked on.
-#[derive(Clone, Copy)]
-enum Cell {
-    Memory(ir::Value, FieldPlace),
-    Registers(Variable, Option<Variable>),
-}
 
 impl<'p> Translator<'_, 'p> {
     fn aggregate_layout(&self, id: AggregateId) -> &'p AggregateLayout {

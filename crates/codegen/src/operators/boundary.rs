@@ -1,8 +1,8 @@
 //! Stage boundaries: rows are gathered in a stage vector and handed on 1,024 at a time.
 
-use crate::columns_in_scope::{Place, SOURCE_ROW};
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{anchors_of, live_at};
+use crate::scope::{Place, SOURCE_ROW};
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::Translator;
@@ -113,14 +113,12 @@ impl Translator<'_, '_> {
         let count = self.count_variable()?;
         let following = self.b.ins().iadd_imm_s(row.number, 1);
         self.b.def_var(count, following);
-        let full = self
-            .b
-            .ins()
-            .icmp_imm_s(IntCC::Equal, following, self.work.output_rows as i64);
+        let most = self.work.output_rows;
+        let full = self.b.ins().icmp_imm_s(IntCC::Equal, following, most as i64);
         let flush = self.b.create_block();
         self.branch(full, flush, done);
         self.enter(flush);
-        let rows = self.word(self.work.output_rows as u64);
+        let rows = self.word(most as u64);
         self.hand_on(rows)?;
         let zero = self.word(0);
         self.b.def_var(count, zero);
@@ -137,14 +135,15 @@ impl Translator<'_, '_> {
     fn hand_on(&mut self, rows: ir::Value) -> Result<()> {
         let status = match self.work.next {
             Some(next) => {
-                let next = self.unit.jit.stage_in(next, self.b.func);
+                let next = self.stage_in(next);
                 let context = self.context;
                 let call = self.b.ins().call(next, &[context, rows]);
                 self.b.inst_results(call)[0]
             }
             None => {
                 let columns = self.object(ObjectSpec::OutputColumns);
-                let writer = self.object(self.sink_object()?);
+                let writer = self.sink_object()?;
+                let writer = self.object(writer);
                 let context = self.context;
                 self.call_value(Function::BufferAppend, &[context, writer, columns, rows])?
             }

@@ -1,9 +1,10 @@
 //! Finished groups as a source: aggregates are made from their states.
 
+use crate::failures::FailurePoint;
 use crate::plan_layouts::Finish;
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
 use frazil_plan::pipeline::AggregateId;

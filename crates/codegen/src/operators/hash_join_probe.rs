@@ -163,7 +163,7 @@ impl Translator<'_, '_> {
         &mut self,
         probe: &Probe<'_>,
         column: ColumnId,
-        mark: crate::columns_in_scope::Mark,
+        mark: crate::scope::Mark,
         (row, candidate): (ir::Value, Block),
         (next, none): (Block, Block),
         scratch: ScratchMark,

@@ -1,7 +1,8 @@
 //! Rows in memory: taking a fresh one, and keeping strings that live only for the vector in hand.
 
+use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_runtime::functions::Function;

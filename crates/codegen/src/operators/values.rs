@@ -1,7 +1,7 @@
 //! A VALUES list as a source. Cells that are known when the pipeline opens come in source vectors like any
 //! other column; cells that must be computed are chosen by the row's number.
 
-use crate::columns_in_scope::{SOURCE_ROW, SourceCell};
+use crate::scope::{SOURCE_ROW, SourceCell};
 use crate::source_shape::{SourceShape, is_bound_cell};
 use crate::sql_value::clif_type;
 use crate::translator::Translator;

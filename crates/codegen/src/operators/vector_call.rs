@@ -1,11 +1,12 @@
 //! A vector function: called once for each stage vector, before the loop over its rows. In the residual of a join,
 //! which is evaluated for pairs of rows that no vector holds, it is called for one of them.
 
-use crate::columns_in_scope::Place;
+use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
-use crate::sql_value::SqlValue;
+use crate::scope::Place;
+use crate::sql_value::{SqlValue, VectorWords};
 use crate::stage_vector::{SlotContent, StageVector};
-use crate::translator::{FailurePoint, Translator};
+use crate::translator::Translator;
 use crate::vector_calls::as_call;
 use cranelift_codegen::ir::{self, InstBuilder};
 use frazil_plan::Expr;
@@ -14,17 +15,6 @@ use frazil_runtime::abi::VectorColumn;
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, NativeType, Result};
 use std::mem::offset_of;
-
-/// A column of a whole vector, its words in registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct VectorWords {
-    pub values: ir::Value,
-    /// None: all ones.
-    pub value_mask: Option<ir::Value>,
-    pub validity: ir::Value,
-    /// None: all ones.
-    pub validity_mask: Option<ir::Value>,
-}
 
 impl Translator<'_, '_> {
     /// Calls the function that the first operator of the stage is, if it is one.
