@@ -10,7 +10,6 @@ use crate::plan_layouts::PlanLayouts;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
 use crate::translator::Unit;
-use crate::vector_calls;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_plan::pipeline::PipelinePlan;
@@ -60,8 +59,6 @@ pub fn compile(
     hot_layout: &HotLayoutOf<'_>,
 ) -> Result<CompiledPlan> {
     let started = Instant::now();
-    let hoisted = vector_calls::hoist(plan);
-    let plan = hoisted.as_ref().unwrap_or(plan);
     let layouts = PlanLayouts::of(plan)?;
     let unit = Unit {
         plan,

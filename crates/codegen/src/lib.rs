@@ -34,7 +34,6 @@ mod stage_loop;
 mod stage_vector;
 mod stage_work;
 mod translator;
-mod vector_calls;
 
 pub use compile::{CompiledPipeline, CompiledPlan, compile};
 pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};

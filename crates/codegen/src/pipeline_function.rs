@@ -13,11 +13,10 @@ use crate::source_shape::SourceShape;
 use crate::stage_vector::{SlotContent, StageMemory, StageVector, sink_rows};
 use crate::stage_work::{Cells, KnownLayout, StageWork};
 use crate::translator::{Translator, Unit};
-use crate::vector_calls::as_call;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
 use frazil_plan::ColumnId;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_types::{Result, STAGE_ROWS};
 use std::collections::BTreeSet;
 
@@ -71,27 +70,6 @@ pub(crate) fn live_at(plan: &PipelinePlan, pipeline: &Pipeline, at: usize) -> Ve
     live.into_iter().collect()
 }
 
-/// Operators before which a new stage begins. A source's vectors and a vector sink are boundaries already.
-fn cuts(pipeline: &Pipeline) -> Vec<usize> {
-    let last = pipeline.operators.len();
-    let vector_sink = takes_vectors(&pipeline.sink);
-    let wanted = pipeline.boundaries.iter().copied().filter(|&b| match b {
-        0 => {
-            let first = pipeline.operators.first();
-            first.is_some_and(|o| as_call(o).is_some())
-                || matches!(first, Some(PipelineOperator::Probe { keys, .. }) if !keys.is_empty())
-        }
-        b if b == last => !vector_sink,
-        b => b < last,
-    });
-    wanted.collect()
-}
-
-/// Whether a sink is handed whole vectors.
-pub(crate) fn takes_vectors(sink: &Sink) -> bool {
-    matches!(sink, Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. })
-}
-
 /// Compiles a pipeline.
 pub(crate) fn compile_pipeline(
     unit: Unit<'_>,
@@ -107,7 +85,7 @@ pub(crate) fn compile_pipeline(
     let mut memory = StageMemory::default();
     memory.room(no_row_bytes(unit, pipeline));
     let mut starts = vec![0];
-    starts.extend(cuts(pipeline));
+    starts.extend(&pipeline.boundaries);
     let names: Vec<String> = (0..starts.len())
         .map(|s| format!("pipeline{number}_stage{s}"))
         .collect();

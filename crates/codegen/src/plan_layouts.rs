@@ -427,7 +427,7 @@ fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
                 PipelineOperator::Filter(e) => all.push(e),
                 PipelineOperator::Map(list) => all.extend(list.iter().map(|(_, e)| e)),
                 PipelineOperator::Probe { keys, residual, .. } => all.extend(keys.iter().chain(residual)),
-                PipelineOperator::Repeat { .. } => {}
+                PipelineOperator::Call(_) | PipelineOperator::Repeat { .. } => {}
             }
         }
         if let Sink::JoinBuild(_, keys) = &pipeline.sink {

@@ -1,12 +1,10 @@
 //! The loop of a stage: prologue, one pass over the rows of a vector, epilogue.
 
-use crate::pipeline_function::takes_vectors;
 use crate::scope::{Place, SOURCE_ROW};
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
 use crate::stage_vector::StageVector;
 use crate::translator::Translator;
-use crate::vector_calls::as_call;
 use cranelift_codegen::ir::{Block, InstBuilder};
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ColumnId, Expr};
@@ -57,6 +55,8 @@ impl<'p> Translator<'_, 'p> {
             PipelineOperator::Filter(predicate) => self.filter(predicate, at, done),
             PipelineOperator::Map(expressions) => self.map(expressions, at, done),
             PipelineOperator::Probe { .. } => self.probe(at, done),
+            // Its column was made before the loop.
+            PipelineOperator::Call(_) => self.operators(at + 1, done),
             PipelineOperator::Repeat { count } => self.repeat(*count, at, done),
         }
     }
@@ -69,12 +69,8 @@ impl<'p> Translator<'_, 'p> {
     }
 
     fn map(&mut self, expressions: &'p [(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
-        if as_call(&self.work.pipeline.operators[at]).is_some() {
-            // Its column was made before the loop.
-            return self.operators(at + 1, done);
-        }
         let is_last = at + 1 == self.work.operators.end && self.work.next.is_none();
-        let defers = is_last && takes_vectors(&self.work.pipeline.sink);
+        let defers = is_last && self.work.pipeline.sink.takes_vectors();
         let read: HashSet<ColumnId> = match defers {
             true => expressions.iter().flat_map(|(_, e)| e.columns_read()).collect(),
             false => HashSet::new(),

@@ -1,7 +1,7 @@
 //! Where pipelines are cut into stages (Relaxed Operator Fusion, sections 3 and 4).
 
 use frazil_plan::pipeline::{JoinTable, Pipeline, PipelineOperator, PipelinePlan, Sink, StagePolicy};
-use frazil_plan::{ColumnId, Columns, ExprKind};
+use frazil_plan::{ColumnId, Columns};
 
 /// A structure larger than this does not stay in a core's cache: looking it up row by row stalls on
 /// memory, looking it up for a vector of prefetched rows does not.
@@ -14,7 +14,9 @@ pub fn apply(plan: &mut PipelinePlan, policy: StagePolicy) {
         .iter()
         .map(|p| {
             (0..=p.operators.len())
-                .filter(|&k| is_boundary(plan, p, k, policy))
+                .filter(|&k| {
+                    p.needs_boundary(k) || p.may_have_boundary(k) && wants_boundary(plan, p, k, policy)
+                })
                 .collect()
         })
         .collect();
@@ -23,31 +25,12 @@ pub fn apply(plan: &mut PipelinePlan, policy: StagePolicy) {
     }
 }
 
-fn is_boundary(plan: &PipelinePlan, pipeline: &Pipeline, k: usize, policy: StagePolicy) -> bool {
-    if pipeline.operators.get(k).is_some_and(has_vector_function) {
-        return true;
-    }
+fn wants_boundary(plan: &PipelinePlan, pipeline: &Pipeline, k: usize, policy: StagePolicy) -> bool {
     match policy {
         StagePolicy::Fused => false,
-        // The source hands over vectors by itself.
         StagePolicy::Staged => k > 0 || beyond_cache(plan, pipeline, k),
         StagePolicy::Relaxed => beyond_cache(plan, pipeline, k),
     }
-}
-
-/// A vector function takes a whole stage vector, in any policy.
-fn has_vector_function(op: &PipelineOperator) -> bool {
-    let mut found = false;
-    let mut look = |e: &frazil_plan::Expr| {
-        e.walk(&mut |e| found |= matches!(e.kind, ExprKind::VectorFunction(..)));
-    };
-    match op {
-        PipelineOperator::Filter(e) => look(e),
-        PipelineOperator::Map(list) => list.iter().for_each(|(_, e)| look(e)),
-        PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).for_each(look),
-        PipelineOperator::Repeat { .. } => {}
-    }
-    found
 }
 
 /// Whether operator `k` looks up a structure larger than the cache.

@@ -502,6 +502,15 @@ fn pipeline_operator(op: &PipelineOperator, names: &Names) -> String {
             let text = match_text(&keys, residual, *null_aware, names);
             format!("probe join {}, {}{text}", join.0, kind_name(*kind, names))
         }
+        PipelineOperator::Call(call) => {
+            let arguments = names.list(call.arguments.iter().copied());
+            let guard = call.guard.map(|g| format!(" where {}", names.name(g)));
+            let (made, function) = (names.name(call.made), call.function.0.name());
+            format!(
+                "call {made} := {function}({arguments}){}",
+                guard.unwrap_or_default()
+            )
+        }
         PipelineOperator::Repeat { count } => format!("repeat {} times", names.name(*count)),
     }
 }

@@ -21,6 +21,7 @@ mod row_count;
 pub mod statistics;
 pub mod subquery;
 mod value_bounds;
+mod vector_calls;
 pub mod vector_function;
 pub mod verify;
 pub mod work;

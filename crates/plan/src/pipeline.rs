@@ -7,8 +7,9 @@
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
 use crate::operator::{ScanDisjunction, ScanRestriction};
+use crate::vector_function::VectorFunctionRef;
 use crate::{AggregateCall, Assumption, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey, TableId};
-use frazil_types::LogicalType;
+use frazil_types::{LogicalType, Span};
 
 /// A join's hash table: index into [`PipelinePlan::joins`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,11 +140,30 @@ pub enum PipelineOperator {
         /// See [`crate::Operator::Join`].
         null_aware: bool,
     },
+    /// Calls a function for all rows of a stage vector at once.
+    Call(VectorCall),
     /// Passes each row on as often as a bigint column says; NULL, 0 and less: never.
     Repeat {
         /// The column.
         count: ColumnId,
     },
+}
+
+/// The call of a vector function over columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorCall {
+    /// The column made.
+    pub made: ColumnId,
+    /// The function.
+    pub function: VectorFunctionRef,
+    /// Type of its result.
+    pub ty: LogicalType,
+    /// Its arguments.
+    pub arguments: Vec<ColumnId>,
+    /// A boolean column, never NULL, that is true for the rows to be evaluated; none: all of them.
+    pub guard: Option<ColumnId>,
+    /// Where the call stands in the statement.
+    pub span: Span,
 }
 
 /// Where a pipeline's rows end.
@@ -283,12 +303,31 @@ impl Source {
     }
 }
 
+impl Pipeline {
+    /// Whether operator `k` works on a whole stage vector, so that a boundary has to lie before it.
+    pub fn needs_boundary(&self, k: usize) -> bool {
+        matches!(self.operators.get(k), Some(PipelineOperator::Call(_)))
+    }
+
+    /// Whether a boundary before operator `k` does anything. A source hands over vectors by itself, and so does
+    /// a stage to a sink that takes them; but keys of a probe, and arguments of a call, are put into a stage vector.
+    pub fn may_have_boundary(&self, k: usize) -> bool {
+        match self.operators.get(k) {
+            _ if self.needs_boundary(k) => true,
+            Some(PipelineOperator::Probe { keys, .. }) if k == 0 => !keys.is_empty(),
+            Some(_) => k > 0,
+            None => k > 0 && !self.sink.takes_vectors(),
+        }
+    }
+}
+
 impl PipelineOperator {
     /// Columns it adds.
     pub fn adds(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
         match self {
             PipelineOperator::Filter(_) | PipelineOperator::Repeat { .. } => vec![],
             PipelineOperator::Map(expressions) => expressions.iter().map(|e| e.0).collect(),
+            PipelineOperator::Call(call) => vec![call.made],
             PipelineOperator::Probe { join, kind, .. } => match kind {
                 JoinKind::Inner | JoinKind::ProbeOuter | JoinKind::BuildOuter | JoinKind::FullOuter => {
                     plan.joins[join.0].payload.clone()
@@ -307,6 +346,7 @@ impl PipelineOperator {
             PipelineOperator::Filter(e) => add(e),
             PipelineOperator::Map(expressions) => expressions.iter().for_each(|(_, e)| add(e)),
             PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).for_each(add),
+            PipelineOperator::Call(call) => ids.extend(call.arguments.iter().chain(&call.guard)),
             PipelineOperator::Repeat { count } => ids.push(*count),
         }
         ids.sort();
@@ -316,6 +356,11 @@ impl PipelineOperator {
 }
 
 impl Sink {
+    /// Whether it is handed whole vectors.
+    pub fn takes_vectors(&self) -> bool {
+        matches!(self, Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. })
+    }
+
     /// Columns it reads.
     pub fn reads(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
         let mut ids: Vec<ColumnId> = match self {

@@ -6,6 +6,7 @@
 
 use crate::operator::Operator;
 use crate::pipeline::*;
+use crate::vector_calls;
 use crate::{
     ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, RowCount, ScanDisjunction, ScanRestriction, SortKey,
 };
@@ -64,7 +65,7 @@ pub trait Estimates {
     fn row_bound(&self, operator: &Operator) -> Option<u64>;
 }
 
-/// Cuts a plan into pipelines, without stage boundaries.
+/// Cuts a plan into pipelines, with no other stage boundaries than they need.
 pub fn build(plan: Plan, estimates: &dyn Estimates) -> PipelinePlan {
     let Plan {
         root,
@@ -91,6 +92,11 @@ pub fn build(plan: Plan, estimates: &dyn Estimates) -> PipelinePlan {
     builder.out.subqueries = builder.subqueries.iter().flatten().copied().collect();
     builder.root(&root, &output);
     builder.out.output = output.into_iter().map(|o| o.0).collect();
+    vector_calls::take_out(&mut builder.out);
+    for pipeline in &mut builder.out.pipelines {
+        let all = 0..=pipeline.operators.len();
+        pipeline.boundaries = all.filter(|k| pipeline.needs_boundary(*k)).collect();
+    }
     builder.out
 }
 

@@ -497,6 +497,17 @@ pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
         if !pipeline.boundaries.is_sorted() || pipeline.boundaries.last() > Some(&pipeline.operators.len()) {
             return Err(defect(place("stage boundaries out of order")));
         }
+        let is_missing = |k: &usize| pipeline.needs_boundary(*k) && !pipeline.boundaries.contains(k);
+        if (0..pipeline.operators.len()).any(|k| is_missing(&k)) {
+            return Err(defect(place("a call that no stage begins with")));
+        }
+        if pipeline
+            .boundaries
+            .iter()
+            .any(|k| !pipeline.may_have_boundary(*k))
+        {
+            return Err(defect(place("a stage boundary that does nothing")));
+        }
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ use crate::scope::{Place, SOURCE_ROW};
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::Translator;
-use crate::vector_calls::as_call;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use cranelift_frontend::Variable;
@@ -26,8 +25,10 @@ impl Translator<'_, '_> {
     /// Puts the row into the stage vector in front of operator `at`.
     pub fn boundary(&mut self, at: usize, done: Block) -> Result<()> {
         let live = live_at(self.unit.plan, self.work.pipeline, at);
-        let call = self.work.pipeline.operators.get(at).and_then(as_call);
-        let arguments = call.map(|c| c.inputs).unwrap_or_default();
+        let arguments = match self.work.pipeline.operators.get(at) {
+            Some(PipelineOperator::Call(call)) => call.arguments.iter().chain(&call.guard).copied().collect(),
+            _ => vec![],
+        };
         let mut contents = Vec::new();
         for anchor in anchors_of(&self.scope, &live)? {
             let mut value = self.anchor(anchor)?;

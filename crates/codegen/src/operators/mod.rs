@@ -44,7 +44,7 @@ impl Translator<'_, '_> {
 
     /// What a stage does before its first row.
     pub fn open_output(&mut self) -> Result<()> {
-        if self.work.next.is_some() || crate::pipeline_function::takes_vectors(&self.work.pipeline.sink) {
+        if self.work.next.is_some() || self.work.pipeline.sink.takes_vectors() {
             let zero = self.word(0);
             self.work.count = Some(self.variable(zero));
         } else if let Sink::Aggregate(id) = &self.work.pipeline.sink {

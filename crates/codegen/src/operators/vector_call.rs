@@ -7,10 +7,10 @@ use crate::scope::Place;
 use crate::sql_value::{SqlValue, VectorWords};
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::translator::Translator;
-use crate::vector_calls::as_call;
 use cranelift_codegen::ir::{self, InstBuilder};
-use frazil_plan::Expr;
+use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::vector_function::VectorFunctionRef;
+use frazil_plan::{ColumnId, Expr};
 use frazil_runtime::abi::VectorColumn;
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, NativeType, Result};
@@ -20,27 +20,22 @@ impl Translator<'_, '_> {
     /// Calls the function that the first operator of the stage is, if it is one.
     pub fn call_vector_function(&mut self, vector: &StageVector) -> Result<()> {
         let pipeline = self.work.pipeline;
-        let Some(operator) = pipeline.operators.get(self.work.operators.start) else {
-            return Ok(());
-        };
-        let Some(called) = as_call(operator) else {
+        let Some(PipelineOperator::Call(called)) = pipeline.operators.get(self.work.operators.start) else {
             return Ok(());
         };
         let plan = self.unit.plan;
-        let arguments = called.inputs.len() - usize::from(called.guarded);
-        let types = called.inputs[..arguments]
-            .iter()
-            .map(|&a| (plan.columns[a].ty, plan.columns[a].native()));
+        let types = (called.arguments.iter()).map(|&a| (plan.columns[a].ty, plan.columns[a].native()));
+        let inputs: Vec<ColumnId> = called.arguments.iter().chain(&called.guard).copied().collect();
         let call = self.object(ObjectSpec::VectorCall {
             function: called.function.clone(),
             arguments: types.collect(),
             result: called.ty,
-            guarded: called.guarded,
+            guarded: called.guard.is_some(),
             made: Some(called.made),
         });
         let size = size_of::<VectorColumn>();
-        let columns = self.stack_array(size * called.inputs.len().max(1));
-        for (i, argument) in called.inputs.iter().enumerate() {
+        let columns = self.stack_array(size * inputs.len().max(1));
+        for (i, argument) in inputs.iter().enumerate() {
             let slot = vector.find(SlotContent::Column(*argument));
             let slot = slot.ok_or_else(|| Error::internal("an argument that no stage vector holds"))?;
             let words = self.slot_words(slot.values, slot.validity);
@@ -49,6 +44,7 @@ impl Translator<'_, '_> {
         let out = self.stack_array(size);
         let (context, rows) = (self.context, self.rows);
         let args = [context, call, columns, rows, out];
+        self.span = called.span;
         self.call_checked(Function::CallVectorFunction, &args, FailurePoint::CALL)?;
         let words = VectorWords {
             values: self.load_word(out, offset_of!(VectorColumn, values) as i32),

@@ -133,7 +133,8 @@ pub fn run_over(
     let mut plan = plan.clone();
     if policy == StagePolicy::Staged {
         for p in &mut plan.pipelines {
-            p.boundaries = (0..=p.operators.len()).collect();
+            let all = 0..=p.operators.len();
+            p.boundaries = all.filter(|k| p.may_have_boundary(*k)).collect();
         }
     }
     let options = CompileOptions {

@@ -1,6 +1,6 @@
-//! Functions that run as vector kernels: each call becomes an operator of its own behind a stage
-//! boundary, so that its arguments lie in a stage vector when the stage begins and its result is one more
-//! column of it.
+//! Functions that run as vector kernels: each call becomes an operator of its own, [`PipelineOperator::Call`], so
+//! that its arguments lie in a stage vector when a stage begins and its result is one more column of it. In the
+//! residual of a join, which is evaluated for pairs of rows that no vector holds, calls stay where they are.
 //!
 //! CASE, AND, OR and FILTER evaluate some of their parts only for some rows, and so must a call inside them,
 //! which may fail for the others. A call is hoisted together with a **guard**: a boolean column, computed from the
@@ -8,20 +8,18 @@
 //! function is called for those rows only; the result is NULL elsewhere, and nobody looks at it there.
 //! A condition that guards becomes a column itself, so that it is computed once.
 
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
-use frazil_plan::vector_function::VectorFunctionRef;
-use frazil_plan::{AggregateCall, ColumnId, Columns, Expr, ExprKind};
+use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, VectorCall};
+use crate::{AggregateCall, ColumnId, Columns, Expr, ExprKind};
 use frazil_types::{LogicalType, Value};
 
-/// The plan with its vector functions taken out of expressions; `None` if there are none.
-pub(crate) fn hoist(plan: &PipelinePlan) -> Option<PipelinePlan> {
+/// Takes the vector functions of a plan out of its expressions.
+pub(crate) fn take_out(plan: &mut PipelinePlan) {
     if !plan.pipelines.iter().any(|p| pipeline_calls(plan, p)) {
-        return None;
+        return;
     }
-    let mut out = plan.clone();
-    let mut columns = plan.columns.clone();
+    let mut columns = std::mem::take(&mut plan.columns);
     let mut aggregates = Vec::with_capacity(plan.aggregates.len());
-    for table in &mut out.aggregates {
+    for table in &mut plan.aggregates {
         let mut steps = Steps::default();
         for (_, e) in &mut table.groups {
             steps.hoist(e, None, &mut columns);
@@ -31,18 +29,16 @@ pub(crate) fn hoist(plan: &PipelinePlan) -> Option<PipelinePlan> {
         }
         aggregates.push(steps);
     }
-    for pipeline in &mut out.pipelines {
+    for pipeline in &mut plan.pipelines {
         rewrite(pipeline, &aggregates, &mut columns);
     }
-    out.columns = columns;
-    Some(out)
+    plan.columns = columns;
 }
 
-/// Operators in the making, and before which of them a boundary lies.
+/// Operators in the making.
 #[derive(Clone, Default)]
 struct Steps {
     operators: Vec<PipelineOperator>,
-    boundaries: Vec<usize>,
 }
 
 impl Steps {
@@ -77,11 +73,22 @@ impl Steps {
                 self.compute(argument, guard, columns);
             }
         }
-        let id = columns.add("result", e.ty, true);
-        let call = std::mem::replace(e, Expr::column(id, columns));
-        let call = guarded(call, guard, columns);
-        self.boundaries.push(self.operators.len());
-        self.operators.push(PipelineOperator::Map(vec![(id, call)]));
+        let made = columns.add("result", e.ty, true);
+        let call = std::mem::replace(e, Expr::column(made, columns));
+        if let ExprKind::VectorFunction(function, arguments) = call.kind {
+            let column = |argument: Expr| match argument.kind {
+                ExprKind::Column(id) => Some(id),
+                _ => None,
+            };
+            self.operators.push(PipelineOperator::Call(VectorCall {
+                made,
+                function,
+                ty: call.ty,
+                arguments: arguments.into_iter().filter_map(column).collect(),
+                guard,
+                span: call.span,
+            }));
+        }
     }
 
     /// A branch is reached where its condition is true and no earlier one is.
@@ -222,13 +229,6 @@ impl Steps {
             self.hoist(argument, guard, columns);
         }
     }
-
-    fn append(&mut self, other: &Steps) {
-        let before = self.operators.len();
-        self.boundaries
-            .extend(other.boundaries.iter().map(|b| b + before));
-        self.operators.extend(other.operators.iter().cloned());
-    }
 }
 
 /// CASE WHEN guard THEN e END.
@@ -244,64 +244,30 @@ fn guarded(e: Expr, guard: Option<ColumnId>, columns: &Columns) -> Expr {
 
 fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns) {
     let mut steps = Steps::default();
-    let operators = std::mem::take(&mut pipeline.operators);
-    let last = operators.len();
-    for (at, operator) in operators.into_iter().enumerate() {
-        let before = steps.operators.len();
-        let rewritten = match operator {
-            PipelineOperator::Filter(e) if calls(&e) => {
-                steps.hoist_filter(e, columns);
-                if pipeline.boundaries.contains(&at) {
-                    steps.boundaries.push(before);
-                }
-                continue;
-            }
+    for operator in std::mem::take(&mut pipeline.operators) {
+        match operator {
+            PipelineOperator::Filter(e) if calls(&e) => steps.hoist_filter(e, columns),
             PipelineOperator::Map(list) if list.iter().any(|(_, e)| calls(e)) => {
                 // One by one, as later expressions may read earlier ones.
                 for (id, mut e) in list {
                     steps.hoist(&mut e, None, columns);
                     steps.operators.push(PipelineOperator::Map(vec![(id, e)]));
                 }
-                if pipeline.boundaries.contains(&at) {
-                    steps.boundaries.push(before);
-                }
-                continue;
             }
-            PipelineOperator::Probe {
-                join,
-                kind,
-                mut keys,
-                residual,
-                null_aware,
-            } => {
-                keys.iter_mut().for_each(|k| steps.hoist(k, None, columns));
-                PipelineOperator::Probe {
-                    join,
-                    kind,
-                    keys,
-                    residual,
-                    null_aware,
+            mut other => {
+                if let PipelineOperator::Probe { keys, .. } = &mut other {
+                    keys.iter_mut().for_each(|k| steps.hoist(k, None, columns));
                 }
+                steps.operators.push(other);
             }
-            other => other,
-        };
-        if pipeline.boundaries.contains(&at) {
-            steps.boundaries.push(steps.operators.len());
         }
-        steps.operators.push(rewritten);
     }
     match &mut pipeline.sink {
-        Sink::Aggregate(id) => steps.append(&aggregates[id.0]),
+        Sink::Aggregate(id) => steps.operators.extend(aggregates[id.0].operators.iter().cloned()),
         Sink::JoinBuild(_, keys) => keys.iter_mut().for_each(|k| steps.hoist(k, None, columns)),
         _ => {}
     }
-    if pipeline.boundaries.contains(&last) {
-        steps.boundaries.push(steps.operators.len());
-    }
-    steps.boundaries.sort_unstable();
-    steps.boundaries.dedup();
     pipeline.operators = steps.operators;
-    pipeline.boundaries = steps.boundaries;
 }
 
 /// Whether an expression calls a vector function.
@@ -316,7 +282,7 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
         PipelineOperator::Filter(e) => calls(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| calls(e)),
         PipelineOperator::Probe { keys, .. } => keys.iter().any(calls),
-        PipelineOperator::Repeat { .. } => false,
+        PipelineOperator::Call(_) | PipelineOperator::Repeat { .. } => false,
     });
     operators
         || match &pipeline.sink {
@@ -331,48 +297,4 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
             }
             _ => false,
         }
-}
-
-/// The call of a vector function that an operator is.
-pub(crate) struct Call<'p> {
-    /// The column made.
-    pub made: ColumnId,
-    /// The function.
-    pub function: &'p VectorFunctionRef,
-    /// Type of its result.
-    pub ty: LogicalType,
-    /// Its arguments, then its guard if it has one.
-    pub inputs: Vec<ColumnId>,
-    /// Whether the last input is a guard: a boolean column that is true for the rows to be evaluated.
-    pub guarded: bool,
-}
-
-/// The call that an operator is, if it is one: `f(columns)`, or `CASE WHEN guard THEN f(columns) END`.
-pub(crate) fn as_call(operator: &PipelineOperator) -> Option<Call<'_>> {
-    let PipelineOperator::Map(list) = operator else {
-        return None;
-    };
-    let [(made, e)] = &list[..] else { return None };
-    let (e, guard) = match &e.kind {
-        ExprKind::Case {
-            branches,
-            otherwise: None,
-        } if branches.len() == 1 => (&branches[0].1, Some(&branches[0].0)),
-        _ => (e, None),
-    };
-    let ExprKind::VectorFunction(function, arguments) = &e.kind else {
-        return None;
-    };
-    let column = |a: &Expr| match a.kind {
-        ExprKind::Column(id) => Some(id),
-        _ => None,
-    };
-    let inputs = arguments.iter().chain(guard).map(column);
-    Some(Call {
-        made: *made,
-        function,
-        ty: e.ty,
-        inputs: inputs.collect::<Option<_>>()?,
-        guarded: guard.is_some(),
-    })
 }
