@@ -1,18 +1,24 @@
 //! One pipeline on all its workers: they take morsel after morsel from one counter until there are
-//! none, one fails, or the sink has enough.
+//! none, one fails, or the sink has enough. A pipeline of a result that is handed over while it is computed runs
+//! window by window: its workers end with each, and what they left is taken before the next.
 
 use crate::Progress;
 use crate::metrics::PipelineMetrics;
-use crate::run_plan::Environment;
+use crate::run_plan::{Environment, Take};
 use crate::sinks::Sinks;
 use frazil_codegen::{CompiledPlan, Finished, Flow, OpenPipeline, Opening, Partial};
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_runtime::caught_panic::panicked;
+use frazil_runtime::{BufferBuild, Left};
 use frazil_storage::TableSnapshot;
 use frazil_types::{Cancel, Error, Result};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A window that gives fewer rows is followed by one of twice as many morsels: workers begin and end with each.
+const FEW_ROWS: usize = 64 << 10;
 
 /// A pipeline that is running.
 pub struct PipelineRun {
@@ -23,6 +29,8 @@ struct Shared {
     open: Arc<OpenPipeline>,
     morsels: usize,
     next: AtomicUsize,
+    /// The first morsel behind the window.
+    end: AtomicUsize,
     enough: AtomicBool,
     /// The pipeline's own flag, below the statement's: a worker that fails stops the others by it.
     stop: Cancel,
@@ -68,6 +76,7 @@ impl PipelineRun {
                 open,
                 morsels,
                 next: AtomicUsize::new(0),
+                end: AtomicUsize::new(0),
                 enough: AtomicBool::new(false),
                 stop,
                 progress: environment.progress.clone(),
@@ -78,29 +87,74 @@ impl PipelineRun {
 
     /// Runs all morsels; returns what the workers put into the sink, at least one part.
     pub fn execute(self, environment: &Environment<'_>) -> Result<(Vec<Partial>, PipelineMetrics)> {
-        let shared = self.shared;
-        let workers = environment.threads.min(shared.morsels).max(1);
+        let mut done = self.window(0..self.shared.morsels, environment)?;
+        let mut partials = std::mem::take(&mut done.partials);
+        if partials.is_empty() {
+            partials.push(self.shared.open.empty_partial()?);
+        }
+        Ok((partials, self.metrics(&done)))
+    }
+
+    /// Runs all morsels, and hands over what they put into `buffer`, some morsels at a time.
+    pub fn deliver(
+        self,
+        environment: &Environment<'_>,
+        buffer: &BufferBuild,
+        left: &mut Left,
+        take: Take<'_>,
+    ) -> Result<PipelineMetrics> {
+        let (mut begin, mut width) = (0, environment.threads);
+        let (mut whole, mut rows) = (Done::default(), 0);
+        while begin < self.shared.morsels && !self.shared.enough.load(Ordering::Relaxed) {
+            let end = self.shared.morsels.min(begin.saturating_add(width));
+            let done = self.window(begin..end, environment)?;
+            whole.rows += done.rows;
+            whole.workers = whole.workers.max(done.workers);
+            let writers = done.partials.into_iter().filter_map(|partial| match partial {
+                Partial::Buffer(writer) => Some(*writer),
+                _ => None,
+            });
+            let part = buffer.part(writers.collect(), left);
+            let given = part.rows();
+            rows += given as u64;
+            part.give(take)?;
+            if given < FEW_ROWS {
+                width = width.saturating_mul(2);
+            }
+            begin = end;
+        }
+        Ok(PipelineMetrics {
+            rows_out: Some(rows),
+            ..self.metrics(&whole)
+        })
+    }
+
+    fn metrics(&self, done: &Done) -> PipelineMetrics {
+        PipelineMetrics {
+            morsels: self.shared.morsels,
+            workers: done.workers,
+            rows_in: done.rows,
+            scan: self.shared.open.scan().map(|s| s.counters()),
+            ..PipelineMetrics::default()
+        }
+    }
+
+    /// Runs some morsels on all workers, and ends these.
+    fn window(&self, morsels: Range<usize>, environment: &Environment<'_>) -> Result<Done> {
+        let shared = &self.shared;
+        let workers = environment.threads.min(morsels.len()).max(1);
+        shared.next.store(morsels.start, Ordering::Relaxed);
+        shared.end.store(morsels.end, Ordering::Relaxed);
         let task = shared.clone();
         environment.pool.run(workers, Arc::new(move |_| task.work()));
-        let done = std::mem::take(&mut *shared.done());
-        if let Some(error) = done.error {
+        let mut done = std::mem::take(&mut *shared.done());
+        if let Some(error) = done.error.take() {
             return Err(error);
         }
         if done.began != done.workers {
             return Err(Error::internal("a worker ended without a result"));
         }
-        let mut partials = done.partials;
-        if partials.is_empty() {
-            partials.push(shared.open.empty_partial()?);
-        }
-        let metrics = PipelineMetrics {
-            morsels: shared.morsels,
-            workers: done.workers,
-            rows_in: done.rows,
-            scan: shared.open.scan().map(|s| s.counters()),
-            ..PipelineMetrics::default()
-        };
-        Ok((partials, metrics))
+        Ok(done)
     }
 }
 
@@ -149,6 +203,6 @@ impl Shared {
             return None;
         }
         let morsel = self.next.fetch_add(1, Ordering::Relaxed);
-        (morsel < self.morsels).then_some(morsel)
+        (morsel < self.end.load(Ordering::Relaxed)).then_some(morsel)
     }
 }

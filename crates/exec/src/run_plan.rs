@@ -7,7 +7,7 @@ use crate::sinks::Sinks;
 use crate::{Progress, WorkerPool};
 use frazil_codegen::{CompiledPlan, Finished};
 use frazil_plan::TableId;
-use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_plan::pipeline::{PipelinePlan, Sink, Source};
 use frazil_storage::{ScanOptions, TableSnapshot};
 use frazil_types::{Cancel, MemoryBudget, Result, RowBatch, Value};
 use std::sync::Arc;
@@ -42,16 +42,44 @@ pub struct PlanResult {
     pub metrics: Metrics,
 }
 
+/// Takes rows of a result while the plan runs.
+pub type Take<'a> = &'a mut dyn FnMut(RowBatch) -> Result<()>;
+
 /// Runs all pipelines of a plan.
 pub fn run_plan(
     plan: &Arc<PipelinePlan>,
     code: &Arc<CompiledPlan>,
     environment: Environment<'_>,
 ) -> Result<PlanResult> {
+    let (sinks, finished, metrics) = run(plan, code, &environment, None)?;
+    Ok(PlanResult {
+        batches: sinks.into_result(plan, finished),
+        metrics,
+    })
+}
+
+/// Runs all pipelines of a query, and hands its rows over part by part: as many of them are held as some morsels give.
+pub fn stream_plan(
+    plan: &Arc<PipelinePlan>,
+    code: &Arc<CompiledPlan>,
+    environment: Environment<'_>,
+    take: Take<'_>,
+) -> Result<Metrics> {
+    let (_, _, metrics) = run(plan, code, &environment, Some(take))?;
+    Ok(metrics)
+}
+
+fn run(
+    plan: &Arc<PipelinePlan>,
+    code: &Arc<CompiledPlan>,
+    environment: &Environment<'_>,
+    mut take: Option<Take<'_>>,
+) -> Result<(Sinks, Arc<Finished>, Metrics)> {
     let finished = Finished::new(plan, environment.parameters.clone());
     let mut finished = Arc::new(finished);
     let mut sinks = Sinks::default();
     let mut metrics = Metrics::default();
+    let mut left = None;
     for index in 0..plan.pipelines.len() {
         environment.cancel.check()?;
         let begun = Instant::now();
@@ -63,15 +91,22 @@ pub fn run_plan(
         environment
             .progress
             .enter(format!("pipeline {} of {}", index + 1, plan.pipelines.len()));
-        let run = PipelineRun::open(plan, code, index, &finished, table, &environment, &mut sinks)?;
-        let (partials, mut measured) = run.execute(&environment)?;
-        sinks.add(&pipeline.sink, partials);
-        measured.rows_out = sinks.finish(index, plan, code, &mut finished, &environment)?;
+        let run = PipelineRun::open(plan, code, index, &finished, table, environment, &mut sinks)?;
+        let is_result = matches!(&pipeline.sink, Sink::Buffer(id, _) if plan.result == Some(*id));
+        let mut measured = match (&mut take, sinks.buffer(plan, index, &finished)?) {
+            (Some(take), Some(buffer)) if is_result => {
+                let left = left.get_or_insert_with(|| buffer.left());
+                run.deliver(environment, &buffer, left, take)?
+            }
+            _ => {
+                let (partials, mut measured) = run.execute(environment)?;
+                sinks.add(&pipeline.sink, partials);
+                measured.rows_out = sinks.finish(index, plan, code, &mut finished, environment)?;
+                measured
+            }
+        };
         measured.time = begun.elapsed();
         metrics.pipelines.push(measured);
     }
-    Ok(PlanResult {
-        batches: sinks.into_result(plan, finished),
-        metrics,
-    })
+    Ok((sinks, finished, metrics))
 }

@@ -3,13 +3,15 @@
 use crate::appender::Appender;
 use crate::database::Database;
 use crate::execute;
-use crate::rows::{Outcome, Response};
+use crate::row_sink::{Delivery, RowSink};
+use crate::rows::Response;
 use crate::session::Session;
 use crate::statement::Statement;
 use crate::table_info::{TableInfo, ViewInfo};
 use frazil_catalog::Relation;
 use frazil_exec::Progress;
 use frazil_types::{Cancel, Result, Value};
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -66,10 +68,19 @@ impl Connection {
             last = Some(response);
             Ok(())
         })?;
-        Ok(last.unwrap_or(Response {
-            outcome: Outcome::Command { tag: "", rows: None },
-            timing: Default::default(),
-        }))
+        Ok(last.unwrap_or_default())
+    }
+
+    /// The same, but hands rows over while they are computed: a result is never held whole, and takes as much memory as
+    /// a part of it. The response says how many rows there were. A statement that fails may have handed over some.
+    pub fn execute_into(&self, sql: &str, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
+        let mut last = None;
+        let mut take = |response| {
+            last = Some(response);
+            Ok(())
+        };
+        self.each(sql, parameters, Delivery::Parts(&RefCell::new(sink)), &mut take)?;
+        Ok(last.unwrap_or_default())
     }
 
     /// Runs statements one after the other and hands each one's result to `take`. Stops at the first error.
@@ -79,13 +90,23 @@ impl Connection {
         parameters: &[Value],
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
+        self.each(sql, parameters, Delivery::Whole, take)
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        parameters: &[Value],
+        to: Delivery<'_>,
+        take: &mut dyn FnMut(Response) -> Result<()>,
+    ) -> Result<()> {
         let mut session = self.start()?;
         // The time of the first statement begins before its text is read.
         let mut deadline = Some(session.start_deadline()?);
         let compiled = {
             let _inside = self.0.database.enter()?;
             execute::cached(&session, sql)
-                .and_then(|statement| execute::run_compiled(&mut session, &statement, parameters))
+                .and_then(|statement| execute::run_compiled(&mut session, &statement, parameters, to))
         };
         if let Some(result) = compiled {
             return take(result?);
@@ -105,7 +126,7 @@ impl Connection {
                     Some(deadline) => deadline,
                     None => session.start_deadline()?,
                 };
-                execute::run(&mut session, &statement, parameters, &mut None)?
+                execute::run(&mut session, &statement, parameters, to, &mut None)?
             };
             response.timing.parse = std::mem::take(&mut parse);
             take(response)?;

@@ -4,6 +4,7 @@ use crate::bundle::Bundle;
 use crate::compiled_statement::{Action, CompiledStatement};
 use crate::panics::survive;
 use crate::parameters;
+use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
@@ -23,6 +24,8 @@ pub struct Call<'a> {
     given: &'a [Value],
     /// When it began.
     started: Instant,
+    /// Where rows go.
+    to: Delivery<'a>,
     /// What now() returns, in microseconds since 1970: the start of the transaction, or of the statement where it
     /// is its own.
     now: i64,
@@ -30,11 +33,12 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// A statement of the session that begins now.
-    pub fn new(session: &Session, given: &'a [Value]) -> Call<'a> {
+    pub fn new(session: &Session, given: &'a [Value], to: Delivery<'a>) -> Call<'a> {
         let started = session.transaction().started();
         Call {
             given,
             started: Instant::now(),
+            to,
             now: started.unwrap_or_else(parameters::now_micros),
         }
     }
@@ -84,16 +88,18 @@ pub fn run_compiled(
     session: &mut Session,
     statement: &CompiledStatement,
     given: &[Value],
+    to: Delivery<'_>,
 ) -> Option<Result<Response>> {
     guarded(session, &statement.text, |session| {
         session.transaction().check()?;
-        let call = Call::new(session, given);
-        match &statement.action {
-            Action::Rows(..) | Action::Query(_) => read_compiled(session, statement, &call),
+        let call = Call::new(session, given, to);
+        let response = match &statement.action {
+            Action::Rows(..) | Action::Query(_) => read_compiled(session, statement, &call)?,
             Action::InsertRows(..) | Action::Insert(..) | Action::Delete(..) => {
-                write_compiled(session, statement, &call)
+                write_compiled(session, statement, &call)?
             }
-        }
+        };
+        response.map(|response| response.delivered(to)).transpose()
     })
     .transpose()
 }
@@ -114,7 +120,8 @@ fn read_compiled(
     }
     let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
     let timing = call.timing();
-    query::read(&query::Runner::new(session), &statement.action, bundle, timing).map(Some)
+    let runner = query::Runner::new(session);
+    query::read(&runner, &statement.action, bundle, timing, call.to).map(Some)
 }
 
 fn write_compiled(
@@ -150,10 +157,13 @@ pub fn run(
     session: &mut Session,
     parsed: &ParsedStatement,
     given: &[Value],
+    to: Delivery<'_>,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     guarded(session, &parsed.text, |session| {
-        frazil_frontend::on_deep_stack(parsed.depth(), || run_bound(session, parsed, given, kept))
+        let call = Call::new(session, given, to);
+        let run = || run_bound(session, parsed, &call, kept);
+        frazil_frontend::on_deep_stack(parsed.depth(), run)?.delivered(to)
     })
 }
 
@@ -169,17 +179,16 @@ fn guarded<T>(session: &mut Session, text: &str, work: impl FnOnce(&mut Session)
 fn run_bound(
     session: &mut Session,
     parsed: &ParsedStatement,
-    given: &[Value],
+    call: &Call<'_>,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
-    let call = Call::new(session, given);
     let tables = StatementTables::new(session.snapshot());
-    let (statement, bundle) = bind(parsed, tables, &call)?;
+    let (statement, bundle) = bind(parsed, tables, call)?;
     if !matches!(statement, Statement::Commit | Statement::Rollback) {
         session.transaction().check()?;
     }
     frazil_frontend::on_deep_stack(bundle.depth, || {
-        run_as_bound(session, parsed, &call, statement, bundle, kept)
+        run_as_bound(session, parsed, call, statement, bundle, kept)
     })
 }
 
@@ -199,7 +208,7 @@ fn run_as_bound(
             let mut timing = Timing::default();
             let compiled = runner.compile(plan, &bundle, &mut timing)?;
             let statement = compiled.keep(kept);
-            query::read(&runner, &statement.action, bundle, timing)
+            query::read(&runner, &statement.action, bundle, timing, call.to)
         }
         Statement::Explain {
             mode,

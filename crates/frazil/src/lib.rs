@@ -37,6 +37,7 @@ mod panics;
 mod parameters;
 mod plan_cache;
 mod query;
+mod row_sink;
 mod rows;
 mod session;
 mod settings;
@@ -53,6 +54,7 @@ pub use frazil_exec::Progress;
 pub use frazil_types::{
     ColumnDef, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState, Value,
 };
+pub use row_sink::RowSink;
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use settings::{ScanMode, Settings};
 pub use statement::Statement;

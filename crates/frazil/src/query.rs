@@ -5,6 +5,7 @@ use crate::bundle::Bundle;
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement};
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
+use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -212,6 +213,37 @@ impl Runner {
 
     /// Runs a query; the rows, or the rows it wants to write, and what it took.
     pub fn run(&self, query: &CompiledQuery, bundle: Bundle, timing: &mut Timing) -> Result<PlanResult> {
+        self.within(bundle, timing, |environment| {
+            frazil_exec::run_plan(&query.pipelines, &query.code, environment)
+        })
+    }
+
+    /// Runs a query, and hands its rows over while it runs; how many they were.
+    fn stream(
+        &self,
+        query: &CompiledQuery,
+        bundle: Bundle,
+        timing: &mut Timing,
+        sink: &dyn Parts,
+    ) -> Result<u64> {
+        sink.begin(&query.schema)?;
+        let mut count = 0;
+        let mut take = |batch: RowBatch| {
+            count += batch.rows as u64;
+            sink.rows(batch)
+        };
+        self.within(bundle, timing, |environment| {
+            frazil_exec::stream_plan(&query.pipelines, &query.code, environment, &mut take)
+        })?;
+        Ok(count)
+    }
+
+    fn within<T>(
+        &self,
+        bundle: Bundle,
+        timing: &mut Timing,
+        run: impl FnOnce(Environment<'_>) -> Result<T>,
+    ) -> Result<T> {
         let begun = Instant::now();
         let environment = Environment {
             tables: &|id| bundle.tables.resolve(id),
@@ -223,7 +255,7 @@ impl Runner {
             cancel: &self.cancel,
             progress: &self.progress,
         };
-        let result = frazil_exec::run_plan(&query.pipelines, &query.code, environment)?;
+        let result = run(environment)?;
         timing.execute = begun.elapsed();
         Ok(result)
     }
@@ -273,10 +305,21 @@ fn result_schema(plan: &Plan) -> Schema {
 }
 
 /// Runs the action of a query. An internal error for one that writes.
-pub fn read(runner: &Runner, action: &Action, bundle: Bundle, mut timing: Timing) -> Result<Response> {
+pub fn read(
+    runner: &Runner,
+    action: &Action,
+    bundle: Bundle,
+    mut timing: Timing,
+    to: Delivery<'_>,
+) -> Result<Response> {
     match action {
         Action::Rows(rows, schema) => Ok(direct_rows(rows, schema, &bundle.parameters, timing)),
         Action::Query(query) => {
+            if let Delivery::Parts(sink) = to {
+                let count = runner.stream(query, bundle, &mut timing, sink)?;
+                let outcome = Outcome::selected(count);
+                return Ok(Response { outcome, timing });
+            }
             let result = runner.run(query, bundle, &mut timing)?;
             Ok(Response {
                 outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),

@@ -1,11 +1,12 @@
 //! Results of statements.
 
-use frazil_types::{ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, Value};
+use crate::row_sink::Delivery;
+use frazil_types::{ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a statement did, and the time it took.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Response {
     /// Rows, or that a command was done.
     pub outcome: Outcome,
@@ -22,7 +23,7 @@ pub enum Outcome {
     Command {
         /// Its name, e.g. `INSERT`.
         tag: &'static str,
-        /// Rows it inserted, deleted or copied.
+        /// Rows it inserted, deleted, copied, or handed over to a [`RowSink`](crate::RowSink).
         rows: Option<u64>,
     },
 }
@@ -92,6 +93,42 @@ impl Rows {
     pub fn iter(&self) -> impl Iterator<Item = Vec<Value>> + '_ {
         (self.batches.iter())
             .flat_map(|b| (0..b.rows).map(move |row| b.columns.iter().map(|c| c.value(row)).collect()))
+    }
+}
+
+impl Response {
+    /// Its rows handed over, if it has some: what is left says how many they were.
+    pub(crate) fn delivered(self, to: Delivery<'_>) -> Result<Response> {
+        match (self.outcome, to) {
+            (Outcome::Rows(rows), Delivery::Parts(sink)) => {
+                let count = rows.len() as u64;
+                sink.begin(&rows.schema)?;
+                let batches = rows.batches.into_iter().filter(|batch| batch.rows > 0);
+                batches.into_iter().try_for_each(|batch| sink.rows(batch))?;
+                Ok(Response {
+                    outcome: Outcome::selected(count),
+                    timing: self.timing,
+                })
+            }
+            (outcome, _) => Ok(Response { outcome, ..self }),
+        }
+    }
+}
+
+impl Default for Outcome {
+    /// That of a text without a statement.
+    fn default() -> Outcome {
+        Outcome::Command { tag: "", rows: None }
+    }
+}
+
+impl Outcome {
+    /// Of a query whose rows were handed over.
+    pub(crate) fn selected(rows: u64) -> Outcome {
+        Outcome::Command {
+            tag: "SELECT",
+            rows: Some(rows),
+        }
     }
 }
 

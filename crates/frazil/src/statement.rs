@@ -3,9 +3,11 @@
 use crate::compiled_statement::CompiledStatement;
 use crate::connection::Connection;
 use crate::execute;
+use crate::row_sink::{Delivery, RowSink};
 use crate::rows::Response;
 use frazil_frontend::ParsedStatement;
 use frazil_types::{Result, Value};
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A statement parsed, bound and compiled once, to be run with different parameters. When the catalog has changed, or
@@ -28,25 +30,34 @@ impl Statement {
 
     /// Runs it with values for `$1`, `$2` and so on.
     pub fn execute(&self, parameters: &[Value]) -> Result<Response> {
+        self.run(parameters, Delivery::Whole)
+    }
+
+    /// The same, but hands rows over while they are computed: see [`Connection::execute_into`].
+    pub fn execute_into(&self, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
+        self.run(parameters, Delivery::Parts(&RefCell::new(sink)))
+    }
+
+    fn run(&self, parameters: &[Value], to: Delivery<'_>) -> Result<Response> {
         let mut session = self.connection.start()?;
         let _inside = self.connection.database().enter()?;
         let _deadline = session.start_deadline()?;
         let text = &self.parsed.text;
         let own = self.compiled().clone();
         if let Some(own) = &own
-            && let Some(result) = execute::run_compiled(&mut session, own, parameters)
+            && let Some(result) = execute::run_compiled(&mut session, own, parameters, to)
         {
             return result;
         }
         // Another connection may have compiled the text since.
         if let Some(other) = execute::cached(&session, text)
-            && let Some(result) = execute::run_compiled(&mut session, &other, parameters)
+            && let Some(result) = execute::run_compiled(&mut session, &other, parameters, to)
         {
             *self.compiled() = Some(other);
             return result;
         }
         let mut kept = None;
-        let result = execute::run(&mut session, &self.parsed, parameters, &mut kept);
+        let result = execute::run(&mut session, &self.parsed, parameters, to, &mut kept);
         if kept.is_some() {
             *self.compiled() = kept;
         }

@@ -73,6 +73,20 @@ impl BufferBuild {
 
     /// All rows of all writers, in the order of their morsels, limit and offset applied.
     pub fn finish(self, writers: Vec<BufferWriter>) -> RowBuffer {
+        self.part(writers, &mut self.left())
+    }
+
+    /// What is left of the limit and the offset before the first part is given out.
+    pub fn left(&self) -> Left {
+        let spec = &self.0.spec;
+        Left {
+            skipped: spec.offset,
+            kept: spec.limit.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// As [`BufferBuild::finish`] for writers that have rows of some morsels, all behind those of the part before.
+    pub fn part(&self, writers: Vec<BufferWriter>, left: &mut Left) -> RowBuffer {
         let mut batches = Vec::new();
         let mut reservations = Vec::new();
         for writer in writers {
@@ -91,38 +105,44 @@ impl BufferBuild {
         }
         // Stable: the batches of a morsel stay in their order.
         batches.sort_by_key(|b| b.0);
-        let spec = &self.0.spec;
-        let batches = cut(batches.into_iter().map(|b| b.1), spec.offset, spec.limit);
+        let batches = left.of(batches.into_iter().map(|b| b.1));
         RowBuffer {
             rows: batches.iter().map(|b| b.rows).sum(),
-            columns: spec.columns.clone(),
+            columns: self.0.spec.columns.clone(),
             batches,
             _reservations: reservations,
         }
     }
 }
 
-/// Drops the first `offset` rows, and what is left beyond `limit`.
-fn cut(batches: impl Iterator<Item = RowBatch>, offset: u64, limit: Option<u64>) -> Vec<RowBatch> {
-    let mut skip = offset;
-    let mut left = limit.unwrap_or(u64::MAX);
-    let mut out = Vec::new();
-    for mut batch in batches {
-        let skipped = skip.min(batch.rows as u64) as usize;
-        skip -= skipped as u64;
-        let kept = left.min((batch.rows - skipped) as u64) as usize;
-        left -= kept as u64;
-        if kept < batch.rows {
-            for column in &mut batch.columns {
-                *column = slice(column, skipped, kept);
+/// Rows of a buffer that are still to be skipped, and those that may be kept after them.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    skipped: u64,
+    kept: u64,
+}
+
+impl Left {
+    /// The rows of the next batches that are neither skipped nor too many.
+    fn of(&mut self, batches: impl Iterator<Item = RowBatch>) -> Vec<RowBatch> {
+        let mut out = Vec::new();
+        for mut batch in batches {
+            let skipped = self.skipped.min(batch.rows as u64) as usize;
+            self.skipped -= skipped as u64;
+            let kept = self.kept.min((batch.rows - skipped) as u64) as usize;
+            self.kept -= kept as u64;
+            if kept < batch.rows {
+                for column in &mut batch.columns {
+                    *column = slice(column, skipped, kept);
+                }
+                batch.rows = kept;
             }
-            batch.rows = kept;
+            if kept > 0 {
+                out.push(batch);
+            }
         }
-        if kept > 0 {
-            out.push(batch);
-        }
+        out
     }
-    out
 }
 
 fn slice(column: &ColumnVector, from: usize, rows: usize) -> ColumnVector {
@@ -347,6 +367,11 @@ impl RowBuffer {
     /// The batches, to be given to the user; the rows no longer count against the budget.
     pub fn into_batches(self) -> Vec<RowBatch> {
         self.batches
+    }
+
+    /// Hands the batches over one by one; all rows count against the budget until the last is taken.
+    pub fn give(self, take: &mut dyn FnMut(RowBatch) -> Result<()>) -> Result<()> {
+        self.batches.into_iter().try_for_each(take)
     }
 
     /// Number of rows.

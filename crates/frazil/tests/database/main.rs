@@ -12,6 +12,7 @@ mod limits;
 mod plans;
 mod refreezing;
 mod statements;
+mod streaming;
 mod transactions;
 mod views;
 
