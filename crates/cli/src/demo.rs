@@ -66,7 +66,7 @@ fn print_rows(outcome: Outcome, max_rows: Option<usize>) -> Result<(), Complaint
         max_rows,
     };
     if let Outcome::Rows(rows) = outcome {
-        output::write_rows(&mut io::stdout().lock(), &rows, format)?;
+        output::write_box(&mut io::stdout().lock(), &rows, format)?;
     }
     Ok(())
 }

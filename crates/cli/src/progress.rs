@@ -3,14 +3,15 @@
 use frazil::Connection;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Runs `work`, a statement on `connection`, and shows how far it is once it takes long.
-pub fn watching<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
+/// Runs `work`, a statement on `connection`, and shows how far it is once it takes long, until `hidden` is set.
+pub fn watching<T>(connection: &Connection, hidden: &AtomicBool, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work();
     }
@@ -21,6 +22,9 @@ pub fn watching<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
             let mut bar: Option<ProgressBar> = None;
             while finished.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = REDRAW;
+                if hidden.load(Ordering::Relaxed) {
+                    break;
+                }
                 let progress = connection.progress();
                 let bar = bar.get_or_insert_with(new_bar);
                 bar.set_length(progress.total());

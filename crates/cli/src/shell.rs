@@ -10,6 +10,7 @@ use frazil::{Connection, Database, Error, Outcome, Response, SqlState};
 use rustyline::error::ReadlineError;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Rows of a box that a person at a terminal sees at most, unless `.maxrows` says otherwise.
 const MAX_ROWS: usize = 60;
@@ -181,26 +182,45 @@ impl Shell {
 
     fn run_statement(&mut self, statement: &str) -> Result<(), Complaint> {
         let connection = self.connection.clone();
-        let result = interrupt::cancelling(connection.cancel_handle(), || {
-            progress::watching(&connection, || connection.execute(statement))
-        });
-        match result {
-            Ok(response) => Ok(self.show(&response)?),
-            Err(error) => Err(Complaint::from(error).of_statement(statement)),
+        let begun = AtomicBool::new(false);
+        let watched = |run: &mut dyn FnMut() -> frazil::Result<Response>| {
+            interrupt::cancelling(connection.cancel_handle(), || {
+                progress::watching(&connection, &begun, run)
+            })
+        };
+        let complain = |error| Complaint::from(error).of_statement(statement);
+        if !self.format.mode.is_streamed() {
+            let response = watched(&mut || connection.execute(statement)).map_err(complain)?;
+            return Ok(self.show(&response)?);
         }
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut streamed = output::Streamed::new(&mut out, self.format.mode, &begun);
+        let result = watched(&mut || connection.execute_into(statement, &[], &mut streamed));
+        let written = streamed.finish(result.is_ok());
+        match (result, written) {
+            (Ok(response), Ok(())) => self.show_timing(&response),
+            // What could not be written is told, not that the statement failed by it.
+            (_, Err(error)) => closed_pipe_is_fine(error)?,
+            (Err(error), Ok(())) => return Err(complain(error)),
+        }
+        Ok(())
     }
 
     fn show(&self, response: &Response) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         let shown = match &response.outcome {
-            Outcome::Rows(rows) => output::write_rows(&mut out, rows, self.format),
-            Outcome::Command { tag, rows } if self.format.mode == Mode::Box => match rows {
+            Outcome::Rows(rows) => output::write_box(&mut out, rows, self.format),
+            Outcome::Command { tag, rows } => match rows {
                 Some(rows) => writeln!(out, "{tag} {rows}"),
                 None => writeln!(out, "{tag}"),
             },
-            Outcome::Command { .. } => Ok(()),
         };
         shown.and_then(|()| out.flush()).or_else(closed_pipe_is_fine)?;
+        self.show_timing(response);
+        Ok(())
+    }
+
+    fn show_timing(&self, response: &Response) {
         if self.timing {
             let t = &response.timing;
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
@@ -212,7 +232,6 @@ impl Shell {
                 ms(t.execute)
             );
         }
-        Ok(())
     }
 
     fn run_meta(&mut self, command: MetaCommand) -> Result<Next, Complaint> {

@@ -39,6 +39,28 @@ fn results_come_in_every_mode() {
 }
 
 #[test]
+fn rows_are_written_while_they_are_computed() {
+    let digits = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+    let text = format!(
+        "set memory_limit = '40MB'; create table t (s text); \
+         insert into t select 'a text of some length ' || a.v || b.v || c.v || d.v || e.v \
+         from {digits} a(v), {digits} b(v), {digits} c(v), {digits} d(v), {digits} e(v); \
+         select s || '!' as s, v from t, {digits} f(v)"
+    );
+    let held = run(&["-c", &text]);
+    assert!(String::from_utf8_lossy(&held.stderr).starts_with("ERROR 53200: "));
+    let streamed = run(&["-c", &text, "--mode", "csv"]);
+    assert_eq!(streamed.status.code(), Some(0), "{:?}", streamed.stderr);
+    assert_eq!(streamed.stdout.iter().filter(|b| **b == b'\n').count(), 1_000_001);
+    // A result that fails has no end, and none at all if it fails before its first row.
+    let failing = "select 1 / x from (values (1), (0)) v(x) where x < 1";
+    assert_eq!(stdout(&run(&["-c", failing, "--mode", "csv"])), "");
+    let empty = "select x from (values (1)) v(x) where x > 1";
+    assert_eq!(stdout(&run(&["-c", empty, "--mode", "csv"])), "x\n");
+    assert_eq!(stdout(&run(&["-c", empty, "--mode", "json"])), "[]\n");
+}
+
+#[test]
 fn exit_codes_tell_what_happened() {
     assert_eq!(run(&["-c", "select 1"]).status.code(), Some(0));
     let failed = run(&["-c", "select 1; select x; select 2", "--mode", "csv"]);

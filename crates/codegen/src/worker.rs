@@ -12,7 +12,7 @@ use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
 use frazil_runtime::sorter::SortSpec;
-use frazil_runtime::{AggregateTable, JoinBuild, Sorter};
+use frazil_runtime::{AggregateTable, BufferWriter, JoinBuild, Sorter};
 use frazil_types::{Error, Result};
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub enum Flow {
     Done,
     /// The sink has all rows it wants.
     Enough,
+    /// The morsel has more rows, but the buffer as many as the worker was told to pause at.
+    Paused,
 }
 
 /// A worker's private state. It goes from thread to thread only as a whole.
@@ -39,6 +41,8 @@ pub struct Worker {
     memory: Memory,
     scratch: Box<Scratch>,
     rows: u64,
+    /// Rows in the sink's buffer at which a morsel is left.
+    pause_at: usize,
 }
 
 // SAFETY: the addresses point into memory that this worker or the Arc'd pipeline owns, and that moves
@@ -108,6 +112,7 @@ impl Worker {
             memory,
             scratch: Box::new(Scratch::new(&open.budget, &open.cancel)),
             rows: 0,
+            pause_at: usize::MAX,
             open,
         })
     }
@@ -118,13 +123,48 @@ impl Worker {
         if let Partial::Buffer(writer) = &mut self.partial {
             writer.begin_morsel(morsel as u64);
         }
+        self.go_on()
+    }
+
+    /// Pauses in the middle of a morsel, between two vectors of the source, once the sink's buffer has so many rows.
+    pub fn pause_at(&mut self, rows: usize) {
+        self.pause_at = rows;
+    }
+
+    /// Goes on with the morsel at which it paused.
+    pub fn go_on(&mut self) -> Result<Flow> {
         while let Some(rows) = self.cursor.next()? {
             self.rows += rows as u64;
             if self.call(rows)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
+            if self.rows_written() >= self.pause_at {
+                return Ok(Flow::Paused);
+            }
         }
         Ok(Flow::Done)
+    }
+
+    /// Rows in its part of the sink's buffer.
+    pub fn rows_written(&self) -> usize {
+        match &self.partial {
+            Partial::Buffer(writer) => writer.rows(),
+            _ => 0,
+        }
+    }
+
+    /// What it put into the sink so far; it goes on with an empty part. Error: an internal one for a sink that is no
+    /// buffer.
+    pub fn take_written(&mut self) -> Result<BufferWriter> {
+        match (&mut self.partial, &self.open.buffer) {
+            // Generated code keeps the address of the writer, which is the same.
+            (Partial::Buffer(writer), Some(build)) => {
+                let mut empty = build.writer(&self.open.budget);
+                empty.begin_morsel(writer.morsel());
+                Ok(std::mem::replace(&mut **writer, empty))
+            }
+            _ => Err(Error::internal("rows are taken from a sink that is no buffer")),
+        }
     }
 
     /// Runs generated code over the vector in hand.

@@ -1,12 +1,15 @@
 //! One pipeline on all its workers: they take morsel after morsel from one counter until there are
-//! none, one fails, or the sink has enough. A pipeline of a result that is handed over while it is computed runs
-//! window by window: its workers end with each, and what they left is taken before the next.
+//! none, one fails, or the sink has enough.
+//!
+//! A pipeline whose rows are handed over while it runs does so window by window: some morsels on all workers, then what
+//! they gave is handed over in the order of the morsels. A worker with many rows leaves its morsel where it is, and goes on
+//! when all rows before it are gone: no more is held than that, whatever a join makes of a morsel.
 
 use crate::Progress;
 use crate::metrics::PipelineMetrics;
 use crate::run_plan::{Environment, Take};
 use crate::sinks::Sinks;
-use frazil_codegen::{CompiledPlan, Finished, Flow, OpenPipeline, Opening, Partial};
+use frazil_codegen::{CompiledPlan, Finished, Flow, OpenPipeline, Opening, Partial, Worker};
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_runtime::caught_panic::panicked;
 use frazil_runtime::{BufferBuild, Left};
@@ -17,8 +20,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A window that gives fewer rows is followed by one of twice as many morsels: workers begin and end with each.
-const FEW_ROWS: usize = 64 << 10;
+/// Rows of a result that is handed over after which a worker begins no further morsel, and leaves the one that it is at.
+/// A window that gives fewer is followed by one of twice as many morsels: workers begin and end with each.
+const MANY_ROWS: usize = 32 << 10;
 
 /// A pipeline that is running.
 pub struct PipelineRun {
@@ -32,6 +36,8 @@ struct Shared {
     /// The first morsel behind the window.
     end: AtomicUsize,
     enough: AtomicBool,
+    /// Rows at which a worker pauses.
+    pause_at: AtomicUsize,
     /// The pipeline's own flag, below the statement's: a worker that fails stops the others by it.
     stop: Cancel,
     progress: Arc<Progress>,
@@ -42,6 +48,8 @@ struct Shared {
 #[derive(Default)]
 struct Done {
     partials: Vec<Partial>,
+    /// Workers in the middle of a morsel.
+    paused: Vec<(usize, Worker)>,
     rows: u64,
     workers: usize,
     began: usize,
@@ -78,6 +86,7 @@ impl PipelineRun {
                 next: AtomicUsize::new(0),
                 end: AtomicUsize::new(0),
                 enough: AtomicBool::new(false),
+                pause_at: AtomicUsize::new(usize::MAX),
                 stop,
                 progress: environment.progress.clone(),
                 done: Mutex::default(),
@@ -95,7 +104,7 @@ impl PipelineRun {
         Ok((partials, self.metrics(&done)))
     }
 
-    /// Runs all morsels, and hands over what they put into `buffer`, some morsels at a time.
+    /// Runs all morsels, and hands over what they put into `buffer`, in the order of the morsels.
     pub fn deliver(
         self,
         environment: &Environment<'_>,
@@ -103,25 +112,40 @@ impl PipelineRun {
         left: &mut Left,
         take: Take<'_>,
     ) -> Result<PipelineMetrics> {
+        let shared = &self.shared;
+        shared.pause_at.store(MANY_ROWS, Ordering::Relaxed);
         let (mut begin, mut width) = (0, environment.threads);
         let (mut whole, mut rows) = (Done::default(), 0);
-        while begin < self.shared.morsels && !self.shared.enough.load(Ordering::Relaxed) {
-            let end = self.shared.morsels.min(begin.saturating_add(width));
-            let done = self.window(begin..end, environment)?;
-            whole.rows += done.rows;
-            whole.workers = whole.workers.max(done.workers);
-            let writers = done.partials.into_iter().filter_map(|partial| match partial {
+        while begin < shared.morsels && !shared.enough.load(Ordering::Relaxed) {
+            let end = shared.morsels.min(begin.saturating_add(width));
+            let mut done = self.window(begin..end, environment)?;
+            let before = rows;
+            let writers = done.partials.drain(..).filter_map(|partial| match partial {
                 Partial::Buffer(writer) => Some(*writer),
                 _ => None,
             });
-            let part = buffer.part(writers.collect(), left);
-            let given = part.rows();
-            rows += given as u64;
-            part.give(take)?;
-            if given < FEW_ROWS {
+            let mut part = buffer.part(writers.collect());
+            done.paused.sort_by_key(|(morsel, _)| *morsel);
+            for (morsel, mut worker) in done.paused {
+                rows += part.give(morsel as u64, left, take)?;
+                loop {
+                    shared.stop.check()?;
+                    let flow = worker.go_on()?;
+                    let mut more = buffer.part(vec![worker.take_written()?]);
+                    rows += more.give(u64::MAX, left, take)?;
+                    if flow != Flow::Paused {
+                        break;
+                    }
+                }
+                shared.progress.advance(1);
+            }
+            rows += part.give(u64::MAX, left, take)?;
+            whole.rows += done.rows;
+            whole.workers = whole.workers.max(done.workers);
+            begin = shared.next.load(Ordering::Relaxed).min(end);
+            if rows - before < MANY_ROWS as u64 {
                 width = width.saturating_mul(2);
             }
-            begin = end;
         }
         Ok(PipelineMetrics {
             rows_out: Some(rows),
@@ -180,14 +204,19 @@ impl Shared {
 
     fn run_from(&self, first: usize) -> Result<()> {
         let mut worker = self.open.worker()?;
+        let most = self.pause_at.load(Ordering::Relaxed);
+        worker.pause_at(most);
         let mut morsel = Some(first);
         while let Some(m) = morsel {
             self.stop.check()?;
-            if worker.run(m)? == Flow::Enough {
-                self.enough.store(true, Ordering::Relaxed);
+            match worker.run(m)? {
+                Flow::Done => {}
+                Flow::Enough => self.enough.store(true, Ordering::Relaxed),
+                Flow::Paused => return self.pause(m, worker),
             }
             self.progress.advance(1);
-            morsel = self.take();
+            let has_room = worker.rows_written() < most;
+            morsel = has_room.then(|| self.take()).flatten();
         }
         let rows = worker.rows();
         let partial = worker.finish();
@@ -195,6 +224,17 @@ impl Shared {
         done.rows += rows;
         done.workers += 1;
         done.partials.push(partial);
+        Ok(())
+    }
+
+    /// Leaves what a worker has put into the sink, and the worker to go on with its morsel.
+    fn pause(&self, morsel: usize, mut worker: Worker) -> Result<()> {
+        let writer = worker.take_written()?;
+        let mut done = self.done();
+        done.rows += worker.rows();
+        done.workers += 1;
+        done.partials.push(Partial::Buffer(Box::new(writer)));
+        done.paused.push((morsel, worker));
         Ok(())
     }
 

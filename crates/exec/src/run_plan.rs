@@ -91,8 +91,8 @@ fn run(
         environment
             .progress
             .enter(format!("pipeline {} of {}", index + 1, plan.pipelines.len()));
-        let run = PipelineRun::open(plan, code, index, &finished, table, environment, &mut sinks)?;
         let is_result = matches!(&pipeline.sink, Sink::Buffer(id, _) if plan.result == Some(*id));
+        let run = PipelineRun::open(plan, code, index, &finished, table, environment, &mut sinks)?;
         let mut measured = match (&mut take, sinks.buffer(plan, index, &finished)?) {
             (Some(take), Some(buffer)) if is_result => {
                 let left = left.get_or_insert_with(|| buffer.left());

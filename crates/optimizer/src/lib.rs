@@ -65,7 +65,7 @@ pub fn optimize(
     unnest::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
     nullability::recompute(&mut plan);
-    simplify::plan(&mut plan);
+    simplify::plan(&mut plan, cancel);
     cancel.check()?;
     prune::plan(&mut plan);
     unions::plan(&mut plan);
@@ -84,7 +84,7 @@ pub fn optimize(
         // Outer joins that became inner ones supply no NULLs.
         nullability::recompute(&mut plan);
     }
-    simplify::plan(&mut plan);
+    simplify::plan(&mut plan, cancel);
     cancel.check()?;
     if settings.join_order && has_joins {
         let mut estimator = Estimator::new(&plan, statistics);

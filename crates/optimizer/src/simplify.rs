@@ -6,47 +6,48 @@ use crate::can_fail::may_fail;
 use crate::fold::{self, fold};
 use frazil_plan::each_once::{Places, each_once};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
-use frazil_types::{CompareOp, LogicalType, Value, decimal};
+use frazil_types::{Cancel, CompareOp, LogicalType, Value, decimal};
 use std::collections::{BTreeMap, HashMap};
 
-/// Simplifies every expression of a plan.
-pub fn plan(plan: &mut Plan) {
+/// Simplifies every expression of a plan. Once `cancel` is set the rest of them stays as it is.
+pub fn plan(plan: &mut Plan, cancel: &Cancel) {
     let columns = &plan.columns;
+    let expression = &|e: &mut Expr| Pass::new(columns, Some(cancel)).expression(e);
     let trees = plan
         .shared
         .iter_mut()
         .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
     for tree in trees.chain([&mut plan.root]) {
-        operator(tree, columns);
+        operator(tree, expression);
     }
 }
 
-fn operator(op: &mut Operator, columns: &Columns) {
+fn operator(op: &mut Operator, expression: &dyn Fn(&mut Expr)) {
     for input in op.inputs_mut() {
-        operator(input, columns);
+        operator(input, expression);
     }
     match op {
-        Operator::Filter { predicate, .. } => expression(predicate, columns),
+        Operator::Filter { predicate, .. } => expression(predicate),
         Operator::Map { expressions, .. } => {
-            expressions.iter_mut().for_each(|(_, e)| expression(e, columns));
+            expressions.iter_mut().for_each(|(_, e)| expression(e));
         }
-        Operator::Values { rows, .. } => rows.iter_mut().flatten().for_each(|e| expression(e, columns)),
+        Operator::Values { rows, .. } => rows.iter_mut().flatten().for_each(|e| expression(e)),
         Operator::Join { keys, residual, .. } => {
             for (b, p) in keys {
-                expression(b, columns);
-                expression(p, columns);
+                expression(b);
+                expression(p);
             }
-            residual.iter_mut().for_each(|e| expression(e, columns));
+            residual.iter_mut().for_each(|e| expression(e));
         }
         Operator::Aggregate {
             groups, aggregates, ..
         } => {
-            groups.iter_mut().for_each(|(_, e)| expression(e, columns));
+            groups.iter_mut().for_each(|(_, e)| expression(e));
             for (_, call) in aggregates {
                 call.argument
                     .iter_mut()
                     .chain(&mut call.filter)
-                    .for_each(|e| expression(e, columns));
+                    .for_each(|e| expression(e));
             }
         }
         _ => {}
@@ -55,11 +56,7 @@ fn operator(op: &mut Operator, columns: &Columns) {
 
 /// Simplifies one expression, its parts first.
 pub fn expression(e: &mut Expr, columns: &Columns) {
-    Pass {
-        columns,
-        values: HashMap::new(),
-    }
-    .expression(e);
+    Pass::new(columns, None).expression(e);
 }
 
 /// A walk over an expression.
@@ -67,10 +64,22 @@ struct Pass<'a> {
     columns: &'a Columns,
     /// What stands in for the columns of Lets that are left out: their values are as cheap to read.
     values: HashMap<ColumnId, Expr>,
+    cancel: Option<&'a Cancel>,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    fn new(columns: &'a Columns, cancel: Option<&'a Cancel>) -> Pass<'a> {
+        Pass {
+            columns,
+            values: HashMap::new(),
+            cancel,
+        }
+    }
+
     fn expression(&mut self, e: &mut Expr) {
+        if self.cancel.is_some_and(Cancel::is_set) {
+            return;
+        }
         loop {
             match &mut e.kind {
                 ExprKind::Column(id) => {

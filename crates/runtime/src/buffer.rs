@@ -10,6 +10,7 @@ use frazil_types::{
     ColumnVector, Error, LogicalType, MemoryBudget, Native, NativeType, Reservation, Result, RowBatch,
     SqlState, StringRef, Value, dispatch_native,
 };
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,6 +66,7 @@ impl BufferBuild {
         BufferWriter {
             shared: self.0.clone(),
             batches: Vec::new(),
+            rows: 0,
             morsel: 0,
             heap: StringHeap::new(budget),
             reservation: budget.reservation(),
@@ -73,7 +75,18 @@ impl BufferBuild {
 
     /// All rows of all writers, in the order of their morsels, limit and offset applied.
     pub fn finish(self, writers: Vec<BufferWriter>) -> RowBuffer {
-        self.part(writers, &mut self.left())
+        let mut left = self.left();
+        let Part {
+            batches,
+            reservations,
+        } = self.part(writers);
+        let batches: Vec<RowBatch> = batches.into_iter().filter_map(|b| left.of(b.1)).collect();
+        RowBuffer {
+            rows: batches.iter().map(|b| b.rows).sum(),
+            columns: self.0.spec.columns.clone(),
+            batches,
+            _reservations: reservations,
+        }
     }
 
     /// What is left of the limit and the offset before the first part is given out.
@@ -85,9 +98,9 @@ impl BufferBuild {
         }
     }
 
-    /// As [`BufferBuild::finish`] for writers that have rows of some morsels, all behind those of the part before.
-    pub fn part(&self, writers: Vec<BufferWriter>, left: &mut Left) -> RowBuffer {
-        let mut batches = Vec::new();
+    /// The rows of some writers, to be given out.
+    pub fn part(&self, writers: Vec<BufferWriter>) -> Part {
+        let mut batches = VecDeque::new();
         let mut reservations = Vec::new();
         for writer in writers {
             let heap: Arc<StringHeap> = Arc::new(writer.heap);
@@ -99,19 +112,42 @@ impl BufferBuild {
                     }
                 }
                 batch.rows.rows = batch.filled;
-                batches.push((batch.morsel, batch.rows));
+                batches.push_back((batch.morsel, batch.rows));
             }
             reservations.push(writer.reservation);
         }
         // Stable: the batches of a morsel stay in their order.
-        batches.sort_by_key(|b| b.0);
-        let batches = left.of(batches.into_iter().map(|b| b.1));
-        RowBuffer {
-            rows: batches.iter().map(|b| b.rows).sum(),
-            columns: self.0.spec.columns.clone(),
+        batches.make_contiguous().sort_by_key(|b| b.0);
+        Part {
             batches,
-            _reservations: reservations,
+            reservations,
         }
+    }
+}
+
+/// Rows on their way out of a buffer, in the order of their morsels. They count against the budget.
+#[derive(Debug)]
+pub struct Part {
+    batches: VecDeque<(u64, RowBatch)>,
+    reservations: Vec<Reservation>,
+}
+
+impl Part {
+    /// Gives out the rows of all morsels up to `last`; how many they were.
+    pub fn give(
+        &mut self,
+        last: u64,
+        left: &mut Left,
+        take: &mut dyn FnMut(RowBatch) -> Result<()>,
+    ) -> Result<u64> {
+        let mut given = 0;
+        while let Some((_, batch)) = self.batches.pop_front_if(|b| b.0 <= last) {
+            if let Some(batch) = left.of(batch) {
+                given += batch.rows as u64;
+                take(batch)?;
+            }
+        }
+        Ok(given)
     }
 }
 
@@ -123,25 +159,19 @@ pub struct Left {
 }
 
 impl Left {
-    /// The rows of the next batches that are neither skipped nor too many.
-    fn of(&mut self, batches: impl Iterator<Item = RowBatch>) -> Vec<RowBatch> {
-        let mut out = Vec::new();
-        for mut batch in batches {
-            let skipped = self.skipped.min(batch.rows as u64) as usize;
-            self.skipped -= skipped as u64;
-            let kept = self.kept.min((batch.rows - skipped) as u64) as usize;
-            self.kept -= kept as u64;
-            if kept < batch.rows {
-                for column in &mut batch.columns {
-                    *column = slice(column, skipped, kept);
-                }
-                batch.rows = kept;
+    /// The rows of the next batch that are neither skipped nor too many.
+    fn of(&mut self, mut batch: RowBatch) -> Option<RowBatch> {
+        let skipped = self.skipped.min(batch.rows as u64) as usize;
+        self.skipped -= skipped as u64;
+        let kept = self.kept.min((batch.rows - skipped) as u64) as usize;
+        self.kept -= kept as u64;
+        if kept < batch.rows {
+            for column in &mut batch.columns {
+                *column = slice(column, skipped, kept);
             }
-            if kept > 0 {
-                out.push(batch);
-            }
+            batch.rows = kept;
         }
-        out
+        (kept > 0).then_some(batch)
     }
 }
 
@@ -171,6 +201,7 @@ struct Batch {
 pub struct BufferWriter {
     shared: Arc<Shared>,
     batches: Vec<Batch>,
+    rows: usize,
     morsel: u64,
     heap: StringHeap,
     reservation: Reservation,
@@ -180,6 +211,16 @@ impl BufferWriter {
     /// Says which morsel the next rows come from: the finished buffer has the morsels in ascending order.
     pub fn begin_morsel(&mut self, morsel: u64) {
         self.morsel = morsel;
+    }
+
+    /// The morsel that rows come from.
+    pub fn morsel(&self) -> u64 {
+        self.morsel
+    }
+
+    /// Number of rows it has taken.
+    pub fn rows(&self) -> usize {
+        self.rows
     }
 
     /// Number of columns it takes.
@@ -264,6 +305,7 @@ impl BufferWriter {
             }
         }
         batch.filled += part.len();
+        self.rows += part.len();
         Ok(())
     }
 }
@@ -367,11 +409,6 @@ impl RowBuffer {
     /// The batches, to be given to the user; the rows no longer count against the budget.
     pub fn into_batches(self) -> Vec<RowBatch> {
         self.batches
-    }
-
-    /// Hands the batches over one by one; all rows count against the budget until the last is taken.
-    pub fn give(self, take: &mut dyn FnMut(RowBatch) -> Result<()>) -> Result<()> {
-        self.batches.into_iter().try_for_each(take)
     }
 
     /// Number of rows.

@@ -22,7 +22,7 @@ pub mod string_heap;
 pub mod vector_column;
 
 pub use aggregate_hash_table::{AggregateSpec, AggregateTable, GroupAddressing, StateKind};
-pub use buffer::{BufferBuild, BufferColumn, BufferSpec, BufferWriter, Left, RowBuffer};
+pub use buffer::{BufferBuild, BufferColumn, BufferSpec, BufferWriter, Left, Part, RowBuffer};
 pub use distinct_set::DistinctSet;
 pub use group_merge::{GroupMerge, Groups};
 pub use join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};

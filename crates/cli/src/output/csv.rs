@@ -2,26 +2,28 @@
 //! the empty string a quoted one.
 
 use super::cell;
-use frazil::Rows;
+use frazil::{RowBatch, Schema};
 use std::io::{self, Write};
 
-/// Writes all rows.
-pub fn write(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
-    for (i, column) in rows.schema().columns.iter().enumerate() {
+/// Writes the header.
+pub fn begin(out: &mut dyn Write, schema: &Schema) -> io::Result<()> {
+    for (i, column) in schema.columns.iter().enumerate() {
         separate(out, i)?;
         write_field(out, &column.name)?;
     }
-    out.write_all(b"\n")?;
-    for batch in rows.batches() {
-        for row in 0..batch.rows {
-            for (i, column) in batch.columns.iter().enumerate() {
-                separate(out, i)?;
-                if let Some(text) = cell(column, row) {
-                    write_field(out, &text)?;
-                }
+    out.write_all(b"\n")
+}
+
+/// Writes some rows.
+pub fn rows(out: &mut dyn Write, batch: &RowBatch) -> io::Result<()> {
+    for row in 0..batch.rows {
+        for (i, column) in batch.columns.iter().enumerate() {
+            separate(out, i)?;
+            if let Some(text) = cell(column, row) {
+                write_field(out, &text)?;
             }
-            out.write_all(b"\n")?;
         }
+        out.write_all(b"\n")?;
     }
     Ok(())
 }

@@ -2,26 +2,31 @@
 //! none.
 
 use super::cell;
-use frazil::{ColumnVector, LogicalType, Rows, Value};
+use frazil::{ColumnVector, LogicalType, RowBatch, Schema, Value};
 use std::io::{self, Write};
 
-/// Writes all rows.
-pub fn write(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
-    let names: Vec<String> = (rows.schema().columns.iter()).map(|c| quoted(&c.name)).collect();
-    let mut first = true;
-    out.write_all(b"[")?;
-    for batch in rows.batches() {
-        for row in 0..batch.rows {
-            out.write_all(if first { b"\n {" } else { b",\n {" })?;
-            first = false;
-            for (i, (name, column)) in names.iter().zip(&batch.columns).enumerate() {
-                let comma = if i > 0 { ", " } else { "" };
-                write!(out, "{comma}{name}: {}", value(column, row))?;
-            }
-            out.write_all(b"}")?;
+/// The names of columns as JSON has them.
+pub fn names(schema: &Schema) -> Vec<String> {
+    schema.columns.iter().map(|c| quoted(&c.name)).collect()
+}
+
+/// Writes some rows; `first` says that none was written before.
+pub fn rows(out: &mut dyn Write, names: &[String], batch: &RowBatch, mut first: bool) -> io::Result<()> {
+    for row in 0..batch.rows {
+        out.write_all(if first { b"[\n {" } else { b",\n {" })?;
+        first = false;
+        for (i, (name, column)) in names.iter().zip(&batch.columns).enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(out, "{comma}{name}: {}", value(column, row))?;
         }
+        out.write_all(b"}")?;
     }
-    out.write_all(if first { b"]\n" } else { b"\n]\n" })
+    Ok(())
+}
+
+/// Writes the end; `first` says that no row was written.
+pub fn end(out: &mut dyn Write, first: bool) -> io::Result<()> {
+    out.write_all(if first { b"[]\n" } else { b"\n]\n" })
 }
 
 fn value(column: &ColumnVector, row: usize) -> String {

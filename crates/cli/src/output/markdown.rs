@@ -1,13 +1,13 @@
 //! Tables in Markdown.
 
 use super::{cell, one_line};
-use frazil::Rows;
+use frazil::{RowBatch, Schema};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes all rows.
-pub fn write(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
-    let columns = &rows.schema().columns;
+/// Writes the header.
+pub fn begin(out: &mut dyn Write, schema: &Schema) -> io::Result<()> {
+    let columns = &schema.columns;
     for column in columns {
         write!(out, "| {} ", escaped(Cow::Borrowed(&column.name)))?;
     }
@@ -15,15 +15,17 @@ pub fn write(out: &mut dyn Write, rows: &Rows) -> io::Result<()> {
     for column in columns {
         out.write_all(if column.ty.is_numeric() { b"|---:" } else { b"|---" })?;
     }
-    out.write_all(b"|\n")?;
-    for batch in rows.batches() {
-        for row in 0..batch.rows {
-            for column in &batch.columns {
-                let text = cell(column, row).unwrap_or(Cow::Borrowed("NULL"));
-                write!(out, "| {} ", escaped(text))?;
-            }
-            out.write_all(b"|\n")?;
+    out.write_all(b"|\n")
+}
+
+/// Writes some rows.
+pub fn rows(out: &mut dyn Write, batch: &RowBatch) -> io::Result<()> {
+    for row in 0..batch.rows {
+        for column in &batch.columns {
+            let text = cell(column, row).unwrap_or(Cow::Borrowed("NULL"));
+            write!(out, "| {} ", escaped(text))?;
         }
+        out.write_all(b"|\n")?;
     }
     Ok(())
 }

@@ -6,9 +6,11 @@ mod json;
 mod markdown;
 
 use clap::ValueEnum;
-use frazil::{ColumnVector, LogicalType, Rows};
+use frazil::{ColumnVector, Error, LogicalType, Result, RowBatch, RowSink, Rows, Schema, SqlState};
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -34,14 +36,102 @@ pub struct Format {
     pub max_rows: Option<usize>,
 }
 
-/// Writes `rows`.
-pub fn write_rows(out: &mut dyn Write, rows: &Rows, format: Format) -> io::Result<()> {
-    match format.mode {
-        Mode::Box if format.expanded => box_table::write_expanded(out, rows, format.max_rows),
-        Mode::Box => box_table::write(out, rows, format.max_rows),
-        Mode::Csv => csv::write(out, rows),
-        Mode::Json => json::write(out, rows),
-        Mode::Markdown => markdown::write(out, rows),
+impl Mode {
+    /// Whether rows are written while they are computed. A box is as wide as its widest value: it has to know all.
+    pub fn is_streamed(self) -> bool {
+        self != Mode::Box
+    }
+}
+
+/// Writes `rows` as a box.
+pub fn write_box(out: &mut dyn Write, rows: &Rows, format: Format) -> io::Result<()> {
+    match format.expanded {
+        true => box_table::write_expanded(out, rows, format.max_rows),
+        false => box_table::write(out, rows, format.max_rows),
+    }
+}
+
+/// Writes a result while it is computed.
+pub struct Streamed<'a> {
+    out: &'a mut dyn Write,
+    mode: Mode,
+    schema: Option<Arc<Schema>>,
+    /// Names of the columns as JSON has them.
+    names: Vec<String>,
+    /// Set once something is written.
+    begun: &'a AtomicBool,
+    /// Why the rest could not be written.
+    failed: Option<io::Error>,
+}
+
+impl<'a> Streamed<'a> {
+    /// Writes to `out`, and sets `begun` before it does.
+    pub fn new(out: &'a mut dyn Write, mode: Mode, begun: &'a AtomicBool) -> Streamed<'a> {
+        Streamed {
+            out,
+            mode,
+            schema: None,
+            names: Vec::new(),
+            begun,
+            failed: None,
+        }
+    }
+
+    /// Ends the result, if there is one that could be written; one that is not `whole` is left without its end.
+    pub fn finish(mut self, whole: bool) -> io::Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if whole && let Some(schema) = self.schema.clone() {
+            let is_empty = !self.begun.load(Ordering::Relaxed);
+            if is_empty {
+                self.header(&schema)?;
+            }
+            if self.mode == Mode::Json {
+                json::end(self.out, is_empty)?;
+            }
+        }
+        self.out.flush()
+    }
+
+    fn header(&mut self, schema: &Schema) -> io::Result<()> {
+        match self.mode {
+            Mode::Csv => csv::begin(self.out, schema),
+            Mode::Markdown => markdown::begin(self.out, schema),
+            Mode::Json | Mode::Box => Ok(()),
+        }
+    }
+
+    fn write(&mut self, schema: &Schema, batch: &RowBatch) -> io::Result<()> {
+        let is_first = !self.begun.swap(true, Ordering::Relaxed);
+        if is_first {
+            self.header(schema)?;
+        }
+        match self.mode {
+            Mode::Csv => csv::rows(self.out, batch),
+            Mode::Markdown => markdown::rows(self.out, batch),
+            Mode::Json => json::rows(self.out, &self.names, batch, is_first),
+            Mode::Box => Ok(()),
+        }
+    }
+}
+
+impl RowSink for Streamed<'_> {
+    fn begin(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        self.names = json::names(schema);
+        self.schema = Some(schema.clone());
+        Ok(())
+    }
+
+    fn rows(&mut self, batch: RowBatch) -> Result<()> {
+        let Some(schema) = self.schema.clone() else {
+            return Ok(());
+        };
+        self.write(&schema, &batch).map_err(|error| {
+            let told = Error::new(SqlState::IO_ERROR, format!("could not write the result: {error}"));
+            self.failed = Some(error);
+            told
+        })
     }
 }
 

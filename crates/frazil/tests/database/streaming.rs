@@ -130,6 +130,15 @@ fn a_result_may_be_larger_than_memory() {
     };
     c.execute_into(sql, &[], &mut counts).unwrap();
     assert_eq!(counts.rows, 1_200_000);
+    // Few rows of the one side, each of which meets many.
+    let sql = "select x.s || ' and some more text, ' || y.s, x.a from (select * from t where a % 10000 = 5) x, (select * from t limit 200000) y";
+    assert_eq!(state(&c, sql), SqlState::OUT_OF_MEMORY);
+    let mut counts = Counts {
+        rows: 0,
+        most: usize::MAX,
+    };
+    c.execute_into(sql, &[], &mut counts).unwrap();
+    assert_eq!(counts.rows, 1_000_000);
 }
 
 #[test]
