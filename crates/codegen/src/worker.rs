@@ -23,7 +23,7 @@ pub enum Flow {
     Done,
     /// The sink has all rows it wants.
     Enough,
-    /// The morsel has more rows, but the buffer as many as the worker was told to pause at.
+    /// The morsel has more rows, but the buffer as many bytes as the worker was told to pause at.
     Paused,
 }
 
@@ -41,7 +41,7 @@ pub struct Worker {
     memory: Memory,
     scratch: Box<Scratch>,
     rows: u64,
-    /// Rows in the sink's buffer at which a morsel is left.
+    /// Bytes in the sink's buffer at which a morsel is left.
     pause_at: usize,
 }
 
@@ -126,9 +126,9 @@ impl Worker {
         self.go_on()
     }
 
-    /// Pauses in the middle of a morsel, between two vectors of the source, once the sink's buffer has so many rows.
-    pub fn pause_at(&mut self, rows: usize) {
-        self.pause_at = rows;
+    /// Pauses in the middle of a morsel, between two vectors of the source, once the sink's buffer has so many bytes.
+    pub fn pause_at(&mut self, bytes: usize) {
+        self.pause_at = bytes;
     }
 
     /// Goes on with the morsel at which it paused.
@@ -138,17 +138,17 @@ impl Worker {
             if self.call(rows)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
-            if self.rows_written() >= self.pause_at {
+            if self.bytes_written() >= self.pause_at {
                 return Ok(Flow::Paused);
             }
         }
         Ok(Flow::Done)
     }
 
-    /// Rows in its part of the sink's buffer.
-    pub fn rows_written(&self) -> usize {
+    /// Bytes in its part of the sink's buffer.
+    pub fn bytes_written(&self) -> usize {
         match &self.partial {
-            Partial::Buffer(writer) => writer.rows(),
+            Partial::Buffer(writer) => writer.bytes(),
             _ => 0,
         }
     }

@@ -2,8 +2,8 @@
 //! none, one fails, or the sink has enough.
 //!
 //! A pipeline whose rows are handed over while it runs does so window by window: some morsels on all workers, then what
-//! they gave is handed over in the order of the morsels. A worker with many rows leaves its morsel where it is, and goes on
-//! when all rows before it are gone: no more is held than that, whatever a join makes of a morsel.
+//! they gave is handed over in the order of the morsels. A worker with many bytes of rows leaves its morsel where it is, and
+//! goes on when all rows before it are gone: no more is held than that, whatever a join makes of a morsel.
 
 use crate::Progress;
 use crate::metrics::PipelineMetrics;
@@ -20,9 +20,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Rows of a result that is handed over after which a worker begins no further morsel, and leaves the one that it is at.
-/// A window that gives fewer is followed by one of twice as many morsels: workers begin and end with each.
-const MANY_ROWS: usize = 32 << 10;
+/// Bytes of a result that is handed over at which a worker begins no further morsel, and leaves the one that it is at.
+const MANY_BYTES: usize = 8 << 20;
+/// A window that gives fewer rows is followed by one of twice as many morsels: workers begin and end with each.
+const FEW_ROWS: u64 = 64 << 10;
 
 /// A pipeline that is running.
 pub struct PipelineRun {
@@ -36,7 +37,7 @@ struct Shared {
     /// The first morsel behind the window.
     end: AtomicUsize,
     enough: AtomicBool,
-    /// Rows at which a worker pauses.
+    /// Bytes at which a worker pauses.
     pause_at: AtomicUsize,
     /// The pipeline's own flag, below the statement's: a worker that fails stops the others by it.
     stop: Cancel,
@@ -113,7 +114,8 @@ impl PipelineRun {
         take: Take<'_>,
     ) -> Result<PipelineMetrics> {
         let shared = &self.shared;
-        shared.pause_at.store(MANY_ROWS, Ordering::Relaxed);
+        let fair = environment.budget.limit() / (4 * environment.threads).max(1);
+        shared.pause_at.store(fair.min(MANY_BYTES), Ordering::Relaxed);
         let (mut begin, mut width) = (0, environment.threads);
         let (mut whole, mut rows) = (Done::default(), 0);
         while begin < shared.morsels && !shared.enough.load(Ordering::Relaxed) {
@@ -133,17 +135,20 @@ impl PipelineRun {
                     let flow = worker.go_on()?;
                     let mut more = buffer.part(vec![worker.take_written()?]);
                     rows += more.give(u64::MAX, left, take)?;
-                    if flow != Flow::Paused {
-                        break;
+                    match flow {
+                        Flow::Paused => {}
+                        Flow::Enough => break shared.enough.store(true, Ordering::Relaxed),
+                        Flow::Done => break,
                     }
                 }
+                whole.rows += worker.rows();
                 shared.progress.advance(1);
             }
             rows += part.give(u64::MAX, left, take)?;
             whole.rows += done.rows;
             whole.workers = whole.workers.max(done.workers);
             begin = shared.next.load(Ordering::Relaxed).min(end);
-            if rows - before < MANY_ROWS as u64 {
+            if rows - before < FEW_ROWS {
                 width = width.saturating_mul(2);
             }
         }
@@ -215,7 +220,7 @@ impl Shared {
                 Flow::Paused => return self.pause(m, worker),
             }
             self.progress.advance(1);
-            let has_room = worker.rows_written() < most;
+            let has_room = worker.bytes_written() < most;
             morsel = has_room.then(|| self.take()).flatten();
         }
         let rows = worker.rows();
@@ -231,7 +236,6 @@ impl Shared {
     fn pause(&self, morsel: usize, mut worker: Worker) -> Result<()> {
         let writer = worker.take_written()?;
         let mut done = self.done();
-        done.rows += worker.rows();
         done.workers += 1;
         done.partials.push(Partial::Buffer(Box::new(writer)));
         done.paused.push((morsel, worker));

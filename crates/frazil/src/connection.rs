@@ -3,6 +3,7 @@
 use crate::appender::Appender;
 use crate::database::Database;
 use crate::execute;
+use crate::in_use::{InUse, Turns};
 use crate::row_sink::{Delivery, RowSink};
 use crate::rows::Response;
 use crate::session::Session;
@@ -12,7 +13,7 @@ use frazil_catalog::Relation;
 use frazil_exec::Progress;
 use frazil_types::{Cancel, Result, Value};
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 /// A connection to a database. Clones are the same connection: statements on them wait for each other.
@@ -21,7 +22,7 @@ pub struct Connection(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    session: Mutex<Session>,
+    session: Turns,
     cancel: Cancel,
     progress: Arc<Progress>,
     database: Database,
@@ -44,7 +45,7 @@ impl Connection {
         let progress = Arc::new(Progress::new());
         let session = Session::new(database.clone(), cancel.clone(), progress.clone());
         Connection(Arc::new(Shared {
-            session: Mutex::new(session),
+            session: Turns::new(session),
             cancel,
             progress,
             database,
@@ -158,7 +159,7 @@ impl Connection {
 
     /// Whether a transaction is open; false while a statement runs on another thread.
     pub fn in_transaction(&self) -> bool {
-        (self.0.session.try_lock()).is_ok_and(|s| s.transaction().is_open())
+        (self.0.session.try_look()).is_some_and(|s| s.transaction().is_open())
     }
 
     /// All tables by name.
@@ -199,18 +200,18 @@ impl Connection {
     }
 
     /// Waits for the connection and makes it ready for a statement, which then has to come in ([`Database::enter`]).
-    /// 08003 once the database is closed, and in a forked child, where nobody would ever give the connection back.
-    pub(crate) fn start(&self) -> Result<MutexGuard<'_, Session>> {
+    /// 08003 once the database is closed, and in a forked child, where nobody would ever give the connection back; 55006 for
+    /// a [`RowSink`] of the statement that runs.
+    pub(crate) fn start(&self) -> Result<InUse<'_>> {
         self.0.database.check_open()?;
-        let session = self.session();
+        let session = self.0.session.begin()?;
         self.0.cancel.reset();
         self.0.progress.reset();
         Ok(session)
     }
 
     fn session(&self) -> MutexGuard<'_, Session> {
-        // A panic inside a statement is a defect; the session itself stays in a state that can go on.
-        self.0.session.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.session.look()
     }
 }
 

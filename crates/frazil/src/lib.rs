@@ -32,6 +32,7 @@ mod execute;
 mod explain;
 mod explain_freeze;
 mod gate;
+mod in_use;
 mod loader;
 mod panics;
 mod parameters;

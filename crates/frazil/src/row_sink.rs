@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Takes the rows of queries while they are computed: [`Connection::execute_into`](crate::Connection::execute_into). An
 /// error that it returns ends the statement, and is the statement's.
 ///
-/// The connection is in use until the statement ends: what a sink does, it does without it.
+/// The connection is in use until the statement ends: a statement that the sink runs on it fails with 55006.
 pub trait RowSink {
     /// A result begins: names and types of its columns.
     fn begin(&mut self, schema: &Arc<Schema>) -> Result<()>;

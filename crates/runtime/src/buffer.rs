@@ -66,7 +66,6 @@ impl BufferBuild {
         BufferWriter {
             shared: self.0.clone(),
             batches: Vec::new(),
-            rows: 0,
             morsel: 0,
             heap: StringHeap::new(budget),
             reservation: budget.reservation(),
@@ -201,7 +200,6 @@ struct Batch {
 pub struct BufferWriter {
     shared: Arc<Shared>,
     batches: Vec<Batch>,
-    rows: usize,
     morsel: u64,
     heap: StringHeap,
     reservation: Reservation,
@@ -218,9 +216,9 @@ impl BufferWriter {
         self.morsel
     }
 
-    /// Number of rows it has taken.
-    pub fn rows(&self) -> usize {
-        self.rows
+    /// Bytes that its rows take.
+    pub fn bytes(&self) -> usize {
+        self.reservation.bytes() + self.heap.bytes()
     }
 
     /// Number of columns it takes.
@@ -305,7 +303,6 @@ impl BufferWriter {
             }
         }
         batch.filled += part.len();
-        self.rows += part.len();
         Ok(())
     }
 }

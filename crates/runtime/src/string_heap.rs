@@ -40,6 +40,11 @@ impl StringHeap {
         }
     }
 
+    /// Bytes it takes.
+    pub fn bytes(&self) -> usize {
+        self.reservation.bytes()
+    }
+
     /// Room for `bytes` bytes. Errors: 53200 over the budget, 54000 for a string above 1 GiB.
     pub fn allocate(&mut self, bytes: usize) -> Result<&mut [u8]> {
         if bytes > self.free {

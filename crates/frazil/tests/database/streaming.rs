@@ -154,6 +154,31 @@ fn an_error_of_the_sink_ends_the_statement() {
     assert_eq!(kept(&c, "select count(*) from t").rows, [[Value::Int(100_000)]]);
 }
 
+/// Runs a statement on the connection that it is handed rows of.
+struct Again(Connection);
+
+impl RowSink for Again {
+    fn begin(&mut self, _: &Arc<Schema>) -> Result<()> {
+        self.0.execute("select 1").map(|_| ())
+    }
+
+    fn rows(&mut self, _: RowBatch) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_does_not_wait_for_its_own_statement() {
+    let c = numbers();
+    let error = c
+        .execute_into("select a from t", &[], &mut Again(c.clone()))
+        .unwrap_err();
+    assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
+    let other = c.database().connect();
+    c.execute_into("select a from t", &[], &mut Again(other)).unwrap();
+    assert_eq!(rows(&c, "select count(*) from t"), "100000");
+}
+
 #[test]
 fn an_error_may_come_after_rows() {
     let c = numbers();
