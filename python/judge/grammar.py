@@ -3,7 +3,7 @@
 A generator is made for a judge: what DuckDB writes in another way has two texts, what it does not know is left out for it."""
 
 from . import functions, tables
-from .nodes import DUCKDB, Node, form, listed
+from .nodes import DUCKDB, POSTGRES, Node, form, listed
 
 TYPES = ["bool", "i2", "i4", "i8", "dec", "wide", "f8", "text", "char", "date", "ts", "iv"]
 # Types that result columns, groups and set operations are drawn from.
@@ -269,7 +269,13 @@ class Generator:
             return Source(node, both(left, right), left.rows * right.rows)
         if not self.knows_more() and pick < 0.45:
             word = self.r.choice(["semi join", "anti join"])
-            node = form(("source", "join"), f"{{}} {word} {{}} on {{}}", left.node, right.node, self.condition(left, right, depth), features=[word])
+            exists = "exists" if word == "semi join" else "not exists"
+            template = {
+                # PostgreSQL arbitrates, and has no such join.
+                POSTGRES: f"{{}} join lateral (select where {exists} (select from {{}} where {{}})) as {self.alias()} on true",
+                None: f"{{}} {word} {{}} on {{}}",
+            }
+            node = form(("source", "join"), template, left.node, right.node, self.condition(left, right, depth), features=[word])
             return Source(node, left.columns, left.rows)
         if pick < 0.52 and depth > 0:
             return self.lateral(left, depth)
