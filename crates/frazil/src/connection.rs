@@ -72,8 +72,9 @@ impl Connection {
         Ok(last.unwrap_or_default())
     }
 
-    /// The same, but hands rows over while they are computed: a result is never held whole, and takes as much memory as
-    /// a part of it. The response says how many rows there were. A statement that fails may have handed over some.
+    /// The same, but hands rows over while they are computed: as much of a query's result is held as some megabytes a
+    /// thread, or what a single vector of its source gives if that is more. The response says how many rows there
+    /// were. A statement that fails may have handed over some.
     pub fn execute_into(&self, sql: &str, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
         let mut last = None;
         let mut take = |response| {

@@ -229,6 +229,15 @@ pub struct AggregateTable {
     pub row_bound: Option<u64>,
 }
 
+impl AggregateTable {
+    /// What it computes for each row: its groups, then arguments and filters of its aggregates.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let calls = self.aggregates.iter().map(|a| &a.1);
+        let parts = calls.flat_map(|call| call.argument.iter().chain(&call.filter));
+        self.groups.iter().map(|g| &g.1).chain(parts)
+    }
+}
+
 /// A sorter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SortTable {
@@ -370,18 +379,8 @@ impl Sink {
                 .chain(plan.joins[id.0].payload.iter().copied())
                 .collect(),
             Sink::Aggregate(id) => {
-                let table = &plan.aggregates[id.0];
-                let arguments = table
-                    .aggregates
-                    .iter()
-                    .flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
-                table
-                    .groups
-                    .iter()
-                    .map(|g| &g.1)
-                    .chain(arguments)
-                    .flat_map(Expr::columns_read)
-                    .collect()
+                let expressions = plan.aggregates[id.0].expressions();
+                expressions.flat_map(Expr::columns_read).collect()
             }
             Sink::Sort(id) => plan.sorts[id.0].columns.clone(),
             Sink::Buffer(_, columns) | Sink::Insert { columns, .. } => columns.clone(),

@@ -287,14 +287,7 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
     operators
         || match &pipeline.sink {
             Sink::JoinBuild(_, keys) => keys.iter().any(calls),
-            Sink::Aggregate(id) => {
-                let table = &plan.aggregates[id.0];
-                let of_calls = table
-                    .aggregates
-                    .iter()
-                    .flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
-                table.groups.iter().map(|g| &g.1).chain(of_calls).any(calls)
-            }
+            Sink::Aggregate(id) => plan.aggregates[id.0].expressions().any(calls),
             _ => false,
         }
 }
