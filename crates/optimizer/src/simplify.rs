@@ -31,13 +31,13 @@ fn operator(op: &mut Operator, expression: &dyn Fn(&mut Expr)) {
         Operator::Map { expressions, .. } => {
             expressions.iter_mut().for_each(|(_, e)| expression(e));
         }
-        Operator::Values { rows, .. } => rows.iter_mut().flatten().for_each(|e| expression(e)),
+        Operator::Values { rows, .. } => rows.iter_mut().flatten().for_each(expression),
         Operator::Join { keys, residual, .. } => {
             for (b, p) in keys {
                 expression(b);
                 expression(p);
             }
-            residual.iter_mut().for_each(|e| expression(e));
+            residual.iter_mut().for_each(expression);
         }
         Operator::Aggregate {
             groups, aggregates, ..
@@ -47,7 +47,7 @@ fn operator(op: &mut Operator, expression: &dyn Fn(&mut Expr)) {
                 call.argument
                     .iter_mut()
                     .chain(&mut call.filter)
-                    .for_each(|e| expression(e));
+                    .for_each(expression);
             }
         }
         _ => {}
