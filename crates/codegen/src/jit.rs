@@ -12,9 +12,10 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc};
 use frazil_kernels::Isa;
+use frazil_plan::longest_function;
 use frazil_runtime::abi::{AbiType, PipelineContext, RuntimeFunction};
 use frazil_runtime::functions::{FUNCTIONS, Function};
-use frazil_types::{Cancel, Error, Result, SqlState};
+use frazil_types::{Cancel, Error, Result};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::mem::ManuallyDrop;
@@ -117,9 +118,6 @@ const AVX2_FLAGS: [&str; 11] = [
 /// A function of more instructions than this is long: its registers are allocated in one pass. The allocator that looks
 /// for the best registers takes time in proportion to the square of the instructions, where many values live long.
 const LONG_FUNCTION: usize = 2_000;
-
-/// A function of more instructions than this is refused: nothing hears a cancel while Cranelift compiles one.
-const LONGEST_FUNCTION: usize = 50_000;
 
 /// Instructions that wait at most: a plan may have thousands of functions.
 const MOST_WAITING: usize = 100_000;
@@ -289,16 +287,7 @@ impl Jit {
     /// Asked while a function is made: 54001 once it is too long, 57014 once nobody waits for it.
     pub fn may_grow(&self, function: &ir::Function) -> Result<()> {
         self.options.cancel.check()?;
-        let instructions = function.dfg.num_insts();
-        if instructions <= LONGEST_FUNCTION {
-            return Ok(());
-        }
-        let message = "the statement is too long to be compiled";
-        Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
-            .with_detail(format!(
-                "a function of it has more than {LONGEST_FUNCTION} instructions"
-            ))
-            .with_hint("cut it into several statements, or keep what it computes in a table"))
+        longest_function::check_instructions(function.dfg.num_insts())
     }
 
     fn write_text(&mut self, name: &str, function: &ir::Function) {

@@ -29,7 +29,7 @@ pub mod value_bounds;
 use cardinality::Estimator;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::pipeline_builder;
-use frazil_plan::{Operator, Plan, Statistics, display, nullability, verify};
+use frazil_plan::{Operator, Plan, Statistics, display, longest_function, nullability, verify};
 use frazil_types::{Cancel, Result};
 
 /// What the optimizer may do.
@@ -54,7 +54,7 @@ impl Default for Settings {
     }
 }
 
-/// Rewrites a plan. Errors: 0A000 for what has no plan, 57014 once `cancel` is set, which is asked between the passes, and
+/// Rewrites a plan. Errors: 0A000 for what has no plan, 54001 for what is too long to be compiled, 57014 once `cancel` is set, which is asked between the passes, and
 /// in unnesting and ordering joins, whose work may grow with the square of how deep queries nest.
 pub fn optimize(
     mut plan: Plan,
@@ -65,9 +65,13 @@ pub fn optimize(
     unnest::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
     nullability::recompute(&mut plan);
+    cancel.check()?;
     simplify::plan(&mut plan, cancel);
     cancel.check()?;
+    longest_function::check(&plan)?;
+    cancel.check()?;
     prune::plan(&mut plan);
+    cancel.check()?;
     unions::plan(&mut plan);
     cancel.check()?;
     distinct_aggregates::plan(&mut plan)?;

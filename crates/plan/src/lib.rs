@@ -13,6 +13,7 @@ pub mod display;
 mod display_expression;
 pub mod each_once;
 pub mod expression;
+pub mod longest_function;
 pub mod nullability;
 pub mod operator;
 pub mod pipeline;

@@ -206,7 +206,7 @@ pub struct Scratch {
     /// A page of the usual size that waits to be used again.
     spare: Option<Memory>,
     reservation: Reservation,
-    /// Asked for every page: a single vector of long strings may take seconds.
+    /// Asked for every page and by functions that take long: a single vector of long strings may take seconds.
     cancel: Cancel,
 }
 
@@ -297,6 +297,11 @@ impl Scratch {
         self.pages.push(ScratchPage { memory, begin });
         self.position = begin;
         Ok(())
+    }
+
+    /// Error 57014 once the statement is to end.
+    pub fn check(&self) -> Result<()> {
+        self.cancel.check()
     }
 
     /// Takes `bytes` of the statement's budget for as long as the reservation lives. 53200.

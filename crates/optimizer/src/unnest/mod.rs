@@ -65,6 +65,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
         unnesting.subqueries[i].0 = tree;
     }
     rename::move_shared(&mut plan.root, &moved);
+    cancel.check()?;
     let root = unnesting.tree(take(&mut plan.root))?;
     plan.root = root;
     plan.shared = shared;
@@ -141,6 +142,7 @@ impl Unnesting<'_> {
         }
         // What is constant cannot fail: it does not keep conditions from being lifted.
         op.expressions_mut().into_iter().for_each(fold_constants);
+        self.cancel.check()?;
         if let Operator::DependentJoin { .. } = op {
             return self.lateral(op);
         }

@@ -140,6 +140,9 @@ pub fn move_shared(op: &mut Operator, moved: &[SharedId]) {
             inside(child, moved);
         }
     }
+    if moved.is_empty() {
+        return;
+    }
     if let Operator::Shared { id, .. } = op {
         *id = moved[id.0];
     }

@@ -6,6 +6,10 @@ use frazil_kernels::LikePattern;
 use frazil_kernels::hash::fold_string;
 use frazil_types::StringRef;
 use frazil_types::string_ref::INLINE_BYTES;
+use memchr::memmem::Finder;
+
+/// Items of [`each`] between two questions whether the statement goes on: less than a millisecond of work.
+const ITEMS_AT_ONCE: usize = 1 << 16;
 
 type Text = *const StringRef;
 type TextOut = *mut StringRef;
@@ -154,15 +158,70 @@ pub(super) unsafe fn put(context: *mut PipelineContext, bytes: &[u8], out: TextO
     }
 }
 
-/// Room in the scratch for a string of `len` bytes that is not held inline, and the reference to it, or a status.
+/// Room in the scratch for a string of `len` bytes that is not held inline, or a status.
 ///
 /// # Safety
-/// `context` must be the pipeline's; the room is used before anything else is done with the context.
+/// `context` must be the pipeline's; the room is used before another string is put into the scratch.
 unsafe fn room<'a>(context: *mut PipelineContext, len: usize) -> Result<&'a mut [u8], u32> {
     // SAFETY: by contract.
     unsafe {
         let room = (*(*context).scratch).allocate(len);
         room.map_err(|error| (*context).fail(error))
+    }
+}
+
+/// Hands items over one by one. Fails with 57014 once the statement is to end, which is asked now and then: a text may
+/// have hundreds of millions of characters.
+///
+/// # Safety
+/// `context` must be the pipeline's.
+unsafe fn each<T>(
+    context: *mut PipelineContext,
+    items: impl Iterator<Item = T>,
+    mut take: impl FnMut(T),
+) -> Result<(), u32> {
+    for (at, item) in items.enumerate() {
+        if at % ITEMS_AT_ONCE == ITEMS_AT_ONCE - 1 {
+            // SAFETY: by contract.
+            unsafe {
+                (*(*context).scratch)
+                    .check()
+                    .map_err(|error| (*context).fail(error))?
+            };
+        }
+        take(item);
+    }
+    Ok(())
+}
+
+/// Makes a string of `len` bytes, all of which `fill` writes, and which are UTF-8 then.
+///
+/// # Safety
+/// As [`put`]; `fill` puts no string into the scratch.
+unsafe fn made(
+    context: *mut PipelineContext,
+    len: usize,
+    out: TextOut,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), u32>,
+) -> u32 {
+    let mut short = [0; INLINE_BYTES];
+    // SAFETY: by contract. What was made is alive as long as the scratch's strings, which is what its mark says.
+    let string = unsafe {
+        match short.get_mut(..len) {
+            Some(short) => fill(short).map(|()| StringRef::inline(short)),
+            None => room(context, len).and_then(|room| {
+                fill(room)?;
+                Ok(StringRef::new(room).as_transient())
+            }),
+        }
+    };
+    match string {
+        Ok(string) => {
+            // SAFETY: by contract.
+            unsafe { out.write_unaligned(string) };
+            STATUS_OK
+        }
+        Err(status) => status,
     }
 }
 
@@ -185,33 +244,24 @@ unsafe fn mapped<I: Iterator<Item = char>>(
             true => {
                 to.copy_from_slice(text.as_bytes());
                 ascii(to);
+                Ok(())
             }
-            false => encode(text.chars().flat_map(&map), to),
+            false => {
+                let mut at = 0;
+                each(context, text.chars().flat_map(&map), |c| {
+                    at += c.encode_utf8(&mut to[at..]).len();
+                })
+            }
         };
-        let len = match text.is_ascii() {
-            true => text.len(),
-            false => text.chars().flat_map(&map).map(char::len_utf8).sum(),
-        };
-        if len <= INLINE_BYTES {
-            let mut short = [0; INLINE_BYTES];
-            fill(&mut short[..len]);
-            out.write_unaligned(StringRef::inline(&short[..len]));
-            return STATUS_OK;
+        let mut len = text.len();
+        if !text.is_ascii() {
+            len = 0;
+            let count = |c: char| len += c.len_utf8();
+            if let Err(status) = each(context, text.chars().flat_map(&map), count) {
+                return status;
+            }
         }
-        let room = match room(context, len) {
-            Ok(room) => room,
-            Err(status) => return status,
-        };
-        fill(room);
-        out.write_unaligned(StringRef::new(room).as_transient());
-    }
-    STATUS_OK
-}
-
-fn encode(characters: impl Iterator<Item = char>, to: &mut [u8]) {
-    let mut at = 0;
-    for c in characters {
-        at += c.encode_utf8(&mut to[at..]).len();
+        made(context, len, out, fill)
     }
 }
 
@@ -277,23 +327,10 @@ pub unsafe fn concat(context: *mut PipelineContext, parts: Text, count: u64, out
             place.copy_from_slice(unsafe { part.bytes() });
             room = rest;
         }
+        Ok(())
     };
-    let mut inline = [0; INLINE_BYTES];
     // SAFETY: by contract; scratch room does not overlap what was kept before.
-    unsafe {
-        if let Some(all) = inline.get_mut(..len) {
-            fill(all);
-            out.write_unaligned(StringRef::inline(all));
-            return STATUS_OK;
-        }
-        let room = match room(context, len) {
-            Ok(room) => room,
-            Err(status) => return status,
-        };
-        fill(room);
-        out.write_unaligned(StringRef::new(room).as_transient());
-    }
-    STATUS_OK
+    unsafe { made(context, len, out, fill) }
 }
 
 /// # Safety
@@ -316,38 +353,32 @@ pub unsafe fn replace(
             out.write_unaligned(string);
             return STATUS_OK;
         }
-        let (text, from, to) = (string.text(), from.text(), to.text());
-        let found = text.matches(from).count();
+        let (text, from, to) = (string.bytes(), Finder::new(from.bytes()), to.bytes());
+        let mut found = 0;
+        if let Err(status) = each(context, from.find_iter(text), |_| found += 1) {
+            return status;
+        }
         if found == 0 {
             out.write_unaligned(string);
             return STATUS_OK;
         }
-        let len = (text.len() - found * from.len()).saturating_add(found.saturating_mul(to.len()));
-        let pieces = || {
-            let between = text.split(from).enumerate();
-            between.flat_map(|(i, part)| [if i == 0 { "" } else { to }, part])
-        };
-        if len <= INLINE_BYTES {
-            let mut short = [0; INLINE_BYTES];
-            join(pieces(), &mut short);
-            out.write_unaligned(StringRef::inline(&short[..len]));
-            return STATUS_OK;
-        }
-        let room = match room(context, len) {
-            Ok(room) => room,
-            Err(status) => return status,
-        };
-        join(pieces(), room);
-        out.write_unaligned(StringRef::new(room).as_transient());
-    }
-    STATUS_OK
-}
-
-fn join<'t>(pieces: impl Iterator<Item = &'t str>, to: &mut [u8]) {
-    let mut at = 0;
-    for piece in pieces {
-        to[at..at + piece.len()].copy_from_slice(piece.as_bytes());
-        at += piece.len();
+        let cut = found * from.needle().len();
+        let len = (text.len() - cut).saturating_add(found.saturating_mul(to.len()));
+        made(context, len, out, |mut room| {
+            let mut put = |piece: &[u8]| {
+                let (place, rest) = std::mem::take(&mut room).split_at_mut(piece.len());
+                place.copy_from_slice(piece);
+                room = rest;
+            };
+            let mut copied = 0;
+            each(context, from.find_iter(text), |at| {
+                put(&text[copied..at]);
+                put(to);
+                copied = at + from.needle().len();
+            })?;
+            put(&text[copied..]);
+            Ok(())
+        })
     }
 }
 
@@ -359,7 +390,11 @@ pub(super) mod tests {
 
     /// Runs `f` with a context to make strings in.
     pub fn context<T>(f: impl FnOnce(*mut PipelineContext) -> T) -> T {
-        let mut scratch = Scratch::new(&MemoryBudget::unlimited(), &Cancel::new());
+        context_under(&Cancel::new(), f)
+    }
+
+    fn context_under<T>(cancel: &Cancel, f: impl FnOnce(*mut PipelineContext) -> T) -> T {
+        let mut scratch = Scratch::new(&MemoryBudget::unlimited(), cancel);
         let mut context = PipelineContext {
             source: std::ptr::null(),
             partitions: Partitions::SIDE_BY_SIDE,
@@ -464,6 +499,25 @@ pub(super) mod tests {
                 "abc"
             );
         }
+    }
+
+    #[test]
+    fn functions_of_long_texts_hear_a_cancel() {
+        let (ascii, umlauts) = ("a".repeat(ITEMS_AT_ONCE), "ü".repeat(ITEMS_AT_ONCE));
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let mut out = StringRef::default();
+        // SAFETY: the strings are alive, and the context belongs to this call.
+        context_under(&cancel, |context| unsafe {
+            let (text, part) = (StringRef::new(ascii.as_bytes()), StringRef::inline(b"a"));
+            assert_eq!(replace(context, &text, &part, &part, &mut out), STATUS_FAILED);
+            let error = (*context).error.error.take().unwrap();
+            assert_eq!(error.state().0, "57014");
+            assert_eq!(
+                upper(context, &StringRef::new(umlauts.as_bytes()), &mut out),
+                STATUS_FAILED
+            );
+        });
     }
 
     #[test]
