@@ -220,29 +220,36 @@ fn key<'a>(item: &OrderByExpr, by: By<'a>, span: Span) -> Result<Key<'a>> {
 }
 
 /// The number that a constant of GROUP BY, ORDER BY or DISTINCT ON is; 42601 for any other constant, and for a number
-/// that is no `integer`.
+/// that is no `integer`. A minus before a number belongs to it, however many there are and whatever parentheses.
 pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<Option<(i32, Span)>> {
-    match e {
-        SqlExpr::Nested(inner) => is_position(binder, inner, clause),
-        SqlExpr::UnaryOp {
-            op: UnaryOperator::Minus,
-            expr,
-        } if matches!(&**expr, SqlExpr::Value(v) if matches!(v.value, Value::Number(..))) => {
-            Ok(is_position(binder, expr, clause)?.map(|(n, span)| (-n, span)))
+    let (mut inner, mut negative, mut minuses) = (e, false, 0);
+    loop {
+        match inner {
+            SqlExpr::Nested(e) => inner = e,
+            SqlExpr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr,
+            } => (inner, negative, minuses) = (expr, !negative, minuses + 1),
+            _ => break,
         }
-        SqlExpr::Value(value) => {
-            let span = binder.place.span(value.span);
-            match &value.value {
-                Value::Placeholder(_) => Ok(None),
-                Value::Number(text, _) if text.parse::<i32>().is_ok() => {
-                    Ok(text.parse().ok().map(|n| (n, span)))
-                }
-                _ => {
-                    let message = format!("non-integer constant in {clause}");
-                    Err(error(SqlState::SYNTAX_ERROR, message, span))
-                }
-            }
-        }
-        _ => Ok(None),
     }
+    let SqlExpr::Value(value) = inner else {
+        return Ok(None);
+    };
+    let number = match &value.value {
+        Value::Placeholder(_) => return Ok(None),
+        Value::Number(text, _) => text.parse::<i32>().ok(),
+        _ if minuses > 0 => return Ok(None),
+        _ => None,
+    };
+    let span = binder.place.span(value.span);
+    let message = || {
+        error(
+            SqlState::SYNTAX_ERROR,
+            format!("non-integer constant in {clause}"),
+            span,
+        )
+    };
+    let number = number.ok_or_else(message)?;
+    Ok(Some((if negative { -number } else { number }, span)))
 }
