@@ -4,7 +4,7 @@ use super::expression::row_span;
 use super::scope::Clause;
 use super::{Binder, error, fold};
 use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind};
+use frazil_plan::{AggregateCall, ColumnId, Expr};
 use frazil_types::value_ops::{IntervalFields, parse_interval};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 use sqlparser::ast::{
@@ -145,6 +145,7 @@ impl<'a> Binder<'a> {
         filter: Option<&'a SqlExpr>,
         span: Span,
     ) -> Result<Operand> {
+        let first_inside = self.references.len();
         let (name, bound) = match arguments {
             Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
             Arguments::Rows => (name.to_string(), Vec::new()),
@@ -153,6 +154,7 @@ impl<'a> Binder<'a> {
                 let marker = item
                     .marker
                     .ok_or_else(|| Error::unsupported("count of the rows of this relation").at_span(span))?;
+                self.refer(marker, span);
                 (name.to_string(), vec![Expr::column(marker, &self.columns).into()])
             }
             Arguments::RowsOf(_) => {
@@ -179,7 +181,7 @@ impl<'a> Binder<'a> {
         };
         let whole = span.to(row_span(&bound));
         let call = self.typing.aggregate(&name, bound, distinct, filter, span)?;
-        self.place_aggregate(&name, call, span)
+        self.place_aggregate(&name, call, span, first_inside)
             .map(|e| e.at(whole).into())
     }
 
@@ -188,15 +190,20 @@ impl<'a> Binder<'a> {
         self.in_clause(Clause::Filter, |b| b.expression(condition))
     }
 
-    /// Gives an aggregate to the query that its columns belong to: the innermost of them, this one if it has none.
-    /// 42803 where that query is in a clause without aggregates, and for an aggregate of an aggregate.
-    fn place_aggregate(&mut self, name: &str, call: AggregateCall, span: Span) -> Result<Expr> {
-        let read: Vec<_> = call
-            .argument
-            .iter()
-            .chain(&call.filter)
-            .flat_map(Expr::columns_read)
-            .collect();
+    /// Gives an aggregate to the query that its columns belong to: the innermost of them, this one if it has none. What is
+    /// named in it are the references from `first_inside` on. 42803 where that query is in a clause without aggregates,
+    /// and for an aggregate of an aggregate.
+    fn place_aggregate(
+        &mut self,
+        name: &str,
+        call: AggregateCall,
+        span: Span,
+        first_inside: usize,
+    ) -> Result<Expr> {
+        let mut inside = self.references.split_off(first_inside);
+        // Subqueries inside have columns of their own.
+        inside.retain(|r| self.owner(r.id) <= self.depth());
+        let read: Vec<ColumnId> = inside.iter().map(|r| r.id).collect();
         let depth = read.iter().map(|id| self.owner(*id)).max().filter(|d| *d > 0);
         let depth = depth.unwrap_or_else(|| self.depth());
         if let Some(clause) = self.clause_without_aggregates(depth) {
@@ -209,11 +216,7 @@ impl<'a> Binder<'a> {
         };
         if let Some(inner) = level.aggregates.first_of(&read) {
             let message = "aggregate function calls cannot be nested";
-            let parts = call.argument.iter().chain(&call.filter);
-            let at = parts.fold(
-                Span::NONE,
-                |at, e| if at.is_some() { at } else { column_span(e, inner) },
-            );
+            let at = inside.iter().find(|r| r.id == inner).map_or(span, |r| r.span);
             return Err(error(SqlState::GROUPING_ERROR, message, at));
         }
         let nullable = !name.starts_with("count");
@@ -224,6 +227,10 @@ impl<'a> Binder<'a> {
             self.owners.resize(id.0 as usize + 1, 0);
         }
         self.owners[id.0 as usize] = depth;
+        // Columns of that query may be named in its aggregates, whatever it groups by; those around it are still read.
+        inside.retain(|r| self.owner(r.id) < depth);
+        self.references.append(&mut inside);
+        self.refer(id, span);
         Ok(Expr::column(id, &self.columns))
     }
 
@@ -359,17 +366,6 @@ impl<'a> Binder<'a> {
         };
         Error::unsupported(what)
     }
-}
-
-/// Where a column is read first.
-fn column_span(e: &Expr, column: ColumnId) -> Span {
-    let mut found = Span::NONE;
-    e.walk(&mut |part| {
-        if !found.is_some() && matches!(part.kind, ExprKind::Column(id) if id == column) {
-            found = part.span;
-        }
-    });
-    found
 }
 
 /// A field of dates and intervals, in lower case.

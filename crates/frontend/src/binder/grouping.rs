@@ -1,6 +1,7 @@
 //! GROUP BY, aggregates and HAVING: what groups by what, and which columns are left above the groups.
 
 use super::order_by::is_position;
+use super::scope::Reference;
 use super::select_list::Target;
 use super::walk::every_operator;
 use super::{Binder, error, fold};
@@ -9,14 +10,15 @@ use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 impl<'a> Binder<'a> {
-    /// The expressions grouped by; `None` without GROUP BY.
+    /// What is grouped by; `None` without GROUP BY.
     pub(super) fn group_by(
         &mut self,
         group_by: &'a GroupByExpr,
         targets: &mut [Target],
-    ) -> Result<Option<Vec<Expr>>> {
+    ) -> Result<Option<Groups>> {
         let list = match group_by {
             GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers) if !modifiers.is_empty() => {
                 return Err(Error::unsupported("GROUPING SETS, ROLLUP, CUBE or TOTALS"));
@@ -25,7 +27,7 @@ impl<'a> Binder<'a> {
             GroupByExpr::Expressions(list, _) if list.is_empty() => return Ok(None),
             GroupByExpr::Expressions(list, _) => list,
         };
-        let mut groups = Vec::new();
+        let mut groups = Groups::default();
         for e in list {
             self.group(e, targets, &mut groups)?;
         }
@@ -33,20 +35,20 @@ impl<'a> Binder<'a> {
     }
 
     /// GROUP BY ALL: by every item of the select list without an aggregate.
-    fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Vec<Expr>> {
-        let aggregates = &self.level().aggregates;
-        let mut groups = Vec::new();
+    fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Groups> {
+        let mut groups = Groups::default();
         for target in targets {
-            let is_aggregate = |e: &Expr| aggregates.first_of(&e.columns_read()).is_some();
             match &target.value {
-                Operand::Typed(e) if !is_aggregate(e) => groups.push(e.clone()),
+                Operand::Typed(e) if self.first_aggregate(&target.references).is_none() => {
+                    groups.push(e.clone(), &self.references[target.references.clone()]);
+                }
                 _ => {}
             }
         }
         Ok(groups)
     }
 
-    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Vec<Expr>) -> Result<()> {
+    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<()> {
         match e {
             SqlExpr::Rollup(_) => return Err(Error::unsupported("ROLLUP")),
             SqlExpr::Cube(_) => return Err(Error::unsupported("CUBE")),
@@ -70,28 +72,44 @@ impl<'a> Binder<'a> {
                 _ => None,
             },
         };
-        let e = match target {
+        let (e, references) = match target {
             Some(at) => {
                 let value = self.typing.settle(targets[at].value.clone())?;
                 targets[at].value = value.clone().into();
-                self.no_aggregate_in(&value)?;
-                value
+                let references = targets[at].references.clone();
+                if self.first_aggregate(&references).is_some() {
+                    let message = "aggregate functions are not allowed in GROUP BY";
+                    return Err(error(SqlState::GROUPING_ERROR, message, value.span));
+                }
+                (value, references)
             }
             None => {
+                let first = self.references.len();
                 let bound = self.expression(e)?;
-                self.typing.settle(bound)?
+                let bound = self.typing.settle(bound)?;
+                // Two subqueries are the same if they are written alike.
+                let alike = match has_subquery(&bound) {
+                    true => targets.iter().find(|t| t.written == Some(e)),
+                    false => None,
+                };
+                match alike {
+                    Some(Target {
+                        value: Operand::Typed(same),
+                        references,
+                        ..
+                    }) => (same.clone(), references.clone()),
+                    _ => (bound, first..self.references.len()),
+                }
             }
         };
-        groups.push(e);
+        groups.push(e, &self.references[references]);
         Ok(())
     }
 
-    fn no_aggregate_in(&mut self, e: &Expr) -> Result<()> {
-        if (self.level().aggregates.first_of(&e.columns_read())).is_some() {
-            let message = "aggregate functions are not allowed in GROUP BY";
-            return Err(error(SqlState::GROUPING_ERROR, message, e.span));
-        }
-        Ok(())
+    /// The first of some references that is to an aggregate of the query being bound.
+    fn first_aggregate(&mut self, references: &Range<usize>) -> Option<ColumnId> {
+        let named: Vec<ColumnId> = self.references[references.clone()].iter().map(|r| r.id).collect();
+        self.level().aggregates.first_of(&named)
     }
 
     /// The item of the select list that a whole number means. 42P10, 42601.
@@ -109,20 +127,40 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// What a query groups by.
+#[derive(Default)]
+pub(super) struct Groups {
+    expressions: Vec<Expr>,
+    /// Columns that were named in an expression whose value is known without them.
+    unread: BTreeSet<ColumnId>,
+}
+
+impl Groups {
+    fn push(&mut self, e: Expr, references: &[Reference]) {
+        let read: BTreeSet<ColumnId> = e.columns_read().into_iter().collect();
+        let named = references.iter().map(|r| r.id);
+        self.unread.extend(named.filter(|id| !read.contains(id)));
+        self.expressions.push(e);
+    }
+}
+
 /// The groups of a query, and what stands for them above.
 pub(super) struct Grouping {
     groups: Vec<(ColumnId, Expr)>,
     columns: HashMap<ColumnId, ColumnId>,
+    /// As in [`Groups`].
+    unread: BTreeSet<ColumnId>,
 }
 
 impl Grouping {
     /// Groups, each once.
-    pub fn new(binder: &mut Binder, list: Vec<Expr>) -> Grouping {
+    pub fn new(binder: &mut Binder, list: Groups) -> Grouping {
         let mut grouping = Grouping {
             groups: Vec::new(),
             columns: HashMap::new(),
+            unread: list.unread,
         };
-        for e in list {
+        for e in list.expressions {
             if grouping.find(&e).is_some() {
                 continue;
             }
@@ -148,11 +186,13 @@ impl Grouping {
         groups.find(|(_, group)| same(group, e)).map(|(id, _)| *id)
     }
 
-    /// Puts the groups' columns in the place of what they stand for. 42803 for a column that is left.
+    /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named. 42803
+    /// for a column that is left, or was named where it does not count.
     pub fn replace<'e>(
         &self,
         binder: &Binder,
         list: impl Iterator<Item = &'e mut Expr>,
+        mut named: impl Iterator<Item = Reference>,
         aggregates: &[(ColumnId, AggregateCall)],
     ) -> Result<()> {
         let made: BTreeSet<ColumnId> = aggregates
@@ -160,10 +200,19 @@ impl Grouping {
             .map(|a| a.0)
             .chain(self.groups.iter().map(|g| g.0))
             .collect();
+        let mut read = BTreeSet::new();
         for e in list {
+            read.extend(e.columns_read());
             self.replace_in(binder, e, &made, Within::Query)?;
         }
-        Ok(())
+        let is_known =
+            |id: &ColumnId| made.contains(id) || self.columns.contains_key(id) || self.unread.contains(id);
+        let of_query = |r: &Reference| binder.owner(r.id) == binder.depth();
+        match named.find(|r| of_query(r) && !read.contains(&r.id) && !is_known(&r.id)) {
+            None => Ok(()),
+            Some(r) if r.depth == binder.depth() => Err(ungrouped(binder, r.id, r.span, Within::Query)),
+            Some(r) => Err(ungrouped(binder, r.id, r.span, Within::Subquery)),
+        }
     }
 
     fn replace_in(
@@ -219,6 +268,12 @@ impl Grouping {
             aggregates,
         }
     }
+}
+
+fn has_subquery(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| found |= matches!(part.kind, ExprKind::Subquery(_)));
+    found
 }
 
 /// Where a column is read.

@@ -52,7 +52,7 @@ use cte::Cte;
 use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
-use scope::Level;
+use scope::{Level, Reference};
 use sqlparser::ast::{DataType, Ident, ObjectName, Query};
 use view::Names;
 
@@ -71,6 +71,8 @@ pub(crate) struct Binder<'a> {
     levels: Vec<Level>,
     /// The depth of the query in whose FROM a column stands, by column.
     owners: Vec<u32>,
+    /// What was named so far, but what stands inside an aggregate of its own query.
+    references: Vec<Reference>,
     ctes: Vec<Cte<'a>>,
     shared: Vec<Operator>,
     names: Names<'a>,
@@ -124,6 +126,7 @@ impl<'a> Binder<'a> {
             typing: Typing::new(parameters),
             levels: Vec::new(),
             owners: Vec::new(),
+            references: Vec::new(),
             ctes: Vec::new(),
             shared: Vec::new(),
             names: Names::Catalog,

@@ -43,6 +43,7 @@ impl Binder<'_> {
             [.., table, _] => return Err(self.missing_relation(&fold(table), span)),
             [] => return Err(error(SqlState::UNDEFINED_COLUMN, "a column without a name", span)),
         };
+        self.refer(id, span);
         Ok(Expr::column(id, &self.columns).at(span))
     }
 

@@ -53,6 +53,18 @@ impl Aggregates {
     }
 }
 
+/// A column where it is named, or an aggregate where it is called: what the rules of aggregates and groups go by, as
+/// an expression whose value is known without a column is bound without it.
+#[derive(Clone, Copy)]
+pub(super) struct Reference {
+    /// The column; of an aggregate the one that stands for it.
+    pub id: ColumnId,
+    /// Where it is written.
+    pub span: Span,
+    /// Depth of the query that it is written in.
+    pub depth: u32,
+}
+
 /// A clause; its text is PostgreSQL's name for it in messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Clause {
@@ -192,6 +204,12 @@ impl Binder<'_> {
     /// Depth of the query that a column belongs to.
     pub(super) fn owner(&self, id: ColumnId) -> u32 {
         self.owners.get(id.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// Notes that a column is named, or stands for an aggregate that is called.
+    pub(super) fn refer(&mut self, id: ColumnId, span: Span) {
+        let depth = self.depth();
+        self.references.push(Reference { id, span, depth });
     }
 
     /// Binds with `items` in sight, in a clause.

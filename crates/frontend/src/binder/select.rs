@@ -36,20 +36,26 @@ impl<'a> Binder<'a> {
         let from = self.from(&select.from)?;
         let level = self.level();
         level.items = from.items;
+        let first = self.references.len();
         let mut targets = self.in_clause(Clause::SelectList, |b| b.select_list(&select.projection))?;
+        let in_targets = first..self.references.len();
         let condition = self.condition(select.selection.as_ref(), Clause::Where, "WHERE")?;
+        let first = self.references.len();
         let having = self.condition(select.having.as_ref(), Clause::Having, "HAVING")?;
         let mut keys = match order_by {
             Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &targets))?,
             None => Vec::new(),
         };
+        let in_keys = first..self.references.len();
         let groups = self.in_clause(Clause::GroupBy, |b| b.group_by(&select.group_by, &mut targets))?;
+        let first = self.references.len();
         let mut on = match &select.distinct {
             Some(Distinct::On(list)) => {
                 Some(self.in_clause(Clause::DistinctOn, |b| b.distinct_on(list, &targets))?)
             }
             _ => None,
         };
+        let in_distinct = first..self.references.len();
         let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
         let mut targets = self.settle_targets(targets, literals, keeps)?;
         let mut op = filtered(from.op, condition);
@@ -62,7 +68,9 @@ impl<'a> Binder<'a> {
                 .filter_map(|target| target.value.expression_mut())
                 .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
                 .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()));
-            grouping.replace(self, read.chain(&mut having), &aggregates)?;
+            let named = [in_targets, in_keys, in_distinct].into_iter().flatten();
+            let named = named.map(|at| self.references[at]);
+            grouping.replace(self, read.chain(&mut having), named, &aggregates)?;
             op = filtered(grouping.above(op, aggregates), having);
         }
         let distinct = match (&select.distinct, on) {

@@ -10,6 +10,7 @@ use sqlparser::ast::{
     ExcludeSelectItem, Expr as SqlExpr, Ident, ObjectName, ReplaceSelectItem, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
+use std::ops::Range;
 
 /// An item of the select list.
 pub(super) struct Target<'a> {
@@ -17,12 +18,15 @@ pub(super) struct Target<'a> {
     pub value: Operand,
     /// The expression as it is written; `None` for a column of `*`.
     pub written: Option<&'a SqlExpr>,
+    /// What is named in it, among the binder's references; nothing for a column of `*`.
+    pub references: Range<usize>,
 }
 
 impl<'a> Binder<'a> {
     pub(super) fn select_list(&mut self, items: &'a [SelectItem]) -> Result<Vec<Target<'a>>> {
         let mut targets = Vec::with_capacity(items.len());
         for item in items {
+            let first = self.references.len();
             match item {
                 SelectItem::UnnamedExpr(e) => {
                     let value = self.expression(e)?;
@@ -30,6 +34,7 @@ impl<'a> Binder<'a> {
                         name: self.column_names.of(e),
                         value,
                         written: Some(e),
+                        references: first..self.references.len(),
                     });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
@@ -43,6 +48,7 @@ impl<'a> Binder<'a> {
                         name: fold(alias),
                         value,
                         written: Some(expr),
+                        references: first..self.references.len(),
                     });
                 }
                 SelectItem::ExprWithAliases { .. } => {
@@ -115,6 +121,7 @@ impl<'a> Binder<'a> {
                     name: column.name,
                     value,
                     written: None,
+                    references: 0..0,
                 });
             }
         }
@@ -158,7 +165,9 @@ impl<'a> Binder<'a> {
             let found = targets.iter_mut().find(|t| t.name == name);
             self.wildcard_column(&name, found.is_some(), self.span(&item.column_name))?;
             if let Some(target) = found {
+                let first = self.references.len();
                 target.value = self.expression(&item.expr)?;
+                target.references = first..self.references.len();
             }
         }
         Ok(())
