@@ -23,6 +23,7 @@ use crate::string_heap::StringHeap;
 use frazil_kernels::hash::hash_u64;
 use frazil_types::{Error, MemoryBudget, NativeType, Reservation, Result, SqlState, dispatch_native};
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// How two partial states become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +172,8 @@ pub struct AggregateTable {
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
     slots: usize,
+    /// Of an array the slots among which all groups are: bounds of keys are assumed wider than keys are.
+    pub(crate) filled: Range<usize>,
     groups: usize,
     pub(crate) spec: AggregateSpec,
     memory: Memory,
@@ -207,6 +210,7 @@ impl AggregateTable {
             pages: RowPages::new(spec.layout.size, budget),
             heap: StringHeap::new(budget),
             slots,
+            filled: 0..0,
             groups: 0,
             spec,
             memory,
@@ -252,6 +256,10 @@ impl AggregateTable {
             return Err(Error::internal(format!("group {index} of {}", self.slots)));
         }
         let row = self.pages.allocate()?;
+        self.filled = match self.groups {
+            0 => index..index + 1,
+            _ => self.filled.start.min(index)..self.filled.end.max(index + 1),
+        };
         self.groups += 1;
         // SAFETY: a fresh row of the layout; the index was checked.
         unsafe {

@@ -11,6 +11,7 @@ use crate::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
 use crate::row_layout::NEXT_OFFSET;
 use frazil_types::{Error, Result};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Partitions of a merge: by the upper bits of the hash.
@@ -60,10 +61,18 @@ impl GroupMerge {
         }
     }
 
-    /// Slots of the tables, if they are arrays.
-    fn slots(&self) -> Option<usize> {
+    /// The slots among which all groups are, if the tables are arrays.
+    fn slots(&self) -> Option<Range<usize>> {
         match self.tables.first()?.spec.addressing {
-            GroupAddressing::Array { slots } => Some(slots.max(1)),
+            GroupAddressing::Array { .. } => {
+                let filled = self
+                    .tables
+                    .iter()
+                    .map(|t| t.filled.clone())
+                    .filter(|f| !f.is_empty());
+                let hull = |a: Range<usize>, b: Range<usize>| a.start.min(b.start)..a.end.max(b.end);
+                Some(filled.reduce(hull).unwrap_or(0..0))
+            }
             _ => None,
         }
     }
@@ -89,8 +98,9 @@ impl GroupMerge {
     pub fn merge(&self, partition: usize) -> Result<()> {
         let groups = match self.slots() {
             Some(slots) => {
-                let each = slots.div_ceil(PARTITIONS);
-                self.merge_slots(each * partition..slots.min(each * (partition + 1)))?
+                let each = slots.len().div_ceil(PARTITIONS);
+                let place = |partition: usize| slots.end.min(slots.start + each * partition);
+                self.merge_slots(place(partition)..place(partition + 1))?
             }
             None => self.merge_hashed(partition)?,
         };
@@ -99,7 +109,7 @@ impl GroupMerge {
     }
 
     /// Combines the groups of some slots.
-    fn merge_slots(&self, slots: std::ops::Range<usize>) -> Result<Vec<*mut u8>> {
+    fn merge_slots(&self, slots: Range<usize>) -> Result<Vec<*mut u8>> {
         let spec = &self.tables[0].spec;
         let mut groups = Vec::new();
         for slot in slots {
@@ -265,7 +275,7 @@ mod tests {
     use frazil_types::StringRef;
     use frazil_types::{MemoryBudget, NativeType, SqlState};
     use std::cmp::Ordering;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     type Key = (Option<i32>, String);
 
@@ -464,6 +474,33 @@ mod tests {
             table
         });
         assert_eq!(GroupMerge::run(tables.collect()).unwrap().len(), 100);
+
+        // Groups at few of the slots, in some tables none.
+        for filled in [
+            vec![],
+            vec![(1, 99)],
+            vec![(0, 7), (2, 98)],
+            vec![(1, 40), (2, 40), (2, 41)],
+        ] {
+            let mut tables: Vec<_> = (0..3)
+                .map(|_| AggregateTable::new(spec.clone(), &budget).unwrap())
+                .collect();
+            let mut slots = BTreeSet::new();
+            for &(table, slot) in &filled {
+                let row = tables[table].insert_at(slot).unwrap();
+                // SAFETY: a fresh row of the layout.
+                unsafe { spec.layout.fields[0].set(row, slot as i32) };
+                slots.insert(slot as i32);
+            }
+            let groups = GroupMerge::run(tables).unwrap();
+            let mut rows = Vec::new();
+            (0..groups.parts()).for_each(|p| groups.rows(p, &mut rows));
+            // SAFETY: live rows of the layout.
+            let found = rows
+                .iter()
+                .map(|&row| unsafe { spec.layout.fields[0].get::<i32>(row) });
+            assert_eq!(found.collect::<Vec<_>>(), slots.into_iter().collect::<Vec<_>>());
+        }
 
         let spec = AggregateSpec::new(&[], &states, GroupAddressing::Single);
         let tables: Vec<_> = (0..3)
