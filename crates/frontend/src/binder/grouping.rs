@@ -6,7 +6,7 @@ use super::select_list::Target;
 use super::walk::every_operator;
 use super::{Binder, error, fold};
 use frazil_functions::Operand;
-use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator};
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, subquery};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};
 use std::collections::{BTreeSet, HashMap};
@@ -88,7 +88,7 @@ impl<'a> Binder<'a> {
                 let bound = self.expression(e)?;
                 let bound = self.typing.settle(bound)?;
                 // Two subqueries are the same if they are written alike.
-                let alike = match has_subquery(&bound) {
+                let alike = match subquery::has_subquery(&bound) {
                     true => targets.iter().find(|t| t.written == Some(e)),
                     false => None,
                 };
@@ -268,12 +268,6 @@ impl Grouping {
             aggregates,
         }
     }
-}
-
-fn has_subquery(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |part| found |= matches!(part.kind, ExprKind::Subquery(_)));
-    found
 }
 
 /// Where a column is read.

@@ -222,14 +222,14 @@ fn key<'a>(item: &OrderByExpr, by: By<'a>, span: Span) -> Result<Key<'a>> {
 /// The number that a constant of GROUP BY, ORDER BY or DISTINCT ON is; 42601 for any other constant, and for a number
 /// that is no `integer`. A minus before a number belongs to it, however many there are and whatever parentheses.
 pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<Option<(i32, Span)>> {
-    let (mut inner, mut negative, mut minuses) = (e, false, 0);
+    let (mut inner, mut minuses) = (e, 0);
     loop {
         match inner {
             SqlExpr::Nested(e) => inner = e,
             SqlExpr::UnaryOp {
                 op: UnaryOperator::Minus,
                 expr,
-            } => (inner, negative, minuses) = (expr, !negative, minuses + 1),
+            } => (inner, minuses) = (expr, minuses + 1),
             _ => break,
         }
     }
@@ -251,5 +251,5 @@ pub(super) fn is_position(binder: &Binder, e: &SqlExpr, clause: &str) -> Result<
         )
     };
     let number = number.ok_or_else(message)?;
-    Ok(Some((if negative { -number } else { number }, span)))
+    Ok(Some((if minuses % 2 == 1 { -number } else { number }, span)))
 }
