@@ -1,8 +1,8 @@
 //! DROP, and what stands in its way: a relation cannot go while a view reads it, unless the view goes with it.
 
 use crate::view::{not_a_table, not_a_view};
-use crate::{Catalog, Relation, TableId, identifier};
-use frazil_types::{Error, Result, SqlState};
+use crate::{Catalog, Relation, identifier};
+use frazil_types::{Error, ObjectId, Result, SqlState};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Dependents that a message lists at most.
@@ -72,7 +72,7 @@ impl Catalog {
     ///
     /// 42P01 for a name that there is not, 42809 for one of the other kind. With RESTRICT 2BP01 if a view reads one of
     /// them and is not dropped with it.
-    pub fn drop_relations(&self, drop: &DropRelations) -> Result<(Catalog, Vec<TableId>)> {
+    pub fn drop_relations(&self, drop: &DropRelations) -> Result<(Catalog, Vec<ObjectId>)> {
         let mut gone: Vec<&Relation> = Vec::new();
         for name in &drop.names {
             let Some(relation) = self.named(name, drop)? else {
@@ -111,16 +111,16 @@ impl Catalog {
     /// The views that read some relations, directly or through other views, in PostgreSQL's order: a view stands behind
     /// what it reads, and older ones of two that read the same first.
     fn dependents<'c>(&'c self, gone: &[&'c Relation]) -> Vec<Dependent<'c>> {
-        let mut readers: BTreeMap<TableId, Vec<&Relation>> = BTreeMap::new();
+        let mut readers: BTreeMap<ObjectId, Vec<&Relation>> = BTreeMap::new();
         for relation in self.by_name.values() {
             let Relation::View(view) = relation else { continue };
-            let read: BTreeSet<TableId> = view.reads.iter().filter_map(|r| r.id).collect();
+            let read: BTreeSet<ObjectId> = view.reads.iter().filter_map(|r| r.id).collect();
             for id in read {
                 readers.entry(id).or_default().push(relation);
             }
         }
         readers.values_mut().for_each(|r| r.sort_by_key(|view| view.id()));
-        let mut seen: BTreeSet<TableId> = gone.iter().map(|r| r.id()).collect();
+        let mut seen: BTreeSet<ObjectId> = gone.iter().map(|r| r.id()).collect();
         let mut found = Vec::new();
         for relation in gone {
             collect(relation, &readers, &mut seen, &mut found);
@@ -140,8 +140,8 @@ struct Visit<'c> {
 /// Adds the readers of `from` that were not seen, each behind its own readers, the youngest first.
 fn collect<'c>(
     from: &'c Relation,
-    readers: &BTreeMap<TableId, Vec<&'c Relation>>,
-    seen: &mut BTreeSet<TableId>,
+    readers: &BTreeMap<ObjectId, Vec<&'c Relation>>,
+    seen: &mut BTreeSet<ObjectId>,
     found: &mut Vec<Dependent<'c>>,
 ) {
     let visit = |relation: &'c Relation, on| Visit {

@@ -7,22 +7,18 @@ mod table_options;
 mod view;
 
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
-use frazil_types::{Error, Result, Schema, SqlState};
+use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::TableOptions;
 pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 
-/// The identity of a table or view: never reused, whatever its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TableId(pub u64);
-
 /// A table as the catalog knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableEntry {
     /// Its identity.
-    pub id: TableId,
+    pub id: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns.
@@ -42,7 +38,7 @@ pub enum Relation {
 
 impl Relation {
     /// Its identity.
-    pub fn id(&self) -> TableId {
+    pub fn id(&self) -> ObjectId {
         match self {
             Relation::Table(table) => table.id,
             Relation::View(view) => view.id,
@@ -72,7 +68,7 @@ pub struct Catalog {
     version: u64,
     /// The greatest version ever made of it, rolled back ones included: its versions share this.
     last_version: Arc<AtomicU64>,
-    last_id: u64,
+    last_id: u32,
     by_name: BTreeMap<String, Relation>,
 }
 
@@ -83,7 +79,7 @@ impl Catalog {
     }
 
     /// The catalog a directory was closed with.
-    pub fn restore(version: u64, last_id: u64, relations: Vec<Relation>) -> Catalog {
+    pub fn restore(version: u64, last_id: u32, relations: Vec<Relation>) -> Catalog {
         Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
@@ -99,7 +95,7 @@ impl Catalog {
     }
 
     /// The greatest id ever given.
-    pub fn last_id(&self) -> u64 {
+    pub fn last_id(&self) -> u32 {
         self.last_id
     }
 
@@ -204,9 +200,9 @@ impl Catalog {
     }
 
     /// An identity that was never given.
-    fn take_id(&mut self) -> TableId {
+    fn take_id(&mut self) -> ObjectId {
         self.last_id += 1;
-        TableId(self.last_id)
+        ObjectId(self.last_id)
     }
 }
 
@@ -247,7 +243,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::{ColumnDef, LogicalType};
+    use frazil_types::{ColumnDef, LogicalType, ObjectId};
 
     fn schema() -> Arc<Schema> {
         Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]))

@@ -4,8 +4,8 @@
 //! its identity and the columns that it had. By these the text means the same ever after, whatever becomes of names and
 //! of further columns.
 
-use crate::{Catalog, Relation, TableId};
-use frazil_types::{Error, Result, Schema, SqlState};
+use crate::{Catalog, Relation};
+use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewEntry {
     /// Its identity; tables and views share the numbers.
-    pub id: TableId,
+    pub id: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns: names and types, as they were when it was created. All are nullable.
@@ -30,7 +30,7 @@ pub struct Reading {
     /// The name that the query has for it.
     pub name: String,
     /// Its identity; `None` for a system table, which is found by its name.
-    pub id: Option<TableId>,
+    pub id: Option<ObjectId>,
     /// The names of its first columns. The query does not see later ones.
     pub columns: Vec<String>,
 }
@@ -104,7 +104,7 @@ impl Catalog {
     pub fn views_by_reading(&self) -> Vec<Arc<ViewEntry>> {
         let mut left: Vec<&Arc<ViewEntry>> = self.views().collect();
         left.sort_by_key(|view| view.id);
-        let mut waiting: BTreeSet<TableId> = left.iter().map(|view| view.id).collect();
+        let mut waiting: BTreeSet<ObjectId> = left.iter().map(|view| view.id).collect();
         let mut ordered = Vec::with_capacity(left.len());
         while !left.is_empty() {
             let before = ordered.len();
@@ -130,7 +130,7 @@ impl Catalog {
 
     /// 42P17 if one of the relations reads the view, at any depth.
     fn refuse_recursion(&self, view: &ViewEntry, reads: &[Reading]) -> Result<()> {
-        let mut seen: BTreeSet<TableId> = BTreeSet::new();
+        let mut seen: BTreeSet<ObjectId> = BTreeSet::new();
         let mut open: Vec<&Reading> = reads.iter().collect();
         while let Some(reading) = open.pop() {
             let Some(id) = reading.id else { continue };

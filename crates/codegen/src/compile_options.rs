@@ -1,9 +1,8 @@
 //! How a plan is to be compiled.
 
 use frazil_kernels::Isa;
-use frazil_plan::TableId;
 use frazil_storage::HotLayout;
-use frazil_types::Cancel;
+use frazil_types::{Cancel, ObjectId};
 use std::sync::Arc;
 
 /// How generated code reads hot chunks, whose rows lie in memPAX(k) (Runtime Fragility, section 2, dimension 6).
@@ -20,7 +19,7 @@ pub enum PaxCode {
 }
 
 /// The layout of a table's hot chunks, if it has any.
-pub type HotLayoutOf<'a> = dyn Fn(TableId) -> Option<Arc<HotLayout>> + 'a;
+pub type HotLayoutOf<'a> = dyn Fn(ObjectId) -> Option<Arc<HotLayout>> + 'a;
 
 /// What several threads run: each takes pieces of work until there are none.
 pub type Task = Arc<dyn Fn(usize) + Send + Sync>;

@@ -1,11 +1,11 @@
 //! The objects a pipeline's generated code works on. Generated code knows them by index; whoever opens
 //! the pipeline makes them and passes their addresses in the context.
 
+use frazil_plan::ColumnId;
 use frazil_plan::each_once::{Fingerprint, Places};
 use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
 use frazil_plan::vector_function::VectorFunctionRef;
-use frazil_plan::{ColumnId, TableId};
-use frazil_types::{LogicalType, NativeType, Value};
+use frazil_types::{LogicalType, NativeType, ObjectId, Value};
 use std::hash::{DefaultHasher, Hash};
 
 /// An object to be made, or bound, for each worker of a pipeline.
@@ -27,9 +27,9 @@ pub enum ObjectSpec {
     /// The columns handed to the sink: an array of `VectorColumn`.
     OutputColumns,
     /// The appender of a table.
-    Insert(TableId),
+    Insert(ObjectId),
     /// The deleter of a table.
-    Delete(TableId),
+    Delete(ObjectId),
     /// A worker's call of a vector function: a `VectorCall`.
     VectorCall {
         /// The function.

@@ -3,14 +3,15 @@
 
 mod support;
 
-use frazil_catalog::{TableId, TableOptions};
+use frazil_catalog::TableOptions;
 use frazil_codegen::PaxCode;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::pipeline_builder::build;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
-use frazil_storage::{RowId, ScanOptions, Store, TableSnapshot, Transaction};
+use frazil_storage::{ScanOptions, Store, TableSnapshot, Transaction};
 use frazil_types::{
-    CHUNK_ROWS, Cancel, ColumnDef, ColumnVector, CompareOp, LogicalType, RowBatch, Schema, Span, Value,
+    CHUNK_ROWS, Cancel, ColumnDef, ColumnVector, CompareOp, LogicalType, ObjectId, RowBatch, RowId, Schema,
+    Span, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +63,7 @@ fn batch(rows: std::ops::Range<i128>) -> RowBatch {
 }
 
 /// A table of `rows` rows with chunks of memPAX(k), the second one of memPAX(then).
-fn table(rows: usize, k: u32, then: u32) -> (Transaction, TableId) {
+fn table(rows: usize, k: u32, then: u32) -> (Transaction, ObjectId) {
     let columns = (TYPES.iter().enumerate()).map(|(c, (ty, nullable))| {
         let column = ColumnDef::new(format!("c{c}"), *ty);
         if *nullable { column } else { column.not_null() }
@@ -85,7 +86,7 @@ fn table(rows: usize, k: u32, then: u32) -> (Transaction, TableId) {
     (transaction, entry.id)
 }
 
-fn snapshot(transaction: &Transaction, id: TableId) -> Arc<TableSnapshot> {
+fn snapshot(transaction: &Transaction, id: ObjectId) -> Arc<TableSnapshot> {
     transaction.snapshot().table(id).unwrap().clone()
 }
 
@@ -94,7 +95,7 @@ fn plan(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
     let ids: Vec<ColumnId> = TYPES.iter().map(|(ty, nullable)| m.add(*ty, *nullable)).collect();
     let row_id = m.add(LogicalType::BigInt, false);
     let scan = Operator::Scan {
-        table: frazil_plan::TableId(0),
+        table: frazil_types::ObjectId(0),
         name: "t".to_owned(),
         columns: ids.iter().copied().zip(0..).collect(),
         row_id: Some(row_id),

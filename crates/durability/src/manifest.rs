@@ -2,9 +2,9 @@
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
 use crate::type_names::{parse_type, read_value, write_value};
-use frazil_catalog::{Reading, TableEntry, TableId, TableOptions, ViewEntry};
+use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::DistinctEstimate;
-use frazil_types::{ColumnDef, Error, Result, Schema, SqlState};
+use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, SqlState};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Manifest {
     /// Version of the catalog.
     pub catalog_version: u64,
     /// The greatest id of a table or view ever given.
-    pub last_table: u64,
+    pub last_table: u32,
     /// The greatest number of a segment ever written.
     pub last_segment: u64,
     /// The tables.
@@ -189,7 +189,7 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
     Some(Manifest {
         timestamp: json["timestamp"].as_u64()?,
         catalog_version: json["catalog_version"].as_u64()?,
-        last_table: json["last_table"].as_u64()?,
+        last_table: read_u32(&json["last_table"])?,
         last_segment: json["last_segment"].as_u64()?,
         tables: json["tables"]
             .as_array()?
@@ -225,7 +225,7 @@ fn read_view(json: &Json) -> Option<ViewEntry> {
             name: r["name"].as_str()?.to_string(),
             id: match &r["id"] {
                 Json::Null => None,
-                id => Some(TableId(id.as_u64()?)),
+                id => Some(ObjectId(read_u32(id)?)),
             },
             columns: columns
                 .map(|c| c.as_str().map(str::to_string))
@@ -233,7 +233,7 @@ fn read_view(json: &Json) -> Option<ViewEntry> {
         })
     });
     Some(ViewEntry {
-        id: TableId(json["id"].as_u64()?),
+        id: ObjectId(read_u32(&json["id"])?),
         name: json["name"].as_str()?.to_string(),
         schema: Arc::new(read_columns(&json["columns"])?),
         query: json["query"].as_str()?.to_string(),
@@ -245,7 +245,7 @@ fn read_table(json: &Json) -> Option<TableRecord> {
     let schema = read_columns(&json["columns"])?;
     Some(TableRecord {
         entry: TableEntry {
-            id: TableId(json["id"].as_u64()?),
+            id: ObjectId(read_u32(&json["id"])?),
             name: json["name"].as_str()?.to_string(),
             options: read_options(&schema, json)?,
             schema: Arc::new(schema),
@@ -329,7 +329,7 @@ mod tests {
         let columns = ["a", "b.c"].map(|n| ColumnDef::new(n, LogicalType::Integer));
         TableRecord {
             entry: TableEntry {
-                id: TableId(3),
+                id: ObjectId(3),
                 name: "t".to_string(),
                 schema: Arc::new(Schema::new(columns.to_vec())),
                 options,
@@ -361,9 +361,9 @@ mod tests {
 
     fn view() -> ViewEntry {
         let columns = [("a", LogicalType::Text), ("", LogicalType::Interval)];
-        let reads = [("t", Some(TableId(3))), ("frazil_blocks", None)];
+        let reads = [("t", Some(ObjectId(3))), ("frazil_blocks", None)];
         ViewEntry {
-            id: TableId(4),
+            id: ObjectId(4),
             name: "größte".to_string(),
             schema: Arc::new(Schema::new(columns.map(|(n, ty)| ColumnDef::new(n, ty)).to_vec())),
             query: "select 'ü',\n\tinterval '1 day' -- \"\\\nfrom t, frazil_blocks".to_string(),

@@ -6,17 +6,16 @@ use crate::pipeline_run::PipelineRun;
 use crate::sinks::Sinks;
 use crate::{Progress, WorkerPool};
 use frazil_codegen::{CompiledPlan, Finished};
-use frazil_plan::TableId;
 use frazil_plan::pipeline::{PipelinePlan, Sink, Source};
 use frazil_storage::{ScanOptions, TableSnapshot};
-use frazil_types::{Cancel, MemoryBudget, Result, RowBatch, Value};
+use frazil_types::{Cancel, MemoryBudget, ObjectId, Result, RowBatch, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What a plan runs on.
 pub struct Environment<'a> {
     /// The tables of the statement's snapshot.
-    pub tables: &'a dyn Fn(TableId) -> Result<Arc<TableSnapshot>>,
+    pub tables: &'a dyn Fn(ObjectId) -> Result<Arc<TableSnapshot>>,
     /// Values of the parameters, hidden ones after the statement's own.
     pub parameters: Vec<Value>,
     /// How scans work.

@@ -2,9 +2,8 @@
 
 use crate::connection::Connection;
 use crate::database::Database;
-use frazil_catalog::TableId;
 use frazil_storage::Transaction;
-use frazil_types::{Result, RowBatch};
+use frazil_types::{ObjectId, Result, RowBatch};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
 /// was appended. It is a transaction of its own: other writers wait for it.
@@ -12,7 +11,7 @@ use frazil_types::{Result, RowBatch};
 pub struct Appender {
     database: Database,
     transaction: Transaction,
-    table: TableId,
+    table: ObjectId,
     rows: u64,
 }
 

@@ -4,15 +4,16 @@
 //! them before their rows can be seen, so that a view taken before they are looked at has no row beyond them. As long
 //! as their epoch has not ended nothing needs to be compared.
 
-use frazil_plan::{Assumption, Bounds, TableId};
+use frazil_plan::{Assumption, Bounds};
 use frazil_storage::{TableSnapshot, WidestBounds};
+use frazil_types::ObjectId;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is relied on of one table.
 #[derive(Debug)]
 pub struct TableAssumptions {
     /// The table.
-    pub table: TableId,
+    pub table: ObjectId,
     /// Positions of columns, and the ranges that hold their values.
     bounds: Vec<(usize, Bounds)>,
     /// Positions of columns without NULL.
@@ -46,7 +47,7 @@ pub fn by_table(assumptions: &[Assumption]) -> Vec<TableAssumptions> {
 }
 
 impl TableAssumptions {
-    fn new(table: TableId) -> TableAssumptions {
+    fn new(table: ObjectId) -> TableAssumptions {
         TableAssumptions {
             table,
             bounds: Vec::new(),

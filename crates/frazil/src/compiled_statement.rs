@@ -6,13 +6,11 @@
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;
 use crate::settings::PlanSettings;
-use crate::statement_tables::catalog_id;
-use frazil_catalog::TableId;
 use frazil_codegen::CompiledPlan;
 use frazil_frontend::HiddenParameter;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::Snapshot;
-use frazil_types::{LogicalType, Schema};
+use frazil_types::{LogicalType, ObjectId, Schema};
 use std::sync::Arc;
 
 /// A statement in the form in which it runs.
@@ -42,11 +40,11 @@ pub enum Action {
     /// Returns the rows of a query.
     Query(CompiledQuery),
     /// Writes rows of constants and parameters.
-    InsertRows(TableId, DirectRows),
+    InsertRows(ObjectId, DirectRows),
     /// Writes the rows of a query.
-    Insert(TableId, CompiledQuery),
+    Insert(ObjectId, CompiledQuery),
     /// Deletes the rows whose ids a query gives.
-    Delete(TableId, CompiledQuery),
+    Delete(ObjectId, CompiledQuery),
 }
 
 /// A query in machine code.
@@ -75,9 +73,8 @@ impl CompiledStatement {
     pub fn fits(&self, snapshot: &Snapshot, settings: PlanSettings) -> bool {
         self.catalog == snapshot.catalog().version()
             && self.settings == settings
-            && (self.assumptions.iter()).all(|assumed| {
-                (snapshot.table(catalog_id(assumed.table))).is_ok_and(|version| assumed.hold(version))
-            })
+            && (self.assumptions.iter())
+                .all(|assumed| (snapshot.table(assumed.table)).is_ok_and(|version| assumed.hold(version)))
     }
 
     /// A statement that returns nothing, planned in some way.

@@ -6,14 +6,13 @@ use crate::query::Runner;
 use crate::rows::{Response, table_rows};
 use crate::session::Session;
 use frazil_block::{Observed, Weights};
-use frazil_plan::TableId;
 use frazil_storage::WayToHold;
-use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
+use frazil_types::{ColumnDef, LogicalType, ObjectId, Result, Schema, Value};
 
 /// Runs the statement. Nothing is frozen.
 pub fn run(
     session: &Session,
-    table: TableId,
+    table: ObjectId,
     order_by: Option<usize>,
     analyze: bool,
     bundle: Bundle,

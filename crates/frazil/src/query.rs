@@ -9,8 +9,7 @@ use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::statement_tables::{StatementTables, catalog_id};
-use frazil_catalog::TableId;
+use crate::statement_tables::StatementTables;
 use frazil_codegen::{CompileOptions, Helpers};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_plan::assumptions::ceiling_of_rows;
@@ -18,7 +17,7 @@ use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
 use frazil_runtime::dml;
 use frazil_storage::Transaction;
-use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, RowBatch, Schema, Value};
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -191,14 +190,14 @@ impl Runner {
                 columns,
                 ..
             } => {
-                let table = catalog_id(*table);
+                let table = *table;
                 match DirectRows::of(input, columns, &plan) {
                     Some(rows) => Ok(Action::InsertRows(table, rows)),
                     None => (self.code(plan, bundle, timing)).map(|q| Action::Insert(table, q)),
                 }
             }
             Operator::Delete { table, .. } => {
-                let table = catalog_id(*table);
+                let table = *table;
                 (self.code(plan, bundle, timing)).map(|q| Action::Delete(table, q))
             }
             root => {
@@ -352,7 +351,7 @@ pub fn direct_rows(
 /// Writes rows that are known without pipelines.
 pub fn insert_rows(
     transaction: &mut Transaction,
-    table: TableId,
+    table: ObjectId,
     batch: &RowBatch,
     mut timing: Timing,
 ) -> Result<Response> {

@@ -3,9 +3,9 @@
 use crate::system_tables::SystemTable;
 use frazil_catalog::Reading;
 use frazil_frontend::{CatalogView, Relation, TableEntry};
-use frazil_plan::{Bounds, Statistics, TableId};
+use frazil_plan::{Bounds, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, TableStatistics, WidestBounds};
-use frazil_types::{Error, Result};
+use frazil_types::{Error, ObjectId, Result};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -18,18 +18,7 @@ pub struct StatementTables {
     /// The system tables that were named, as in [`SystemTable::ALL`].
     system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
-    bounds: Mutex<BTreeMap<TableId, Arc<WidestBounds>>>,
-}
-
-/// A table's id in plans.
-pub fn plan_id(id: frazil_catalog::TableId) -> TableId {
-    // Ids count tables ever created: 32 bits of them are out of reach.
-    TableId(id.0 as u32)
-}
-
-/// A plan's table id in the catalog.
-pub fn catalog_id(id: TableId) -> frazil_catalog::TableId {
-    frazil_catalog::TableId(id.0.into())
+    bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
 }
 
 impl StatementTables {
@@ -48,7 +37,7 @@ impl StatementTables {
     }
 
     /// The rows of a table.
-    pub fn resolve(&self, id: TableId) -> Result<Arc<TableSnapshot>> {
+    pub fn resolve(&self, id: ObjectId) -> Result<Arc<TableSnapshot>> {
         match self.find(id) {
             Some(table) => Ok(table.clone()),
             None => Err(Error::internal(format!("table {} is not in the snapshot", id.0))),
@@ -56,23 +45,23 @@ impl StatementTables {
     }
 
     /// Whether statements may only read the table.
-    pub fn is_system_table(id: TableId) -> bool {
+    pub fn is_system_table(id: ObjectId) -> bool {
         StatementTables::system_place(id).is_some()
     }
 
-    fn system_place(id: TableId) -> Option<usize> {
+    fn system_place(id: ObjectId) -> Option<usize> {
         Some((SYSTEM_ID - id.0) as usize).filter(|&place| place < SystemTable::ALL.len())
     }
 
-    fn find(&self, id: TableId) -> Option<&Arc<TableSnapshot>> {
+    fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
         match StatementTables::system_place(id) {
             Some(place) => self.system[place].get(),
-            None => self.snapshot.table(catalog_id(id)).ok(),
+            None => self.snapshot.table(id).ok(),
         }
     }
 
     /// What holds for every version of a table; `None` if there is none of that id.
-    fn widest_bounds(&self, table: TableId) -> Option<Arc<WidestBounds>> {
+    fn widest_bounds(&self, table: ObjectId) -> Option<Arc<WidestBounds>> {
         let version = self.find(table)?;
         let mut known = self.bounds.lock().unwrap_or_else(|e| e.into_inner());
         let bounds = known.entry(table).or_insert_with(|| {
@@ -88,7 +77,7 @@ impl StatementTables {
         self.system.iter().any(|table| table.get().is_some())
     }
 
-    fn statistics(&self, table: TableId) -> Option<Arc<TableStatistics>> {
+    fn statistics(&self, table: ObjectId) -> Option<Arc<TableStatistics>> {
         // A block that cannot be read is an error of the statement that reads it, not of its planning.
         self.find(table)?.statistics().ok()
     }
@@ -100,7 +89,7 @@ impl StatementTables {
         match relation {
             frazil_catalog::Relation::View(view) => Relation::View(view.clone()),
             frazil_catalog::Relation::Table(entry) => Relation::Table(TableEntry {
-                id: plan_id(entry.id),
+                id: entry.id,
                 name: entry.name.clone(),
                 schema: entry.schema.clone(),
                 row_count: self.snapshot.table(entry.id).map_or(0, |t| t.rows()),
@@ -120,7 +109,7 @@ impl StatementTables {
             }
         };
         Some(TableEntry {
-            id: TableId(SYSTEM_ID - place as u32),
+            id: ObjectId(SYSTEM_ID - place as u32),
             name: name.to_owned(),
             schema: table.schema().clone(),
             row_count: table.rows(),
@@ -143,8 +132,8 @@ impl CatalogView for StatementTables {
         }
     }
 
-    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId> {
-        (!StatementTables::is_system_table(table)).then(|| catalog_id(table))
+    fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
+        (!StatementTables::is_system_table(table)).then_some(table)
     }
 
     fn relation_names(&self) -> Vec<String> {
@@ -155,20 +144,20 @@ impl CatalogView for StatementTables {
 }
 
 impl Statistics for StatementTables {
-    fn row_count(&self, table: TableId) -> u64 {
+    fn row_count(&self, table: ObjectId) -> u64 {
         self.find(table).map_or(0, |t| t.rows())
     }
 
-    fn bounds(&self, table: TableId, column: usize) -> Option<Bounds> {
+    fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         let (min, max) = self.widest_bounds(table)?.columns[column].range?;
         Some(Bounds { min, max })
     }
 
-    fn distinct(&self, table: TableId, column: usize) -> Option<u64> {
+    fn distinct(&self, table: ObjectId, column: usize) -> Option<u64> {
         Some(self.statistics(table)?.columns[column].distinct as u64)
     }
 
-    fn null_count(&self, table: TableId, column: usize) -> u64 {
+    fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         (self.statistics(table)).map_or(0, |s| s.columns[column].bounds.nulls)
     }
 }

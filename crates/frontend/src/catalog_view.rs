@@ -1,15 +1,14 @@
 //! What the front end sees of the catalog.
 
 use frazil_catalog::{Reading, ViewEntry};
-use frazil_plan::TableId;
-use frazil_types::Schema;
+use frazil_types::{ObjectId, Schema};
 use std::sync::Arc;
 
 /// A table as the front end sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableEntry {
     /// Its identity in plans.
-    pub id: TableId,
+    pub id: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns.
@@ -34,7 +33,7 @@ pub trait CatalogView: Sync {
     /// The relation that the query of a view reads under a name.
     fn read_by(&self, reading: &Reading) -> Option<Relation>;
     /// The identity of a table in the catalog; `None` for a system table, which is found by its name alone.
-    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId>;
+    fn catalog_id(&self, table: ObjectId) -> Option<ObjectId>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<String>;
 }

@@ -2,8 +2,8 @@
 
 use crate::CopyOptions;
 use frazil_catalog::{DropRelations, NewView};
-use frazil_plan::{Plan, TableId};
-use frazil_types::{Schema, Value};
+use frazil_plan::Plan;
+use frazil_types::{ObjectId, Schema, Value};
 
 /// A statement whose names are resolved and types final.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub enum Statement {
     /// COPY … FROM a file.
     CopyFrom {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name.
         name: String,
         /// Positions in the table of the file's columns, in the file's order.
@@ -61,7 +61,7 @@ pub enum Statement {
     /// EXPLAIN FREEZE: the ways to hold each column, and what they cost.
     ExplainFreeze {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Position of the column to sort by.
         order_by: Option<usize>,
         /// Whether to build each and measure it.

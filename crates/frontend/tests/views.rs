@@ -6,8 +6,8 @@ use frazil_catalog::{ExistingView, NewView, Reading, ViewEntry};
 use frazil_frontend::{
     Bound, CatalogView, Limits, PlanSettings, Relation, Statement, TableEntry, bind, on_deep_stack, parse,
 };
-use frazil_plan::{Operator, Plan, TableId};
-use frazil_types::{ColumnDef, LogicalType, Result, Schema};
+use frazil_plan::{Operator, Plan};
+use frazil_types::{ColumnDef, LogicalType, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 /// Tables, and views by their names.
@@ -29,14 +29,14 @@ impl CatalogView for Relations {
             return self.relation(&reading.name);
         };
         let view = self.views.iter().find(|v| v.id == id);
-        let table = self.tables.iter().find(|t| u64::from(t.id.0) == id.0);
+        let table = self.tables.iter().find(|t| t.id == id);
         view.map(|v| Relation::View(v.clone()))
             .or_else(|| table.map(|t| Relation::Table(t.clone())))
     }
 
-    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId> {
+    fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
         let is_system = table.0 > 1_000_000;
-        (!is_system).then(|| frazil_catalog::TableId(table.0.into()))
+        (!is_system).then_some(table)
     }
 
     fn relation_names(&self) -> Vec<String> {
@@ -48,7 +48,7 @@ impl CatalogView for Relations {
 fn table(id: u32, name: &str, columns: &[&str]) -> TableEntry {
     let columns = columns.iter().map(|c| ColumnDef::new(*c, LogicalType::Integer));
     TableEntry {
-        id: TableId(id),
+        id: ObjectId(id),
         name: name.to_string(),
         schema: Schema::new(columns.collect()).into(),
         row_count: 10,
@@ -85,7 +85,7 @@ impl Relations {
     fn create(&mut self, sql: &str) {
         let view = self.definition(sql);
         self.views.push(Arc::new(ViewEntry {
-            id: frazil_catalog::TableId(1000 + self.views.len() as u64),
+            id: ObjectId(1000 + self.views.len() as u32),
             name: view.name,
             schema: Arc::new(view.schema),
             query: view.query,
@@ -131,9 +131,9 @@ fn a_definition_keeps_its_text_and_what_it_reads() {
         columns,
         ["x integer", "b integer", "c integer", "thing integer", "É text"]
     );
-    let read = |name: &str, id: Option<u64>, columns: &[&str]| Reading {
+    let read = |name: &str, id: Option<u32>, columns: &[&str]| Reading {
         name: name.to_string(),
-        id: id.map(frazil_catalog::TableId),
+        id: id.map(ObjectId),
         columns: columns.iter().map(|c| c.to_string()).collect(),
     };
     assert_eq!(

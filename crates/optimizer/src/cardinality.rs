@@ -8,8 +8,9 @@ use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, TableId, bounds,
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, bounds,
 };
+use frazil_types::ObjectId;
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
@@ -22,7 +23,7 @@ struct Fact {
     /// Part of its values that are NULL.
     nulls: f64,
     /// The table it comes from unchanged, with its rows.
-    base: Option<(TableId, f64)>,
+    base: Option<(ObjectId, f64)>,
     /// A result of aggregation, whose values are not spread over its bounds.
     aggregated: bool,
 }

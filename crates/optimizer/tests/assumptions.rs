@@ -6,28 +6,28 @@ use frazil_optimizer::{Settings, optimize, pipelines};
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, Operator, Plan,
-    Statistics, TableId,
+    Statistics,
 };
-use frazil_types::{Cancel, LogicalType, NativeType, Value};
+use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Value};
 use shop::Shop;
 
 /// The shop, with other prices.
 struct Prices(i128);
 
 impl Statistics for Prices {
-    fn row_count(&self, table: TableId) -> u64 {
+    fn row_count(&self, table: ObjectId) -> u64 {
         Shop::statistics().row_count(table)
     }
-    fn bounds(&self, table: TableId, column: usize) -> Option<Bounds> {
+    fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         match (table.0, column) {
             (2, 1) => Some(Bounds { min: 1, max: self.0 }),
             _ => Shop::statistics().bounds(table, column),
         }
     }
-    fn distinct(&self, table: TableId, column: usize) -> Option<u64> {
+    fn distinct(&self, table: ObjectId, column: usize) -> Option<u64> {
         Shop::statistics().distinct(table, column)
     }
-    fn null_count(&self, table: TableId, column: usize) -> u64 {
+    fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         Shop::statistics().null_count(table, column)
     }
 }
@@ -103,7 +103,7 @@ fn a_sum_relies_on_bounds_and_rows_rounded_outward() {
         max: (1 << 24) - 1,
     };
     assert_eq!(sum_and_prices(&plan), (NativeType::I64, Some(wide)));
-    let table = TableId(2);
+    let table = ObjectId(2);
     let rows = Assumption::Rows {
         table,
         ceiling: 1 << 20,

@@ -309,7 +309,7 @@ fn a_delete_takes_the_rows_that_are_in() {
     let equal = compare(CompareOp::Eq, shop.column(o.customer), shop.column(i.order));
     let any = subquery(SubqueryKind::Any(equal), item, i.order, LogicalType::Boolean);
     let root = Operator::Delete {
-        table: frazil_plan::TableId(1),
+        table: frazil_types::ObjectId(1),
         name: "orders".into(),
         input: Box::new(filter(orders, any)),
         row_id: row,

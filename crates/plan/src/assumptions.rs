@@ -4,7 +4,8 @@
 //! Ranges and numbers of rows are rounded outward, so that a table that grows a little does not invalidate its plans.
 //! [`Grid`] says how far.
 
-use crate::{Bounds, TableId};
+use crate::Bounds;
+use frazil_types::ObjectId;
 
 /// A fact that a plan relies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub enum Assumption {
     /// fewer bits, groups are addressed by it.
     Bounds {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// The column's position in it.
         column: usize,
         /// The range, inclusive.
@@ -22,14 +23,14 @@ pub enum Assumption {
     /// No value of the column is NULL: generated code reads no validity.
     NotNull {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// The column's position in it.
         column: usize,
     },
     /// The table shows at most so many rows: sums and counts are held in fewer bits.
     Rows {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// The most rows.
         ceiling: u64,
     },
@@ -37,7 +38,7 @@ pub enum Assumption {
 
 impl Assumption {
     /// The table it speaks of.
-    pub fn table(&self) -> TableId {
+    pub fn table(&self) -> ObjectId {
         match *self {
             Assumption::Bounds { table, .. }
             | Assumption::NotNull { table, .. }

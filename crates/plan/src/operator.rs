@@ -5,11 +5,7 @@
 //! drops or renames columns: liveness decides what is carried.
 
 use crate::{AggregateCall, ColumnId, Columns, Expr, RowCount};
-use frazil_types::{CompareOp, LogicalType, Value};
-
-/// A table of the catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TableId(pub u32);
+use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 
 /// A scalar subquery of the plan: index into [`Plan::subqueries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,7 +146,7 @@ pub enum Operator {
     /// Rows of a table.
     Scan {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name, for EXPLAIN.
         name: String,
         /// Columns read: id in the plan, position in the table.
@@ -278,7 +274,7 @@ pub enum Operator {
     /// Appends rows to a table.
     Insert {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name, for EXPLAIN and errors.
         name: String,
         /// Input.
@@ -289,7 +285,7 @@ pub enum Operator {
     /// Deletes rows of a table.
     Delete {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name, for EXPLAIN.
         name: String,
         /// Input.

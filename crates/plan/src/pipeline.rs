@@ -8,8 +8,8 @@
 
 use crate::operator::{ScanDisjunction, ScanRestriction};
 use crate::vector_function::VectorFunctionRef;
-use crate::{AggregateCall, Assumption, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey, TableId};
-use frazil_types::{LogicalType, Span};
+use crate::{AggregateCall, Assumption, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey};
+use frazil_types::{LogicalType, ObjectId, Span};
 
 /// A join's hash table: index into [`PipelinePlan::joins`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +75,7 @@ pub enum Source {
     /// A table.
     Scan {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name.
         name: String,
         /// Columns read: id, position in the table.
@@ -182,7 +182,7 @@ pub enum Sink {
     /// Appends to a table.
     Insert {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name.
         name: String,
         /// A column for each of the table's.
@@ -191,7 +191,7 @@ pub enum Sink {
     /// Deletes by row id.
     Delete {
         /// The table.
-        table: TableId,
+        table: ObjectId,
         /// Its name.
         name: String,
         /// The row id.

@@ -9,15 +9,14 @@
 
 use crate::chunk::{ChunkSlot, FrozenChunk};
 use crate::read_chunk::read_column;
-use crate::row_id::RowId;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::store::Store;
 use crate::transaction::{Transaction, check_batch};
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
-use frazil_catalog::TableId;
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{
-    CHUNK_ROWS, Cancel, Error, Native, NativeType, Result, RowBatch, SqlState, StringRef, dispatch_native,
+    CHUNK_ROWS, Cancel, Error, Native, NativeType, ObjectId, Result, RowBatch, RowId, SqlState, StringRef,
+    dispatch_native,
 };
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -277,7 +276,7 @@ impl Transaction {
     /// beside them; with `order_by` every chunk, each sorted by itself.
     pub fn freeze_table(
         &mut self,
-        id: TableId,
+        id: ObjectId,
         order_by: Option<usize>,
         options: BuildOptions,
         cancel: &Cancel,
@@ -311,7 +310,7 @@ impl Transaction {
     }
 
     /// Adds rows that a loader froze.
-    pub fn append_block(&mut self, id: TableId, block: Block) -> Result<()> {
+    pub fn append_block(&mut self, id: ObjectId, block: Block) -> Result<()> {
         let version = self.table_mut(id)?;
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));

@@ -11,8 +11,7 @@ use crate::snapshot::Table;
 use crate::thaw::WholeChunk;
 use crate::transaction::{Transaction, check_batch};
 use frazil_block::{Block, BuildOptions};
-use frazil_catalog::TableId;
-use frazil_types::{CHUNK_ROWS, Result, RowBatch};
+use frazil_types::{CHUNK_ROWS, ObjectId, Result, RowBatch};
 use std::sync::Arc;
 
 /// Fewer rows than this at the end of a load stay hot: later rows join them.
@@ -130,7 +129,7 @@ fn slot_of(hot: HotChunk) -> ChunkSlot {
 
 impl Transaction {
     /// Adds what a loader made.
-    pub fn append_loaded(&mut self, id: TableId, loaded: LoadedRows) -> Result<u64> {
+    pub fn append_loaded(&mut self, id: ObjectId, loaded: LoadedRows) -> Result<u64> {
         let rows = loaded.rows();
         for block in loaded.blocks {
             self.append_block(id, block)?;

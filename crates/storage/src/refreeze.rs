@@ -20,8 +20,7 @@ use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use crate::transaction::Transaction;
 use frazil_block::{Block, BuildOptions, Observed, Purpose, Weights};
-use frazil_catalog::TableId;
-use frazil_types::{Cancel, Error, Result};
+use frazil_types::{Cancel, Error, ObjectId, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -313,7 +312,7 @@ impl Freezer {
 impl Transaction {
     /// Puts a block of the same rows in the place of another, with the rows deleted since. Returns whether that was
     /// still there.
-    pub(crate) fn exchange(&mut self, table: TableId, old: &ChunkSlot, new: FrozenChunk) -> Result<bool> {
+    pub(crate) fn exchange(&mut self, table: ObjectId, old: &ChunkSlot, new: FrozenChunk) -> Result<bool> {
         let still_there = |slot: &ChunkSlot| Arc::ptr_eq(&slot.chunk, &old.chunk);
         let snapshot = self.snapshot();
         if !(snapshot.table(table)).is_ok_and(|t| t.sealed().iter().any(still_there)) {

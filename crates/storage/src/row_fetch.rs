@@ -8,12 +8,11 @@
 
 use crate::chunk::{Chunk, ChunkSlot};
 use crate::hot_layout::HotLayout;
-use crate::row_id::RowId;
 use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::{
-    ColumnVector, Error, LogicalType, Native, NativeType, Result, RowBatch, StringRef, dispatch_native,
+    ColumnVector, Error, LogicalType, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native,
 };
 use std::sync::Arc;
 

@@ -13,14 +13,13 @@ use crate::hot_chunk::HotChunk;
 use crate::hot_disjunction::DisjunctionScratch;
 use crate::hot_match::{MatchScratch, set_all};
 use crate::read_chunk::read_column;
-use crate::row_id::RowId;
 use crate::table_scan::{ScanCounters, TableScan};
 use frazil_block::unpack::values_at_positions_below;
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
 use frazil_kernels::count::take_words;
 use frazil_kernels::{Isa, Selection, positions};
-use frazil_types::{CHUNK_ROWS, MatchBits, Result};
+use frazil_types::{CHUNK_ROWS, MatchBits, Result, RowId};
 use std::sync::Arc;
 
 /// Partitions of hot chunks with this many rows bound vectors, which then need no copy; the rows of shorter ones are
@@ -242,7 +241,7 @@ impl ScanCursor {
     /// The current vector's row ids.
     pub fn row_ids(&mut self) -> &[i64] {
         let number = self.chunk_number();
-        let id = |offset: usize| RowId::new(number, offset as u16).0;
+        let id = |offset: usize| RowId::new(number, offset as u16).to_bigint();
         self.row_ids.clear();
         match self.vector {
             Vector::Range { start, len } => self.row_ids.extend((start..start + len).map(id)),

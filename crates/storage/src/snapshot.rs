@@ -7,8 +7,8 @@ use crate::hot_layout::HotLayout;
 use crate::statistics::{DistinctEstimate, TableStatistics};
 use crate::table_map::TableMap;
 use frazil_block::BuildOptions;
-use frazil_catalog::{Catalog, TableEntry, TableId};
-use frazil_types::{Error, Result, Schema};
+use frazil_catalog::{Catalog, TableEntry};
+use frazil_types::{Error, ObjectId, Result, Schema};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -61,7 +61,7 @@ impl Table {
     }
 
     /// Its identity.
-    pub fn id(&self) -> TableId {
+    pub fn id(&self) -> ObjectId {
         self.entry.id
     }
 
@@ -325,7 +325,7 @@ impl Snapshot {
     }
 
     /// The rows of a table; an internal error if the snapshot does not have it.
-    pub fn table(&self, id: TableId) -> Result<&Arc<TableSnapshot>> {
+    pub fn table(&self, id: ObjectId) -> Result<&Arc<TableSnapshot>> {
         self.tables
             .get(id)
             .ok_or_else(|| Error::internal(format!("table {} is not in the snapshot", id.0)))

@@ -2,7 +2,7 @@
 //! costs what it touches, however many tables there are.
 
 use crate::snapshot::TableSnapshot;
-use frazil_catalog::TableId;
+use frazil_types::ObjectId;
 use std::sync::Arc;
 
 /// Bits of an id that one level of the tree tells apart.
@@ -24,13 +24,13 @@ enum Node {
 }
 
 /// The place in a node of level `level`, counted from the leaves.
-fn place(id: TableId, level: u32) -> usize {
+fn place(id: ObjectId, level: u32) -> usize {
     (id.0 >> (BITS * level)) as usize % FAN_OUT
 }
 
 impl TableMap {
     /// A table.
-    pub fn get(&self, id: TableId) -> Option<&Arc<TableSnapshot>> {
+    pub fn get(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
         if !self.reaches(id) {
             return None;
         }
@@ -45,14 +45,14 @@ impl TableMap {
     }
 
     /// A table, to be changed: the path to it becomes this map's own.
-    pub fn get_mut(&mut self, id: TableId) -> Option<&mut Arc<TableSnapshot>> {
+    pub fn get_mut(&mut self, id: ObjectId) -> Option<&mut Arc<TableSnapshot>> {
         // Where there is none no path is copied.
         self.get(id)?;
         self.cell(id).as_mut()
     }
 
     /// Puts a table in, or another version of it.
-    pub fn insert(&mut self, id: TableId, table: Arc<TableSnapshot>) {
+    pub fn insert(&mut self, id: ObjectId, table: Arc<TableSnapshot>) {
         while !self.reaches(id) {
             let mut nodes: [Option<Arc<Node>>; FAN_OUT] = Default::default();
             nodes[0] = self.root.take();
@@ -65,7 +65,7 @@ impl TableMap {
     }
 
     /// Takes a table away.
-    pub fn remove(&mut self, id: TableId) {
+    pub fn remove(&mut self, id: ObjectId) {
         if self.get(id).is_some() {
             *self.cell(id) = None;
         }
@@ -91,12 +91,12 @@ impl TableMap {
         })
     }
 
-    fn reaches(&self, id: TableId) -> bool {
+    fn reaches(&self, id: ObjectId) -> bool {
         id.0.checked_shr(BITS * (self.height + 1)).unwrap_or(0) == 0
     }
 
     /// The cell of an id that the height reaches, on a path of this map's own.
-    fn cell(&mut self, id: TableId) -> &mut Option<Arc<TableSnapshot>> {
+    fn cell(&mut self, id: ObjectId) -> &mut Option<Arc<TableSnapshot>> {
         let mut level = self.height;
         let mut node = Arc::make_mut(self.root.get_or_insert_with(|| Arc::new(Node::empty(level))));
         loop {
@@ -128,9 +128,9 @@ mod tests {
     use frazil_catalog::{TableEntry, TableOptions};
     use frazil_types::Schema;
 
-    fn table(id: u64) -> Arc<TableSnapshot> {
+    fn table(id: u32) -> Arc<TableSnapshot> {
         let entry = TableEntry {
-            id: TableId(id),
+            id: ObjectId(id),
             name: format!("t{id}"),
             schema: Arc::new(Schema::default()),
             options: TableOptions::default(),
@@ -138,19 +138,19 @@ mod tests {
         Arc::new(TableSnapshot::empty(Table::new(Arc::new(entry), 0)))
     }
 
-    fn ids(map: &TableMap) -> Vec<u64> {
+    fn ids(map: &TableMap) -> Vec<u32> {
         map.iter().map(|t| t.table().id().0).collect()
     }
 
     #[test]
     fn a_map_holds_what_was_put_in_and_its_clones_what_they_held() {
         let mut map = TableMap::default();
-        let all = [1u64, 2, 15, 16, 17, 255, 256, 4095, 4096, 70_000, u64::MAX];
+        let all = [1u32, 2, 15, 16, 17, 255, 256, 4095, 4096, 70_000, u32::MAX];
         let mut before = Vec::new();
         for (i, &id) in all.iter().rev().enumerate() {
             before.push((map.clone(), i));
-            assert!(map.get(TableId(id)).is_none());
-            map.insert(TableId(id), table(id));
+            assert!(map.get(ObjectId(id)).is_none());
+            map.insert(ObjectId(id), table(id));
         }
         assert_eq!(ids(&map), all);
         for (clone, length) in before {
@@ -158,9 +158,9 @@ mod tests {
         }
         let clone = map.clone();
         for &id in &all {
-            assert_eq!(map.get(TableId(id)).unwrap().table().id(), TableId(id));
-            map.remove(TableId(id));
-            assert!(map.get(TableId(id)).is_none() && map.get_mut(TableId(id)).is_none());
+            assert_eq!(map.get(ObjectId(id)).unwrap().table().id(), ObjectId(id));
+            map.remove(ObjectId(id));
+            assert!(map.get(ObjectId(id)).is_none() && map.get_mut(ObjectId(id)).is_none());
         }
         assert!(ids(&map).is_empty());
         assert_eq!(ids(&clone), all);
@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn a_change_copies_one_path_and_leaves_the_other_tables_alone() {
         let mut map = TableMap::default();
-        (1..1000).for_each(|id| map.insert(TableId(id), table(id)));
+        (1..1000).for_each(|id| map.insert(ObjectId(id), table(id)));
         let clone = map.clone();
-        *map.get_mut(TableId(500)).unwrap() = table(500);
+        *map.get_mut(ObjectId(500)).unwrap() = table(500);
         for id in 1..1000 {
-            let same = Arc::ptr_eq(map.get(TableId(id)).unwrap(), clone.get(TableId(id)).unwrap());
+            let same = Arc::ptr_eq(map.get(ObjectId(id)).unwrap(), clone.get(ObjectId(id)).unwrap());
             assert_eq!(same, id != 500);
         }
     }

@@ -4,11 +4,10 @@
 
 use crate::chunk::{Chunk, ChunkSlot, Deleted};
 use crate::hot_chunk::HotChunk;
-use crate::row_id::RowId;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
-use frazil_catalog::{Catalog, DropRelations, NewView, TableEntry, TableId, TableOptions};
-use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, RowBatch, Schema, SqlState};
+use frazil_catalog::{Catalog, DropRelations, NewView, TableEntry, TableOptions};
+use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result, RowBatch, RowId, Schema, SqlState};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ pub struct Transaction {
     next: Arc<Snapshot>,
     changed: bool,
     /// Tables whose version is this transaction's own, in the order in which they were first changed.
-    own: Vec<TableId>,
+    own: Vec<ObjectId>,
 }
 
 /// A moment of a transaction that it can return to: the start of a statement.
@@ -153,7 +152,7 @@ impl Transaction {
     }
 
     /// Appends rows; 23502 for NULL in a NOT NULL column, and then none of them is appended.
-    pub fn append(&mut self, table: TableId, batch: &RowBatch) -> Result<()> {
+    pub fn append(&mut self, table: ObjectId, batch: &RowBatch) -> Result<()> {
         let version = self.table_mut(table)?;
         check_batch(version.table(), batch)?;
         let mut done = 0;
@@ -165,7 +164,7 @@ impl Transaction {
 
     /// Deletes rows by their ids; returns how many there were that had not been deleted before. An id
     /// that names no row is an internal error.
-    pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
+    pub fn delete(&mut self, table: ObjectId, rows: &[RowId]) -> Result<u64> {
         if rows.is_empty() {
             return Ok(0);
         }
@@ -199,7 +198,7 @@ impl Transaction {
         Arc::make_mut(&mut self.next)
     }
 
-    pub(crate) fn table_mut(&mut self, id: TableId) -> Result<&mut TableSnapshot> {
+    pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
         self.changed = true;
         let table = (Arc::make_mut(&mut self.next).tables.get_mut(id))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;

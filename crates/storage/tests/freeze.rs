@@ -4,16 +4,17 @@
 mod support;
 
 use frazil_block::{BuildOptions, ColumnOptions, Encoding};
-use frazil_catalog::{TableId, TableOptions};
-use frazil_storage::{ChunkLoader, Freezer, RowId, ScanOptions, Store};
+use frazil_catalog::TableOptions;
+use frazil_storage::{ChunkLoader, Freezer, ScanOptions, Store};
 use frazil_types::{
-    Cancel, ColumnDef, CompareOp, LogicalType, Restriction, RestrictionKind, Schema, SqlState, Value,
+    Cancel, ColumnDef, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind, RowId, Schema,
+    SqlState, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::*;
 
-fn freeze(store: &Arc<Store>, id: TableId, order_by: Option<usize>) -> u64 {
+fn freeze(store: &Arc<Store>, id: ObjectId, order_by: Option<usize>) -> u64 {
     let mut transaction = begin(store);
     let report = transaction
         .freeze_table(id, order_by, BuildOptions::default(), &Cancel::new())
@@ -22,7 +23,7 @@ fn freeze(store: &Arc<Store>, id: TableId, order_by: Option<usize>) -> u64 {
     report.blocks
 }
 
-fn append(store: &Arc<Store>, id: TableId, rows: &[Vec<Value>]) {
+fn append(store: &Arc<Store>, id: ObjectId, rows: &[Vec<Value>]) {
     let mut transaction = begin(store);
     transaction.append(id, &batch(&schema(), rows)).unwrap();
     transaction.commit();

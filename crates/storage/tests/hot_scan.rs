@@ -4,8 +4,8 @@
 mod support;
 
 use frazil_kernels::Isa;
-use frazil_storage::{RowId, ScanOptions};
-use frazil_types::{Cancel, SqlState, Value};
+use frazil_storage::ScanOptions;
+use frazil_types::{Cancel, RowId, SqlState, Value};
 use std::time::Duration;
 use support::*;
 
@@ -31,7 +31,7 @@ fn every_layout_window_and_isa_agrees_with_the_oracle() {
             expected.extend(fresh);
         }
         let gone: Vec<usize> = (0..rows).filter(|_| random.below(10) == 0).collect();
-        let ids: Vec<RowId> = gone.iter().map(|&r| RowId(r as i64)).collect();
+        let ids: Vec<RowId> = gone.iter().map(|&r| RowId(r as u64)).collect();
         for deletes in [false, true] {
             if deletes {
                 assert_eq!(transaction.delete(id, &ids).unwrap(), ids.len() as u64);

@@ -4,10 +4,11 @@
 mod support;
 
 use frazil_block::{ColumnOptions, Encoding, Layout, Purpose};
-use frazil_catalog::{TableId, TableOptions};
-use frazil_storage::{RowId, ScanOptions, Store, TableScan};
+use frazil_catalog::TableOptions;
+use frazil_storage::{ScanOptions, Store, TableScan};
 use frazil_types::{
-    Cancel, ColumnDef, CompareOp, LogicalType, Restriction, RestrictionKind, Schema, SqlState, Value,
+    Cancel, ColumnDef, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind, RowId, Schema,
+    SqlState, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +36,7 @@ fn rows(from: i128, count: i128) -> Vec<Vec<Value>> {
 }
 
 /// A store with a table of so many blocks of so many rows.
-fn frozen(blocks: i128, count: i128) -> (Arc<Store>, TableId) {
+fn frozen(blocks: i128, count: i128) -> (Arc<Store>, ObjectId) {
     let (store, id) = store_with(schema(), 65_536);
     for block in 0..blocks {
         let rows = batch(&schema(), &rows(block * count, count));
@@ -63,7 +64,7 @@ fn set_options(store: &Arc<Store>, change: impl FnOnce(&mut TableOptions)) {
 }
 
 /// Reads all columns of the rows whose class is one of 64, or of all rows.
-fn read(store: &Arc<Store>, id: TableId, class: Option<i128>) {
+fn read(store: &Arc<Store>, id: ObjectId, class: Option<i128>) {
     let restriction = class.map(|class| Restriction {
         column: 1,
         kind: RestrictionKind::Compare(CompareOp::Eq, Value::Int(class)),
@@ -87,7 +88,7 @@ fn read(store: &Arc<Store>, id: TableId, class: Option<i128>) {
 }
 
 /// How each column of each block is held.
-fn held(store: &Arc<Store>, id: TableId) -> Vec<(Encoding, Layout)> {
+fn held(store: &Arc<Store>, id: ObjectId) -> Vec<(Encoding, Layout)> {
     let table = store.snapshot().table(id).unwrap().clone();
     let blocks: Vec<_> = table.chunks().filter_map(|slot| slot.block().cloned()).collect();
     let columns = blocks

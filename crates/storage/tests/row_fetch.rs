@@ -3,8 +3,8 @@
 mod support;
 
 use frazil_block::BuildOptions;
-use frazil_storage::{RowFetch, RowId, ScanOptions};
-use frazil_types::{Cancel, SqlState, Value};
+use frazil_storage::{RowFetch, ScanOptions};
+use frazil_types::{Cancel, RowId, SqlState, Value};
 use support::*;
 
 #[test]
@@ -38,7 +38,7 @@ fn whole_rows_come_back_in_the_order_of_their_ids() {
             }
         }
         let last = ids[ids.len() - 1];
-        for nowhere in [RowId(last.0 + 1), RowId(9 << 16), RowId(-1)] {
+        for nowhere in [RowId(last.0 + 1), RowId(9 << 16), RowId(u64::MAX)] {
             let error = RowFetch::new(table.clone()).fetch(&[last, nowhere]).unwrap_err();
             assert_eq!(error.state(), SqlState::INTERNAL_ERROR);
         }

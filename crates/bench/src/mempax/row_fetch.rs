@@ -2,9 +2,9 @@
 
 use super::{COLUMN, LINEITEM, Out, Plan, in_turns};
 use frazil_catalog::TableOptions;
-use frazil_storage::{RowFetch, RowId, Store};
+use frazil_storage::{RowFetch, Store};
 use frazil_tpch::Table;
-use frazil_types::{Cancel, Error, Result};
+use frazil_types::{Cancel, Error, Result, RowId};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ pub fn run(out: &mut Out, plan: &Plan, scale: f64, runs: usize) -> Result<()> {
                     random ^= random << 13;
                     random ^= random >> 7;
                     random ^= random << 17;
-                    RowId(((random >> 11) % count) as i64)
+                    RowId((random >> 11) % count)
                 })
                 .collect();
             let begun = Instant::now();

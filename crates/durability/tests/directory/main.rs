@@ -4,11 +4,12 @@ mod faults;
 mod files;
 
 use frazil_block::{BuildOptions, Layout};
-use frazil_catalog::{DropRelations, TableId, TableOptions};
+use frazil_catalog::{DropRelations, TableOptions};
 use frazil_durability::Directory;
-use frazil_storage::{RowId, ScanOptions, Store, TableScan, Transaction};
+use frazil_storage::{ScanOptions, Store, TableScan, Transaction};
 use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, SqlState, StringRef, Value,
+    Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState, StringRef,
+    Value,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ fn begin(store: &Arc<Store>) -> Transaction {
     store.begin(Duration::ZERO, &Cancel::new()).unwrap()
 }
 
-fn create(store: &Arc<Store>, name: &str) -> TableId {
+fn create(store: &Arc<Store>, name: &str) -> ObjectId {
     let mut columns = vec![
         ColumnDef::new("id", LogicalType::Integer).not_null(),
         ColumnDef::new("name", LogicalType::Varchar(60)),
@@ -62,7 +63,7 @@ fn row(i: i128) -> (Value, Value) {
     (Value::Int(i), name)
 }
 
-fn append(store: &Arc<Store>, id: TableId, numbers: std::ops::Range<i128>) {
+fn append(store: &Arc<Store>, id: ObjectId, numbers: std::ops::Range<i128>) {
     let (ids, names): (Vec<_>, Vec<_>) = numbers.map(row).unzip();
     let rows = ids.len();
     let columns = vec![
@@ -74,7 +75,7 @@ fn append(store: &Arc<Store>, id: TableId, numbers: std::ops::Range<i128>) {
     transaction.commit();
 }
 
-fn freeze(store: &Arc<Store>, id: TableId) {
+fn freeze(store: &Arc<Store>, id: ObjectId) {
     let mut transaction = begin(store);
     transaction
         .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
@@ -103,7 +104,7 @@ fn read(store: &Arc<Store>, name: &str) -> frazil_types::Result<Vec<(RowId, i128
                     let text = names.values.cast::<StringRef>().add(at(&names));
                     let name = valid.then(|| String::from_utf8((*text).bytes().to_vec()).unwrap());
                     assert_eq!(row(number.into()).1.as_text(), name.as_deref());
-                    out.push((RowId(*id), number.into()));
+                    out.push((RowId::from_bigint(*id), number.into()));
                 }
             }
         }
@@ -115,7 +116,7 @@ fn numbers(store: &Arc<Store>) -> Vec<i128> {
     read(store, "t").unwrap().into_iter().map(|r| r.1).collect()
 }
 
-fn delete(store: &Arc<Store>, id: TableId, wanted: impl Fn(i128) -> bool) {
+fn delete(store: &Arc<Store>, id: ObjectId, wanted: impl Fn(i128) -> bool) {
     let rows: Vec<RowId> = (read(store, "t").unwrap().into_iter())
         .filter(|r| wanted(r.1))
         .map(|r| r.0)

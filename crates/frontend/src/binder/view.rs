@@ -13,8 +13,8 @@ use crate::parse::{MAX_DEPTH, ParsedStatement, ViewHead, parse};
 use crate::{Bound, Statement, catalog_view};
 use frazil_catalog::{NewView, Reading, ViewEntry};
 use frazil_functions::CastContext;
-use frazil_plan::{Expr, Operator, TableId};
-use frazil_types::{ColumnDef, Error, Result, Schema, Span, SqlState};
+use frazil_plan::{Expr, Operator};
+use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::ObjectName;
 use std::cell::Cell;
 
@@ -123,7 +123,7 @@ impl<'a> Binder<'a> {
         let (id, schema) = match relation {
             catalog_view::Relation::Table(table) => (table.id, table.schema),
             catalog_view::Relation::View(view) => match self.names {
-                Names::Noted(_) => (TableId(0), view.schema.clone()),
+                Names::Noted(_) => (ObjectId(0), view.schema.clone()),
                 Names::Catalog | Names::View(_) => {
                     let mut relation = self.view(&view)?;
                     if let Some(names) = columns {
@@ -168,7 +168,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows of a table, whose first columns are seen under these names.
-    fn scan(&mut self, table: TableId, name: &str, names: Vec<String>, schema: &Schema) -> Relation {
+    fn scan(&mut self, table: ObjectId, name: &str, names: Vec<String>, schema: &Schema) -> Relation {
         let mut columns = Vec::with_capacity(names.len());
         let mut read = Vec::with_capacity(names.len());
         for (position, (name, column)) in names.into_iter().zip(&schema.columns).enumerate() {

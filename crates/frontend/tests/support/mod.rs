@@ -5,9 +5,9 @@ use frazil_catalog::Reading;
 use frazil_frontend::{
     Bound, CatalogView, Limits, PlanSettings, Relation, Statement, TableEntry, bind, parse,
 };
-use frazil_plan::{Operator, Plan, TableId};
+use frazil_plan::{Operator, Plan};
 use frazil_tpch::TABLES;
-use frazil_types::{ColumnDef, LogicalType, Result, Schema, Value};
+use frazil_types::{ColumnDef, LogicalType, ObjectId, Result, Schema, Value};
 
 /// TPC-H's tables, `t` with nullable columns of every type, `u` with defaults.
 pub struct Tables(Vec<TableEntry>);
@@ -51,7 +51,7 @@ impl Tables {
             .into_iter()
             .enumerate()
             .map(|(i, (name, schema, row_count))| TableEntry {
-                id: TableId(i as u32 + 1),
+                id: ObjectId(i as u32 + 1),
                 name: name.to_string(),
                 schema: schema.into(),
                 row_count,
@@ -70,8 +70,8 @@ impl CatalogView for Tables {
         self.relation(&reading.name)
     }
 
-    fn catalog_id(&self, table: TableId) -> Option<frazil_catalog::TableId> {
-        Some(frazil_catalog::TableId(table.0.into()))
+    fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
+        Some(table)
     }
 
     fn relation_names(&self) -> Vec<String> {

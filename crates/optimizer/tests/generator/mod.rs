@@ -5,9 +5,9 @@
 use crate::naive::Tables;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, RowCount, SortKey, Subquery, SubqueryKind, TableId, nullability,
+    Plan, RowCount, SortKey, Subquery, SubqueryKind, nullability,
 };
-use frazil_types::{CompareOp, LogicalType, Value};
+use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use proptest::prelude::*;
 
 /// Numbers that decide what is built next; 0 when they are used up.
@@ -38,7 +38,7 @@ impl Generator {
             .map(|at| (self.columns.add(format!("c{at}"), LogicalType::Integer, true), at))
             .collect();
         Operator::Scan {
-            table: TableId(table as u32),
+            table: ObjectId(table as u32),
             name: format!("t{table}"),
             columns,
             row_id: None,

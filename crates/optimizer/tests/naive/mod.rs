@@ -5,9 +5,9 @@ use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator,
     Plan, RowCount, ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery,
-    SubqueryKind, TableId,
+    SubqueryKind,
 };
-use frazil_types::Value;
+use frazil_types::{ObjectId, Value};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -36,11 +36,11 @@ pub struct Tables {
 const INFLATION: u64 = 100_000;
 
 impl Statistics for Tables {
-    fn row_count(&self, table: TableId) -> u64 {
+    fn row_count(&self, table: ObjectId) -> u64 {
         let rows = self.rows[table.0 as usize].len() as u64;
         if self.inflated { rows * INFLATION } else { rows }
     }
-    fn bounds(&self, table: TableId, column: usize) -> Option<Bounds> {
+    fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         if self.inflated {
             return None;
         }
@@ -50,7 +50,7 @@ impl Statistics for Tables {
             max: values().max()?,
         })
     }
-    fn distinct(&self, table: TableId, column: usize) -> Option<u64> {
+    fn distinct(&self, table: ObjectId, column: usize) -> Option<u64> {
         let mut values: Vec<Cell> = self.rows[table.0 as usize].iter().map(|r| r[column]).collect();
         values.sort();
         values.dedup();
@@ -61,7 +61,7 @@ impl Statistics for Tables {
             distinct
         })
     }
-    fn null_count(&self, table: TableId, column: usize) -> u64 {
+    fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         self.rows[table.0 as usize]
             .iter()
             .filter(|r| r[column].is_none())

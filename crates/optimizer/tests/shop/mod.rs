@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use frazil_plan::{Bounds, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics, TableId};
+use frazil_plan::{Bounds, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics};
 use frazil_types::date::parse_date;
-use frazil_types::{CompareOp, LogicalType, Value};
+use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 
 /// Columns of a plan over the shop.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl Shop {
             .map(|(n, ty)| self.columns.add(*n, *ty, false))
             .collect();
         let scan = Operator::Scan {
-            table: TableId(table),
+            table: ObjectId(table),
             name: name.into(),
             columns: ids.iter().enumerate().map(|(at, id)| (*id, at)).collect(),
             row_id: None,
@@ -135,10 +135,10 @@ impl Shop {
 pub struct ShopStatistics;
 
 impl Statistics for ShopStatistics {
-    fn row_count(&self, table: TableId) -> u64 {
+    fn row_count(&self, table: ObjectId) -> u64 {
         [15_000, 150_000, 600_000][table.0 as usize]
     }
-    fn bounds(&self, table: TableId, column: usize) -> Option<Bounds> {
+    fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         let (min, max) = match (table.0, column) {
             (0, 0) | (1, 1) => (1, 15_000),
             (1, 0) | (2, 0) => (0, 600_000),
@@ -148,7 +148,7 @@ impl Statistics for ShopStatistics {
         };
         Some(Bounds { min, max })
     }
-    fn distinct(&self, table: TableId, column: usize) -> Option<u64> {
+    fn distinct(&self, table: ObjectId, column: usize) -> Option<u64> {
         match (table.0, column) {
             (0, 0) => Some(15_000),
             (0, 1) => Some(5),
@@ -158,7 +158,7 @@ impl Statistics for ShopStatistics {
             _ => None,
         }
     }
-    fn null_count(&self, _: TableId, _: usize) -> u64 {
+    fn null_count(&self, _: ObjectId, _: usize) -> u64 {
         0
     }
 }

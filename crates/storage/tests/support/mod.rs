@@ -1,11 +1,11 @@
 //! Rows by value, restrictions evaluated the slow way, and a scan's answer in the same terms.
 #![allow(dead_code)]
 
-use frazil_catalog::{TableId, TableOptions};
-use frazil_storage::{FetchedColumn, RowId, ScanOptions, Store, TableScan, TableSnapshot, Transaction};
+use frazil_catalog::TableOptions;
+use frazil_storage::{FetchedColumn, ScanOptions, Store, TableScan, TableSnapshot, Transaction};
 use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, Disjunction, LogicalType, NativeType, Restriction, RestrictionKind,
-    RowBatch, Schema, StringRef, Value,
+    Cancel, ColumnDef, ColumnVector, Disjunction, LogicalType, NativeType, ObjectId, Restriction,
+    RestrictionKind, RowBatch, RowId, Schema, StringRef, Value,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ pub fn run(scan: TableScan) -> Vec<(RowId, Vec<Value>)> {
         cursor.open(morsel).unwrap();
         while let Some(n) = cursor.next().unwrap() {
             assert!(n as usize <= stage_rows.max(64));
-            let ids: Vec<RowId> = cursor.row_ids().iter().map(|&i| RowId(i)).collect();
+            let ids: Vec<RowId> = cursor.row_ids().iter().map(|&i| RowId::from_bigint(i)).collect();
             assert_eq!(ids.len(), n as usize);
             let mut rows: Vec<Vec<Value>> = vec![vec![Value::Null; schema.columns.len()]; n as usize];
             for index in 0..schema.columns.len() {
@@ -250,7 +250,7 @@ pub fn begin(store: &Arc<Store>) -> Transaction {
 }
 
 /// A store with one table `t`.
-pub fn store_with(schema: Arc<Schema>, pax_rows: u32) -> (Arc<Store>, TableId) {
+pub fn store_with(schema: Arc<Schema>, pax_rows: u32) -> (Arc<Store>, ObjectId) {
     let store = Store::new();
     let mut transaction = begin(&store);
     let options = TableOptions {
