@@ -10,8 +10,8 @@ const FILE_LINES: usize = 700;
 /// Longest function.
 const FUNCTION_LINES: usize = 80;
 /// Crates that may hold unsafe code.
-const UNSAFE_CRATES: [&str; 9] = [
-    "types", "vfs", "kernels", "block", "mvcc", "storage", "runtime", "codegen", "python",
+const UNSAFE_CRATES: [&str; 10] = [
+    "types", "vfs", "kernels", "block", "mvcc", "index", "storage", "runtime", "codegen", "python",
 ];
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
