@@ -8,7 +8,7 @@ use frazil_codegen::PaxCode;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::pipeline_builder::build;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
-use frazil_storage::{ScanOptions, Store, TableSnapshot, Transaction};
+use frazil_storage::{Conflict, NewRows, ScanOptions, Store, TableSnapshot, Transaction};
 use frazil_types::{
     CHUNK_ROWS, Cancel, ColumnDef, ColumnVector, CompareOp, LogicalType, ObjectId, RowBatch, RowId, Schema,
     Span, Value,
@@ -62,6 +62,11 @@ fn batch(rows: std::ops::Range<i128>) -> RowBatch {
     }
 }
 
+fn insert(transaction: &mut Transaction, table: ObjectId, rows: &RowBatch) {
+    let mut writer = transaction.writer(table).unwrap();
+    writer.insert(&NewRows::of(rows), Conflict::Fail).unwrap();
+}
+
 /// A table of `rows` rows with chunks of memPAX(k), the second one of memPAX(then).
 fn table(rows: usize, k: u32, then: u32) -> (Transaction, ObjectId) {
     let columns = (TYPES.iter().enumerate()).map(|(c, (ty, nullable))| {
@@ -77,11 +82,11 @@ fn table(rows: usize, k: u32, then: u32) -> (Transaction, ObjectId) {
     };
     let entry = transaction.create_table("t", schema, options(k)).unwrap();
     let first = rows.min(CHUNK_ROWS);
-    transaction.append(entry.id, &batch(0..first as i128)).unwrap();
+    insert(&mut transaction, entry.id, &batch(0..first as i128));
     if rows > first {
         transaction.set_options("t", options(then)).unwrap();
         let rest = batch(first as i128..rows as i128);
-        transaction.append(entry.id, &rest).unwrap();
+        insert(&mut transaction, entry.id, &rest);
     }
     (transaction, entry.id)
 }
@@ -156,7 +161,7 @@ fn every_k_and_way_to_read_it_gives_the_rows_written() {
         for deletes in [false, true] {
             if deletes {
                 let gone: Vec<RowId> = (1300..2500).step_by(7).map(RowId).collect();
-                transaction.delete(id, &gone).unwrap();
+                transaction.writer(id).unwrap().delete(&gone).unwrap();
             }
             let gone = |i: usize| deletes && i >= 1300 && (i - 1300).is_multiple_of(7);
             let wanted = expected(2500, &gone);

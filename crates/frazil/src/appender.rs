@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::database::Database;
-use frazil_storage::Transaction;
+use frazil_storage::{Conflict, NewRows, Transaction};
 use frazil_types::{ObjectId, Result, RowBatch};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
@@ -32,8 +32,8 @@ impl Appender {
 
     /// Appends rows; their columns are the table's, in order. 23502 for NULL in a NOT NULL column.
     pub fn append(&mut self, batch: RowBatch) -> Result<()> {
-        self.transaction.append(self.table, &batch)?;
-        self.rows += batch.rows as u64;
+        let mut writer = self.transaction.writer(self.table)?;
+        self.rows += writer.insert(&NewRows::of(&batch), Conflict::Fail)?.count;
         Ok(())
     }
 

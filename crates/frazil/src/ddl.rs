@@ -6,7 +6,7 @@ use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
 use frazil_catalog::{NewView, TableOptions};
 use frazil_plan::Plan;
-use frazil_storage::Transaction;
+use frazil_storage::{Conflict, NewRows, Transaction};
 use frazil_types::{Error, Result, Schema, SqlState, Value};
 use std::sync::Arc;
 
@@ -45,7 +45,8 @@ pub fn create_table(
     let mut count = 0;
     for batch in rows.batches() {
         count += batch.rows as u64;
-        transaction.append(entry.id, batch)?;
+        let rows = NewRows::of(batch);
+        transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
     }
     Ok(counted("CREATE TABLE AS", count, started))
 }

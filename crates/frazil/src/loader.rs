@@ -5,7 +5,7 @@
 use crate::query::Runner;
 use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
-use frazil_storage::{Freezer, Table, Transaction};
+use frazil_storage::{Conflict, Freezer, NewRows, Table, Transaction};
 use frazil_types::{CHUNK_ROWS, Result, RowBatch};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -66,7 +66,8 @@ pub fn load(
     };
     if !runner.freezes_loads() {
         while let Some((_, batch)) = shared.next()? {
-            transaction.append(id, &batch)?;
+            let rows = NewRows::of(&batch);
+            transaction.writer(id)?.insert(&rows, Conflict::Fail)?;
         }
         return Ok(lock(&shared.reader).rows);
     }
@@ -85,10 +86,11 @@ pub fn load(
     })?;
     let mut loaded = std::mem::take(&mut *lock(&shared.done));
     loaded.sort_by_key(|l| l.0);
+    let mut writer = transaction.writer(id)?;
     for (_, part) in loaded {
         match part {
-            Loaded::Block(block) => transaction.append_block(id, block)?,
-            Loaded::Rows(batch) => transaction.append(id, &batch)?,
+            Loaded::Block(block) => drop(writer.block(block)?),
+            Loaded::Rows(batch) => drop(writer.insert(&NewRows::of(&batch), Conflict::Fail)?),
         }
     }
     Ok(lock(&shared.reader).rows)

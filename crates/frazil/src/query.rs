@@ -15,9 +15,10 @@ use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
-use frazil_runtime::dml;
-use frazil_storage::Transaction;
-use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value};
+use frazil_storage::{Conflict, NewRows, Transaction};
+use frazil_types::{
+    Cancel, ColumnDef, ColumnVector, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId, Schema, Value,
+};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -356,9 +357,11 @@ pub fn insert_rows(
     mut timing: Timing,
 ) -> Result<Response> {
     let begun = Instant::now();
-    let rows = dml::insert(transaction, table, std::slice::from_ref(batch))?;
+    let written = transaction
+        .writer(table)?
+        .insert(&NewRows::of(batch), Conflict::Fail)?;
     timing.execute = begun.elapsed();
-    Ok(wrote("INSERT", rows, timing))
+    Ok(wrote("INSERT", written.count, timing))
 }
 
 fn wrote(tag: &'static str, rows: u64, timing: Timing) -> Response {
@@ -398,14 +401,23 @@ pub fn write(
         Action::Insert(table, query) => {
             let batches = written(runner, query, bundle, &mut timing)?;
             let begun = Instant::now();
-            let rows = dml::insert(transaction, *table, &batches)?;
+            let mut writer = transaction.writer(*table)?;
+            let mut rows = 0;
+            for batch in &batches {
+                rows += writer.insert(&NewRows::of(batch), Conflict::Fail)?.count;
+            }
             timing.execute += begun.elapsed();
             Ok(wrote("INSERT", rows, timing))
         }
         Action::Delete(table, query) => {
             let batches = written(runner, query, bundle, &mut timing)?;
             let begun = Instant::now();
-            let rows = dml::delete_batches(transaction, *table, &batches)?;
+            // The ids are the only column.
+            let ids = batches.iter().flat_map(|b| b.columns.first());
+            let ids: Vec<RowId> = (ids.flat_map(ColumnVector::values::<i64>))
+                .map(|&id| RowId::from_bigint(id))
+                .collect();
+            let rows = transaction.writer(*table)?.delete(&ids)?.count;
             timing.execute += begun.elapsed();
             Ok(wrote("DELETE", rows, timing))
         }

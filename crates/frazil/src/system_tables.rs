@@ -2,7 +2,7 @@
 //! chunk, `frazil_access`, a row for every column of every table, and `frazil_views`, a row for every view.
 
 use frazil_catalog::TableOptions;
-use frazil_storage::{Snapshot, Store, TableSnapshot};
+use frazil_storage::{Conflict, NewRows, Snapshot, Store, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,7 +144,8 @@ fn materialize(name: &str, schema: Schema, rows: &[Vec<Value>]) -> Result<Arc<Ta
     let store = Store::new();
     let mut transaction = store.begin(Duration::ZERO, &Cancel::new())?;
     let entry = transaction.create_table(name, Arc::new(schema), TableOptions::default())?;
-    transaction.append(entry.id, &batch)?;
+    let rows = NewRows::of(&batch);
+    transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
     transaction.commit();
     Ok(store.snapshot().table(entry.id)?.clone())
 }

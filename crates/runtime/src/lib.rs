@@ -9,7 +9,6 @@ pub mod aggregate_hash_table;
 pub mod buffer;
 pub mod caught_panic;
 pub mod distinct_set;
-pub mod dml;
 pub mod functions;
 pub mod group_merge;
 pub mod join_hash_table;

@@ -235,11 +235,10 @@ impl ScanSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dml;
     use frazil_catalog::TableOptions;
     use frazil_plan::SubqueryId;
-    use frazil_storage::{ScanOptions, Store};
-    use frazil_types::{Cancel, ColumnDef, ColumnVector, CompareOp, RowBatch, Schema};
+    use frazil_storage::{Conflict, NewRows, ScanOptions, Store};
+    use frazil_types::{Cancel, ColumnDef, ColumnVector, CompareOp, RowBatch, RowId, Schema};
     use std::time::Duration;
 
     const ROWS: i128 = 100_000;
@@ -322,7 +321,8 @@ mod tests {
         let entry = transaction
             .create_table("t", schema(), TableOptions::default())
             .unwrap();
-        dml::insert(&mut transaction, entry.id, &[batch()]).unwrap();
+        let mut writer = transaction.writer(entry.id).unwrap();
+        writer.insert(&NewRows::of(&batch()), Conflict::Fail).unwrap();
         let table = transaction.snapshot().table(entry.id).unwrap().clone();
         let columns = [(ColumnId(10), 0), (ColumnId(11), 1)];
         let values = BoundValues {
@@ -353,11 +353,10 @@ mod tests {
         }
         let expected: Vec<i128> = (0..ROWS).filter(|i| i % 7 != 0 && i % 1000 < 5).collect();
         assert_eq!(found, expected);
-        assert_eq!(
-            dml::delete(&mut transaction, entry.id, &ids).unwrap(),
-            expected.len() as u64
-        );
-        assert_eq!(dml::delete(&mut transaction, entry.id, &ids).unwrap(), 0);
+        let ids: Vec<RowId> = ids.into_iter().map(RowId::from_bigint).collect();
+        let mut writer = transaction.writer(entry.id).unwrap();
+        assert_eq!(writer.delete(&ids).unwrap().count, expected.len() as u64);
+        assert_eq!(writer.delete(&ids).unwrap().count, 0);
     }
 
     #[test]

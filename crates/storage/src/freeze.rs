@@ -11,7 +11,8 @@ use crate::chunk::{ChunkSlot, FrozenChunk};
 use crate::read_chunk::read_column;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::store::Store;
-use crate::transaction::{Transaction, check_batch};
+use crate::table_writer::{check_shape, refuse_nulls};
+use crate::transaction::Transaction;
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{
@@ -72,7 +73,8 @@ impl Freezer {
     /// Freezes rows of a batch that never were in a hot chunk: the loader's path. At most 65,536 rows;
     /// checked as an insert is.
     pub fn freeze_batch(&mut self, table: &Table, batch: &RowBatch) -> Result<Block> {
-        check_batch(table, batch)?;
+        check_shape(table, batch)?;
+        refuse_nulls(table, batch)?;
         let inputs: Vec<ColumnInput<'_>> = (batch.columns.iter().zip(&table.schema().columns))
             .map(|(c, def)| ColumnInput::of_vector(c, 0..batch.rows).named(&def.name))
             .collect();
@@ -308,15 +310,6 @@ impl Transaction {
         *self.table_mut(id)? = TableSnapshot::new(table, slots, None);
         Ok(report)
     }
-
-    /// Adds rows that a loader froze.
-    pub fn append_block(&mut self, id: ObjectId, block: Block) -> Result<()> {
-        let version = self.table_mut(id)?;
-        let number = version.table().take_chunk_number();
-        let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
-        version.push_sealed(ChunkSlot::frozen(number, frozen));
-        Ok(())
-    }
 }
 
 impl FrozenRows {
@@ -426,7 +419,7 @@ impl Transaction {
             gone = carry_over(&fresh, moved.as_deref(), new.number);
             Some(new)
         });
-        self.delete(table, &gone)?;
+        self.writer(table)?.delete(&gone)?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::chunk::{Chunk, ChunkSlot};
 use crate::hot_chunk::HotChunk;
 use crate::read_chunk::read_column;
 use crate::snapshot::Table;
-use crate::transaction::check_batch;
+use crate::table_writer::{check_shape, refuse_nulls};
 use frazil_block::ColumnBuffer;
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{ColumnVector, Result, RowBatch, dispatch_native};
@@ -56,7 +56,8 @@ impl ChunkSlot {
     /// The same rows, hot, in the same places.
     pub fn thaw(&self, table: &Table) -> Result<ChunkSlot> {
         let whole = WholeChunk::read(table, self)?;
-        check_batch(table, &whole.batch).map_err(|e| self.blame(table.entry(), e))?;
+        (check_shape(table, &whole.batch).and_then(|()| refuse_nulls(table, &whole.batch)))
+            .map_err(|e| self.blame(table.entry(), e))?;
         let hot = HotChunk::new(table.layout().clone())?;
         // SAFETY: nobody else knows the chunk yet; it is empty and takes 65,536 rows; the strings live in
         // this slot's chunk and in `whole`.

@@ -2,13 +2,11 @@
 //! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
 //! was published has been touched. A savepoint is the private version of an earlier moment.
 
-use crate::chunk::{Chunk, ChunkSlot, Deleted};
-use crate::hot_chunk::HotChunk;
+use crate::chunk::{ChunkSlot, Deleted};
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
 use frazil_catalog::{Catalog, DropRelations, NewView, TableEntry, TableOptions};
-use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result, RowBatch, RowId, Schema, SqlState};
-use std::collections::HashMap;
+use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 /// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
@@ -151,48 +149,6 @@ impl Transaction {
         }
     }
 
-    /// Appends rows; 23502 for NULL in a NOT NULL column, and then none of them is appended.
-    pub fn append(&mut self, table: ObjectId, batch: &RowBatch) -> Result<()> {
-        let version = self.table_mut(table)?;
-        check_batch(version.table(), batch)?;
-        let mut done = 0;
-        while done < batch.rows {
-            done += append_to_tail(version, batch, done)?;
-        }
-        Ok(())
-    }
-
-    /// Deletes rows by their ids; returns how many there were that had not been deleted before. An id
-    /// that names no row is an internal error.
-    pub fn delete(&mut self, table: ObjectId, rows: &[RowId]) -> Result<u64> {
-        if rows.is_empty() {
-            return Ok(0);
-        }
-        let mut by_chunk: HashMap<u32, Vec<u16>> = HashMap::new();
-        for row in rows {
-            by_chunk.entry(row.chunk()).or_default().push(row.offset());
-        }
-        let version = self.table_mut(table)?;
-        let mut deleted = 0;
-        version.update_chunks(|slot| {
-            if let Some(offsets) = by_chunk.get(&slot.number)
-                && offsets.iter().all(|&o| u32::from(o) < slot.rows)
-            {
-                by_chunk
-                    .remove(&slot.number)
-                    .into_iter()
-                    .for_each(|o| deleted += slot.delete(&o));
-            }
-        });
-        match by_chunk.into_keys().next() {
-            None => Ok(deleted),
-            Some(chunk) => Err(Error::internal(format!(
-                "a row to delete lies in chunk {chunk}, which table \"{}\" does not have",
-                self.next.table(table)?.table().name()
-            ))),
-        }
-    }
-
     pub(crate) fn next_mut(&mut self) -> &mut Snapshot {
         self.changed = true;
         Arc::make_mut(&mut self.next)
@@ -217,88 +173,9 @@ impl Drop for Transaction {
     }
 }
 
-/// Column count, types and NOT NULL of rows that are to enter a table.
-pub fn check_batch(table: &Table, batch: &RowBatch) -> Result<()> {
-    let columns = &table.schema().columns;
-    if batch.columns.len() != columns.len() {
-        return Err(Error::internal(format!(
-            "{} columns for table \"{}\" of {}",
-            batch.columns.len(),
-            table.name(),
-            columns.len()
-        )));
-    }
-    for (column, vector) in columns.iter().zip(&batch.columns) {
-        if vector.native() != column.ty.native() || vector.len() != batch.rows {
-            return Err(Error::internal(format!(
-                "{} values of {} for column \"{}\" of type {}",
-                vector.len(),
-                vector.ty(),
-                column.name,
-                column.ty
-            )));
-        }
-        if !column.nullable && vector.nulls().is_some_and(|n| n.count() > 0) {
-            return Err(Error::new(
-                SqlState::NOT_NULL_VIOLATION,
-                format!(
-                    "null value in column \"{}\" of table \"{}\" violates its NOT NULL constraint",
-                    column.name,
-                    table.name()
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Appends as many rows from `from` on as fit in the tail, after making one if there is none. Returns
-/// their number.
-fn append_to_tail(version: &mut TableSnapshot, batch: &RowBatch, from: usize) -> Result<usize> {
-    let full = version
-        .tail()
-        .is_some_and(|t| t.hot().is_none_or(|h| h.written() == CHUNK_ROWS));
-    if full {
-        // Dead cells at its end, if a rollback left some, are simply not shown.
-        version.seal_tail();
-    }
-    let mut slot = match version.tail() {
-        Some(tail) => tail.clone(),
-        None => new_tail(version)?,
-    };
-    let chunk = slot.chunk.clone();
-    let Chunk::Hot(hot) = &*chunk else {
-        return Err(Error::internal("the tail of a table is frozen"));
-    };
-    let start = hot.written();
-    slot.bury(start as u32);
-    let count = (batch.rows - from).min(CHUNK_ROWS - start);
-    version.table().bounds().take_in(batch, from, from + count);
-    // SAFETY: a transaction exists, so this thread is the one writer; strings of a batch are kept alive by it.
-    unsafe { hot.append(batch, from, count) };
-    slot.rows = (start + count) as u32;
-    version.set_tail(slot);
-    Ok(count)
-}
-
-fn new_tail(version: &TableSnapshot) -> Result<ChunkSlot> {
-    let table = version.table();
-    let hot = HotChunk::new(table.layout().clone())?;
-    if !version.sealed().is_empty() {
-        // A table that has filled one chunk will fill another; one of a few rows stays small.
-        hot.expect_to_fill();
-    }
-    Ok(ChunkSlot {
-        number: table.take_chunk_number(),
-        chunk: Arc::new(Chunk::Hot(hot)),
-        rows: 0,
-        deleted: None,
-    })
-}
-
 impl ChunkSlot {
-    /// Deletes rows; returns how many had not been deleted before.
-    fn delete(&mut self, offsets: &[u16]) -> u64 {
+    /// Deletes rows; says of each whether it had not been deleted before.
+    pub(crate) fn delete(&mut self, offsets: &[u16]) -> Vec<bool> {
         let mut deleted = match &self.deleted {
             Some(d) => (**d).clone(),
             None => Deleted {
@@ -306,21 +183,19 @@ impl ChunkSlot {
                 count: 0,
             },
         };
-        let before = deleted.count;
-        for &offset in offsets {
-            if !deleted.bits.get(usize::from(offset)) {
-                deleted.bits.set(usize::from(offset), true);
-                deleted.count += 1;
-            }
+        let mut fresh = Vec::with_capacity(offsets.len());
+        for offset in offsets.iter().map(|&o| usize::from(o)) {
+            fresh.push(!deleted.bits.get(offset));
+            deleted.bits.set(offset, true);
         }
-        let count = deleted.count - before;
+        deleted.count += fresh.iter().filter(|&&f| f).count() as u32;
         self.deleted = Some(Arc::new(deleted));
-        u64::from(count)
+        fresh
     }
 
     /// Counts the cells from the rows shown up to `written` as deleted rows: a transaction that was
     /// rolled back wrote them.
-    fn bury(&mut self, written: u32) {
+    pub(crate) fn bury(&mut self, written: u32) {
         let dead: Vec<u16> = (self.rows..written).map(|r| r as u16).collect();
         self.rows = written;
         if !dead.is_empty() {

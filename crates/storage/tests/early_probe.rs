@@ -32,20 +32,20 @@ fn rows_without_a_partner_stay_in_the_scan() {
         let (store, id) = store_with(schema.clone(), k);
         let mut transaction = begin(&store);
         let rows = random.rows(&schema, 9_000);
-        transaction.append(id, &batch(&schema, &rows)).unwrap();
+        insert(&mut transaction, id, &batch(&schema, &rows));
         if half {
             transaction
                 .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
                 .unwrap();
             let more = random.rows(&schema, 4_000);
-            transaction.append(id, &batch(&schema, &more)).unwrap();
+            insert(&mut transaction, id, &batch(&schema, &more));
         }
         transaction.commit();
         let table = store.snapshot().table(id).unwrap().clone();
         let all = scan(&table, &[], ScanOptions::default());
         let gone = all.iter().step_by(5).map(|r| r.0).collect::<Vec<_>>();
         let mut transaction = begin(&store);
-        transaction.delete(id, &gone).unwrap();
+        delete(&mut transaction, id, &gone);
         transaction.commit();
         let table = store.snapshot().table(id).unwrap().clone();
         for round in 0..12 {
@@ -85,7 +85,7 @@ fn a_probe_that_drops_little_is_given_up() {
     let mut transaction = begin(&store);
     for _ in 0..10 {
         let rows = random.rows(&schema, 20_000);
-        transaction.append(id, &batch(&schema, &rows)).unwrap();
+        insert(&mut transaction, id, &batch(&schema, &rows));
     }
     transaction.commit();
     let table = store.snapshot().table(id).unwrap().clone();
@@ -119,7 +119,7 @@ fn a_key_that_is_no_integer_drops_nothing() {
     let (store, id) = store_with(schema.clone(), 65_536);
     let mut transaction = begin(&store);
     let rows = Random::new(7).rows(&schema, 1_001);
-    transaction.append(id, &batch(&schema, &rows)).unwrap();
+    insert(&mut transaction, id, &batch(&schema, &rows));
     transaction.commit();
     let table = store.snapshot().table(id).unwrap().clone();
     for column in 0..schema.columns.len() {

@@ -5,7 +5,7 @@ mod support;
 
 use frazil_block::{BuildOptions, ColumnOptions, Encoding};
 use frazil_catalog::TableOptions;
-use frazil_storage::{ChunkLoader, Freezer, ScanOptions, Store};
+use frazil_storage::{Freezer, ScanOptions, Store};
 use frazil_types::{
     Cancel, ColumnDef, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind, RowId, Schema,
     SqlState, Value,
@@ -25,7 +25,7 @@ fn freeze(store: &Arc<Store>, id: ObjectId, order_by: Option<usize>) -> u64 {
 
 fn append(store: &Arc<Store>, id: ObjectId, rows: &[Vec<Value>]) {
     let mut transaction = begin(store);
-    transaction.append(id, &batch(&schema(), rows)).unwrap();
+    insert(&mut transaction, id, &batch(&schema(), rows));
     transaction.commit();
 }
 
@@ -55,7 +55,7 @@ fn frozen_half_frozen_and_hot_answer_alike() {
             gone.iter().map(|&r| all[r].0).collect()
         };
         let mut transaction = begin(&store);
-        assert_eq!(transaction.delete(id, &ids).unwrap(), ids.len() as u64);
+        assert_eq!(delete(&mut transaction, id, &ids), ids.len() as u64);
         transaction.commit();
         gone.iter().rev().for_each(|&r| drop(both.remove(r)));
         let thinned = store.snapshot().table(id).unwrap().clone();
@@ -167,7 +167,7 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
             };
             let found = scan(&table, &[restriction], ScanOptions::default());
             let ids: Vec<RowId> = found.iter().map(|r| r.0).collect();
-            transaction.delete(id, &ids).unwrap();
+            delete(&mut transaction, id, &ids);
             if round % 4 == 3 {
                 transaction.rollback();
             } else {
@@ -199,7 +199,7 @@ fn a_loader_adds_blocks_directly() {
     let block = freezer
         .freeze_batch(&table, &batch(&schema, &rows[1_000..]))
         .unwrap();
-    transaction.append_block(id, block).unwrap();
+    transaction.writer(id).unwrap().block(block).unwrap();
     transaction.commit();
     let expected = [&rows[1_000..], &rows[..1_000]].concat();
     check_at_random(
@@ -243,7 +243,7 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     let first = ids(0, 0..60_000);
     let second = ids(1, 0..u16::MAX).chain([RowId::new(1, u16::MAX)]);
     let gone: Vec<RowId> = first.chain(second).chain(ids(2, 0..10)).collect();
-    transaction.delete(id, &gone).unwrap();
+    delete(&mut transaction, id, &gone);
     transaction.commit();
     assert!(store.freeze_step().unwrap());
     assert!(store.freeze_step().unwrap());
@@ -253,39 +253,6 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     assert_eq!(shown, [(5_536, 5_536), (65_536, 65_526), (10, 10)]);
     let expected = [&rows[60_000..65_536], &rows[2 * 65_536 + 10..]].concat();
     check_at_random(&mut random, &table, &expected, 2);
-}
-
-#[test]
-fn batches_of_any_size_load_in_order() {
-    let mut random = Random::new(17);
-    let schema = schema();
-    for (sizes, blocks) in [
-        (vec![65_536, 5], 1),
-        (vec![40_000, 40_000, 1], 2),
-        (vec![3, 65_536, 65_536, 100], 2),
-        (vec![9_000], 1),
-        (vec![1, 1], 0),
-    ] {
-        let (store, id) = store_with(schema.clone(), 65_536);
-        let table = store.snapshot().table(id).unwrap().table().clone();
-        let mut loader = ChunkLoader::new(table, BuildOptions::default());
-        let mut expected = Vec::new();
-        for size in sizes {
-            let rows = random.rows(&schema, size);
-            loader.push(&batch(&schema, &rows)).unwrap();
-            expected.extend(rows);
-        }
-        let mut transaction = begin(&store);
-        let loaded = loader.finish().unwrap();
-        assert_eq!(
-            transaction.append_loaded(id, loaded).unwrap() as usize,
-            expected.len()
-        );
-        transaction.commit();
-        let table = store.snapshot().table(id).unwrap().clone();
-        assert_eq!(table.chunks().filter(|c| c.block().is_some()).count(), blocks);
-        check_at_random(&mut random, &table, &expected, 3);
-    }
 }
 
 #[test]
@@ -315,7 +282,7 @@ fn a_table_that_cannot_be_held_as_asked_holds_up_no_other() {
             _ => vec![Value::Int(i as i128)],
         };
         let values: Vec<Vec<Value>> = (0..rows).map(value).collect();
-        transaction.append(id, &batch(&schema, &values)).unwrap();
+        insert(&mut transaction, id, &batch(&schema, &values));
         tables.push(id);
     }
     transaction.commit();

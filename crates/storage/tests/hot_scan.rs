@@ -4,7 +4,7 @@
 mod support;
 
 use frazil_kernels::Isa;
-use frazil_storage::ScanOptions;
+use frazil_storage::{Conflict, NewRows, ScanOptions};
 use frazil_types::{Cancel, RowId, SqlState, Value};
 use std::time::Duration;
 use support::*;
@@ -27,15 +27,15 @@ fn every_layout_window_and_isa_agrees_with_the_oracle() {
         let mut expected = Vec::new();
         while expected.len() < rows {
             let fresh = random.rows(&schema, (rows - expected.len()).min(40_000));
-            transaction.append(id, &batch(&schema, &fresh)).unwrap();
+            insert(&mut transaction, id, &batch(&schema, &fresh));
             expected.extend(fresh);
         }
         let gone: Vec<usize> = (0..rows).filter(|_| random.below(10) == 0).collect();
         let ids: Vec<RowId> = gone.iter().map(|&r| RowId(r as u64)).collect();
         for deletes in [false, true] {
             if deletes {
-                assert_eq!(transaction.delete(id, &ids).unwrap(), ids.len() as u64);
-                assert_eq!(transaction.delete(id, &ids).unwrap(), 0);
+                assert_eq!(delete(&mut transaction, id, &ids), ids.len() as u64);
+                assert_eq!(delete(&mut transaction, id, &ids), 0);
             }
             let snapshot = transaction.snapshot().table(id).unwrap().clone();
             for isa in Isa::available() {
@@ -71,7 +71,7 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
     let (store, id) = store_with(schema.clone(), 65_536);
     let rows = random.rows(&schema, 10);
     let mut transaction = begin(&store);
-    transaction.append(id, &batch(&schema, &rows[..4])).unwrap();
+    insert(&mut transaction, id, &batch(&schema, &rows[..4]));
     let own = transaction.snapshot();
     assert_eq!(own.table(id).unwrap().rows(), 4);
     assert_eq!(store.snapshot().table(id).unwrap().rows(), 0);
@@ -79,17 +79,17 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
     let before = store.snapshot().table(id).unwrap().clone();
 
     let mut transaction = begin(&store);
-    transaction.append(id, &batch(&schema, &rows[4..7])).unwrap();
+    insert(&mut transaction, id, &batch(&schema, &rows[4..7]));
     let savepoint = transaction.savepoint();
-    transaction.delete(id, &[RowId(0), RowId(5)]).unwrap();
-    transaction.append(id, &batch(&schema, &rows)).unwrap();
+    delete(&mut transaction, id, &[RowId(0), RowId(5)]);
+    insert(&mut transaction, id, &batch(&schema, &rows));
     transaction.rollback_to(savepoint);
     assert_eq!(transaction.snapshot().table(id).unwrap().rows(), 7);
     transaction.rollback();
     assert_eq!(store.snapshot().table(id).unwrap().rows(), 4);
 
     let mut transaction = begin(&store);
-    transaction.append(id, &batch(&schema, &rows[7..])).unwrap();
+    insert(&mut transaction, id, &batch(&schema, &rows[7..]));
     transaction.commit();
     let after = store.snapshot().table(id).unwrap().clone();
     let values = |s| -> Vec<Vec<Value>> {
@@ -127,7 +127,10 @@ fn null_in_a_not_null_column_appends_nothing() {
     let mut rows = Random::new(1).rows(&schema, 3);
     rows[2][0] = Value::Null;
     let mut transaction = begin(&store);
-    let error = transaction.append(id, &batch(&schema, &rows)).unwrap_err();
+    let refused = batch(&schema, &rows);
+    let error = (transaction.writer(id).unwrap())
+        .insert(&NewRows::of(&refused), Conflict::Fail)
+        .unwrap_err();
     assert_eq!(error.state(), SqlState::NOT_NULL_VIOLATION);
     assert!(error.message().contains("\"c0\""));
     assert_eq!(transaction.snapshot().table(id).unwrap().rows(), 0);
@@ -158,8 +161,8 @@ fn readers_run_beside_the_writer() {
             .collect();
         for _ in 0..50 {
             let mut transaction = begin(&store);
-            transaction.append(id, &batch(&schema, &rows[..50])).unwrap();
-            transaction.append(id, &batch(&schema, &rows[50..])).unwrap();
+            insert(&mut transaction, id, &batch(&schema, &rows[..50]));
+            insert(&mut transaction, id, &batch(&schema, &rows[50..]));
             transaction.commit();
         }
         readers.into_iter().for_each(|r| r.join().unwrap());

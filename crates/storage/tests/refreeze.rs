@@ -43,7 +43,7 @@ fn frozen(blocks: i128, count: i128) -> (Arc<Store>, ObjectId) {
         let mut transaction = begin(&store);
         let table = transaction.snapshot().table(id).unwrap().table().clone();
         let block = frazil_storage::Freezer::default().freeze_batch(&table, &rows);
-        transaction.append_block(id, block.unwrap()).unwrap();
+        transaction.writer(id).unwrap().block(block.unwrap()).unwrap();
         transaction.commit();
     }
     (store, id)
@@ -288,7 +288,7 @@ fn readers_and_deletes_go_on_meanwhile() {
             };
             let found = scan(&table, &[restriction], ScanOptions::default());
             let ids: Vec<RowId> = found.iter().map(|r| r.0).collect();
-            transaction.delete(id, &ids).unwrap();
+            delete(&mut transaction, id, &ids);
             deleted.extend(found.iter().map(|r| r.1[0].as_int().unwrap()));
             transaction.commit();
         }
@@ -319,9 +319,11 @@ fn a_new_block_is_built_for_the_use_of_those_before_it() {
         read(&store, id, Some(i % 64));
     }
     let mut transaction = begin(&store);
-    transaction
-        .append(id, &batch(&schema(), &rows(ROWS, 65_536 - ROWS)))
-        .unwrap();
+    insert(
+        &mut transaction,
+        id,
+        &batch(&schema(), &rows(ROWS, 65_536 - ROWS)),
+    );
     let options = transaction.snapshot().table(id).unwrap().build_options();
     transaction
         .freeze_table(id, None, options, &Cancel::new())

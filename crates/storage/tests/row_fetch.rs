@@ -15,12 +15,12 @@ fn whole_rows_come_back_in_the_order_of_their_ids() {
         let (store, id) = store_with(schema.clone(), k);
         let mut transaction = begin(&store);
         let mut rows = random.rows(&schema, 1200);
-        transaction.append(id, &batch(&schema, &rows)).unwrap();
+        insert(&mut transaction, id, &batch(&schema, &rows));
         transaction
             .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
             .unwrap();
         let hot = random.rows(&schema, 1500);
-        transaction.append(id, &batch(&schema, &hot)).unwrap();
+        insert(&mut transaction, id, &batch(&schema, &hot));
         rows.extend(hot);
         let table = transaction.snapshot().table(id).unwrap().clone();
         let ids: Vec<RowId> = scan(&table, &[], ScanOptions::default())

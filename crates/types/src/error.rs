@@ -46,6 +46,10 @@ sql_states! {
     BAD_COPY_FORMAT = "22P04";
     /// NULL in a NOT NULL column.
     NOT_NULL_VIOLATION = "23502";
+    /// A key that another row of a unique index has.
+    UNIQUE_VIOLATION = "23505";
+    /// A row for which a CHECK constraint is false.
+    CHECK_VIOLATION = "23514";
     /// A statement outside the transaction state it needs.
     ACTIVE_TRANSACTION = "25001";
     /// Something to be dropped that others depend on.

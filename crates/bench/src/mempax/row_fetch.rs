@@ -2,7 +2,7 @@
 
 use super::{COLUMN, LINEITEM, Out, Plan, in_turns};
 use frazil_catalog::TableOptions;
-use frazil_storage::{RowFetch, Store};
+use frazil_storage::{Conflict, NewRows, RowFetch, Store};
 use frazil_tpch::Table;
 use frazil_types::{Cancel, Error, Result, RowId};
 use std::hint::black_box;
@@ -29,7 +29,8 @@ pub fn run(out: &mut Out, plan: &Plan, scale: f64, runs: usize) -> Result<()> {
     }
     for batch in frazil_tpch::generate(Table::Lineitem, LINEITEM * scale, 1, 1) {
         for &table in &tables {
-            transaction.append(table, &batch)?;
+            let rows = NewRows::of(&batch);
+            transaction.writer(table)?.insert(&rows, Conflict::Fail)?;
         }
     }
     let snapshot = transaction.snapshot();

@@ -6,7 +6,7 @@ mod files;
 use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{DropRelations, TableOptions};
 use frazil_durability::Directory;
-use frazil_storage::{ScanOptions, Store, TableScan, Transaction};
+use frazil_storage::{Conflict, NewRows, ScanOptions, Store, TableScan, Transaction};
 use frazil_types::{
     Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState, StringRef,
     Value,
@@ -71,7 +71,10 @@ fn append(store: &Arc<Store>, id: ObjectId, numbers: std::ops::Range<i128>) {
         ColumnVector::from_values(LogicalType::Varchar(60), &names),
     ];
     let mut transaction = begin(store);
-    transaction.append(id, &RowBatch { columns, rows }).unwrap();
+    let batch = RowBatch { columns, rows };
+    (transaction.writer(id).unwrap())
+        .insert(&NewRows::of(&batch), Conflict::Fail)
+        .unwrap();
     transaction.commit();
 }
 
@@ -122,7 +125,8 @@ fn delete(store: &Arc<Store>, id: ObjectId, wanted: impl Fn(i128) -> bool) {
         .map(|r| r.0)
         .collect();
     let mut transaction = begin(store);
-    assert_eq!(transaction.delete(id, &rows).unwrap(), rows.len() as u64);
+    let written = transaction.writer(id).unwrap().delete(&rows).unwrap();
+    assert_eq!(written.count, rows.len() as u64);
     transaction.commit();
 }
 

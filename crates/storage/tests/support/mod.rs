@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use frazil_catalog::TableOptions;
-use frazil_storage::{FetchedColumn, ScanOptions, Store, TableScan, TableSnapshot, Transaction};
+use frazil_storage::{
+    Conflict, FetchedColumn, NewRows, ScanOptions, Store, TableScan, TableSnapshot, Transaction,
+};
 use frazil_types::{
     Cancel, ColumnDef, ColumnVector, Disjunction, LogicalType, NativeType, ObjectId, Restriction,
     RestrictionKind, RowBatch, RowId, Schema, StringRef, Value,
@@ -247,6 +249,20 @@ pub fn same(a: &[Vec<Value>], b: &[Vec<Value>]) -> bool {
 /// Begins a transaction that need not wait.
 pub fn begin(store: &Arc<Store>) -> Transaction {
     store.begin(Duration::ZERO, &Cancel::new()).unwrap()
+}
+
+/// Appends rows to a table without CHECK constraints; returns their ids.
+pub fn insert(transaction: &mut Transaction, table: ObjectId, rows: &RowBatch) -> Vec<RowId> {
+    let written = (transaction.writer(table).unwrap())
+        .insert(&NewRows::of(rows), Conflict::Fail)
+        .unwrap();
+    assert_eq!(written.count as usize, rows.rows);
+    written.rows.into_iter().map(Option::unwrap).collect()
+}
+
+/// Deletes rows; returns how many were there.
+pub fn delete(transaction: &mut Transaction, table: ObjectId, ids: &[RowId]) -> u64 {
+    transaction.writer(table).unwrap().delete(ids).unwrap().count
 }
 
 /// A store with one table `t`.
