@@ -1,21 +1,24 @@
 //! The machine-code side: one Cranelift module per plan, the runtime's functions by name, the text of
 //! what was compiled. Functions wait until all are translated and are then compiled, by several threads where there are
-//! several functions: each takes far longer to compile than to translate.
+//! several functions: each takes far longer to compile than to translate. Where they lie is known when all are compiled
+//! ([`crate::code_memory`]).
 
+use crate::code_memory::{CodeMemory, Reservation};
 use crate::compile_options::{CompileOptions, Helpers};
 use cranelift_codegen::Context;
+use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, UserFuncName, types};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, ModuleReloc};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, ModuleReloc};
 use frazil_kernels::Isa;
 use frazil_plan::longest_function;
 use frazil_runtime::abi::{AbiType, PipelineContext, RuntimeFunction};
 use frazil_runtime::functions::{FUNCTIONS, Function};
-use frazil_types::{Cancel, Error, Result};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::mem::ManuallyDrop;
@@ -32,6 +35,9 @@ pub(crate) struct Jit {
     imports: HashMap<Function, FuncId>,
     waiting: Vec<Waiting>,
     instructions: usize,
+    /// Compiled, and not placed in memory yet.
+    compiled: Vec<(FuncId, MachineCode)>,
+    reservation: Reservation,
     context: Context,
     text: Option<String>,
     options: CompileOptions,
@@ -50,6 +56,17 @@ struct MachineCode {
     alignment: u64,
     bytes: Vec<u8>,
     relocations: Vec<ModuleReloc>,
+}
+
+/// Bytes that Cranelift keeps behind a function for each call that may be too far for its instruction, at most.
+const VENEER_BYTES: usize = 32;
+
+impl MachineCode {
+    /// Bytes that the function takes in memory, at most, without those before it that align it.
+    fn placed_bytes(&self) -> usize {
+        let far_calls = (self.relocations.iter()).filter(|r| r.kind == Reloc::Arm64Call);
+        self.bytes.len() + far_calls.count() * VENEER_BYTES
+    }
 }
 
 /// A module that frees its memory. Cranelift's own keeps it for good when it is dropped, whether code was finished or
@@ -98,6 +115,17 @@ impl std::fmt::Debug for JitCode {
 
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::internal(format!("code generation failed: {error}"))
+}
+
+/// Why a function was not placed.
+fn not_placed(error: ModuleError) -> Error {
+    match &error {
+        ModuleError::Allocation { err } if err.kind() == std::io::ErrorKind::OutOfMemory => Error::new(
+            SqlState::OUT_OF_MEMORY,
+            "the system has no memory left for the code of this statement",
+        ),
+        _ => internal(error),
+    }
 }
 
 /// What a machine with AVX2 has, as Cranelift names it.
@@ -195,11 +223,15 @@ impl Jit {
         let isa = target(options, Allocation::Backtracking)?;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|name| functions().get(name).map(|f| f.address)));
+        let reservation = Reservation::default();
+        builder.memory_provider(Box::new(CodeMemory::new(reservation.clone())));
         let module = OwnedModule(ManuallyDrop::new(JITModule::new(builder)));
         Ok(Jit {
             imports: HashMap::new(),
             waiting: Vec::new(),
             instructions: 0,
+            compiled: Vec::new(),
+            reservation,
             context: module.make_context(),
             module,
             text: options.text.then(String::new),
@@ -320,10 +352,25 @@ impl Jit {
                 one_by_one.collect::<Result<_>>()?
             }
         };
-        for (id, code) in compiled {
+        self.compiled.extend(compiled);
+        Ok(())
+    }
+
+    /// Places what is compiled into one mapping. 53200 if the system has none.
+    fn place(&mut self) -> Result<()> {
+        let isa = self.module.isa();
+        let least = isa
+            .symbol_alignment()
+            .max(u64::from(isa.function_alignment().minimum));
+        let alignments = self.compiled.iter().map(|(_, code)| code.alignment);
+        let alignment = alignments.fold(least, u64::max) as usize;
+        let sizes = self.compiled.iter().map(|(_, code)| code.placed_bytes());
+        self.reservation
+            .set(sizes.map(|bytes| bytes.next_multiple_of(alignment)).sum());
+        for (id, code) in self.compiled.drain(..) {
             (self.module)
                 .define_function_bytes(id, code.alignment, &code.bytes, &code.relocations)
-                .map_err(internal)?;
+                .map_err(not_placed)?;
         }
         Ok(())
     }
@@ -331,6 +378,7 @@ impl Jit {
     /// Makes the code executable; the addresses of these functions.
     pub fn finish(mut self, stages: &[FuncId]) -> Result<(JitCode, Vec<StageFunction>)> {
         self.compile_waiting()?;
+        self.place()?;
         self.module.finalize_definitions().map_err(internal)?;
         let functions = stages
             .iter()
@@ -473,6 +521,7 @@ mod tests {
             jit.define(id, name, function, Allocation::SinglePass).unwrap();
         }
         jit.compile_waiting().unwrap();
+        jit.place().unwrap();
     }
 
     #[test]

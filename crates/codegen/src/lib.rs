@@ -19,6 +19,7 @@ mod scratch_marks;
 pub mod source_shape;
 pub mod worker;
 
+mod code_memory;
 mod columns_in_scope;
 mod compile_options;
 mod emitter;
