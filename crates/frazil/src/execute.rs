@@ -182,11 +182,11 @@ fn run_bound(
     call: &Call<'_>,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
-    let tables = StatementTables::new(session.snapshot());
-    let (statement, bundle) = bind(parsed, tables, call)?;
-    if !matches!(statement, Statement::Commit | Statement::Rollback) {
+    if !parsed.leaves_failure() {
         session.transaction().check()?;
     }
+    let tables = StatementTables::new(session.snapshot());
+    let (statement, bundle) = bind(parsed, tables, call)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
     })
@@ -223,6 +223,15 @@ fn run_as_bound(
         Statement::Begin => session.transaction_mut().begin().map(|()| done("BEGIN", started)),
         Statement::Commit => session.transaction_mut().commit().map(|tag| done(tag, started)),
         Statement::Rollback => (session.transaction_mut().rollback()).map(|()| done("ROLLBACK", started)),
+        Statement::Savepoint { name } => {
+            (session.transaction_mut().savepoint(name)).map(|()| done("SAVEPOINT", started))
+        }
+        Statement::RollbackTo { name } => {
+            (session.transaction_mut().rollback_to(&name)).map(|()| done("ROLLBACK", started))
+        }
+        Statement::Release { name } => {
+            (session.transaction_mut().release(&name)).map(|()| done("RELEASE", started))
+        }
         Statement::Set { name, value } => session.set(&name, &value).map(|()| done("SET", started)),
         Statement::Show { name } => {
             let value = session.show(&name)?;

@@ -2,12 +2,15 @@
 //!
 //! Outside BEGIN each statement is its own transaction. Inside, a statement reads what is committed when
 //! it begins, and what the transaction itself did; the first statement that writes becomes the one
-//! writer and stays it to the end. After a failure every statement but ROLLBACK (or COMMIT, which then
-//! rolls back) is refused.
+//! writer and stays it to the end. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which
+//! then rolls back) is refused, so what the failed statement did is undone before anything reads again.
+//!
+//! A savepoint is a name for a moment. ROLLBACK TO undoes what was done since, drops the savepoints made since and
+//! keeps the one it names; RELEASE drops that one and those made since. The latest of several of one name counts.
 
 use crate::parameters;
 use crate::settings::Settings;
-use frazil_storage::{Snapshot, Store, Transaction};
+use frazil_storage::{Savepoint, Snapshot, Store, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState};
 use std::sync::Arc;
 
@@ -19,8 +22,8 @@ pub enum TransactionState {
     None,
     /// Inside one.
     Open(OpenTransaction),
-    /// Inside one that failed.
-    Failed,
+    /// Inside one that failed. The writer is there only if savepoints are: a ROLLBACK TO goes on with it.
+    Failed(OpenTransaction),
 }
 
 /// A transaction between BEGIN and COMMIT.
@@ -30,6 +33,37 @@ pub struct OpenTransaction {
     started: i64,
     /// Once it wrote.
     writer: Option<Transaction>,
+    /// Its savepoints, in the order in which they were made.
+    savepoints: Vec<NamedSavepoint>,
+}
+
+#[derive(Debug)]
+struct NamedSavepoint {
+    name: String,
+    /// None: the transaction had not written yet.
+    moment: Option<Savepoint>,
+}
+
+impl OpenTransaction {
+    /// Position of the latest savepoint of a name. 3B001.
+    fn find(&self, name: &str) -> Result<usize> {
+        let found = self.savepoints.iter().rposition(|s| s.name == name);
+        found.ok_or_else(|| {
+            let message = format!("savepoint \"{name}\" does not exist");
+            Error::new(SqlState::INVALID_SAVEPOINT, message)
+        })
+    }
+
+    fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let at = self.find(name)?;
+        self.savepoints.truncate(at + 1);
+        match (&self.savepoints[at].moment, &mut self.writer) {
+            (Some(moment), Some(writer)) => writer.rollback_to(moment.clone()),
+            // Nothing was written before the savepoint: the next writer is let in.
+            _ => self.writer = None,
+        }
+        Ok(())
+    }
 }
 
 impl TransactionState {
@@ -37,7 +71,7 @@ impl TransactionState {
     pub fn started(&self) -> Option<i64> {
         match self {
             TransactionState::Open(open) => Some(open.started),
-            TransactionState::None | TransactionState::Failed => None,
+            TransactionState::None | TransactionState::Failed(_) => None,
         }
     }
 
@@ -49,7 +83,7 @@ impl TransactionState {
     /// 25P02 inside a failed transaction.
     pub fn check(&self) -> Result<()> {
         match self {
-            TransactionState::Failed => Err(Error::new(
+            TransactionState::Failed(_) => Err(Error::new(
                 SqlState::IN_FAILED_TRANSACTION,
                 "current transaction is aborted, commands ignored until end of transaction block",
             )
@@ -69,6 +103,7 @@ impl TransactionState {
         *self = TransactionState::Open(OpenTransaction {
             started: parameters::now_micros(),
             writer: None,
+            savepoints: Vec::new(),
         });
         Ok(())
     }
@@ -77,7 +112,7 @@ impl TransactionState {
     pub fn commit(&mut self) -> Result<&'static str> {
         match std::mem::take(self) {
             TransactionState::None => Err(no_transaction()),
-            TransactionState::Failed => Ok("ROLLBACK"),
+            TransactionState::Failed(_) => Ok("ROLLBACK"),
             TransactionState::Open(open) => {
                 if let Some(writer) = open.writer {
                     writer.commit();
@@ -95,11 +130,63 @@ impl TransactionState {
         }
     }
 
-    /// A statement failed: a transaction it was part of is over, its writer lets the next one in.
-    pub fn fail(&mut self) {
-        if self.is_open() {
-            *self = TransactionState::Failed;
+    /// SAVEPOINT. 25P01 outside a transaction.
+    pub fn savepoint(&mut self, name: String) -> Result<()> {
+        let open = self.open("SAVEPOINT")?;
+        let moment = open.writer.as_ref().map(Transaction::savepoint);
+        open.savepoints.push(NamedSavepoint { name, moment });
+        Ok(())
+    }
+
+    /// RELEASE. 25P01 outside a transaction, 3B001 for an unknown savepoint.
+    pub fn release(&mut self, name: &str) -> Result<()> {
+        let open = self.open("RELEASE SAVEPOINT")?;
+        let at = open.find(name)?;
+        open.savepoints.truncate(at);
+        Ok(())
+    }
+
+    /// ROLLBACK TO, after which a failed transaction goes on. 25P01 outside a transaction, 3B001 for an unknown savepoint.
+    pub fn rollback_to(&mut self, name: &str) -> Result<()> {
+        match std::mem::take(self) {
+            TransactionState::None => Err(outside("ROLLBACK TO SAVEPOINT")),
+            TransactionState::Open(mut open) => {
+                let result = open.rollback_to(name);
+                *self = TransactionState::Open(open);
+                result
+            }
+            TransactionState::Failed(mut failed) => {
+                let result = failed.rollback_to(name);
+                *self = match result {
+                    Ok(()) => TransactionState::Open(failed),
+                    Err(_) => TransactionState::Failed(failed),
+                };
+                result
+            }
         }
+    }
+
+    /// The transaction that `statement` is part of. 25P01 outside one, 25P02 in a failed one.
+    fn open(&mut self, statement: &str) -> Result<&mut OpenTransaction> {
+        self.check()?;
+        match self {
+            TransactionState::Open(open) => Ok(open),
+            _ => Err(outside(statement)),
+        }
+    }
+
+    /// A statement failed: of a transaction that it was part of only ROLLBACK is left, or ROLLBACK TO. Without a savepoint the
+    /// writer lets the next one in.
+    pub fn fail(&mut self) {
+        *self = match std::mem::take(self) {
+            TransactionState::Open(mut open) => {
+                if open.savepoints.is_empty() {
+                    open.writer = None;
+                }
+                TransactionState::Failed(open)
+            }
+            other => other,
+        };
     }
 
     /// What a reading statement sees.
@@ -113,7 +200,7 @@ impl TransactionState {
     }
 
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
-    /// succeeds. A failure leaves no trace of the statement.
+    /// succeeds. A failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
     pub fn write<T>(
         &mut self,
         store: &Arc<Store>,
@@ -137,6 +224,12 @@ impl TransactionState {
             }
         }
     }
+}
+
+/// 25P01 for a statement that only a transaction has.
+fn outside(statement: &str) -> Error {
+    let message = format!("{statement} can only be used in transaction blocks");
+    Error::new(SqlState::NO_ACTIVE_TRANSACTION, message).with_hint("BEGIN starts a transaction")
 }
 
 fn no_transaction() -> Error {

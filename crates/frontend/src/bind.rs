@@ -96,6 +96,9 @@ impl<'a> Context<'a> {
             ParsedKind::Begin => Statement::Begin,
             ParsedKind::Commit => Statement::Commit,
             ParsedKind::Rollback => Statement::Rollback,
+            ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
+            ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
+            ParsedKind::Release { name } => Statement::Release { name: name.clone() },
             ParsedKind::Set { name, value } => Statement::Set {
                 name: name.clone(),
                 value: value.clone(),

@@ -75,6 +75,21 @@ pub enum Statement {
     Commit,
     /// ROLLBACK.
     Rollback,
+    /// SAVEPOINT.
+    Savepoint {
+        /// Its name, folded.
+        name: String,
+    },
+    /// ROLLBACK TO a savepoint.
+    RollbackTo {
+        /// Its name, folded.
+        name: String,
+    },
+    /// RELEASE of a savepoint.
+    Release {
+        /// Its name, folded.
+        name: String,
+    },
     /// SET; DEFAULT is NULL.
     Set {
         /// The setting's name, folded.

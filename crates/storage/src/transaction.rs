@@ -19,8 +19,8 @@ pub struct Transaction {
     own: Vec<ObjectId>,
 }
 
-/// A moment of a transaction that it can return to: the start of a statement.
-#[derive(Debug)]
+/// A moment of a transaction that it can return to, several times.
+#[derive(Clone, Debug)]
 pub struct Savepoint {
     next: Arc<Snapshot>,
     changed: bool,

@@ -59,6 +59,15 @@ pub(crate) enum ParsedKind {
     Begin,
     Commit,
     Rollback,
+    Savepoint {
+        name: String,
+    },
+    RollbackTo {
+        name: String,
+    },
+    Release {
+        name: String,
+    },
     Set {
         name: String,
         value: Value,
@@ -88,6 +97,14 @@ impl ParsedStatement {
             | ParsedKind::Explain { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether a failed transaction takes it: it ends the transaction, or returns to a savepoint of it.
+    pub fn leaves_failure(&self) -> bool {
+        matches!(
+            self.kind,
+            ParsedKind::Commit | ParsedKind::Rollback | ParsedKind::RollbackTo { .. }
+        )
     }
 
     /// Its query, if it is one.
@@ -282,6 +299,8 @@ impl Reading {
             "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
             "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
             "rollback" | "abort" => own::transaction(&mut cursor, ParsedKind::Rollback),
+            "savepoint" => own::savepoint(&mut cursor),
+            "release" => own::release(&mut cursor),
             other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
                 Err(own::unsupported(other))
             }

@@ -135,16 +135,45 @@ pub(super) fn transaction(cursor: &mut Cursor, kind: ParsedKind) -> Result<Parse
     } else if !cursor.take("work") {
         cursor.take("transaction");
     }
+    if matches!(kind, ParsedKind::Rollback) && cursor.take("to") {
+        take_savepoint(cursor);
+        let name = cursor.name()?;
+        cursor.end()?;
+        return Ok(ParsedKind::RollbackTo { name });
+    }
     if let Some(word) = cursor.word() {
         let what = match word.as_str() {
             "isolation" => "SET of an ISOLATION LEVEL".to_string(),
-            "to" => "SAVEPOINT".to_string(),
             other => format!("transaction option {}", other.to_uppercase()),
         };
         return Err(Error::unsupported(what));
     }
     cursor.end()?;
     Ok(kind)
+}
+
+/// SAVEPOINT name.
+pub(super) fn savepoint(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    let name = cursor.name()?;
+    cursor.end()?;
+    Ok(ParsedKind::Savepoint { name })
+}
+
+/// RELEASE [SAVEPOINT] name.
+pub(super) fn release(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    take_savepoint(cursor);
+    let name = cursor.name()?;
+    cursor.end()?;
+    Ok(ParsedKind::Release { name })
+}
+
+/// Reads past the word SAVEPOINT, unless it is the name.
+fn take_savepoint(cursor: &mut Cursor) {
+    if cursor.rest().len() > 1 {
+        cursor.take("savepoint");
+    }
 }
 
 /// A statement of PostgreSQL that Frazil does not have.
