@@ -103,6 +103,13 @@ impl Catalog {
             Some(relation) if relation.kind() == drop.kind => Ok(Some(relation)),
             Some(Relation::Table(_)) => Err(not_a_view(name).with_hint("Use DROP TABLE to remove a table.")),
             Some(Relation::View(_)) => Err(not_a_table(name).with_hint("Use DROP VIEW to remove a view.")),
+            None if self.index(name).is_some() => {
+                let error = match drop.kind {
+                    RelationKind::Table => not_a_table(name),
+                    RelationKind::View => not_a_view(name),
+                };
+                Err(error.with_hint("Use DROP INDEX to remove an index."))
+            }
             None if drop.if_exists => Ok(None),
             None => Err(self.missing(drop.kind, name)),
         }

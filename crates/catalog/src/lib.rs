@@ -2,12 +2,17 @@
 //! one version from its first name to its last row; creating or dropping a table or view makes the next one.
 #![forbid(unsafe_code)]
 
+mod constraint;
 mod dependents;
+mod new_constraint;
+mod object_names;
 mod table_options;
 mod view;
 
+pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
+pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +30,29 @@ pub struct TableEntry {
     pub schema: Arc<Schema>,
     /// How its rows are held.
     pub options: TableOptions,
+    /// Its keys and checks, in the order in which they were made.
+    pub constraints: Vec<Constraint>,
+    /// Its indexes, in the order in which they were made.
+    pub indexes: Vec<Arc<IndexEntry>>,
+}
+
+impl TableEntry {
+    /// A table without constraints and indexes.
+    pub fn new(
+        id: ObjectId,
+        name: impl Into<String>,
+        schema: Arc<Schema>,
+        options: TableOptions,
+    ) -> TableEntry {
+        TableEntry {
+            id,
+            name: name.into(),
+            schema,
+            options,
+            constraints: Vec::new(),
+            indexes: Vec::new(),
+        }
+    }
 }
 
 /// What a name in FROM may stand for.
@@ -138,6 +166,7 @@ impl Catalog {
         match self.relation(name) {
             Some(Relation::Table(table)) => Ok(table),
             Some(Relation::View(_)) => Err(not_a_table(name)),
+            None if self.index(name).is_some() => Err(not_a_table(name)),
             None => Err(self.missing(RelationKind::Table, name)),
         }
     }
@@ -160,15 +189,32 @@ impl Catalog {
         }
     }
 
-    /// The next version, with one more table; 42P07 if the name is taken, 42701 if a column name is used twice.
+    /// The next version, with one more table that has no constraints: see [`Catalog::create`].
     pub fn create_table(
         &self,
         name: &str,
         schema: Arc<Schema>,
         options: TableOptions,
     ) -> Result<(Catalog, Arc<TableEntry>)> {
-        if self.by_name.contains_key(name) {
-            return Err(view::taken(name));
+        self.create(NewTable {
+            name: name.to_string(),
+            schema,
+            options,
+            constraints: Vec::new(),
+        })
+    }
+
+    /// The next version, with one more table; 42P07 if the name is taken, 42701 if a column name is used twice, and the
+    /// errors of [`Catalog::add_constraints`].
+    pub fn create(&self, new: NewTable) -> Result<(Catalog, Arc<TableEntry>)> {
+        let NewTable {
+            name,
+            schema,
+            options,
+            constraints,
+        } = new;
+        if self.has_relation(&name) {
+            return Err(view::taken(&name));
         }
         for (i, column) in schema.columns.iter().enumerate() {
             if schema.columns[..i].iter().any(|c| c.name == column.name) {
@@ -179,14 +225,12 @@ impl Catalog {
             }
         }
         let mut next = self.next();
-        let entry = Arc::new(TableEntry {
-            id: next.take_id(),
-            name: name.to_string(),
-            schema,
-            options,
-        });
-        (next.by_name).insert(name.to_string(), Relation::Table(entry.clone()));
-        Ok((next, entry))
+        let entry = Arc::new(TableEntry::new(next.take_id(), name, schema, options));
+        (next.by_name).insert(entry.name.clone(), Relation::Table(entry.clone()));
+        match constraints.is_empty() {
+            true => Ok((next, entry)),
+            false => next.add_constraints(entry.id, constraints),
+        }
     }
 
     /// The next version, with other options of a table, which stays the same table; 42P01 if there is none of that name.
@@ -243,7 +287,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::{ColumnDef, LogicalType, ObjectId};
+    use frazil_types::{ColumnDef, LogicalType};
 
     fn schema() -> Arc<Schema> {
         Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]))

@@ -67,6 +67,9 @@ impl Catalog {
     /// 42P07 if the name is taken, 42809 if it is a table's that would be replaced. A view keeps its columns when it is
     /// replaced, and may get more behind them: else 42P16. It cannot come to read itself: 42P17.
     pub fn create_view(&self, view: NewView) -> Result<Catalog> {
+        if self.index(&view.name).is_some() {
+            return Err(taken(&view.name));
+        }
         let id = match (self.relation(&view.name), view.existing) {
             (None, _) => None,
             (Some(_), ExistingView::Keep) => return Ok(self.clone()),

@@ -1,7 +1,7 @@
 //! The manifest: one line that names format, version and checksum, then JSON. A manifest that was not
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
-use crate::type_names::{parse_type, read_value, write_value};
+use crate::type_names::{parse_type, read_default, read_value, write_default, write_value};
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::DistinctEstimate;
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, SqlState};
@@ -146,7 +146,7 @@ fn write_columns(schema: &Schema) -> Json {
             "name": c.name,
             "type": c.ty.to_string(),
             "nullable": c.nullable,
-            "default": write_value(c.default.as_ref()),
+            "default": write_default(c.default.as_ref()),
         })
     });
     columns.collect()
@@ -212,7 +212,7 @@ fn read_columns(json: &Json) -> Option<Schema> {
             name: c["name"].as_str()?.to_string(),
             ty: parse_type(c["type"].as_str()?)?,
             nullable: c["nullable"].as_bool()?,
-            default: read_value(&c["default"])?,
+            default: read_default(&c["default"])?,
         })
     });
     Some(Schema::new(columns.collect::<Option<_>>()?))
@@ -244,12 +244,12 @@ fn read_view(json: &Json) -> Option<ViewEntry> {
 fn read_table(json: &Json) -> Option<TableRecord> {
     let schema = read_columns(&json["columns"])?;
     Some(TableRecord {
-        entry: TableEntry {
-            id: ObjectId(read_u32(&json["id"])?),
-            name: json["name"].as_str()?.to_string(),
-            options: read_options(&schema, json)?,
-            schema: Arc::new(schema),
-        },
+        entry: TableEntry::new(
+            ObjectId(read_u32(&json["id"])?),
+            json["name"].as_str()?,
+            Arc::new(schema.clone()),
+            read_options(&schema, json)?,
+        ),
         next_chunk: read_u32(&json["next_chunk"])?,
         distinct: read_distinct(&json["distinct"]),
         chunks: json["chunks"]
@@ -328,12 +328,7 @@ mod tests {
     fn table(options: TableOptions) -> TableRecord {
         let columns = ["a", "b.c"].map(|n| ColumnDef::new(n, LogicalType::Integer));
         TableRecord {
-            entry: TableEntry {
-                id: ObjectId(3),
-                name: "t".to_string(),
-                schema: Arc::new(Schema::new(columns.to_vec())),
-                options,
-            },
+            entry: TableEntry::new(ObjectId(3), "t", Arc::new(Schema::new(columns.to_vec())), options),
             next_chunk: 0,
             distinct: None,
             chunks: Vec::new(),

@@ -1,6 +1,6 @@
 //! Types and constants as the manifest writes them.
 
-use frazil_types::{LogicalType, Value};
+use frazil_types::{ColumnDefault, LogicalType, Value};
 use serde_json::{Value as Json, json};
 
 /// The type of a name that [`LogicalType`]'s display wrote.
@@ -33,7 +33,7 @@ pub fn parse_type(name: &str) -> Option<LogicalType> {
     })
 }
 
-/// A default value; `null` stands for none.
+/// A value; `null` stands for none.
 pub fn write_value(value: Option<&Value>) -> Json {
     match value {
         None | Some(Value::Null | Value::Interval(_)) => Json::Null,
@@ -45,7 +45,7 @@ pub fn write_value(value: Option<&Value>) -> Json {
     }
 }
 
-/// A default value that [`write_value`] wrote; the outer `None` means that it is not one.
+/// A value that [`write_value`] wrote; the outer `None` means that it is not one.
 pub fn read_value(json: &Json) -> Option<Option<Value>> {
     if json.is_null() {
         return Some(None);
@@ -58,6 +58,23 @@ pub fn read_value(json: &Json) -> Option<Option<Value>> {
         "text" => Value::Text(content.as_str()?.to_string()),
         _ => return None,
     }))
+}
+
+/// A column's default; `null` stands for none.
+pub fn write_default(default: Option<&ColumnDefault>) -> Json {
+    match default {
+        None => Json::Null,
+        Some(ColumnDefault::Value(value)) => write_value(Some(value)),
+        Some(ColumnDefault::Expression(text)) => json!({ "sql": text }),
+    }
+}
+
+/// A default that [`write_default`] wrote; the outer `None` means that it is not one.
+pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
+    match json.get("sql") {
+        Some(text) => Some(Some(ColumnDefault::Expression(text.as_str()?.to_string()))),
+        None => Some(read_value(json)?.map(ColumnDefault::Value)),
+    }
 }
 
 #[cfg(test)]
@@ -103,5 +120,9 @@ mod tests {
         }
         assert_eq!(read_value(&write_value(None)), Some(None));
         assert_eq!(read_value(&json!({ "int": 1 })), None);
+        let expression = ColumnDefault::Expression("a + 1".into());
+        for default in [None, Some(ColumnDefault::Value(Value::Int(1))), Some(expression)] {
+            assert_eq!(read_default(&write_default(default.as_ref())), Some(default));
+        }
     }
 }

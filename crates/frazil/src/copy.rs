@@ -77,7 +77,7 @@ fn spread(schema: &Schema, places: &[usize], batch: RowBatch) -> RowBatch {
         .zip(&schema.columns)
         .map(|(column, definition)| {
             column.unwrap_or_else(|| {
-                let value = definition.default.clone().unwrap_or(Value::Null);
+                let value = definition.constant_default().unwrap_or(Value::Null);
                 ColumnVector::from_values(definition.ty, &vec![value; batch.rows])
             })
         });

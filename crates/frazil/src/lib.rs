@@ -53,7 +53,8 @@ pub use connection::{CancelHandle, Connection};
 pub use database::Database;
 pub use frazil_exec::Progress;
 pub use frazil_types::{
-    ColumnDef, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState, Value,
+    ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState,
+    Value,
 };
 pub use row_sink::RowSink;
 pub use rows::{Outcome, Response, Rows, Timing};

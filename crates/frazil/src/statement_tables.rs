@@ -93,6 +93,8 @@ impl StatementTables {
                 name: entry.name.clone(),
                 schema: entry.schema.clone(),
                 row_count: self.snapshot.table(entry.id).map_or(0, |t| t.rows()),
+                constraints: entry.constraints.clone(),
+                indexes: entry.indexes.clone(),
             }),
         }
     }
@@ -113,6 +115,8 @@ impl StatementTables {
             name: name.to_owned(),
             schema: table.schema().clone(),
             row_count: table.rows(),
+            constraints: Vec::new(),
+            indexes: Vec::new(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What the shell and other tools ask of tables and views.
 
 use frazil_catalog::{ViewEntry, identifier};
-use frazil_types::Schema;
+use frazil_types::{ColumnDefault, Schema};
 use std::sync::Arc;
 
 /// A table of the database.
@@ -55,7 +55,10 @@ impl TableInfo {
             .map(|c| {
                 let null = if c.nullable { "" } else { " not null" };
                 let default = match &c.default {
-                    Some(value) => format!(" default {}", literal(&value.display(c.ty).to_string(), c.ty)),
+                    Some(ColumnDefault::Value(value)) => {
+                        format!(" default {}", literal(&value.display(c.ty).to_string(), c.ty))
+                    }
+                    Some(ColumnDefault::Expression(sql)) => format!(" default {sql}"),
                     None => String::new(),
                 };
                 format!("  {} {}{default}{null}", identifier(&c.name), c.ty)
@@ -87,7 +90,7 @@ mod tests {
             ColumnDef::new("a", LogicalType::Integer).not_null(),
             ColumnDef::new("B c", LogicalType::Text),
         ];
-        columns[1].default = Some(Value::Text("it's".into()));
+        columns[1].default = Some(ColumnDefault::Value(Value::Text("it's".into())));
         let table = TableInfo {
             name: "t".into(),
             schema: Arc::new(Schema::new(columns)),

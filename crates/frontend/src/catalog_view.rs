@@ -1,6 +1,6 @@
 //! What the front end sees of the catalog.
 
-use frazil_catalog::{Reading, ViewEntry};
+use frazil_catalog::{Constraint, IndexEntry, Reading, ViewEntry};
 use frazil_types::{ObjectId, Schema};
 use std::sync::Arc;
 
@@ -15,6 +15,10 @@ pub struct TableEntry {
     pub schema: Arc<Schema>,
     /// Rows it has, about.
     pub row_count: u64,
+    /// Its keys and checks, in the order in which they were made.
+    pub constraints: Vec<Constraint>,
+    /// Its indexes, in the order in which they were made.
+    pub indexes: Vec<Arc<IndexEntry>>,
 }
 
 /// What a name in FROM stands for.

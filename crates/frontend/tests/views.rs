@@ -52,6 +52,8 @@ fn table(id: u32, name: &str, columns: &[&str]) -> TableEntry {
         name: name.to_string(),
         schema: Schema::new(columns.collect()).into(),
         row_count: 10,
+        constraints: Vec::new(),
+        indexes: Vec::new(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Exceptions: the classes of PEP 249, each with the SQLSTATE in `sqlstate`.
+//! Exceptions: the classes of PEP 249, each with the SQLSTATE in `sqlstate`, and `detail`, `hint`,
+//! `table`, `column` and `constraint`, which are None where the error names none.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -8,7 +9,7 @@ create_exception!(
     frazil,
     Error,
     PyException,
-    "Something went wrong; `sqlstate` says what."
+    "Something went wrong; `sqlstate` says what, `table`, `column` and `constraint` where."
 );
 create_exception!(
     frazil,
@@ -81,8 +82,18 @@ pub fn raise(error: frazil::Error) -> PyErr {
         _ => OperationalError::new_err(text),
     };
     Python::attach(|py| {
-        // The attribute is a convenience; without it the text still begins with the state.
-        let _ = exception.value(py).setattr("sqlstate", state);
+        // Attributes are a convenience; without them the text still begins with the state.
+        let value = exception.value(py);
+        let _ = value.setattr("sqlstate", state);
+        for (name, field) in [
+            ("detail", error.detail()),
+            ("hint", error.hint()),
+            ("table", error.table()),
+            ("column", error.column()),
+            ("constraint", error.constraint()),
+        ] {
+            let _ = value.setattr(name, field);
+        }
     });
     exception
 }

@@ -129,12 +129,8 @@ mod tests {
     use frazil_types::Schema;
 
     fn table(id: u32) -> Arc<TableSnapshot> {
-        let entry = TableEntry {
-            id: ObjectId(id),
-            name: format!("t{id}"),
-            schema: Arc::new(Schema::default()),
-            options: TableOptions::default(),
-        };
+        let (schema, options) = (Arc::new(Schema::default()), TableOptions::default());
+        let entry = TableEntry::new(ObjectId(id), format!("t{id}"), schema, options);
         Arc::new(TableSnapshot::empty(Table::new(Arc::new(entry), 0)))
     }
 

@@ -58,6 +58,8 @@ sql_states! {
     NO_ACTIVE_TRANSACTION = "25P01";
     /// A statement after a failure inside a transaction.
     IN_FAILED_TRANSACTION = "25P02";
+    /// A savepoint that the transaction does not have.
+    INVALID_SAVEPOINT = "3B001";
     /// A text that does not parse.
     SYNTAX_ERROR = "42601";
     /// A column that no table in scope has.
@@ -102,8 +104,10 @@ sql_states! {
     INVALID_OBJECT_DEFINITION = "42P17";
     /// A column of that name exists.
     DUPLICATE_COLUMN = "42701";
-    /// An unknown setting or type name.
+    /// An unknown setting, type name, index or constraint.
     UNDEFINED_OBJECT = "42704";
+    /// A constraint of that name exists on the table.
+    DUPLICATE_OBJECT = "42710";
     /// A setting that shows something and cannot be set.
     CANT_CHANGE_PARAMETER = "55P02";
     /// An object that is not in the state the statement needs.
@@ -156,6 +160,9 @@ struct Fields {
     hint: Option<String>,
     position: Option<usize>,
     span: Span,
+    table: Option<String>,
+    column: Option<String>,
+    constraint: Option<String>,
 }
 
 /// A result whose error is [`Error`].
@@ -171,6 +178,9 @@ impl Error {
             hint: None,
             position: None,
             span: Span::NONE,
+            table: None,
+            column: None,
+            constraint: None,
         }))
     }
 
@@ -204,6 +214,24 @@ impl Error {
     /// Adds the way out.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the table that the error is about.
+    pub fn of_table(mut self, table: impl Into<String>) -> Error {
+        self.0.table = Some(table.into());
+        self
+    }
+
+    /// Names the column that the error is about.
+    pub fn of_column(mut self, column: impl Into<String>) -> Error {
+        self.0.column = Some(column.into());
+        self
+    }
+
+    /// Names the constraint that a row violates; of a unique index that no constraint made, the index.
+    pub fn of_constraint(mut self, constraint: impl Into<String>) -> Error {
+        self.0.constraint = Some(constraint.into());
         self
     }
 
@@ -253,6 +281,21 @@ impl Error {
         self.0.hint.as_deref()
     }
 
+    /// The table that the error is about, as errors of class 23 name it.
+    pub fn table(&self) -> Option<&str> {
+        self.0.table.as_deref()
+    }
+
+    /// The column that the error is about, as 23502 names it.
+    pub fn column(&self) -> Option<&str> {
+        self.0.column.as_deref()
+    }
+
+    /// The constraint that a row violates, as 23505 and 23514 name it.
+    pub fn constraint(&self) -> Option<&str> {
+        self.0.constraint.as_deref()
+    }
+
     /// Its place in the statement's text; [`Span::NONE`] if unknown.
     pub fn span(&self) -> Span {
         self.0.span
@@ -275,6 +318,18 @@ impl std::error::Error for Error {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_violation_names_table_column_and_constraint() {
+        let error = Error::new(SqlState::UNIQUE_VIOLATION, "duplicate key");
+        assert_eq!(
+            (error.table(), error.column(), error.constraint()),
+            (None, None, None)
+        );
+        let error = error.of_table("t").of_column("a").of_constraint("t_a_key");
+        let fields = (error.table(), error.column(), error.constraint());
+        assert_eq!(fields, (Some("t"), Some("a"), Some("t_a_key")));
+    }
 
     #[test]
     fn the_innermost_place_counts() {

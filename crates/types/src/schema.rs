@@ -11,8 +11,18 @@ pub struct ColumnDef {
     pub ty: LogicalType,
     /// Whether it may hold NULL.
     pub nullable: bool,
-    /// The value of an INSERT that does not name it; `None` stands for NULL.
-    pub default: Option<Value>,
+    /// What an INSERT that does not name the column writes; `None` stands for NULL.
+    pub default: Option<ColumnDefault>,
+}
+
+/// What a column gets that an INSERT does not name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnDefault {
+    /// A value of the column's type, not NULL.
+    Value(Value),
+    /// An expression as SQL text: bound and computed for each row of a statement that needs it, cast to the column's type
+    /// as an assignment.
+    Expression(String),
 }
 
 impl ColumnDef {
@@ -23,6 +33,15 @@ impl ColumnDef {
             ty,
             nullable: true,
             default: None,
+        }
+    }
+
+    /// Its default where that is a constant or nothing: NULL is a constant, too.
+    pub fn constant_default(&self) -> Option<Value> {
+        match &self.default {
+            None => Some(Value::Null),
+            Some(ColumnDefault::Value(value)) => Some(value.clone()),
+            Some(ColumnDefault::Expression(_)) => None,
         }
     }
 

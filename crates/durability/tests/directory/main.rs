@@ -8,8 +8,8 @@ use frazil_catalog::{DropRelations, TableOptions};
 use frazil_durability::Directory;
 use frazil_storage::{Conflict, NewRows, ScanOptions, Store, TableScan, Transaction};
 use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState, StringRef,
-    Value,
+    Cancel, ColumnDef, ColumnDefault, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState,
+    StringRef, Value,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn create(store: &Arc<Store>, name: &str) -> ObjectId {
         ColumnDef::new("id", LogicalType::Integer).not_null(),
         ColumnDef::new("name", LogicalType::Varchar(60)),
     ];
-    columns[1].default = Some(Value::Text("nobody".into()));
+    columns[1].default = Some(ColumnDefault::Value(Value::Text("nobody".into())));
     let mut transaction = begin(store);
     let schema = Arc::new(Schema::new(columns));
     let entry = transaction
@@ -156,7 +156,7 @@ fn closed_properly_it_opens_with_all_its_data() {
         assert!(table.tail().is_some_and(|t| t.hot().is_some()));
         assert_eq!(
             table.schema().columns[1].default,
-            Some(Value::Text("nobody".into()))
+            Some(ColumnDefault::Value(Value::Text("nobody".into())))
         );
         directory.close().unwrap();
     }

@@ -23,6 +23,13 @@ pub(crate) fn copy_from(catalog: &dyn CatalogView, copy: &CopyStatement) -> Resu
         if !columns.contains(&i) && !column.nullable && column.default.is_none() {
             return Err(null_in(&entry, column));
         }
+        if !columns.contains(&i) && column.constant_default().is_none() {
+            let what = format!(
+                "COPY without column \"{}\", whose DEFAULT is computed,",
+                column.name
+            );
+            return Err(Error::unsupported(what).with_hint("let the file have the column"));
+        }
     }
     Ok(Statement::CopyFrom {
         table: entry.id,

@@ -6,7 +6,7 @@ use crate::{Bound, Statement};
 use frazil_functions::CastContext;
 use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{self, BinaryOp, CastLength};
-use frazil_types::{ColumnDef, Error, LogicalType, Result, Schema, Span, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value};
 use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, Expr as SqlExpr, TableConstraint};
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
@@ -126,7 +126,7 @@ impl<'a> Binder<'a> {
                     column.nullable = false;
                     null = null.or(Some(false));
                 }
-                ColumnOption::Default(e) => column.default = Some(self.default(&column, e)?),
+                ColumnOption::Default(e) => column.default = self.default(&column, e)?,
                 ColumnOption::PrimaryKey(_) => return Err(not_enforced("PRIMARY KEY").at_span(span)),
                 ColumnOption::Unique(_) => return Err(not_enforced("UNIQUE").at_span(span)),
                 ColumnOption::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
@@ -146,14 +146,11 @@ impl<'a> Binder<'a> {
             );
             return Err(error(SqlState::SYNTAX_ERROR, message, span));
         }
-        if column.default == Some(Value::Null) {
-            column.default = None;
-        }
         Ok(column)
     }
 
-    /// A DEFAULT's value: a constant expression.
-    fn default(&mut self, column: &ColumnDef, e: &'a SqlExpr) -> Result<Value> {
+    /// A DEFAULT's value: a constant expression. `None` for NULL.
+    fn default(&mut self, column: &ColumnDef, e: &'a SqlExpr) -> Result<Option<ColumnDefault>> {
         self.levels.push(Level {
             clause: Clause::Default,
             ..Level::default()
@@ -166,7 +163,8 @@ impl<'a> Binder<'a> {
             .typing
             .cast(bound, column.ty, CastContext::Assignment, span)?;
         match constant_value(&cast).map_err(|e| e.at_span(span))? {
-            Some(value) => Ok(value),
+            Some(Value::Null) => Ok(None),
+            Some(value) => Ok(Some(ColumnDefault::Value(value))),
             None => {
                 let message = format!("DEFAULT of column \"{}\" is no constant", column.name);
                 Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span))

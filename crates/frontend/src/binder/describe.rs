@@ -3,7 +3,7 @@
 use super::{Binder, OutputColumn, finished, missing_relation};
 use crate::{Bound, Statement, catalog_view};
 use frazil_plan::{Expr, Operator};
-use frazil_types::{LogicalType, Result, Value};
+use frazil_types::{ColumnDefault, LogicalType, Result, Value};
 
 /// The columns of a table or view. 42P01.
 pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
@@ -15,7 +15,8 @@ pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
     let text = |t: String| Value::Text(t);
     let rows = schema.columns.iter().map(|column| {
         let default = match &column.default {
-            Some(value) => text(value.display(column.ty).to_string()),
+            Some(ColumnDefault::Value(value)) => text(value.display(column.ty).to_string()),
+            Some(ColumnDefault::Expression(sql)) => text(sql.clone()),
             None => Value::Null,
         };
         vec![

@@ -175,7 +175,7 @@ impl<'a> Binder<'a> {
             for (at, e) in row.content.iter().enumerate() {
                 let column = target.column(at);
                 let value = if is_default(e) {
-                    default_of(column)
+                    default_of(column)?
                 } else {
                     let value = self.single_value(e)?;
                     self.assigned(value, &target.entry, column)?
@@ -251,7 +251,7 @@ impl<'a> Binder<'a> {
                 columns.push(given.id);
                 continue;
             }
-            let e = default_of(column);
+            let e = default_of(column)?;
             if is_null(&e) && !column.nullable {
                 return Err(null_in(&target.entry, column));
             }
@@ -268,8 +268,14 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn default_of(column: &ColumnDef) -> Expr {
-    Expr::constant(column.default.clone().unwrap_or(Value::Null), column.ty)
+fn default_of(column: &ColumnDef) -> Result<Expr> {
+    match column.constant_default() {
+        Some(value) => Ok(Expr::constant(value, column.ty)),
+        None => Err(Error::unsupported(format!(
+            "the computed DEFAULT of column \"{}\"",
+            column.name
+        ))),
+    }
 }
 
 fn is_null(e: &Expr) -> bool {

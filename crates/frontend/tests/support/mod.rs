@@ -7,7 +7,7 @@ use frazil_frontend::{
 };
 use frazil_plan::{Operator, Plan};
 use frazil_tpch::TABLES;
-use frazil_types::{ColumnDef, LogicalType, ObjectId, Result, Schema, Value};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, Schema, Value};
 
 /// TPC-H's tables, `t` with nullable columns of every type, `u` with defaults.
 pub struct Tables(Vec<TableEntry>);
@@ -40,7 +40,7 @@ impl Tables {
         let columns = nullable.iter().map(|(n, ty)| ColumnDef::new(*n, *ty)).collect();
         all.push(("t", Schema::new(columns), 100));
         let mut with_default = ColumnDef::new("price", MONEY).not_null();
-        with_default.default = Some(Value::Int(150));
+        with_default.default = Some(ColumnDefault::Value(Value::Int(150)));
         let columns = vec![
             ColumnDef::new("id", LogicalType::Integer).not_null(),
             with_default,
@@ -55,6 +55,8 @@ impl Tables {
                 name: name.to_string(),
                 schema: schema.into(),
                 row_count,
+                constraints: Vec::new(),
+                indexes: Vec::new(),
             });
         Tables(entries.collect())
     }
