@@ -16,7 +16,7 @@ pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, m
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-pub use table_options::TableOptions;
+pub use table_options::{BlockOptions, TableOptions};
 pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 
 /// A table as the catalog knows it.

@@ -2,34 +2,59 @@
 //! form as text, which is read from SQL and kept in a directory's manifest.
 
 use crate::nearest;
-use frazil_block::{BuildOptions, ColumnOptions, Encoding, Layout, Purpose};
 use frazil_types::{CHUNK_ROWS, Error, Result, Schema, SqlState, Value};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
-/// How a table's rows are to be held.
+/// How a table's rows are to be held. The catalog keeps what blocks are to be like by name; storage knows the names and
+/// refuses others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOptions {
     /// Rows `k` of a partition of a hot chunk, PAX(k) (Runtime Fragility, section 2): 1 is row layout,
     /// [`CHUNK_ROWS`] column layout.
     pub pax_rows: u32,
-    /// What blocks are to favour.
-    pub freeze_for: Purpose,
-    /// The encoding of all columns that can have it.
-    pub encoding: Option<Encoding>,
-    /// The layout of the codes of all columns that can have it.
-    pub layout: Option<Layout>,
+    /// What is asked of all columns: an encoding or layout only of those that can have it.
+    pub blocks: BlockOptions,
     /// What is asked of single columns, by position: it must be so.
-    pub columns: BTreeMap<usize, ColumnOptions>,
+    pub columns: BTreeMap<usize, BlockOptions>,
+}
+
+/// What columns are to be like in Data Blocks. `None` leaves it open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockOptions {
+    /// Name of what is favoured: size, scans or access to single rows.
+    pub freeze_for: Option<String>,
+    /// Name of the encoding.
+    pub encoding: Option<String>,
+    /// Name of the layout of codes.
+    pub layout: Option<String>,
+}
+
+impl BlockOptions {
+    /// What is asked, with the names of the options.
+    pub fn named(&self) -> [(&'static str, &Option<String>); 3] {
+        [
+            (FREEZE_FOR, &self.freeze_for),
+            (ENCODING, &self.encoding),
+            (LAYOUT, &self.layout),
+        ]
+    }
+
+    /// What the option of a name asks, to be changed; `None` if there is no such option.
+    fn option(&mut self, name: &str) -> Option<&mut Option<String>> {
+        match name {
+            FREEZE_FOR => Some(&mut self.freeze_for),
+            ENCODING => Some(&mut self.encoding),
+            LAYOUT => Some(&mut self.layout),
+            _ => None,
+        }
+    }
 }
 
 impl Default for TableOptions {
     fn default() -> TableOptions {
         TableOptions {
             pax_rows: CHUNK_ROWS as u32,
-            freeze_for: Purpose::default(),
-            encoding: None,
-            layout: None,
+            blocks: BlockOptions::default(),
             columns: BTreeMap::new(),
         }
     }
@@ -42,17 +67,16 @@ const LAYOUT: &str = "layout";
 
 impl TableOptions {
     /// Sets an option of a table of these columns; NULL is its default. 42704 for an unknown option, 22023
-    /// for a value it does not take, 42703 for an unknown column.
+    /// for a number of rows out of range, 42703 for an unknown column. Names of encodings, layouts and what is favoured
+    /// are taken as they are.
     pub fn set(&mut self, schema: &Schema, name: &str, value: &Value) -> Result<()> {
         if let Some((option, column)) = name.split_once('.') {
             return self.set_column(schema, name, option, column, value);
         }
-        match name {
-            PAX_ROWS => self.pax_rows = pax_rows(value)?,
-            FREEZE_FOR => self.freeze_for = read(name, value, Purpose::parse)?.unwrap_or_default(),
-            ENCODING => self.encoding = read(name, value, Encoding::parse)?,
-            LAYOUT => self.layout = read(name, value, Layout::parse)?,
-            _ => return Err(unknown(name)),
+        match (name, self.blocks.option(name)) {
+            (PAX_ROWS, _) => self.pax_rows = pax_rows(value)?,
+            (_, Some(asked)) => *asked = name_in(value),
+            (_, None) => return Err(unknown(name)),
         }
         Ok(())
     }
@@ -65,102 +89,36 @@ impl TableOptions {
         column: &str,
         value: &Value,
     ) -> Result<()> {
-        if ![ENCODING, LAYOUT, FREEZE_FOR].contains(&option) {
+        if BlockOptions::default().option(option).is_none() {
             return Err(unknown(name));
         }
         let position = schema
             .index_of(column)
             .ok_or_else(|| no_column(schema, name, column))?;
-        let asked = self.columns.entry(position).or_default();
-        let result = match option {
-            ENCODING => read(name, value, Encoding::parse).map(|e| asked.encoding = e),
-            LAYOUT => read(name, value, Layout::parse).map(|l| asked.layout = l),
-            _ => read(name, value, Purpose::parse).map(|p| asked.purpose = p),
-        };
-        self.columns.retain(|_, asked| *asked != ColumnOptions::default());
-        result
-    }
-
-    /// Refuses what is asked of a column and no values of its type can have: 22023, with what would fit. What depends
-    /// on the values is seen when they are frozen.
-    pub fn check(&self, schema: &Schema) -> Result<()> {
-        for (&position, asked) in &self.columns {
-            let Some(encoding) = asked.encoding else {
-                continue;
-            };
-            let column = &schema.columns[position];
-            let native = column.ty.native();
-            if !encoding.can_hold(native) {
-                let fitting = Encoding::ALL.into_iter().filter(|e| e.can_hold(native));
-                let fitting: Vec<String> = fitting.map(|e| e.to_string()).collect();
-                return Err(Error::new(
-                    SqlState::INVALID_PARAMETER,
-                    format!(
-                        "table option {ENCODING}.{}: values of type {} cannot be held as {encoding}",
-                        column.name, column.ty
-                    ),
-                )
-                .with_hint(format!("they can be held as: {}", fitting.join(", "))));
-            }
-            if let (Some(layout), Encoding::Raw) = (asked.layout, encoding) {
-                let coded = Encoding::ALL.into_iter();
-                let coded = coded.filter(|e| e.has_codes() && e.can_hold(native));
-                let coded: Vec<String> = coded.map(|e| e.to_string()).collect();
-                return Err(Error::new(
-                    SqlState::INVALID_PARAMETER,
-                    format!(
-                        "table option {LAYOUT}.{}: raw values have no codes to be {layout}",
-                        column.name
-                    ),
-                )
-                .with_hint(format!(
-                    "leave {LAYOUT}.{0} out, or set {ENCODING}.{0} to one of: {1}",
-                    column.name,
-                    coded.join(", ")
-                )));
-            }
+        if let Some(asked) = self.columns.entry(position).or_default().option(option) {
+            *asked = name_in(value);
         }
+        self.columns.retain(|_, asked| *asked != BlockOptions::default());
         Ok(())
     }
 
     /// The options that are not at their defaults, as [`TableOptions::set`] takes them.
     pub fn settings(&self, schema: &Schema) -> Vec<(String, Value)> {
-        fn add<T: Display>(out: &mut Vec<(String, Value)>, name: String, value: Option<T>) {
-            out.extend(value.map(|v| (name, Value::Text(v.to_string()))));
-        }
         let mut out = Vec::new();
-        let default = TableOptions::default();
-        if self.pax_rows != default.pax_rows {
+        if self.pax_rows != TableOptions::default().pax_rows {
             out.push((PAX_ROWS.to_string(), Value::Int(self.pax_rows.into())));
         }
-        let purpose = Some(self.freeze_for).filter(|&p| p != default.freeze_for);
-        add(&mut out, FREEZE_FOR.to_string(), purpose);
-        add(&mut out, ENCODING.to_string(), self.encoding);
-        add(&mut out, LAYOUT.to_string(), self.layout);
-        for (&position, asked) in &self.columns {
-            let of = |option: &str| format!("{option}.{}", schema.columns[position].name);
-            add(&mut out, of(ENCODING), asked.encoding);
-            add(&mut out, of(LAYOUT), asked.layout);
-            add(&mut out, of(FREEZE_FOR), asked.purpose);
+        let of_columns = self
+            .columns
+            .iter()
+            .map(|(&c, asked)| (asked, Some(&schema.columns[c].name)));
+        for (asked, column) in std::iter::once((&self.blocks, None)).chain(of_columns) {
+            for (option, value) in asked.named() {
+                let name = column.map_or(option.to_string(), |column| format!("{option}.{column}"));
+                out.extend(value.clone().map(|v| (name, Value::Text(v))));
+            }
         }
         out
-    }
-
-    /// What the table's blocks are to be built by.
-    pub fn build_options(&self) -> BuildOptions {
-        let last = self.columns.keys().last();
-        let columns =
-            (0..last.map_or(0, |last| last + 1)).map(|i| self.columns.get(&i).copied().unwrap_or_default());
-        BuildOptions {
-            purpose: self.freeze_for,
-            columns: columns.collect(),
-            wherever_possible: ColumnOptions {
-                encoding: self.encoding,
-                layout: self.layout,
-                purpose: None,
-            },
-            ..BuildOptions::default()
-        }
     }
 }
 
@@ -181,18 +139,16 @@ fn pax_rows(value: &Value) -> Result<u32> {
     })
 }
 
-/// A value by its name; `None` where the default is asked for. The error of what is none names those there are.
-fn read<T>(option: &str, value: &Value, parse: fn(&str) -> Result<T>) -> Result<Option<T>> {
-    let name = match value {
-        Value::Null => return Ok(None),
-        Value::Text(name) => name.clone(),
-        Value::Int(v) => v.to_string(),
-        Value::Bool(v) => v.to_string(),
-        Value::Double(v) => v.to_string(),
-        Value::Interval(_) => String::new(),
-    };
-    let read = parse(&name).map(Some);
-    read.map_err(|e| e.in_context(format!("table option {option}")))
+/// The name that a value is; `None` where the default is asked for.
+fn name_in(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Text(name) => Some(name.clone()),
+        Value::Int(v) => Some(v.to_string()),
+        Value::Bool(v) => Some(v.to_string()),
+        Value::Double(v) => Some(v.to_string()),
+        Value::Interval(_) => Some(String::new()),
+    }
 }
 
 fn unknown(name: &str) -> Error {
@@ -266,75 +222,6 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_built_as_the_options_say() {
-        let mut options = TableOptions::default();
-        assert_eq!(options.build_options(), BuildOptions::default());
-        set(&mut options, "freeze_for", "scan").unwrap();
-        set(&mut options, "layout.l_shipdate", "vbp").unwrap();
-        set(&mut options, "layout", "hbp").unwrap();
-        let built = options.build_options();
-        assert_eq!(built.purpose, Purpose::Scan);
-        let layouts = [0, 1, 2].map(|c| built.column(c).layout);
-        assert_eq!(layouts, [Some(Layout::Hbp), Some(Layout::Vbp), Some(Layout::Hbp)]);
-        assert_eq!([0, 1, 2].map(|c| built.must(c)), [false, true, false]);
-    }
-
-    #[test]
-    fn what_a_type_can_never_hold_is_refused_with_what_would_fit() {
-        let columns = [
-            ("b", LogicalType::Boolean),
-            ("i", LogicalType::Integer),
-            ("x", LogicalType::Double),
-            ("t", LogicalType::Text),
-        ];
-        let schema = Schema::new(columns.map(|(n, t)| ColumnDef::new(n, t)).to_vec());
-        let check = |asked: &[(&str, &str)]| {
-            let mut options = TableOptions::default();
-            for (name, value) in asked {
-                let value = Value::Text(value.to_string());
-                options.set(&schema, name, &value).unwrap();
-            }
-            options.check(&schema)
-        };
-        for (name, encoding, fits) in [
-            ("encoding.t", "decimal", "constant, dictionary, raw"),
-            ("encoding.t", "frame of reference", "constant, dictionary, raw"),
-            (
-                "encoding.x",
-                "frames of reference",
-                "constant, dictionary, decimal, raw",
-            ),
-            ("encoding.b", "dictionary", "constant, frame of reference, raw"),
-            ("encoding.i", "decimal", "patched frame of reference"),
-        ] {
-            let error = check(&[(name, encoding)]).unwrap_err();
-            assert_eq!(error.state(), SqlState::INVALID_PARAMETER);
-            assert!(
-                error.message().contains(name) && error.message().contains(encoding),
-                "{error:?}"
-            );
-            assert!(error.hint().unwrap_or_default().contains(fits), "{error:?}");
-        }
-        let error = check(&[("layout.t", "vbp"), ("encoding.t", "raw")]).unwrap_err();
-        assert_eq!(
-            error.message(),
-            "table option layout.t: raw values have no codes to be vbp"
-        );
-        assert!(
-            error.hint().unwrap_or_default().ends_with("one of: dictionary"),
-            "{error:?}"
-        );
-        // What depends on the values is let pass, and so is what gives way.
-        check(&[
-            ("encoding.x", "decimal"),
-            ("layout.t", "vbp"),
-            ("encoding", "decimal"),
-        ])
-        .unwrap();
-        check(&[("encoding.t", "constant"), ("layout.b", "hbp")]).unwrap();
-    }
-
-    #[test]
     fn what_is_not_known_is_refused_with_what_is() {
         let mut options = TableOptions::default();
         for (name, value, state, hint) in [
@@ -353,24 +240,6 @@ mod tests {
             ("pax_rows", "0", SqlState::INVALID_PARAMETER, ""),
             ("pax_rows", "65537", SqlState::INVALID_PARAMETER, ""),
             ("pax_rows", "many", SqlState::INVALID_PARAMETER, ""),
-            (
-                "freeze_for",
-                "speed",
-                SqlState::INVALID_PARAMETER,
-                "balanced, scan, point, size",
-            ),
-            (
-                "encoding",
-                "zip",
-                SqlState::INVALID_PARAMETER,
-                "known are constant, dictionary",
-            ),
-            (
-                "layout.l_shipdate",
-                "7",
-                SqlState::INVALID_PARAMETER,
-                "known are byte-packed",
-            ),
             (
                 "layout.l_shipdat",
                 "vbp",

@@ -4,6 +4,7 @@
 use crate::type_names::{parse_type, read_default, read_value, write_default, write_value};
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::DistinctEstimate;
+use frazil_storage::table_options::checked;
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, SqlState};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -276,7 +277,7 @@ fn read_options(schema: &Schema, json: &Json) -> Option<TableOptions> {
     for (name, value) in settings {
         options.set(schema, name, &read_value(value)??).ok()?;
     }
-    Some(options)
+    checked(options, schema).ok()
 }
 
 /// Estimates, if there are any: they may be left out.
@@ -322,7 +323,7 @@ fn read_u32(json: &Json) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_block::{ColumnOptions, Layout, Purpose};
+    use frazil_catalog::BlockOptions;
     use frazil_types::LogicalType;
 
     fn table(options: TableOptions) -> TableRecord {
@@ -339,13 +340,16 @@ mod tests {
     fn options_read_back() {
         let mut options = TableOptions {
             pax_rows: 3,
-            freeze_for: Purpose::Size,
-            layout: Some(Layout::Vbp),
+            blocks: BlockOptions {
+                freeze_for: Some("size".to_string()),
+                layout: Some("vbp".to_string()),
+                encoding: None,
+            },
             ..TableOptions::default()
         };
-        let asked = ColumnOptions {
-            layout: Some(Layout::ByteSlice),
-            ..ColumnOptions::default()
+        let asked = BlockOptions {
+            layout: Some("byteslice".to_string()),
+            ..BlockOptions::default()
         };
         options.columns.insert(1, asked);
         for options in [options, TableOptions::default()] {

@@ -51,12 +51,11 @@ pub fn create_table(
     Ok(counted("CREATE TABLE AS", count, started))
 }
 
-/// The options of a table with some of them set, if its columns can be held so at all.
+/// The options of a table with some of them set.
 fn set_options(mut options: TableOptions, schema: &Schema, set: &[(String, Value)]) -> Result<TableOptions> {
     for (name, value) in set {
         options.set(schema, name, value)?;
     }
-    options.check(schema)?;
     Ok(options)
 }
 

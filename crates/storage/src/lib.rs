@@ -30,6 +30,7 @@ pub mod statistics;
 pub mod store;
 pub mod string_arena;
 mod table_map;
+pub mod table_options;
 pub mod table_scan;
 pub mod table_writer;
 pub mod thaw;

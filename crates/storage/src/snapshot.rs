@@ -6,6 +6,7 @@ use crate::chunk::ChunkSlot;
 use crate::hot_layout::HotLayout;
 use crate::statistics::{DistinctEstimate, TableStatistics};
 use crate::table_map::TableMap;
+use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
 use frazil_types::{Error, ObjectId, Result, Schema};
@@ -57,7 +58,7 @@ impl Table {
 
     /// What its options ask of its blocks, however they are used.
     pub fn asked_options(&self) -> BuildOptions {
-        self.entry.options.build_options()
+        build_options(&self.entry.options)
     }
 
     /// Its identity.

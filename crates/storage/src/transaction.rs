@@ -5,6 +5,7 @@
 use crate::chunk::{ChunkSlot, Deleted};
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
+use crate::table_options;
 use frazil_catalog::{Catalog, DropRelations, NewView, TableEntry, TableOptions};
 use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -91,7 +92,8 @@ impl Transaction {
     /// Drops what was done and lets the next writer in.
     pub fn rollback(self) {}
 
-    /// Creates a table. An interval column is refused: it is an expression's type.
+    /// Creates a table. An interval column is refused: it is an expression's type. 22023 for options that its columns
+    /// cannot have.
     pub fn create_table(
         &mut self,
         name: &str,
@@ -104,6 +106,7 @@ impl Transaction {
                 column.name
             )));
         }
+        let options = table_options::checked(options, &schema)?;
         let (catalog, entry) = self.next.catalog.create_table(name, schema, options)?;
         let next = self.next_mut();
         next.catalog = Arc::new(catalog);
@@ -115,8 +118,9 @@ impl Transaction {
     }
 
     /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
-    /// stays as it is.
+    /// stays as it is. 22023 for options that its columns cannot have.
     pub fn set_options(&mut self, name: &str, options: TableOptions) -> Result<()> {
+        let options = table_options::checked(options, &self.next.catalog.table(name)?.schema)?;
         let (catalog, entry) = self.next.catalog.set_options(name, options)?;
         self.next_mut().catalog = Arc::new(catalog);
         let version = self.table_mut(entry.id)?;

@@ -3,8 +3,8 @@
 
 mod support;
 
-use frazil_block::{BuildOptions, ColumnOptions, Encoding};
-use frazil_catalog::TableOptions;
+use frazil_block::BuildOptions;
+use frazil_catalog::{BlockOptions, TableOptions};
 use frazil_storage::{Freezer, ScanOptions, Store};
 use frazil_types::{
     Cancel, ColumnDef, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind, RowId, Schema,
@@ -258,29 +258,23 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
 #[test]
 fn a_table_that_cannot_be_held_as_asked_holds_up_no_other() {
     let store = Store::new();
-    let column = |ty| Arc::new(Schema::new(vec![ColumnDef::new("c", ty)]));
-    let refused = ColumnOptions {
-        encoding: Some(Encoding::FrameOfReference),
-        ..ColumnOptions::default()
+    let schema = Arc::new(Schema::new(vec![ColumnDef::new("c", LogicalType::Double)]));
+    let asked = BlockOptions {
+        encoding: Some("decimal".to_string()),
+        ..BlockOptions::default()
     };
     let mut options = TableOptions::default();
-    options.columns.insert(0, refused);
+    options.columns.insert(0, asked);
     let rows = 65_537;
     let mut tables = Vec::new();
     let mut transaction = begin(&store);
-    for (name, ty, options) in [
-        ("refused", LogicalType::Text, options.clone()),
-        ("fitting", LogicalType::Integer, options),
-    ] {
-        let schema = column(ty);
+    // A third is no decimal.
+    for (name, part) in [("refused", 3.0), ("fitting", 4.0)] {
         let id = transaction
-            .create_table(name, schema.clone(), options)
+            .create_table(name, schema.clone(), options.clone())
             .unwrap()
             .id;
-        let value = |i: usize| match ty {
-            LogicalType::Text => vec![Value::Text(format!("text {i}"))],
-            _ => vec![Value::Int(i as i128)],
-        };
+        let value = |i: usize| vec![Value::Double(i as f64 / part)];
         let values: Vec<Vec<Value>> = (0..rows).map(value).collect();
         insert(&mut transaction, id, &batch(&schema, &values));
         tables.push(id);

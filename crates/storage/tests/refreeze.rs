@@ -3,8 +3,8 @@
 
 mod support;
 
-use frazil_block::{ColumnOptions, Encoding, Layout, Purpose};
-use frazil_catalog::TableOptions;
+use frazil_block::{Encoding, Layout};
+use frazil_catalog::{BlockOptions, TableOptions};
 use frazil_storage::{ScanOptions, Store, TableScan};
 use frazil_types::{
     Cancel, ColumnDef, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind, RowId, Schema,
@@ -184,7 +184,7 @@ fn what_no_longer_matches_the_options_is_built_anew_at_once() {
     // Too large to be put together.
     let (store, id) = frozen(2, 33_000);
     assert_eq!(settle(&store), 0);
-    set_options(&store, |o| o.layout = Some(Layout::Vbp));
+    set_options(&store, |o| o.blocks.layout = Some("vbp".to_string()));
     assert_eq!(settle(&store), 2);
     let vbp = held(&store, id);
     assert!(
@@ -193,9 +193,9 @@ fn what_no_longer_matches_the_options_is_built_anew_at_once() {
     );
     // What is held as asked already is looked at, and left.
     set_options(&store, |o| {
-        let asked = ColumnOptions {
-            layout: Some(Layout::Vbp),
-            ..ColumnOptions::default()
+        let asked = BlockOptions {
+            layout: Some("vbp".to_string()),
+            ..BlockOptions::default()
         };
         o.columns.insert(0, asked);
     });
@@ -210,7 +210,10 @@ fn what_no_longer_matches_the_options_is_built_anew_at_once() {
     };
     set_options(&store, |o| {
         *o = TableOptions {
-            freeze_for: Purpose::Point,
+            blocks: BlockOptions {
+                freeze_for: Some("point".to_string()),
+                ..BlockOptions::default()
+            },
             ..TableOptions::default()
         }
     });
@@ -221,9 +224,9 @@ fn what_no_longer_matches_the_options_is_built_anew_at_once() {
     check_at_random(&mut Random::new(3), &now, &rows(0, 2 * 33_000), 2);
     // The first block has a double that is no decimal.
     set_options(&store, |o| {
-        let asked = ColumnOptions {
-            encoding: Some(Encoding::Decimal),
-            ..ColumnOptions::default()
+        let asked = BlockOptions {
+            encoding: Some("decimal".to_string()),
+            ..BlockOptions::default()
         };
         o.columns.insert(2, asked);
     });
@@ -277,7 +280,7 @@ fn readers_and_deletes_go_on_meanwhile() {
                     .unwrap()
                     .options
                     .clone();
-                options.layout = Some(Layout::ALL[round / 2 % 5]);
+                options.blocks.layout = Some(Layout::ALL[round / 2 % 5].to_string());
                 transaction.set_options("t", options).unwrap();
             }
             let table = transaction.snapshot().table(id).unwrap().clone();

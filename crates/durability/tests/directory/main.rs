@@ -232,12 +232,10 @@ fn blocks_built_anew_are_written_by_the_next_checkpoint() {
     append(directory.store(), id, 0..3_000);
     freeze(directory.store(), id);
     directory.checkpoint().unwrap();
-    let set_layout = |store: &Arc<Store>, layout| {
+    let set_layout = |store: &Arc<Store>, layout: Layout| {
         let mut transaction = begin(store);
-        let options = TableOptions {
-            layout: Some(layout),
-            ..TableOptions::default()
-        };
+        let mut options = TableOptions::default();
+        options.blocks.layout = Some(layout.to_string());
         transaction.set_options("t", options).unwrap();
         transaction.commit();
     };
