@@ -1,10 +1,10 @@
-//! CREATE TABLE, ALTER TABLE, CREATE VIEW, DROP, FREEZE TABLE.
+//! CREATE TABLE, ALTER TABLE, CREATE VIEW, CREATE INDEX, DROP, TRUNCATE, FREEZE TABLE.
 
 use crate::bundle::Bundle;
 use crate::query::{self, Runner};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
-use frazil_catalog::{NewView, TableOptions};
+use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, TableOptions};
 use frazil_plan::Plan;
 use frazil_storage::{Conflict, NewRows, Transaction};
 use frazil_types::{Error, Result, Schema, SqlState, Value};
@@ -18,6 +18,8 @@ pub struct Create<'a> {
     pub schema: Schema,
     /// Whether a table of that name may be there already.
     pub if_not_exists: bool,
+    /// Its keys and checks.
+    pub constraints: Vec<NewConstraint>,
     /// WITH (name = value, …).
     pub options: &'a [(String, Value)],
 }
@@ -37,7 +39,13 @@ pub fn create_table(
     }
     refuse_system_name(create.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;
-    let entry = transaction.create_table(create.name, Arc::new(create.schema), options)?;
+    refuse_unenforced(&create.schema, &create.constraints)?;
+    let entry = transaction.create(NewTable {
+        name: create.name.to_string(),
+        schema: Arc::new(create.schema),
+        options,
+        constraints: create.constraints,
+    })?;
     let Some(plan) = as_query else {
         return Ok(done("CREATE TABLE", started));
     };
@@ -49,6 +57,41 @@ pub fn create_table(
         transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
     }
     Ok(counted("CREATE TABLE AS", count, started))
+}
+
+/// 0A000 for what would promise more than is kept.
+fn refuse_unenforced(schema: &Schema, constraints: &[NewConstraint]) -> Result<()> {
+    if let Some(constraint) = constraints.first() {
+        return Err(not_enforced(constraint.kind.clause()));
+    }
+    match schema.columns.iter().find(|c| c.constant_default().is_none()) {
+        Some(column) => Err(Error::unsupported(format!(
+            "the DEFAULT of column \"{}\", which is no constant,",
+            column.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn not_enforced(what: &str) -> Error {
+    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it does not take it")
+}
+
+/// CREATE INDEX.
+pub fn create_index(new: &NewIndex) -> Result<()> {
+    Err(not_enforced(match new.unique {
+        true => "CREATE UNIQUE INDEX",
+        false => "CREATE INDEX",
+    }))
+}
+
+/// TRUNCATE.
+pub fn truncate(transaction: &mut Transaction, tables: &[String]) -> Result<()> {
+    for name in tables {
+        let table = transaction.view().catalog().table(name)?.id;
+        transaction.truncate(table)?;
+    }
+    Ok(())
 }
 
 /// The options of a table with some of them set.

@@ -296,12 +296,14 @@ fn write(
             schema,
             if_not_exists,
             options,
+            constraints,
             as_query,
         } => {
             let create = ddl::Create {
                 name: &name,
                 schema,
                 if_not_exists,
+                constraints,
                 options: &options,
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)
@@ -313,6 +315,18 @@ fn write(
         Statement::CreateView(view) => {
             ddl::create_view(transaction, view)?;
             Ok(done("CREATE VIEW", started))
+        }
+        Statement::CreateIndex(new) => {
+            ddl::create_index(&new)?;
+            Ok(done("CREATE INDEX", started))
+        }
+        Statement::DropIndexes { names, if_exists } => {
+            transaction.drop_indexes(&names, if_exists)?;
+            Ok(done("DROP INDEX", started))
+        }
+        Statement::Truncate { tables } => {
+            ddl::truncate(transaction, &tables)?;
+            Ok(done("TRUNCATE TABLE", started))
         }
         Statement::Drop(drop) => {
             transaction.drop_relations(&drop)?;

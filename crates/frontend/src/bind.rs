@@ -1,8 +1,8 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    Binder, Nesting, alter, copy_from, create_table, create_view, delete, describe, find_table, finished,
-    insert, tables,
+    Binder, Nesting, alter, copy_from, create_index, create_table, create_view, delete, describe, find_table,
+    finished, insert, tables,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -11,7 +11,7 @@ use crate::parse::{ParsedKind, ParsedStatement};
 use crate::{CatalogView, ExplainMode, Statement, TableEntry};
 use frazil_catalog::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, LogicalType, Result};
-use sqlparser::ast::{ObjectType, Statement as Ast};
+use sqlparser::ast::{ObjectName, ObjectType, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
 /// statement's text.
@@ -63,6 +63,7 @@ impl<'a> Context<'a> {
             &self.nesting,
         );
         binder.counts_rows = parsed.counts_rows;
+        binder.definitions = &parsed.definitions;
         binder
     }
 
@@ -96,6 +97,12 @@ impl<'a> Context<'a> {
             ParsedKind::Begin => Statement::Begin,
             ParsedKind::Commit => Statement::Commit,
             ParsedKind::Rollback => Statement::Rollback,
+            ParsedKind::Truncate { tables } => Statement::Truncate {
+                tables: tables
+                    .iter()
+                    .map(|name| Ok(find_table(self.catalog, name)?.name))
+                    .collect::<Result<_>>()?,
+            },
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
@@ -163,11 +170,42 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             object_type: ObjectType::View,
             ..
         } => drop_relations(&binder, ast, RelationKind::View),
+        Ast::CreateIndex(create) => create_index(&binder, create),
+        Ast::Drop {
+            object_type: ObjectType::Index,
+            names,
+            if_exists,
+            ..
+        } => drop_indexes(&binder, ast, names, *if_exists),
         Ast::Drop {
             object_type: ObjectType::MaterializedView,
             ..
         } => Err(Error::unsupported("DROP MATERIALIZED VIEW")),
         other => Err(unsupported_statement(other)),
+    }
+}
+
+/// Binds DROP INDEX. CASCADE changes nothing: only a constraint depends on an index, and must be dropped itself.
+fn drop_indexes(binder: &Binder, ast: &Ast, names: &[ObjectName], if_exists: bool) -> Result<Bound> {
+    refuse_drop_options(ast)?;
+    let names = names.iter().map(|n| binder.table_name(n));
+    Ok(Bound::plain(Statement::DropIndexes {
+        names: names.collect::<Result<_>>()?,
+        if_exists,
+    }))
+}
+
+fn refuse_drop_options(ast: &Ast) -> Result<()> {
+    match ast {
+        Ast::Drop {
+            purge,
+            temporary,
+            table,
+            ..
+        } if *purge || *temporary || table.is_some() => {
+            Err(Error::unsupported("DROP with TEMPORARY, PURGE or ON"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -177,17 +215,12 @@ fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> Result<Boun
         if_exists,
         names,
         cascade,
-        purge,
-        temporary,
-        table,
         ..
     } = ast
     else {
         return Err(unsupported_statement(ast));
     };
-    if *purge || *temporary || table.is_some() {
-        return Err(Error::unsupported("DROP with TEMPORARY, PURGE or ON"));
-    }
+    refuse_drop_options(ast)?;
     let names = names.iter().map(|n| binder.table_name(n));
     Ok(Bound::plain(Statement::Drop(DropRelations {
         kind,

@@ -1,7 +1,7 @@
 //! Bound statements: what `frazil` executes.
 
 use crate::CopyOptions;
-use frazil_catalog::{DropRelations, NewView};
+use frazil_catalog::{DropRelations, NewConstraint, NewIndex, NewView};
 use frazil_plan::Plan;
 use frazil_types::{ObjectId, Schema, Value};
 
@@ -24,6 +24,8 @@ pub enum Statement {
         if_not_exists: bool,
         /// WITH (name = value, …).
         options: Vec<(String, Value)>,
+        /// Its keys and checks, in the order in which they are written.
+        constraints: Vec<NewConstraint>,
         /// The query whose rows fill it, of the schema's types: its `output` in order.
         as_query: Option<Plan>,
     },
@@ -36,8 +38,22 @@ pub enum Statement {
     },
     /// CREATE VIEW.
     CreateView(NewView),
+    /// CREATE INDEX.
+    CreateIndex(NewIndex),
     /// DROP TABLE, DROP VIEW.
     Drop(DropRelations),
+    /// DROP INDEX.
+    DropIndexes {
+        /// The names.
+        names: Vec<String>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// TRUNCATE.
+    Truncate {
+        /// The names of the tables.
+        tables: Vec<String>,
+    },
     /// COPY … FROM a file.
     CopyFrom {
         /// The table.

@@ -43,7 +43,6 @@ fn what_is_refused_is_named() {
         ("select * from generate_series(1, 3)", "table function"),
         ("select b'101'", "bit string"),
         ("select a into n from t", "SELECT INTO"),
-        ("truncate t", "TRUNCATE"),
         ("comment on table t is 'x'", "COMMENT"),
         ("merge into t using u on a = id when matched then delete", "MERGE"),
     ] {

@@ -12,6 +12,7 @@ pub mod bounds;
 mod built_for;
 pub mod chunk;
 pub mod chunk_info;
+mod definitions;
 pub mod early_probe;
 pub mod explain_freeze;
 pub mod freeze;

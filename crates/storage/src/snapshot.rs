@@ -295,6 +295,14 @@ impl TableSnapshot {
         self.statistics = OnceLock::new();
     }
 
+    /// Removes all rows. Chunk numbers go on, so that no row id comes again.
+    pub(crate) fn clear(&mut self) {
+        self.sealed = Arc::default();
+        self.tail = None;
+        self.live_rows = 0;
+        self.statistics = OnceLock::new();
+    }
+
     pub(crate) fn stamp(&mut self, timestamp: u64) {
         self.timestamp = timestamp;
     }

@@ -3,11 +3,9 @@
 //! was published has been touched. A savepoint is the private version of an earlier moment.
 
 use crate::chunk::{ChunkSlot, Deleted};
-use crate::snapshot::{Snapshot, Table, TableSnapshot};
+use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
-use crate::table_options;
-use frazil_catalog::{Catalog, DropRelations, NewView, TableEntry, TableOptions};
-use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result, Schema};
+use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result};
 use std::sync::Arc;
 
 /// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
@@ -92,70 +90,16 @@ impl Transaction {
     /// Drops what was done and lets the next writer in.
     pub fn rollback(self) {}
 
-    /// Creates a table. An interval column is refused: it is an expression's type. 22023 for options that its columns
-    /// cannot have.
-    pub fn create_table(
-        &mut self,
-        name: &str,
-        schema: Arc<Schema>,
-        options: TableOptions,
-    ) -> Result<Arc<TableEntry>> {
-        if let Some(column) = (schema.columns.iter()).find(|c| c.ty == frazil_types::LogicalType::Interval) {
-            return Err(Error::unsupported(format!(
-                "column \"{}\" of type interval",
-                column.name
-            )));
-        }
-        let options = table_options::checked(options, &schema)?;
-        let (catalog, entry) = self.next.catalog.create_table(name, schema, options)?;
-        let next = self.next_mut();
-        next.catalog = Arc::new(catalog);
-        let table = Table::new(entry.clone(), 0);
-        next.tables
-            .insert(entry.id, Arc::new(TableSnapshot::empty(table)));
-        self.own.push(entry.id);
-        Ok(entry)
-    }
-
-    /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
-    /// stays as it is. 22023 for options that its columns cannot have.
-    pub fn set_options(&mut self, name: &str, options: TableOptions) -> Result<()> {
-        let options = table_options::checked(options, &self.next.catalog.table(name)?.schema)?;
-        let (catalog, entry) = self.next.catalog.set_options(name, options)?;
-        self.next_mut().catalog = Arc::new(catalog);
-        let version = self.table_mut(entry.id)?;
-        *version = version.with_entry(entry);
-        Ok(())
-    }
-
-    /// Creates a view or replaces its query; see [`Catalog::create_view`].
-    pub fn create_view(&mut self, view: NewView) -> Result<()> {
-        let catalog = self.next.catalog.create_view(view)?;
-        self.set_catalog(catalog);
-        Ok(())
-    }
-
-    /// Drops tables or views; see [`Catalog::drop_relations`]. The chunks of a table are freed with the last snapshot
-    /// that shows them.
-    pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
-        let (catalog, ids) = self.next.catalog.drop_relations(drop)?;
-        self.set_catalog(catalog);
-        for id in ids {
-            self.next_mut().tables.remove(id);
-        }
-        Ok(())
-    }
-
-    /// Goes over to another version of the catalog, if it is another.
-    fn set_catalog(&mut self, catalog: Catalog) {
-        if catalog.version() != self.next.catalog.version() {
-            self.next_mut().catalog = Arc::new(catalog);
-        }
-    }
-
     pub(crate) fn next_mut(&mut self) -> &mut Snapshot {
         self.changed = true;
         Arc::make_mut(&mut self.next)
+    }
+
+    /// Takes a table into the transaction that is its own.
+    pub(crate) fn add_table(&mut self, version: TableSnapshot) {
+        let id = version.table().id();
+        self.next_mut().tables.insert(id, Arc::new(version));
+        self.own.push(id);
     }
 
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {

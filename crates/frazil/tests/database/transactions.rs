@@ -223,3 +223,38 @@ fn a_failed_transaction_without_savepoints_lets_the_next_writer_in() {
     rows(&a, "insert into t values (6); commit");
     assert_eq!(numbers(&a), "2 5 6");
 }
+
+#[test]
+fn truncate_empties_tables_within_a_transaction() {
+    let a = memory();
+    let b = a.database().connect();
+    rows(
+        &a,
+        "create table t (x integer); create table u (y text); insert into t values (1), (2); insert into u values ('a')",
+    );
+    rows(&a, "freeze t; insert into t values (3)");
+    assert_eq!(rows(&a, "begin; truncate t, u"), "TRUNCATE TABLE");
+    assert_eq!(
+        rows(&a, "select (select count(*) from t), (select count(*) from u)"),
+        "0|0"
+    );
+    rows(&a, "insert into t values (4)");
+    assert_eq!(numbers(&b), "1 2 3");
+    assert_eq!(numbers(&a), "4");
+    rows(
+        &a,
+        "savepoint s; truncate t; insert into t values (5); rollback to s",
+    );
+    assert_eq!(numbers(&a), "4");
+    rows(&a, "rollback");
+    assert_eq!(numbers(&a), "1 2 3");
+    rows(&a, "truncate table t restart identity; insert into t values (6)");
+    assert_eq!(
+        (numbers(&b), rows(&b, "select y from u")),
+        ("6".to_string(), "a".to_string())
+    );
+    rows(&a, "create view v as select y from u");
+    assert_eq!(state(&a, "truncate v"), SqlState("42809"));
+    assert_eq!(state(&a, "truncate t, nowhere"), SqlState::UNDEFINED_TABLE);
+    assert_eq!(numbers(&a), "6");
+}

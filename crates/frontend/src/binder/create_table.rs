@@ -1,13 +1,15 @@
-//! CREATE TABLE: columns, NOT NULL, DEFAULT, options. What would promise more is refused.
+//! CREATE TABLE: columns, NOT NULL, DEFAULT, options. What would promise more than is kept is refused.
 
+use super::constraints::{Constraints, Target};
 use super::scope::{Clause, Level};
 use super::{Binder, error, finished, fold};
 use crate::{Bound, Statement};
 use frazil_functions::CastContext;
+use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{self, BinaryOp, CastLength};
 use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value};
-use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, Expr as SqlExpr, TableConstraint};
+use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, Expr as SqlExpr};
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
@@ -16,7 +18,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     let options = super::alter::options(&binder, &create.table_options)?;
     let if_not_exists = create.if_not_exists;
     if let Some(query) = &create.query {
-        if !create.columns.is_empty() {
+        if !create.columns.is_empty() || !create.constraints.is_empty() {
             return Err(Error::unsupported("a column list in CREATE TABLE AS"));
         }
         let relation = binder.query(query)?;
@@ -29,6 +31,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
                 schema: schema.clone(),
                 if_not_exists,
                 options,
+                constraints: Vec::new(),
                 as_query: Some(plan),
             }
         })?;
@@ -38,6 +41,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         check_columns(&schema, |_| Span::NONE)?;
         return Ok(bound);
     }
+    binder.takes_parameters = false;
     let mut columns = Vec::with_capacity(create.columns.len());
     for c in &create.columns {
         columns.push(binder.column_definition(c)?);
@@ -47,11 +51,27 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         return Err(Error::unsupported("a table without columns"));
     }
     check_columns(&schema, |at| binder.span(&create.columns[at].name))?;
+    let target = Target {
+        name: &name,
+        schema: &schema,
+    };
+    let mut constraints = Constraints::default();
+    for (at, column) in create.columns.iter().enumerate() {
+        let place = (at, binder.span(&column.name));
+        for option in &column.options {
+            binder.column_constraint(&target, place, option, &mut constraints)?;
+        }
+    }
+    for constraint in &create.constraints {
+        binder.table_constraint(&target, constraint, &mut constraints)?;
+    }
+    let constraints = constraints.in_order(&name)?;
     Ok(Bound::plain(Statement::CreateTable {
         name,
         schema,
         if_not_exists,
         options,
+        constraints,
         as_query: None,
     }))
 }
@@ -69,20 +89,7 @@ fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
     Ok(())
 }
 
-fn not_enforced(what: &str) -> Error {
-    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it does not take it")
-}
-
 fn refuse(c: &CreateTable) -> Result<()> {
-    if let Some(constraint) = c.constraints.first() {
-        return Err(not_enforced(match constraint {
-            TableConstraint::PrimaryKey(_) => "PRIMARY KEY",
-            TableConstraint::Unique(_) => "UNIQUE",
-            TableConstraint::ForeignKey(_) => "FOREIGN KEY",
-            TableConstraint::Check(_) => "CHECK",
-            _ => "a table constraint",
-        }));
-    }
     super::refuse::first(&[
         (c.or_replace, "CREATE OR REPLACE TABLE"),
         (c.temporary, "CREATE TEMPORARY TABLE"),
@@ -118,7 +125,7 @@ impl<'a> Binder<'a> {
         self.not_reserved(&c.name)?;
         let ty = self.ty(&c.data_type, span)?;
         let mut column = ColumnDef::new(fold(&c.name), ty);
-        let mut null = None;
+        let (mut null, mut is_key) = (None, false);
         for option in &c.options {
             match &option.option {
                 ColumnOption::Null => null = Some(true),
@@ -127,10 +134,9 @@ impl<'a> Binder<'a> {
                     null = null.or(Some(false));
                 }
                 ColumnOption::Default(e) => column.default = self.default(&column, e)?,
-                ColumnOption::PrimaryKey(_) => return Err(not_enforced("PRIMARY KEY").at_span(span)),
-                ColumnOption::Unique(_) => return Err(not_enforced("UNIQUE").at_span(span)),
-                ColumnOption::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
-                ColumnOption::Check(_) => return Err(not_enforced("CHECK").at_span(span)),
+                ColumnOption::PrimaryKey(_) => is_key = true,
+                // Bound once all columns are known.
+                ColumnOption::Unique(_) | ColumnOption::ForeignKey(_) | ColumnOption::Check(_) => {}
                 ColumnOption::Collation(name) => {
                     return Err(Error::unsupported(format!("COLLATE {name}"))
                         .with_hint("strings compare by their UTF-8 bytes")
@@ -139,7 +145,7 @@ impl<'a> Binder<'a> {
                 other => return Err(Error::unsupported(format!("the column option {other}")).at_span(span)),
             }
         }
-        if null == Some(true) && !column.nullable {
+        if null == Some(true) && (is_key || !column.nullable) {
             let message = format!(
                 "conflicting NULL/NOT NULL declarations for column \"{}\"",
                 column.name
@@ -149,29 +155,48 @@ impl<'a> Binder<'a> {
         Ok(column)
     }
 
-    /// A DEFAULT's value: a constant expression. `None` for NULL.
-    fn default(&mut self, column: &ColumnDef, e: &'a SqlExpr) -> Result<Option<ColumnDefault>> {
+    /// A DEFAULT: a value where it is a constant expression, else its text. `None` for NULL.
+    pub(super) fn default(&mut self, column: &ColumnDef, e: &'a SqlExpr) -> Result<Option<ColumnDefault>> {
         self.levels.push(Level {
             clause: Clause::Default,
             ..Level::default()
         });
         let bound = self.expression(e);
         self.levels.pop();
-        let bound = bound?;
-        let span = bound.span();
-        let cast = self
-            .typing
-            .cast(bound, column.ty, CastContext::Assignment, span)?;
-        match constant_value(&cast).map_err(|e| e.at_span(span))? {
-            Some(Value::Null) => Ok(None),
-            Some(value) => Ok(Some(ColumnDefault::Value(value))),
-            None => {
-                let message = format!("DEFAULT of column \"{}\" is no constant", column.name);
-                Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span))
+        let bound = bound.map_err(|e| match e.state() {
+            SqlState::UNDEFINED_COLUMN => {
+                Error::unsupported("a column reference in a DEFAULT expression").at_span(e.span())
             }
+            _ => e,
+        })?;
+        let span = bound.span();
+        let cast = self.typing.cast(bound, column.ty, CastContext::Assignment, span);
+        let value = match cast {
+            Ok(cast) if has_subquery(&cast) => {
+                return Err(Error::unsupported("a subquery in a DEFAULT expression").at_span(span));
+            }
+            Ok(cast) => constant_value(&cast),
+            Err(e) => Err(e),
+        };
+        match value {
+            Ok(Some(Value::Null)) => Ok(None),
+            Ok(Some(value)) => Ok(Some(ColumnDefault::Value(value))),
+            Ok(None) => Ok(Some(ColumnDefault::Expression(self.written(e)))),
+            // What fails by its value fails where it is needed.
+            Err(failed) if FAIL_LATER.contains(&failed.state()) => {
+                Ok(Some(ColumnDefault::Expression(self.written(e))))
+            }
+            Err(failed) => Err(failed.at_span(span)),
         }
     }
 }
+
+/// Errors of a DEFAULT's value that statements get which need it, as in PostgreSQL, and not its definition.
+const FAIL_LATER: [SqlState; 3] = [
+    SqlState::STRING_TRUNCATION,
+    SqlState::NUMERIC_OUT_OF_RANGE,
+    SqlState::DIVISION_BY_ZERO,
+];
 
 /// The value of an expression of constants; `None` for one that is computed otherwise. Errors are those of its
 /// arithmetic and casts.

@@ -7,7 +7,9 @@
 
 mod alter;
 mod column_name;
+mod constraints;
 mod copy;
+mod create_index;
 mod create_table;
 mod cte;
 mod delete;
@@ -37,6 +39,7 @@ mod walk;
 
 pub(crate) use alter::alter;
 pub(crate) use copy::copy_from;
+pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
 pub(crate) use delete::delete;
 pub(crate) use describe::{describe, tables};
@@ -65,6 +68,8 @@ pub(crate) struct Binder<'a> {
     pub counts_rows: bool,
     /// Whether `$1` may stand in it.
     pub takes_parameters: bool,
+    /// Where the expressions of a definition stand in the statement.
+    pub definitions: &'a [Span],
     pub columns: Columns,
     pub typing: Typing,
     /// The queries around the one being bound, outermost first, itself last.
@@ -122,6 +127,7 @@ impl<'a> Binder<'a> {
             place,
             counts_rows: false,
             takes_parameters: true,
+            definitions: &[],
             columns: Columns::default(),
             typing: Typing::new(parameters),
             levels: Vec::new(),

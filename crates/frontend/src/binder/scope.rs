@@ -82,6 +82,7 @@ pub(super) enum Clause {
     Values,
     Filter,
     Default,
+    Check,
 }
 
 impl Clause {
@@ -97,6 +98,7 @@ impl Clause {
             Clause::Values => Some("VALUES"),
             Clause::Filter => Some("FILTER"),
             Clause::Default => Some("DEFAULT expressions"),
+            Clause::Check => Some("check constraints"),
             Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn => None,
         }
     }

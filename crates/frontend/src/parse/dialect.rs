@@ -1,7 +1,10 @@
 //! PostgreSQL's dialect as sqlparser knows it, with what it does otherwise than PostgreSQL set right.
 
 use frazil_types::Cancel;
-use sqlparser::ast::{Expr, Ident, ObjectName, UnaryOperator};
+use sqlparser::ast::{
+    ColumnOption, Expr, Ident, KeyOrIndexDisplay, NullsDistinctOption, ObjectName, UnaryOperator,
+    UniqueConstraint,
+};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
 use sqlparser::parser::{Parser, ParserError};
@@ -35,6 +38,8 @@ impl FrazilDialect {
 }
 
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+type ParsedOption = Result<Option<ColumnOption>, ParserError>;
 
 /// Precedences between those that sqlparser names.
 const OTHER_OPERATOR: u8 = 70;
@@ -167,6 +172,29 @@ impl Dialect for FrazilDialect {
 
     fn supports_alter_column_type_using(&self) -> bool {
         true
+    }
+
+    /// UNIQUE NULLS [NOT] DISTINCT of a column, which sqlparser knows of tables alone.
+    fn parse_column_option(&self, parser: &mut Parser) -> Result<Option<ParsedOption>, ParserError> {
+        if !parser.parse_keywords(&[Keyword::UNIQUE, Keyword::NULLS]) {
+            return Ok(None);
+        }
+        let nulls_distinct = match parser.parse_keyword(Keyword::NOT) {
+            true => NullsDistinctOption::NotDistinct,
+            false => NullsDistinctOption::Distinct,
+        };
+        parser.expect_keyword_is(Keyword::DISTINCT)?;
+        let unique = UniqueConstraint {
+            name: None,
+            index_name: None,
+            index_type_display: KeyOrIndexDisplay::None,
+            index_type: None,
+            columns: Vec::new(),
+            index_options: Vec::new(),
+            characteristics: parser.parse_constraint_characteristics()?,
+            nulls_distinct,
+        };
+        Ok(Some(Ok(Some(ColumnOption::Unique(unique)))))
     }
 
     fn prec_value(&self, prec: Precedence) -> u8 {

@@ -166,7 +166,6 @@ pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
     "reindex",
     "revoke",
     "security",
-    "truncate",
     "unlisten",
     "update",
     "vacuum",

@@ -2,6 +2,7 @@
 
 mod create_view;
 mod cursor;
+mod definitions;
 mod depth;
 mod dialect;
 mod keywords;
@@ -21,7 +22,7 @@ use crate::copy::{self, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
-use frazil_types::{Error, Reservation, Result, SqlState, Value};
+use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
 use source::Source;
 use sqlparser::ast::{Query, Statement as Ast};
 use sqlparser::keywords::Keyword;
@@ -38,6 +39,8 @@ pub struct ParsedStatement {
     pub(crate) place: Place,
     /// Whether it counts the rows of a relation: `count(t.*)`.
     pub(crate) counts_rows: bool,
+    /// Where the expressions of CHECK and DEFAULT stand, if it defines a table.
+    pub(crate) definitions: Vec<Span>,
     pub(crate) limits: Limits,
     depth: usize,
     _memory: Option<Arc<Reservation>>,
@@ -59,6 +62,9 @@ pub(crate) enum ParsedKind {
     Begin,
     Commit,
     Rollback,
+    Truncate {
+        tables: Vec<String>,
+    },
     Savepoint {
         name: String,
     },
@@ -250,13 +256,20 @@ impl Reading {
         let counts_rows = words
             .windows(3)
             .any(|w| w[0].token == Token::Period && w[1].token == Token::Mul && w[2].token == Token::RParen);
+        let defines =
+            ["create", "alter"].contains(&Cursor::new(source, &words).word().as_deref().unwrap_or(""));
+        let definitions = match defines {
+            true => definitions::expressions(&words),
+            false => Vec::new(),
+        };
         let memory = reserve(words.len(), BYTES_PER_TOKEN_READ, &self.limits)?;
         let kind = self.kind(words, depth)?;
         Ok(ParsedStatement {
             text: place.text().to_string(),
             kind,
-            place,
             counts_rows,
+            definitions: definitions.into_iter().map(|s| place.span(s)).collect(),
+            place,
             limits: self.limits.clone(),
             depth,
             _memory: memory.map(Arc::new),
@@ -299,6 +312,7 @@ impl Reading {
             "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
             "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
             "rollback" | "abort" => own::transaction(&mut cursor, ParsedKind::Rollback),
+            "truncate" => own::truncate(&mut cursor),
             "savepoint" => own::savepoint(&mut cursor),
             "release" => own::release(&mut cursor),
             other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {

@@ -152,6 +152,30 @@ pub(super) fn transaction(cursor: &mut Cursor, kind: ParsedKind) -> Result<Parse
     Ok(kind)
 }
 
+/// TRUNCATE [TABLE] [ONLY] table [*], … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]. There are neither
+/// sequences nor foreign keys, so that the last words change nothing.
+pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.take("table");
+    let mut tables = Vec::new();
+    loop {
+        cursor.take("only");
+        tables.push(cursor.table_name()?);
+        cursor.take_token(&Token::Mul);
+        if !cursor.take_token(&Token::Comma) {
+            break;
+        }
+    }
+    if cursor.take("restart") || cursor.take("continue") {
+        cursor.expect_word("identity")?;
+    }
+    if !cursor.take("cascade") {
+        cursor.take("restrict");
+    }
+    cursor.end()?;
+    Ok(ParsedKind::Truncate { tables })
+}
+
 /// SAVEPOINT name.
 pub(super) fn savepoint(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();

@@ -1,0 +1,225 @@
+//! Constraints of a table: PRIMARY KEY, UNIQUE and CHECK, of columns and of the table.
+
+use super::scope::{Clause, Item, Level};
+use super::{Binder, OutputColumn, error, fold};
+use frazil_catalog::{NewConstraint, NewConstraintKind, multiple_primary_keys, nearest};
+use frazil_plan::subquery::has_subquery;
+use frazil_types::{Error, Result, Schema, Span, SqlState};
+use sqlparser::ast::{
+    CheckConstraint, ColumnOption, ColumnOptionDef, ConstraintCharacteristics, Expr as SqlExpr, Ident,
+    IndexColumn, IndexOption, IndexType, NullsDistinctOption, PrimaryKeyConstraint, Spanned, TableConstraint,
+    UniqueConstraint,
+};
+
+/// A table whose constraints are bound.
+pub(super) struct Target<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// Its columns.
+    pub schema: &'s Schema,
+}
+
+impl Target<'_> {
+    /// Position of a column that a constraint names.
+    fn position(&self, name: &str, span: Span) -> Result<usize> {
+        let found = self.schema.index_of(name);
+        found.ok_or_else(|| {
+            let message = format!("column \"{name}\" named in key does not exist");
+            let missing = error(SqlState::UNDEFINED_COLUMN, message, span);
+            match nearest(name, self.schema.columns.iter().map(|c| c.name.as_str())) {
+                Some(near) => missing.with_hint(format!("did you mean \"{near}\"?")),
+                None => missing,
+            }
+        })
+    }
+}
+
+/// Constraints of a statement, each with where it stands.
+#[derive(Default)]
+pub(super) struct Constraints {
+    found: Vec<(u32, NewConstraint)>,
+}
+
+impl Constraints {
+    /// The constraints in the order in which they are written. 42P16 for two primary keys.
+    pub fn in_order(mut self, table: &str) -> Result<Vec<NewConstraint>> {
+        let is_primary = |c: &&(u32, NewConstraint)| matches!(c.1.kind, NewConstraintKind::PrimaryKey { .. });
+        if self.found.iter().filter(is_primary).count() > 1 {
+            return Err(multiple_primary_keys(table));
+        }
+        self.found.sort_by_key(|c| c.0);
+        Ok(self.found.into_iter().map(|c| c.1).collect())
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// Adds the constraint that a column's option is, if it is one: of the column at `position`, whose name stands at `span`.
+    pub(super) fn column_constraint(
+        &mut self,
+        target: &Target<'_>,
+        (position, span): (usize, Span),
+        option: &'a ColumnOptionDef,
+        constraints: &mut Constraints,
+    ) -> Result<()> {
+        let columns = vec![position];
+        let kind = match &option.option {
+            ColumnOption::PrimaryKey(key) => {
+                refuse_characteristics(&key.characteristics)?;
+                NewConstraintKind::PrimaryKey { columns }
+            }
+            ColumnOption::Unique(key) => {
+                refuse_characteristics(&key.characteristics)?;
+                let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
+                NewConstraintKind::Unique {
+                    columns,
+                    nulls_distinct,
+                }
+            }
+            ColumnOption::Check(check) => self.check(target, check)?,
+            ColumnOption::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
+            _ => return Ok(()),
+        };
+        let name = option.name.as_ref().map(fold);
+        constraints.found.push((span.start, NewConstraint { name, kind }));
+        Ok(())
+    }
+
+    /// Adds a constraint of the table.
+    pub(super) fn table_constraint(
+        &mut self,
+        target: &Target<'_>,
+        constraint: &'a TableConstraint,
+        constraints: &mut Constraints,
+    ) -> Result<()> {
+        let span = self.place.span(constraint.span());
+        let (name, kind) = match constraint {
+            TableConstraint::PrimaryKey(key) => (&key.name, self.primary_key(target, key)?),
+            TableConstraint::Unique(key) => (&key.name, self.unique(target, key)?),
+            TableConstraint::Check(check) => (&check.name, self.check(target, check)?),
+            TableConstraint::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
+            TableConstraint::PrimaryKeyUsingIndex(_) | TableConstraint::UniqueUsingIndex(_) => {
+                return Err(Error::unsupported("a constraint USING INDEX").at_span(span));
+            }
+            TableConstraint::Index(_) | TableConstraint::FulltextOrSpatial(_) => {
+                return Err(Error::unsupported("INDEX in a table's definition")
+                    .with_hint("write CREATE INDEX")
+                    .at_span(span));
+            }
+        };
+        let name = name.as_ref().map(fold);
+        constraints.found.push((span.start, NewConstraint { name, kind }));
+        Ok(())
+    }
+
+    fn primary_key(&self, target: &Target<'_>, key: &PrimaryKeyConstraint) -> Result<NewConstraintKind> {
+        refuse_options(&key.index_name, &key.index_type, &key.index_options)?;
+        refuse_characteristics(&key.characteristics)?;
+        let columns = self.key_columns(target, &key.columns, "primary key")?;
+        Ok(NewConstraintKind::PrimaryKey { columns })
+    }
+
+    fn unique(&self, target: &Target<'_>, key: &UniqueConstraint) -> Result<NewConstraintKind> {
+        refuse_options(&key.index_name, &key.index_type, &key.index_options)?;
+        refuse_characteristics(&key.characteristics)?;
+        let columns = self.key_columns(target, &key.columns, "unique")?;
+        let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
+        Ok(NewConstraintKind::Unique {
+            columns,
+            nulls_distinct,
+        })
+    }
+
+    /// Positions of a key's columns. 42703, 42701 for one that stands twice.
+    fn key_columns(&self, target: &Target<'_>, key: &[IndexColumn], what: &str) -> Result<Vec<usize>> {
+        let mut columns = Vec::with_capacity(key.len());
+        for part in key {
+            let (SqlExpr::Identifier(name), None) = (&part.column.expr, &part.operator_class) else {
+                let text = part.to_string();
+                return Err(self.syntax_error(&text, self.place.span(part.span())));
+            };
+            let span = self.span(name);
+            let options = &part.column.options;
+            if options.asc.is_some() || options.nulls_first.is_some() {
+                return Err(self.syntax_error(&part.column.options.to_string(), span));
+            }
+            let position = target.position(&fold(name), span)?;
+            if columns.contains(&position) {
+                let message = format!("column \"{}\" appears twice in {what} constraint", fold(name));
+                return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
+            }
+            columns.push(position);
+        }
+        Ok(columns)
+    }
+
+    /// A CHECK's text, and the columns that it reads.
+    pub(super) fn check(
+        &mut self,
+        target: &Target<'_>,
+        check: &'a CheckConstraint,
+    ) -> Result<NewConstraintKind> {
+        if check.enforced == Some(false) {
+            return Err(Error::unsupported("NOT ENFORCED"));
+        }
+        let mut columns = Vec::with_capacity(target.schema.columns.len());
+        for column in &target.schema.columns {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
+            columns.push(OutputColumn::new(column.name.as_str(), id));
+        }
+        let ids: Vec<_> = columns.iter().map(|c| c.id).collect();
+        let named_before = self.references.len();
+        self.levels.push(Level {
+            items: vec![Item::named(target.name, columns)],
+            clause: Clause::Check,
+            ..Level::default()
+        });
+        let bound = self.expression(&check.expr);
+        self.levels.pop();
+        let bound = bound?;
+        let span = bound.span();
+        let condition = self.typing.predicate(bound, "CHECK")?;
+        if has_subquery(&condition) {
+            return Err(Error::unsupported("a subquery in a check constraint").at_span(span));
+        }
+        let named = &self.references[named_before..];
+        let read = |id| named.iter().any(|reference| reference.id == id);
+        let columns = (0..ids.len()).filter(|&at| read(ids[at])).collect();
+        Ok(NewConstraintKind::Check {
+            expression: self.written(&check.expr),
+            columns,
+        })
+    }
+
+    /// The text of an expression of a definition, as it is written.
+    pub(super) fn written(&self, e: &SqlExpr) -> String {
+        let at = self.place.span(e.span());
+        let holds = |s: &&Span| at.is_some() && s.start <= at.start && at.start < s.end;
+        let written = self.definitions.iter().find(holds);
+        let text = written.and_then(|s| self.place.text().get(s.start as usize..s.end as usize));
+        text.map_or_else(|| e.to_string(), str::to_string)
+    }
+}
+
+/// 0A000 for what would promise more than is kept.
+pub(super) fn not_enforced(what: &str) -> Error {
+    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it does not take it")
+}
+
+fn refuse_characteristics(characteristics: &Option<ConstraintCharacteristics>) -> Result<()> {
+    match characteristics {
+        Some(c) if c.deferrable == Some(true) || c.initially.is_some() => Err(not_enforced("DEFERRABLE")),
+        Some(c) if c.enforced == Some(false) => Err(Error::unsupported("NOT ENFORCED")),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_options(name: &Option<Ident>, ty: &Option<IndexType>, options: &[IndexOption]) -> Result<()> {
+    super::refuse::first(&[
+        (
+            name.is_some(),
+            "an index's name in a constraint (write CONSTRAINT name)",
+        ),
+        (ty.is_some(), "USING in a constraint"),
+        (!options.is_empty(), "index options in a constraint"),
+    ])
+}

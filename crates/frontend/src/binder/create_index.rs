@@ -1,0 +1,100 @@
+//! CREATE INDEX.
+
+use super::{Binder, error, fold};
+use crate::{Bound, Statement, TableEntry};
+use frazil_catalog::{IndexKey, NewIndex};
+use frazil_types::{Error, Result, SqlState};
+use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType, ObjectName};
+
+/// Binds CREATE INDEX.
+pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Bound> {
+    refuse(create)?;
+    let entry = binder.table(&create.table_name)?;
+    let name = create
+        .name
+        .as_ref()
+        .map(|name| index_name(binder, name))
+        .transpose()?;
+    let mut keys = Vec::with_capacity(create.columns.len());
+    for part in &create.columns {
+        keys.push(key(binder, &entry, part)?);
+    }
+    let mut include = Vec::with_capacity(create.include.len());
+    for column in &create.include {
+        include.push(position(binder, &entry, column)?);
+    }
+    Ok(Bound::plain(Statement::CreateIndex(NewIndex {
+        name,
+        if_not_exists: create.if_not_exists,
+        table: entry.name,
+        keys,
+        include,
+        unique: create.unique,
+        nulls_distinct: create.nulls_distinct != Some(false),
+    })))
+}
+
+fn refuse(c: &CreateIndex) -> Result<()> {
+    if let Some(method) = c.using.as_ref().filter(|m| **m != IndexType::BTree) {
+        return Err(Error::unsupported(format!("an index USING {method}"))
+            .with_hint("indexes are ordered: USING btree"));
+    }
+    super::refuse::first(&[
+        (c.concurrently, "CREATE INDEX CONCURRENTLY"),
+        (c.predicate.is_some(), "a partial index"),
+        (!c.with.is_empty(), "WITH (…) of an index"),
+        (
+            !c.index_options.is_empty() || !c.alter_options.is_empty(),
+            "index options",
+        ),
+    ])
+}
+
+/// An index's own name: it lies in its table's schema.
+fn index_name(binder: &Binder, name: &ObjectName) -> Result<String> {
+    match &name.0[..] {
+        [part] => match part.as_ident() {
+            Some(ident) => {
+                binder.not_reserved(ident)?;
+                Ok(fold(ident))
+            }
+            None => Err(binder.syntax_error(&name.to_string(), binder.name_span(name))),
+        },
+        _ => Err(binder.syntax_error(".", binder.name_span(name))),
+    }
+}
+
+fn key(binder: &Binder, entry: &TableEntry, part: &IndexColumn) -> Result<IndexKey> {
+    if let Some(class) = &part.operator_class {
+        return Err(
+            Error::unsupported(format!("the operator class {class}")).at_span(binder.name_span(class))
+        );
+    }
+    let SqlExpr::Identifier(name) = &part.column.expr else {
+        let span = binder.leaf_span(&part.column.expr);
+        return Err(Error::unsupported("an index on an expression").at_span(span));
+    };
+    let options = &part.column.options;
+    let descending = options.asc == Some(false);
+    Ok(IndexKey {
+        column: position(binder, entry, name)?,
+        descending,
+        nulls_first: options.nulls_first.unwrap_or(descending),
+    })
+}
+
+/// Position of a column. 42703.
+fn position(binder: &Binder, entry: &TableEntry, name: &Ident) -> Result<usize> {
+    let (name, span) = (fold(name), binder.span(name));
+    entry.schema.index_of(&name).ok_or_else(|| {
+        let missing = error(
+            SqlState::UNDEFINED_COLUMN,
+            format!("column \"{name}\" does not exist"),
+            span,
+        );
+        match frazil_catalog::nearest(&name, entry.schema.columns.iter().map(|c| c.name.as_str())) {
+            Some(near) => missing.with_hint(format!("did you mean \"{near}\"?")),
+            None => missing,
+        }
+    })
+}

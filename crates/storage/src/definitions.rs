@@ -1,0 +1,98 @@
+//! What a transaction defines: tables, views and indexes come, change and go. Each makes the next version of the
+//! catalog, and of the tables concerned one that has their new entry.
+
+use crate::snapshot::{Table, TableSnapshot};
+use crate::table_options;
+use crate::transaction::Transaction;
+use frazil_catalog::{Catalog, DropRelations, NewTable, NewView, TableEntry, TableOptions};
+use frazil_types::{Error, LogicalType, ObjectId, Result, Schema};
+use std::sync::Arc;
+
+impl Transaction {
+    /// Creates a table without constraints: see [`Transaction::create`].
+    pub fn create_table(
+        &mut self,
+        name: &str,
+        schema: Arc<Schema>,
+        options: TableOptions,
+    ) -> Result<Arc<TableEntry>> {
+        self.create(NewTable {
+            name: name.to_string(),
+            schema,
+            options,
+            constraints: Vec::new(),
+        })
+    }
+
+    /// Creates a table. An interval column is refused: it is an expression's type. 22023 for options that its columns
+    /// cannot have; the errors of [`Catalog::create`].
+    pub fn create(&mut self, new: NewTable) -> Result<Arc<TableEntry>> {
+        let columns = &new.schema.columns;
+        if let Some(column) = columns.iter().find(|c| c.ty == LogicalType::Interval) {
+            return Err(Error::unsupported(format!(
+                "column \"{}\" of type interval",
+                column.name
+            )));
+        }
+        let options = table_options::checked(new.options, &new.schema)?;
+        let (catalog, entry) = self.view().catalog().create(NewTable { options, ..new })?;
+        self.set_catalog(catalog);
+        self.add_table(TableSnapshot::empty(Table::new(entry.clone(), 0)));
+        Ok(entry)
+    }
+
+    /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
+    /// stays as it is. 22023 for options that its columns cannot have.
+    pub fn set_options(&mut self, name: &str, options: TableOptions) -> Result<()> {
+        let catalog = self.view().catalog();
+        let options = table_options::checked(options, &catalog.table(name)?.schema)?;
+        let (catalog, entry) = catalog.set_options(name, options)?;
+        self.set_catalog(catalog);
+        self.redefine(entry)
+    }
+
+    /// Removes all rows of a table. Its chunks are freed with the last snapshot that shows them.
+    pub fn truncate(&mut self, table: ObjectId) -> Result<()> {
+        self.table_mut(table)?.clear();
+        Ok(())
+    }
+
+    /// Creates a view or replaces its query; see [`Catalog::create_view`].
+    pub fn create_view(&mut self, view: NewView) -> Result<()> {
+        let catalog = self.view().catalog().create_view(view)?;
+        self.set_catalog(catalog);
+        Ok(())
+    }
+
+    /// Drops tables or views; see [`Catalog::drop_relations`]. The chunks of a table are freed with the last snapshot
+    /// that shows them.
+    pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
+        let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
+        self.set_catalog(catalog);
+        for id in ids {
+            self.next_mut().tables.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Drops indexes: see [`Catalog::drop_indexes`].
+    pub fn drop_indexes(&mut self, names: &[String], if_exists: bool) -> Result<()> {
+        let (catalog, tables, _) = self.view().catalog().drop_indexes(names, if_exists)?;
+        self.set_catalog(catalog);
+        tables.into_iter().try_for_each(|entry| self.redefine(entry))
+    }
+
+    /// Gives a table another entry, which has the same columns.
+    pub(crate) fn redefine(&mut self, entry: Arc<TableEntry>) -> Result<()> {
+        let version = self.table_mut(entry.id)?;
+        *version = version.with_entry(entry);
+        Ok(())
+    }
+
+    /// Goes over to another version of the catalog, if it is another.
+    fn set_catalog(&mut self, catalog: Catalog) {
+        if catalog.version() != self.view().catalog().version() {
+            self.next_mut().catalog = Arc::new(catalog);
+        }
+    }
+}
