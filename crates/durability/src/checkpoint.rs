@@ -1,14 +1,14 @@
 //! The checkpoint: writes the chunks that no segment holds yet, then replaces the manifest.
 //!
-//! It works on one immutable snapshot, so nobody waits for it. A hot chunk is written as a block of
-//! its visible rows, with the same code that freezes; the last one of a table becomes hot again when
-//! the directory is opened. Segments of which little is still in use are written anew, and a segment
+//! It works on one immutable snapshot, so nobody waits for it. A hot chunk is written as a block,
+//! with the same code that freezes, if a commit has changed it since; the last one of a table becomes hot again when
+//! the directory is opened. Rows keep their ids: all are written, and beside them which are deleted. Segments of which little is still in use are written anew, and a segment
 //! without use is removed once its last reader is gone.
 
 use crate::directory::{Directory, State, segment_path};
 use crate::manifest::{ChunkRecord, Manifest, Place, TableRecord};
-use frazil_storage::{Chunk, ChunkSlot, Deleted, Freezer, Snapshot, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Result, SqlState};
+use frazil_storage::{ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Snapshot, TableSnapshot};
+use frazil_types::{Result, SqlState};
 use frazil_vfs::{MappedFile, NewFile, replace_file, sync_directory};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -26,47 +26,40 @@ pub struct CheckpointReport {
     pub bytes: u64,
 }
 
-/// Where chunks and deleted bits lie, by the identity of the immutable things that were written.
+/// Where chunks and the marks of deleted rows lie, by the identity of the immutable things that were written.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    chunks: HashMap<usize, WrittenChunk>,
-    deleted: HashMap<usize, (Weak<Deleted>, Place, u32)>,
+    chunks: HashMap<ChunkIdentity, WrittenChunk>,
+    deleted: HashMap<usize, (Weak<DeletedRows>, Place, u32)>,
 }
 
 #[derive(Debug)]
 struct WrittenChunk {
-    // Keeps the address from being used again, not the rows from being freed.
-    chunk: Weak<Chunk>,
-    // Of a hot chunk: the rows and deleted rows that were written.
-    rows: u32,
-    deleted: u32,
+    /// Of a hot chunk: when the rows that were written were last changed.
+    modified: u64,
     record: ChunkRecord,
 }
 
 impl Places {
     /// Remembers that a chunk lies in a segment.
-    pub fn add(&mut self, slot: &ChunkSlot, record: ChunkRecord) {
-        if let (Some(deleted), Some((place, crc))) = (&slot.deleted, record.deleted) {
+    pub fn add(&mut self, entry: &ChunkEntry, record: ChunkRecord) {
+        if let (Some(deleted), Some((place, crc))) = (entry.view().deleted(), record.deleted) {
             let key = Arc::as_ptr(deleted).addr();
             self.deleted.insert(key, (Arc::downgrade(deleted), place, crc));
         }
-        let written = WrittenChunk {
-            chunk: Arc::downgrade(&slot.chunk),
-            rows: slot.rows,
-            deleted: slot.rows - slot.live_rows(),
-            record,
-        };
-        self.chunks.insert(Arc::as_ptr(&slot.chunk).addr(), written);
+        let modified = entry.modified();
+        self.chunks
+            .insert(entry.identity(), WrittenChunk { modified, record });
     }
 
-    /// The record of a chunk that was written as it is now.
-    fn find(&self, slot: &ChunkSlot) -> Option<ChunkRecord> {
-        let written = self.chunks.get(&Arc::as_ptr(&slot.chunk).addr())?;
-        let same = written.rows == slot.rows && written.deleted == slot.rows - slot.live_rows();
-        (slot.block().is_some() || same).then(|| written.record.clone())
+    /// The record of a chunk whose rows were written as they are now. The marks of its deleted rows may be others.
+    fn find(&self, entry: &ChunkEntry) -> Option<ChunkRecord> {
+        let written = self.chunks.get(&entry.identity())?;
+        let same = !entry.is_hot() || written.modified == entry.modified();
+        same.then(|| written.record.clone())
     }
 
-    fn find_deleted(&self, deleted: &Arc<Deleted>) -> Option<(Place, u32)> {
+    fn find_deleted(&self, deleted: &Arc<DeletedRows>) -> Option<(Place, u32)> {
         let (_, place, crc) = self.deleted.get(&Arc::as_ptr(deleted).addr())?;
         Some((*place, *crc))
     }
@@ -75,7 +68,7 @@ impl Places {
     fn forget(&mut self, segments: &HashSet<u64>) {
         let gone = |place: &Place| segments.contains(&place.segment);
         self.chunks
-            .retain(|_, w| w.chunk.strong_count() > 0 && !gone(&w.record.block));
+            .retain(|chunk, written| chunk.is_alive() && !gone(&written.record.block));
         self.deleted
             .retain(|_, (weak, place, _)| weak.strong_count() > 0 && !gone(place));
     }
@@ -146,8 +139,8 @@ impl Directory {
             state.segments.insert(segment.number, written);
         }
         self.write_manifest(&manifest)?;
-        for (slot, record) in fresh {
-            state.places.add(&slot, record);
+        for (entry, record) in fresh {
+            state.places.add(&entry, record);
         }
         state.manifest = manifest;
         self.drop_unused(state);
@@ -184,7 +177,7 @@ impl Directory {
     }
 }
 
-type Fresh = Vec<(ChunkSlot, ChunkRecord)>;
+type Fresh = Vec<(Arc<ChunkEntry>, ChunkRecord)>;
 
 fn write_table(
     places: &Places,
@@ -196,27 +189,27 @@ fn write_table(
     let mut freezer = Freezer::of_table(table);
     let asked = table.table().asked_options();
     let mut chunks = Vec::new();
-    for slot in table.chunks().filter(|s| s.live_rows() > 0) {
-        let mut record = match places.find(slot) {
+    for entry in table.chunks().filter(|e| e.view().live_rows() > 0) {
+        let mut record = match places.find(entry) {
             // Of a hot chunk that was written before, it is not known by which options.
             Some(known) => ChunkRecord { stale: true, ..known },
             None => {
                 report.blocks += 1;
-                write_chunk(segment, table, slot, &mut freezer)?
+                write_chunk(segment, table, entry, &mut freezer)?
             }
         };
-        if let Some(frozen) = slot.frozen_chunk() {
+        if let Some(frozen) = entry.frozen_chunk() {
             record.stale = !frozen.built_for.matches(&asked);
         }
-        record.hot = table.tail().is_some_and(|t| Arc::ptr_eq(&t.chunk, &slot.chunk));
-        record.deleted = match &slot.deleted {
-            Some(deleted) if slot.block().is_some() => Some(match places.find_deleted(deleted) {
+        record.hot = table.tail().is_some_and(|tail| Arc::ptr_eq(tail, entry));
+        record.deleted = match entry.view().deleted() {
+            Some(deleted) => Some(match places.find_deleted(deleted) {
                 Some(known) => known,
                 None => write_deleted(segment, deleted)?,
             }),
-            _ => None,
+            None => None,
         };
-        fresh.push((slot.clone(), record.clone()));
+        fresh.push((entry.clone(), record.clone()));
         chunks.push(record);
     }
     Ok(TableRecord {
@@ -228,58 +221,55 @@ fn write_table(
     })
 }
 
+/// Writes all rows of a chunk at their offsets, deleted ones among them: row ids survive.
 fn write_chunk(
     segment: &mut Segment<'_>,
     table: &TableSnapshot,
-    slot: &ChunkSlot,
+    entry: &ChunkEntry,
     freezer: &mut Freezer,
 ) -> Result<ChunkRecord> {
     let mut stale = false;
-    let (block, rows) = match &*slot.chunk {
-        Chunk::Frozen(frozen) => {
-            slot.verify(table.table().entry())?;
-            (segment.write(frozen.block.bytes())?, slot.rows)
+    let block = match entry.block() {
+        Some(block) => {
+            entry.verify(table.table().entry())?;
+            segment.write(block.bytes())?
         }
-        Chunk::Hot(_) => {
-            let slots = std::slice::from_ref(slot);
-            let frozen = match freezer.freeze_chunks(table.table(), slots, None) {
+        None => {
+            let built = match freezer.freeze_in_place(table.table(), entry) {
                 // What FREEZE TABLE refuses, or what a defect of an encoder makes of it, must be kept all the same.
                 Err(e) if matches!(e.state(), SqlState::INVALID_PARAMETER | SqlState::INTERNAL_ERROR) => {
                     stale = true;
-                    Freezer::default().freeze_chunks(table.table(), slots, None)?
+                    Freezer::default().freeze_in_place(table.table(), entry)?
                 }
-                frozen => frozen?,
+                built => built?,
             };
-            let bytes = frozen.block.as_ref().map_or(&[][..], |b| b.bytes());
-            (segment.write(bytes)?, slot.live_rows())
+            segment.write(built.bytes())?
         }
     };
     Ok(ChunkRecord {
-        number: slot.number,
+        number: entry.number(),
         hot: false,
-        rows,
+        rows: entry.view().rows(),
         stale,
         block,
         deleted: None,
     })
 }
 
-fn write_deleted(segment: &mut Segment<'_>, deleted: &Deleted) -> Result<(Place, u32)> {
-    let mut bytes = Vec::with_capacity(CHUNK_ROWS / 8);
-    for word in deleted.bits.words() {
-        bytes.extend_from_slice(&word.to_le_bytes());
-    }
+fn write_deleted(segment: &mut Segment<'_>, deleted: &DeletedRows) -> Result<(Place, u32)> {
+    let bytes: Vec<u8> = deleted.words().flat_map(u64::to_le_bytes).collect();
     Ok((segment.write(&bytes)?, crc32c::crc32c(&bytes)))
 }
 
 /// Segments of which less than half is still in use.
 fn sparse_segments(state: &State, snapshot: &Snapshot) -> HashSet<u64> {
     let mut used: HashMap<u64, u64> = HashMap::new();
-    for slot in snapshot.tables().flat_map(|t| t.chunks()) {
-        if let Some(record) = state.places.find(slot) {
+    for entry in snapshot.tables().flat_map(|t| t.chunks()) {
+        if let Some(record) = state.places.find(entry) {
             *used.entry(record.block.segment).or_default() += record.block.bytes;
         }
-        if let Some((place, _)) = slot.deleted.as_ref().and_then(|d| state.places.find_deleted(d)) {
+        let deleted = entry.view().deleted();
+        if let Some((place, _)) = deleted.and_then(|d| state.places.find_deleted(d)) {
             *used.entry(place.segment).or_default() += place.bytes;
         }
     }

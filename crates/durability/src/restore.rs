@@ -7,8 +7,10 @@ use crate::manifest::{ChunkRecord, Manifest, TableRecord};
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
-use frazil_storage::{BlockVisits, BuiltFor, ChunkSlot, Deleted, FrozenChunk, Store, Table, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Error, MatchBits, Result, SqlState};
+use frazil_storage::{
+    BlockVisits, BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Store, Table, TableSnapshot,
+};
+use frazil_types::{CHUNK_ROWS, Error, Result, SqlState};
 use frazil_vfs::MappedFile;
 use std::collections::HashMap;
 use std::path::Path;
@@ -73,15 +75,14 @@ fn restore_table(
     let mut sealed = Vec::new();
     let mut tail = None;
     for chunk in &record.chunks {
-        let slot = restore_chunk(segments, &table, &asked, chunk)?;
-        let last = sealed.len() + 1 == record.chunks.len();
-        if chunk.hot && last && chunk.rows < CHUNK_ROWS as u32 {
-            let thawed = slot.thaw(&table)?;
+        let entry = restore_chunk(segments, &table, &asked, chunk)?;
+        if chunk.hot && tail.is_none() && chunk.rows < CHUNK_ROWS as u32 {
+            let thawed = entry.thaw(&table)?;
             places.add(&thawed, chunk.clone());
             tail = Some(thawed);
         } else {
-            places.add(&slot, chunk.clone());
-            sealed.push(slot);
+            places.add(&entry, chunk.clone());
+            sealed.push(entry);
         }
     }
     Ok(TableSnapshot::new(table, sealed, tail))
@@ -92,7 +93,7 @@ fn restore_chunk(
     table: &Table,
     asked: &Arc<BuildOptions>,
     record: &ChunkRecord,
-) -> Result<ChunkSlot> {
+) -> Result<ChunkEntry> {
     let place = record.block;
     let file = &segments[&place.segment];
     let block = open_block(file, place.offset, place.bytes)?;
@@ -115,7 +116,7 @@ fn restore_chunk(
             record.rows
         )));
     }
-    let mut slot = ChunkSlot::frozen(
+    let entry = ChunkEntry::frozen(
         record.number,
         FrozenChunk {
             block,
@@ -124,28 +125,21 @@ fn restore_chunk(
             built_for: BuiltFor::new(Some(asked.clone()).filter(|_| !record.stale)),
         },
     );
-    if let Some((place, crc)) = record.deleted {
-        let file = &segments[&place.segment];
-        let end = place.offset.saturating_add(place.bytes) as usize;
-        let bytes = file.bytes().get(place.offset as usize..end).unwrap_or_default();
-        if bytes.len() != CHUNK_ROWS / 8 || crc32c::crc32c(bytes) != crc {
-            return Err(damaged(format!(
-                "the marks of its deleted rows at offset {} of \"{}\" are damaged",
-                place.offset,
-                file.path().display()
-            )));
-        }
-        let mut bits = MatchBits::zeros(CHUNK_ROWS);
-        for (word, bytes) in bits.words_mut().iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = bytes.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b));
-        }
-        let count = bits.count() as u32;
-        if bits.iter().any(|r| r >= slot.rows as usize) {
-            return Err(damaged(
-                "a row is marked deleted that it does not have".to_string(),
-            ));
-        }
-        slot.deleted = Some(Arc::new(Deleted { bits, count }));
+    let Some((place, crc)) = record.deleted else {
+        return Ok(entry);
+    };
+    let file = &segments[&place.segment];
+    let end = place.offset.saturating_add(place.bytes) as usize;
+    let bytes = file.bytes().get(place.offset as usize..end).unwrap_or_default();
+    if bytes.len() != CHUNK_ROWS / 8 || crc32c::crc32c(bytes) != crc {
+        return Err(damaged(format!(
+            "the marks of its deleted rows at offset {} of \"{}\" are damaged",
+            place.offset,
+            file.path().display()
+        )));
     }
-    Ok(slot)
+    let words = bytes.chunks_exact(8);
+    let words = words.map(|bytes| bytes.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b)));
+    (entry.with_deleted(DeletedRows::from_words(words)))
+        .map_err(|_| damaged("a row is marked deleted that it does not have".to_string()))
 }

@@ -212,7 +212,7 @@ impl fmt::Display for Failures {
 
 fn has_full_hot_chunk(store: &Store) -> bool {
     let snapshot = store.snapshot();
-    (snapshot.tables()).any(|t| t.sealed().iter().any(|slot| slot.hot().is_some()))
+    (snapshot.tables()).any(|t| t.sealed().any(|entry| entry.is_hot()))
 }
 
 #[cfg(test)]

@@ -191,13 +191,13 @@ impl ScanSource {
         let Some(rows) = self.cursor.hot_rows(&self.read) else {
             return false;
         };
-        let layout = rows.chunk.layout();
+        let layout = rows.memory.layout();
         let (k, stride) = (layout.rows_per_partition(), layout.partition_bytes());
-        self.partitions = Partitions::new(rows.chunk.first_cell(), k, stride, rows.start);
+        self.partitions = Partitions::new(rows.memory.first_cell(), k, stride, rows.start);
         for &i in &self.read {
             let column = rows.columns[i];
-            let lent = VectorColumn::flat(rows.chunk.value_ptr(column, 0));
-            self.columns[i] = match rows.chunk.validity_ptr(column, 0) {
+            let lent = VectorColumn::flat(rows.memory.value_ptr(column, 0));
+            self.columns[i] = match rows.memory.validity_ptr(column, 0) {
                 Some(validity) => lent.with_validity(validity),
                 None => lent,
             };

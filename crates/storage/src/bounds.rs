@@ -5,7 +5,8 @@
 //! rolled back transactions included, and only widen. A writer widens them before its rows can be seen; a reader
 //! takes its view first and looks at them afterwards, so that they hold every row of the view.
 
-use frazil_types::{ColumnVector, Native, RowBatch};
+use crate::columns::Columns;
+use frazil_types::{ColumnVector, Native};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -136,9 +137,9 @@ impl TableBounds {
         look(&self.lock())
     }
 
-    /// Takes in rows `from..to` of a batch. Called before anybody can see them.
-    pub(crate) fn take_in(&self, batch: &RowBatch, from: usize, to: usize) {
-        let columns = batch.columns.iter().map(|c| ColumnBounds::of(c, from, to));
+    /// Takes in the rows `from..to` of these columns. Called before anybody can see them.
+    pub(crate) fn take_in(&self, columns: Columns<'_>, from: usize, to: usize) {
+        let columns = columns.iter().map(|c| ColumnBounds::of(c, from, to));
         self.widen(columns);
     }
 
@@ -167,18 +168,12 @@ mod tests {
     use super::*;
     use frazil_types::{LogicalType, Value};
 
-    fn batch(values: &[Value]) -> RowBatch {
-        RowBatch {
-            columns: vec![ColumnVector::from_values(LogicalType::BigInt, values)],
-            rows: values.len(),
-        }
-    }
-
     #[test]
     fn bounds_only_widen_and_an_epoch_ends_when_they_do() {
         let bounds = TableBounds::new(1);
         let take_in = |values: &[Value]| {
-            bounds.take_in(&batch(values), 0, values.len());
+            let column = ColumnVector::from_values(LogicalType::BigInt, values);
+            bounds.take_in(Columns::Mixed(&[&column]), 0, values.len());
             (bounds.widest().columns[0], bounds.epoch())
         };
         let lasting = |min, max, has_nulls| LastingBounds {

@@ -1,6 +1,6 @@
 //! How every chunk and column of a table is held: the rows of `frazil_blocks`.
 
-use crate::chunk::Chunk;
+use crate::chunk_view::State;
 use crate::snapshot::TableSnapshot;
 use frazil_types::Value;
 
@@ -41,13 +41,14 @@ impl TableSnapshot {
     /// How each column of each chunk is held, in order.
     pub fn describe(&self) -> Vec<ChunkColumnInfo> {
         let mut out = Vec::new();
-        for slot in self.chunks() {
+        for entry in self.chunks() {
+            let view = entry.view();
             for column in 0..self.schema().columns.len() {
                 let mut info = ChunkColumnInfo {
-                    chunk: slot.number,
-                    frozen: slot.block().is_some(),
-                    rows: slot.rows,
-                    deleted: slot.rows - slot.live_rows(),
+                    chunk: entry.number(),
+                    frozen: !entry.is_hot(),
+                    rows: view.rows(),
+                    deleted: view.rows() - view.live_rows(),
                     column,
                     encoding: "hot".to_string(),
                     layout: String::new(),
@@ -55,24 +56,24 @@ impl TableSnapshot {
                     bytes: 0,
                     raw_bytes: 0,
                     bounds: None,
-                    nulls: slot.bounds(column).nulls,
+                    nulls: view.bounds(column).nulls,
                     visits: 0,
                     origin: None,
                 };
-                match &*slot.chunk {
-                    Chunk::Hot(hot) => {
+                match view.state() {
+                    State::Hot(hot) => {
                         let size = hot.layout().column(column).native.size();
                         info.layout = format!("memPAX({})", hot.layout().rows_per_partition());
                         info.bits = size as u32 * 8;
-                        info.raw_bytes = u64::from(slot.rows) * size as u64;
+                        info.raw_bytes = u64::from(view.rows()) * size as u64;
                         info.bytes = info.raw_bytes;
                         let value = |v: i128| match hot.layout().column(column).native {
                             frazil_types::NativeType::Bool => Value::Bool(v != 0),
                             _ => Value::Int(v),
                         };
-                        info.bounds = slot.bounds(column).range.map(|(a, b)| (value(a), value(b)));
+                        info.bounds = view.bounds(column).range.map(|(a, b)| (value(a), value(b)));
                     }
-                    Chunk::Frozen(frozen) => {
+                    State::Frozen(frozen) => {
                         let known = frozen.block.column_info(column);
                         info.encoding = match known.compressed {
                             true => format!("{}, FSST", known.encoding),

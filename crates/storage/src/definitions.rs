@@ -70,7 +70,7 @@ impl Transaction {
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog);
         for id in ids {
-            self.next_mut().tables.remove(id);
+            self.next_mut().tables.remove(id.0);
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Early probes of one worker: which of them still pay, and the test of a window.
 
-use crate::chunk::ChunkSlot;
-use crate::read_chunk::read_column;
+use crate::chunk_view::ChunkView;
 use crate::table_scan::EarlyProbe;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::early_probe::{keep, probe};
@@ -63,7 +62,7 @@ impl EarlyProbes {
         isa: Isa,
         probes: &[EarlyProbe],
         columns: &[usize],
-        slot: &ChunkSlot,
+        view: ChunkView<'_>,
         rows: std::ops::Range<usize>,
         words: &mut [u64],
     ) -> Result<u64> {
@@ -87,7 +86,7 @@ impl EarlyProbes {
             } else {
                 selection
             };
-            read_column(isa, slot, columns[probe.column], selection, &mut self.buffer)?;
+            view.read(isa, columns[probe.column], selection, &mut self.buffer)?;
             // Constants are rare among keys and cost a window what any column does.
             self.buffer.flatten();
             self.found.clear();

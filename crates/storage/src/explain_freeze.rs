@@ -56,12 +56,14 @@ impl TableSnapshot {
         cancel: &Cancel,
     ) -> Result<Vec<WayToHold>> {
         let groups = groups(self);
-        let rows = |group: &&Vec<_>| group.iter().map(crate::ChunkSlot::live_rows).sum::<u32>();
+        let rows = |group: &&Vec<std::sync::Arc<crate::ChunkEntry>>| {
+            group.iter().map(|entry| entry.view().live_rows()).sum::<u32>()
+        };
         let Some(sample) = groups.iter().rev().max_by_key(rows) else {
             return Ok(Vec::new());
         };
         let table = self.table();
-        let gathered = GatheredRows::new(table, sample, order_by)?;
+        let gathered = GatheredRows::visible(table, sample, order_by)?;
         let options = self.build_options();
         let mut out = Vec::new();
         for (column, input) in gathered.inputs(table).iter().enumerate() {

@@ -1,14 +1,14 @@
 //! Freezing: rows that have gone cold become Data Blocks (Data Blocks, section 3).
 //!
 //! A block is built from versions that nobody changes, so scans run on and the builder needs no lock;
-//! only the swap is made by a transaction. Where rows keep their places the chunk keeps its number.
-//! Where rows move (sorted, gathered from several chunks, freed of deleted ones) the block gets a new
-//! number, and rows that were deleted while it was built are deleted again in their new places.
-//! Nobody holds a row id across the swap: ids come from a scan by the transaction that uses them, and
-//! there is one writing transaction at a time.
+//! only the swap is made by a transaction. Freezing keeps row ids: a block holds all rows of its chunk, those that are
+//! deleted among them, at their offsets, and the chunk keeps its number. Rewriting does not: where rows are sorted,
+//! gathered from several chunks, or freed of many deleted ones, they get new ids in a chunk of a new number
+//! ([`MovedRows`] says which), and those that were deleted while the block was built are deleted again in their new
+//! places. No statement that writes holds a row id across a swap, because there is one writing transaction at a time.
 
-use crate::chunk::{ChunkSlot, FrozenChunk};
-use crate::read_chunk::read_column;
+use crate::chunk::{Chunk, FrozenChunk};
+use crate::chunk_entry::ChunkEntry;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::store::Store;
 use crate::table_writer::{check_shape, refuse_nulls};
@@ -20,7 +20,6 @@ use frazil_types::{
     dispatch_native,
 };
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,13 +31,32 @@ pub struct Freezer {
     options: Arc<BuildOptions>,
 }
 
-/// Rows of some chunks as one block.
-pub struct FrozenRows {
-    /// The block; `None` when all rows were deleted.
-    pub block: Option<Block>,
-    /// For each row of the block the number of its source and its offset there; `None` when rows
-    /// kept their places in the only source.
-    moved: Option<Vec<(u16, u16)>>,
+/// The live rows of some chunks, at most 65,536, as one block.
+pub(crate) struct RewrittenRows {
+    /// `None` when all rows were deleted.
+    block: Option<Block>,
+    /// For each row of the block the number of its source and its offset there.
+    places: Vec<(u16, u16)>,
+}
+
+/// Rows that a rewrite moved into another chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct MovedRows<'a> {
+    sources: &'a [Arc<ChunkEntry>],
+    /// For each row of the new chunk the number of its source and its offset there.
+    places: &'a [(u16, u16)],
+    /// Of the new chunk.
+    number: u32,
+}
+
+impl MovedRows<'_> {
+    /// Each row's old id and its new one, in the order of the new ones.
+    pub fn iter(&self) -> impl Iterator<Item = (RowId, RowId)> {
+        (self.places.iter().enumerate()).map(|(new, &(source, offset))| {
+            let old = self.sources[usize::from(source)].number();
+            (RowId::new(old, offset), RowId::new(self.number, new as u16))
+        })
+    }
 }
 
 impl Table {
@@ -81,15 +99,23 @@ impl Freezer {
         self.builder.build(&inputs).map_err(|e| table.blame(e))
     }
 
-    /// Freezes the visible rows of these chunks, at most 65,536, in their order or sorted by a column
-    /// (NULLs last).
-    pub fn freeze_chunks(
+    /// A block of all rows that an entry shows, deleted ones among them, at their offsets.
+    pub fn freeze_in_place(&mut self, table: &Table, entry: &ChunkEntry) -> Result<Block> {
+        let gathered = GatheredRows::in_place(table, entry)?;
+        if gathered.rows == 0 {
+            return Err(Error::internal("a chunk without rows was to be frozen"));
+        }
+        (self.builder.build(&gathered.inputs(table))).map_err(|e| table.blame(e))
+    }
+
+    /// Freezes the live rows of these chunks, at most 65,536, in their order or sorted by a column (NULLs last).
+    pub(crate) fn rewrite(
         &mut self,
         table: &Table,
-        sources: &[ChunkSlot],
+        sources: &[Arc<ChunkEntry>],
         order_by: Option<usize>,
-    ) -> Result<FrozenRows> {
-        let gathered = GatheredRows::new(table, sources, order_by)?;
+    ) -> Result<RewrittenRows> {
+        let gathered = GatheredRows::visible(table, sources, order_by)?;
         let block = match gathered.rows {
             0 => None,
             _ => {
@@ -97,42 +123,59 @@ impl Freezer {
                 Some(built.map_err(|e| table.blame(e))?)
             }
         };
-        Ok(FrozenRows {
+        Ok(RewrittenRows {
             block,
-            moved: gathered.moved,
+            places: gathered.places,
         })
     }
 }
 
-/// The visible rows of some chunks side by side, as the builder reads them.
+/// Rows of some chunks side by side, as the builder reads them.
 pub(crate) struct GatheredRows {
-    pub rows: usize,
+    rows: usize,
     columns: Vec<Gathered>,
-    /// As in [`FrozenRows`].
-    moved: Option<Vec<(u16, u16)>>,
+    /// As in [`RewrittenRows`]; empty where rows keep their places.
+    places: Vec<(u16, u16)>,
 }
 
 impl GatheredRows {
-    pub fn new(table: &Table, sources: &[ChunkSlot], order_by: Option<usize>) -> Result<GatheredRows> {
-        let places = match (sources, order_by) {
-            ([only], None) if only.deleted.is_none() => None,
-            _ => Some(visible_places(sources)),
-        };
-        let moved = match (places, order_by) {
-            (Some(mut places), Some(column)) => {
-                sort_places(table, sources, column, &mut places)?;
-                Some(places)
-            }
-            (places, _) => places,
-        };
-        let rows = moved.as_ref().map_or(sources[0].rows as usize, Vec::len);
+    /// The live rows of these chunks in their order or sorted by a column (NULLs last).
+    pub fn visible(
+        table: &Table,
+        sources: &[Arc<ChunkEntry>],
+        order_by: Option<usize>,
+    ) -> Result<GatheredRows> {
+        let mut places = visible_places(sources);
+        if let Some(column) = order_by {
+            sort_places(table, sources, column, &mut places)?;
+        }
+        let rows = places.len();
         let mut columns = Vec::new();
         if rows > 0 {
             for column in 0..table.schema().columns.len() {
-                columns.push(Gathered::new(table, sources, column, moved.as_deref())?);
+                columns.push(Gathered::new(table, sources, column, &places)?);
             }
         }
-        Ok(GatheredRows { rows, columns, moved })
+        Ok(GatheredRows {
+            rows,
+            columns,
+            places,
+        })
+    }
+
+    /// All rows that an entry shows, deleted ones among them, in their places.
+    fn in_place(table: &Table, entry: &ChunkEntry) -> Result<GatheredRows> {
+        let columns = (0..table.schema().columns.len()).map(|column| {
+            Ok(Gathered {
+                out: read_whole(table, entry, column)?,
+                _sources: Vec::new(),
+            })
+        });
+        Ok(GatheredRows {
+            rows: entry.view().rows() as usize,
+            columns: columns.collect::<Result<_>>()?,
+            places: Vec::new(),
+        })
     }
 
     /// The columns, in the order of the table's; none if there are no rows.
@@ -157,20 +200,14 @@ struct Gathered {
 impl Gathered {
     fn new(
         table: &Table,
-        sources: &[ChunkSlot],
+        sources: &[Arc<ChunkEntry>],
         column: usize,
-        places: Option<&[(u16, u16)]>,
+        places: &[(u16, u16)],
     ) -> Result<Gathered> {
         let mut buffers = Vec::new();
-        for slot in sources {
-            buffers.push(read_whole(table, slot, column)?);
+        for entry in sources {
+            buffers.push(read_whole(table, entry, column)?);
         }
-        let Some(places) = places else {
-            return Ok(Gathered {
-                out: buffers.swap_remove(0),
-                _sources: Vec::new(),
-            });
-        };
         let mut out = ColumnBuffer::new();
         dispatch_native!(table.schema().columns[column].ty.native(), T => {
             let values: Vec<&[T]> = buffers.iter().map(|b| b.values::<T>()).collect();
@@ -196,24 +233,19 @@ fn gather<T: Native>(sources: &[&[T]], places: &[(u16, u16)], out: &mut [T]) {
 }
 
 /// All rows of a column of a chunk, flat.
-fn read_whole(table: &Table, slot: &ChunkSlot, column: usize) -> Result<ColumnBuffer> {
+fn read_whole(table: &Table, entry: &ChunkEntry, column: usize) -> Result<ColumnBuffer> {
     let mut buffer = ColumnBuffer::new();
-    read_column(
-        Isa::detect(),
-        slot,
-        column,
-        Selection::all(0..slot.rows),
-        &mut buffer,
-    )
-    .map_err(|e| slot.blame(table.entry(), e))?;
+    let view = entry.view();
+    (view.read(Isa::detect(), column, Selection::all(0..view.rows()), &mut buffer))
+        .map_err(|e| entry.blame(table.entry(), e))?;
     buffer.flatten();
     Ok(buffer)
 }
 
-fn visible_places(sources: &[ChunkSlot]) -> Vec<(u16, u16)> {
+fn visible_places(sources: &[Arc<ChunkEntry>]) -> Vec<(u16, u16)> {
     let mut places = Vec::new();
-    for (i, slot) in sources.iter().enumerate() {
-        let rows = (0..slot.rows as usize).filter(|&r| !slot.is_deleted(r));
+    for (i, view) in sources.iter().map(|entry| entry.view()).enumerate() {
+        let rows = (0..view.rows() as usize).filter(|&r| !view.is_deleted(r));
         places.extend(rows.map(|r| (i as u16, r as u16)));
     }
     places
@@ -222,11 +254,11 @@ fn visible_places(sources: &[ChunkSlot]) -> Vec<(u16, u16)> {
 /// Stable, NULLs last.
 fn sort_places(
     table: &Table,
-    sources: &[ChunkSlot],
+    sources: &[Arc<ChunkEntry>],
     column: usize,
     places: &mut Vec<(u16, u16)>,
 ) -> Result<()> {
-    let gathered = Gathered::new(table, sources, column, Some(places))?;
+    let gathered = Gathered::new(table, sources, column, places)?;
     let mut order: Vec<u32> = (0..places.len() as u32).collect();
     let keys = &gathered.out;
     match table.schema().columns[column].ty.native() {
@@ -273,9 +305,17 @@ impl FreezeReport {
     }
 }
 
+/// What becomes of a chunk, or of several.
+enum Change {
+    /// The same rows at the same offsets, held otherwise.
+    Hold(ChunkEntry),
+    /// Live rows in a new chunk.
+    Move(Vec<Arc<ChunkEntry>>, RewrittenRows),
+}
+
 impl Transaction {
-    /// Freezes every hot chunk of a table, partial ones too, together with small or thinned blocks
-    /// beside them; with `order_by` every chunk, each sorted by itself.
+    /// Freezes every hot chunk of a table, partial ones too. Small chunks beside each other are gathered, and thinned
+    /// ones freed of their deleted rows; with `order_by` every chunk is rewritten, each sorted by itself.
     pub fn freeze_table(
         &mut self,
         id: ObjectId,
@@ -284,88 +324,147 @@ impl Transaction {
         cancel: &Cancel,
     ) -> Result<FreezeReport> {
         let version = self.snapshot().table(id)?.clone();
-        let table = version.table().clone();
         let mut freezer = Freezer::new(options);
-        let mut report = FreezeReport::default();
-        let mut slots = Vec::new();
+        let mut changes = Vec::new();
         for group in groups(&version) {
             cancel.check()?;
-            if let [only] = &group[..]
-                && let Some(frozen) = only.frozen_chunk().filter(|_| only.deleted.is_none())
-                && order_by.is_none()
-            {
-                let anew = match frozen.built_for.matches(freezer.options()) {
-                    true => None,
-                    false => freezer.replace(&version, only)?,
-                };
-                anew.iter()
-                    .filter_map(ChunkSlot::block)
-                    .for_each(|b| report.add(b));
-                slots.push(anew.unwrap_or_else(|| only.clone()));
-                continue;
-            }
-            let frozen = freezer.freeze_chunks(&table, &group, order_by)?;
-            slots.extend(frozen.into_slot(&version, &group, freezer.options(), &mut report));
+            changes.extend(freezer.change(&version, group, order_by)?);
         }
-        *self.table_mut(id)? = TableSnapshot::new(table, slots, None);
+        let now = self.coming_timestamp();
+        let mut report = FreezeReport::default();
+        let next = self.table_mut(id)?;
+        next.seal_tail();
+        let without_rows = version.chunks().filter(|entry| entry.view().live_rows() == 0);
+        without_rows.for_each(|entry| next.remove(entry.number()));
+        for change in changes {
+            match change {
+                Change::Hold(entry) => {
+                    entry.block().iter().for_each(|block| report.add(block));
+                    next.change(entry.number(), |old| *old = entry);
+                }
+                Change::Move(sources, rows) => {
+                    rows.block.iter().for_each(|block| report.add(block));
+                    move_rows(next, &sources, rows, freezer.options(), now);
+                }
+            }
+        }
         Ok(report)
     }
 }
 
-impl FrozenRows {
-    fn into_slot(
-        self,
+impl Freezer {
+    /// What FREEZE TABLE does with a group of chunks that are to be one; `None`: nothing.
+    fn change(
+        &mut self,
         version: &TableSnapshot,
-        sources: &[ChunkSlot],
-        options: &Arc<BuildOptions>,
-        report: &mut FreezeReport,
-    ) -> Option<ChunkSlot> {
-        let block = self.block?;
-        report.add(&block);
-        let number = match self.moved {
-            None => sources[0].number,
-            Some(_) => version.table().take_chunk_number(),
+        group: Vec<Arc<ChunkEntry>>,
+        order_by: Option<usize>,
+    ) -> Result<Option<Change>> {
+        let table = version.table();
+        let [only] = &group[..] else {
+            let rows = self.rewrite(table, &group, order_by)?;
+            return Ok(Some(Change::Move(group, rows)));
         };
-        let frozen = FrozenChunk::joining(version, block, options.clone());
-        Some(ChunkSlot::frozen(number, frozen))
+        if order_by.is_some() || is_thinned(only) {
+            let rows = self.rewrite(table, &group, order_by)?;
+            return Ok(Some(Change::Move(group, rows)));
+        }
+        Ok(match only.frozen_chunk() {
+            Some(frozen) if frozen.built_for.matches(self.options()) => None,
+            Some(_) => self.replace(version, only)?.map(Change::Hold),
+            None => Some(Change::Hold(self.hold(version, only)?)),
+        })
+    }
+
+    /// The rows of a hot chunk as a block.
+    fn hold(&mut self, version: &TableSnapshot, entry: &ChunkEntry) -> Result<ChunkEntry> {
+        let block = self.freeze_in_place(version.table(), entry)?;
+        let frozen = FrozenChunk::joining(version, block, self.options().clone());
+        Ok(entry.with_chunk(Chunk::Frozen(frozen)))
     }
 }
 
+/// Whether most rows of a chunk are deleted: it is worth its rows' new ids to be freed of them.
+fn is_thinned(entry: &ChunkEntry) -> bool {
+    let view = entry.view();
+    view.live_rows() < view.rows() / 2
+}
+
+/// Puts a chunk of rewritten rows in the place of those that they came from. Rows deleted since are deleted in it.
+fn move_rows(
+    version: &mut TableSnapshot,
+    sources: &[Arc<ChunkEntry>],
+    rows: RewrittenRows,
+    options: &Arc<BuildOptions>,
+    now: u64,
+) {
+    let deleted_since: Vec<bool> = (sources.iter())
+        .map(|old| old.view().live_rows() != version.entry(old.number()).map_or(0, |e| e.view().live_rows()))
+        .collect();
+    if let Some(block) = rows.block {
+        let number = version.table().take_chunk_number();
+        let moved = MovedRows {
+            sources,
+            places: &rows.places,
+            number,
+        };
+        let frozen = FrozenChunk::joining(version, block, options.clone());
+        let mut entry = ChunkEntry::frozen(number, frozen);
+        if deleted_since.contains(&true) {
+            for (old, new) in moved.iter() {
+                let now_there = version.entry(old.chunk()).map(|entry| entry.view());
+                if now_there.is_none_or(|view| view.is_deleted(old.offset().into())) {
+                    entry.delete(new.offset(), now);
+                }
+            }
+        }
+        version.add_sealed(entry);
+    }
+    sources.iter().for_each(|old| version.remove(old.number()));
+}
+
 /// Runs of neighbouring chunks that become one block each: small ones are gathered.
-pub(crate) fn groups(version: &TableSnapshot) -> Vec<Vec<ChunkSlot>> {
-    let mut groups: Vec<(u32, Vec<ChunkSlot>)> = Vec::new();
-    for slot in version.chunks().filter(|s| s.live_rows() > 0) {
-        let live = slot.live_rows();
+pub(crate) fn groups(version: &TableSnapshot) -> Vec<Vec<Arc<ChunkEntry>>> {
+    let mut groups: Vec<(u32, Vec<Arc<ChunkEntry>>)> = Vec::new();
+    for entry in version.chunks() {
+        let live = entry.view().live_rows();
         match groups.last_mut() {
+            _ if live == 0 => {}
             Some((rows, group)) if *rows + live <= CHUNK_ROWS as u32 && group.len() < 1 << 12 => {
                 *rows += live;
-                group.push(slot.clone());
+                group.push(entry.clone());
             }
-            _ => groups.push((live, vec![slot.clone()])),
+            _ => groups.push((live, vec![entry.clone()])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
 impl Store {
-    /// Freezes one full hot chunk, or rewrites a block most of whose rows are deleted, if there is one
+    /// Freezes one full hot chunk, or rewrites a chunk most of whose rows are deleted, if there is one
     /// and no transaction is writing: what a background worker calls when it has time. Returns whether
     /// there was work. A chunk that cannot be frozen as its table's options ask stays, and holds up
     /// no other table's; its error is returned when there is nothing else to do.
     pub fn freeze_step(self: &Arc<Store>) -> Result<bool> {
         let snapshot = self.snapshot();
-        let wants = |s: &&ChunkSlot| s.hot().is_some() || s.live_rows() < s.rows / 2;
         let mut failure = None;
         for version in snapshot.tables() {
             let table = version.table();
-            let Some(slot) = version.sealed().iter().find(wants) else {
+            let Some(entry) = (version.sealed()).find(|entry| entry.is_hot() || is_thinned(entry)) else {
                 continue;
             };
             let mut freezer = Freezer::of_table(version);
             // A panic, a defect of ours, is this chunk's failure as an error is.
-            let freeze = || freezer.freeze_chunks(table, std::slice::from_ref(slot), None);
+            let freeze = || match is_thinned(entry) {
+                true => {
+                    let sources = vec![entry.clone()];
+                    let rows = freezer.rewrite(table, &sources, None)?;
+                    Ok(Change::Move(sources, rows))
+                }
+                false => freezer.hold(version, entry).map(Change::Hold),
+            };
             match catch_unwind(AssertUnwindSafe(freeze)) {
-                Ok(Ok(frozen)) => return self.swap(version, slot, frozen, freezer.options()),
+                Ok(Ok(change)) => return self.swap(table.id(), entry, change, freezer.options()),
                 Ok(Err(e)) => failure = Some(e),
                 Err(panic) => failure = Some(table.blame(Error::of_panic(&*panic))),
             }
@@ -376,64 +475,27 @@ impl Store {
     /// If a writer is at work, it may last; the block is built again when there is peace.
     fn swap(
         self: &Arc<Store>,
-        version: &TableSnapshot,
-        slot: &ChunkSlot,
-        frozen: FrozenRows,
+        table: ObjectId,
+        old: &ChunkEntry,
+        change: Change,
         options: &Arc<BuildOptions>,
     ) -> Result<bool> {
         let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
             return Ok(false);
         };
-        if transaction.snapshot().table(version.table().id()).is_ok() {
-            transaction.swap_in(version, slot, frozen, options)?;
+        let now = transaction.coming_timestamp();
+        let still =
+            |version: &TableSnapshot| version.entry(old.number()).is_some_and(|e| e.shares_chunk(old));
+        if (transaction.view().table(table)).is_ok_and(|version| still(version)) {
+            let next = transaction.table_mut(table)?;
+            match change {
+                Change::Hold(entry) => drop(next.change(old.number(), |now| *now = now.held_as(&entry))),
+                Change::Move(sources, rows) => move_rows(next, &sources, rows, options, now),
+            }
             transaction.commit();
+            // The next query need not wait for an estimate; whoever reads a chunk that cannot be read hears of it.
+            let _ = self.snapshot().table(table).map(|version| version.distinct());
         }
         Ok(true)
     }
-}
-
-impl Transaction {
-    /// Puts a block in the place of the chunk it was built from, with the rows deleted since; takes
-    /// the chunk away if it had no rows left.
-    fn swap_in(
-        &mut self,
-        version: &TableSnapshot,
-        built_from: &ChunkSlot,
-        frozen: FrozenRows,
-        options: &Arc<BuildOptions>,
-    ) -> Result<()> {
-        let table = version.table().id();
-        let moved = frozen.moved.clone();
-        let mut report = FreezeReport::default();
-        let new = frozen.into_slot(version, std::slice::from_ref(built_from), options, &mut report);
-        let mut gone = Vec::new();
-        self.table_mut(table)?.replace_sealed(|slot| {
-            if !Arc::ptr_eq(&slot.chunk, &built_from.chunk) {
-                return Some(slot);
-            }
-            let fresh: Vec<u16> = (slot.deleted.iter())
-                .flat_map(|d| d.bits.iter().filter(|&r| !built_from.is_deleted(r)))
-                .map(|r| r as u16)
-                .collect();
-            let new = new.clone()?;
-            gone = carry_over(&fresh, moved.as_deref(), new.number);
-            Some(new)
-        });
-        self.writer(table)?.delete(&gone)?;
-        Ok(())
-    }
-}
-
-/// Row ids, in the new chunk, of rows at old offsets.
-fn carry_over(old: &[u16], moved: Option<&[(u16, u16)]>, number: u32) -> Vec<RowId> {
-    let Some(moved) = moved.filter(|_| !old.is_empty()) else {
-        return old.iter().map(|&o| RowId::new(number, o)).collect();
-    };
-    let places: HashMap<u16, u16> = (moved.iter().enumerate())
-        .map(|(new, &(_, old))| (old, new as u16))
-        .collect();
-    (old.iter())
-        .filter_map(|o| places.get(o))
-        .map(|&new| RowId::new(number, new))
-        .collect()
 }

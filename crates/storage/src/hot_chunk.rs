@@ -7,10 +7,11 @@
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
 
 use crate::bounds::ColumnBounds;
+use crate::columns::Columns;
 use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
 use frazil_kernels::{Plain, Strided};
-use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, RowBatch, StringRef};
+use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, StringRef};
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -50,14 +51,6 @@ impl HotChunk {
         if self.layout.partition_bytes() <= COMMITTED_AHEAD {
             self.memory.expect_to_fill();
         }
-    }
-
-    /// Forgets its rows; the memory stays.
-    pub fn clear(&mut self) {
-        *self.written.get_mut() = 0;
-        self.has_nulls.iter_mut().for_each(|n| *n.get_mut() = false);
-        self.lock_bounds().fill(ColumnBounds::default());
-        self.strings.clear();
     }
 
     /// Rows written so far, visible or not.
@@ -116,20 +109,8 @@ impl HotChunk {
         Some(self.memory.as_ptr().wrapping_add(offset).cast_const())
     }
 
-    /// The values of `rows` in `column`, which must lie in one run. Panics if `T` is not the column's
+    /// The values of `rows` in `column`, whatever partitions they lie in. Panics if `T` is not the column's
     /// native type or rows lie beyond those written.
-    pub fn values<T: Native>(&self, column: usize, rows: Range<usize>) -> &[T] {
-        self.check(column, &rows);
-        assert_eq!(T::TYPE, self.layout.column(column).native);
-        if rows.is_empty() {
-            return &[];
-        }
-        // SAFETY: the rows are written and never written again; they lie in one run of cells of type
-        // T, aligned to T, within the mapping.
-        unsafe { std::slice::from_raw_parts(self.value_ptr(column, rows.start).cast::<T>(), rows.len()) }
-    }
-
-    /// The values of `rows` in `column`, whatever partitions they lie in. Panics as [`HotChunk::values`] does.
     pub fn cells<T: Native + Plain>(&self, column: usize, rows: Range<usize>) -> Strided<'_, T> {
         assert_eq!(T::TYPE, self.layout.column(column).native);
         // SAFETY: the cells of these rows are of type T.
@@ -163,7 +144,7 @@ impl HotChunk {
             return None;
         }
         let start = self.validity_ptr(column, rows.start)?;
-        // SAFETY: as in `values`.
+        // SAFETY: the rows are written and never written again; their validity bytes lie side by side in one run.
         Some(unsafe { std::slice::from_raw_parts(start, rows.len()) })
     }
 
@@ -172,15 +153,16 @@ impl HotChunk {
         assert!(rows.is_empty() || self.layout.run_end(rows.start, rows.end) == rows.end);
     }
 
-    /// Appends rows `from..from + count` of a batch whose columns have the table's types.
+    /// Appends rows `from..from + count` of columns that have the table's types.
     ///
     /// # Safety
     /// The caller is the one writer of the table, the count fits behind the rows written, and the
-    /// strings of the batch are alive.
-    pub unsafe fn append(&self, batch: &RowBatch, from: usize, count: usize) {
+    /// strings of the columns are alive.
+    pub unsafe fn append(&self, columns: Columns<'_>, from: usize, count: usize) {
         let start = self.written();
-        assert!(start + count <= CHUNK_ROWS && from + count <= batch.rows);
-        for (column, vector) in batch.columns.iter().enumerate() {
+        assert!(start + count <= CHUNK_ROWS);
+        for (column, vector) in columns.iter().enumerate() {
+            assert!(from + count <= vector.len());
             let mut done = 0;
             while done < count {
                 let row = start + done;
@@ -190,7 +172,7 @@ impl HotChunk {
                 done += run;
             }
         }
-        for (known, vector) in self.lock_bounds().iter_mut().zip(&batch.columns) {
+        for (known, vector) in self.lock_bounds().iter_mut().zip(columns.iter()) {
             *known = known.merge(ColumnBounds::of(vector, from, from + count));
         }
         self.written.store((start + count) as u32, Ordering::Release);

@@ -1,31 +1,12 @@
-//! Reading cells of a chunk, hot or frozen, into a buffer: what the scan's cursor, freezing and
-//! statistics share.
+//! Reading cells of a hot chunk into a buffer, wherever its partitions begin.
 
-use crate::chunk::{Chunk, ChunkSlot};
 use crate::hot_chunk::HotChunk;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::{Isa, Plain, Selection, Strided, strided, unpack};
-use frazil_types::{Result, dispatch_native};
+use frazil_types::dispatch_native;
 
-/// Unpacks the selected rows of a column. Strings point into the chunk, or are transient and live in
-/// the buffer.
-pub fn read_column(
-    isa: Isa,
-    slot: &ChunkSlot,
-    column: usize,
-    selection: Selection<'_>,
-    out: &mut ColumnBuffer,
-) -> Result<()> {
-    match &*slot.chunk {
-        Chunk::Hot(hot) => {
-            copy_hot(isa, hot, column, slot.rows as usize, selection, out);
-            Ok(())
-        }
-        Chunk::Frozen(frozen) => frozen.block.unpack(isa, column, selection, out),
-    }
-}
-
-fn copy_hot(
+/// Copies the selected ones of the first `rows` rows of a hot chunk's column. Strings point into the chunk.
+pub(crate) fn copy_hot(
     isa: Isa,
     hot: &HotChunk,
     column: usize,

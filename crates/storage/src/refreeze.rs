@@ -14,13 +14,14 @@
 
 use crate::access_counters::{BlockVisits, TableAccess};
 use crate::built_for::{BuiltFor, Judgement};
-use crate::chunk::{Chunk, ChunkSlot, FrozenChunk};
+use crate::chunk::{Chunk, FrozenChunk};
+use crate::chunk_entry::ChunkEntry;
 use crate::freeze::Freezer;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use crate::transaction::Transaction;
 use frazil_block::{Block, BuildOptions, Observed, Purpose, Weights};
-use frazil_types::{Cancel, Error, ObjectId, Result};
+use frazil_types::{Cancel, ObjectId, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -185,16 +186,16 @@ impl Store {
     /// asked stays, and the step fails; the next one looks at another.
     pub fn refreeze_step(self: &Arc<Store>) -> Result<Option<RefreezeStep>> {
         let snapshot = self.snapshot();
-        let Some((version, slot, reason)) = find(&snapshot) else {
+        let Some((version, entry, reason)) = find(&snapshot) else {
             return Ok(None);
         };
-        let Some(frozen) = slot.frozen_chunk() else {
+        let Some(frozen) = entry.frozen_chunk() else {
             return Ok(None);
         };
         let usage = Usage::of(version);
         let options = Arc::new(usage.options(Some(frozen.visits.recent())));
         let mut freezer = Freezer::new((*options).clone());
-        let block = match freezer.rebuild(version.table(), slot) {
+        let block = match freezer.freeze_in_place(version.table(), entry) {
             Ok(block) => block,
             Err(error) => {
                 frozen.built_for.judgement().refused = Some(options);
@@ -207,7 +208,7 @@ impl Store {
         };
         let judged = usage.judge(frozen, options, reason);
         let rebuilt = match better {
-            true => self.exchange(version, slot, frozen.succeeded_by(block, judged))?,
+            true => self.exchange(version, entry, frozen.succeeded_by(block, judged))?,
             false => {
                 *frozen.built_for.judgement() = judged;
                 false
@@ -226,7 +227,7 @@ impl Store {
     fn exchange(
         self: &Arc<Store>,
         version: &TableSnapshot,
-        old: &ChunkSlot,
+        old: &ChunkEntry,
         new: FrozenChunk,
     ) -> Result<bool> {
         let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
@@ -241,12 +242,12 @@ impl Store {
 }
 
 /// A block to look at: one of other options first, then one that is visited much.
-fn find(snapshot: &Snapshot) -> Option<(&Arc<TableSnapshot>, &ChunkSlot, Reason)> {
+fn find(snapshot: &Snapshot) -> Option<(&Arc<TableSnapshot>, &Arc<ChunkEntry>, Reason)> {
     let mut best = None;
     for version in snapshot.tables() {
         let usage = Usage::of(version);
-        for slot in version.sealed() {
-            let Some(frozen) = slot.frozen_chunk() else {
+        for entry in version.sealed() {
+            let Some(frozen) = entry.frozen_chunk() else {
                 continue;
             };
             let Some(reason) = usage.reason(frozen) else {
@@ -254,11 +255,11 @@ fn find(snapshot: &Snapshot) -> Option<(&Arc<TableSnapshot>, &ChunkSlot, Reason)
             };
             let urgency = (reason, frozen.visits.recent());
             if best.as_ref().is_none_or(|&(most, _, _)| urgency > most) {
-                best = Some((urgency, version, slot));
+                best = Some((urgency, version, entry));
             }
         }
     }
-    best.map(|((reason, _), version, slot)| (version, slot, reason))
+    best.map(|((reason, _), version, entry)| (version, entry, reason))
 }
 
 /// Whether some column has another encoding or layout.
@@ -279,54 +280,37 @@ fn pays(old: &Block, new: &Block, options: &BuildOptions) -> bool {
 
 impl Freezer {
     /// Another block of the rows of one that was built by other options, if it is held otherwise.
-    pub(crate) fn replace(&mut self, version: &TableSnapshot, slot: &ChunkSlot) -> Result<Option<ChunkSlot>> {
-        let Some(frozen) = slot.frozen_chunk() else {
+    pub(crate) fn replace(
+        &mut self,
+        version: &TableSnapshot,
+        entry: &ChunkEntry,
+    ) -> Result<Option<ChunkEntry>> {
+        let Some(frozen) = entry.frozen_chunk() else {
             return Ok(None);
         };
-        let block = self.rebuild(version.table(), slot)?;
+        let block = self.freeze_in_place(version.table(), entry)?;
         let judged = Usage::of(version).judge(frozen, self.options().clone(), Reason::Options);
         if !held_otherwise(&frozen.block, &block) {
             *frozen.built_for.judgement() = judged;
             return Ok(None);
         }
-        let chunk = Arc::new(Chunk::Frozen(frozen.succeeded_by(block, judged)));
-        Ok(Some(ChunkSlot {
-            chunk,
-            ..slot.clone()
-        }))
-    }
-
-    /// A block of all rows of a chunk in their places, deleted ones among them.
-    fn rebuild(&mut self, table: &crate::Table, slot: &ChunkSlot) -> Result<Block> {
-        let whole = ChunkSlot {
-            deleted: None,
-            ..slot.clone()
-        };
-        let frozen = self.freeze_chunks(table, std::slice::from_ref(&whole), None)?;
-        frozen
-            .block
-            .ok_or_else(|| Error::internal("a block without rows was to be built anew"))
+        let chunk = Chunk::Frozen(frozen.succeeded_by(block, judged));
+        Ok(Some(entry.with_chunk(chunk)))
     }
 }
 
 impl Transaction {
     /// Puts a block of the same rows in the place of another, with the rows deleted since. Returns whether that was
     /// still there.
-    pub(crate) fn exchange(&mut self, table: ObjectId, old: &ChunkSlot, new: FrozenChunk) -> Result<bool> {
-        let still_there = |slot: &ChunkSlot| Arc::ptr_eq(&slot.chunk, &old.chunk);
-        let snapshot = self.snapshot();
-        if !(snapshot.table(table)).is_ok_and(|t| t.sealed().iter().any(still_there)) {
+    pub(crate) fn exchange(&mut self, table: ObjectId, old: &ChunkEntry, new: FrozenChunk) -> Result<bool> {
+        let version = self.view().table(table).ok();
+        let entry = version.and_then(|version| version.entry(old.number()));
+        let Some(entry) = entry.filter(|entry| entry.shares_chunk(old)) else {
             return Ok(false);
-        }
-        let chunk = Arc::new(Chunk::Frozen(new));
+        };
+        let exchanged = entry.with_chunk(Chunk::Frozen(new));
         self.table_mut(table)?
-            .replace_sealed(|slot| match still_there(&slot) {
-                true => Some(ChunkSlot {
-                    chunk: chunk.clone(),
-                    ..slot
-                }),
-                false => Some(slot),
-            });
+            .change(old.number(), |entry| *entry = exchanged);
         Ok(true)
     }
 }

@@ -6,7 +6,9 @@
 //! core waits for many of them at once, and the lines of a row that hold several columns are in its
 //! cache when the next column comes.
 
-use crate::chunk::{Chunk, ChunkSlot};
+use crate::chunk::Chunk;
+use crate::chunk_entry::ChunkEntry;
+use crate::chunk_view::State;
 use crate::hot_layout::HotLayout;
 use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
@@ -19,52 +21,42 @@ use std::sync::Arc;
 /// Rows of a group: few enough for the lines of all their cells to stay in the core's cache.
 const GROUP: usize = 64;
 
-/// Fetches whole rows of one version of a table.
-#[derive(Debug)]
-pub struct RowFetch {
-    snapshot: Arc<TableSnapshot>,
-    /// Of each chunk number from the least one on the chunk's position, or `NOWHERE`.
-    positions: Vec<u32>,
-    least: u32,
+/// Fetches rows of one version of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct RowFetch<'a> {
+    version: &'a TableSnapshot,
 }
 
-const NOWHERE: u32 = u32::MAX;
-
-/// Where a row of a hot chunk lies.
+/// Where a row lies.
 #[derive(Clone, Copy)]
 struct Place<'a> {
-    slot: &'a ChunkSlot,
+    entry: &'a ChunkEntry,
     offset: usize,
-    /// Its partition.
+    /// Of a hot row, its partition.
     cells: *const u8,
     /// Its number there.
     within: usize,
 }
 
-impl RowFetch {
+impl<'a> RowFetch<'a> {
     /// Rows of this version.
-    pub fn new(snapshot: Arc<TableSnapshot>) -> RowFetch {
-        let numbers = || snapshot.chunks().map(|slot| slot.number);
-        let least = numbers().min().unwrap_or(0);
-        let count = numbers().max().map_or(0, |most| (most - least) as usize + 1);
-        let mut positions = vec![NOWHERE; count];
-        for (position, number) in numbers().enumerate() {
-            positions[(number - least) as usize] = position as u32;
-        }
-        RowFetch {
-            positions,
-            least,
-            snapshot,
-        }
+    pub fn new(version: &'a TableSnapshot) -> RowFetch<'a> {
+        RowFetch { version }
     }
 
     /// All columns of these rows, in the order of the ids, of which one may come several times. A row that this
     /// version shows as deleted is fetched like any other. An id that names no row is an internal error.
     pub fn fetch(&self, ids: &[RowId]) -> Result<RowBatch> {
-        let mut columns: Vec<Filling> = (self.snapshot.schema().columns.iter())
-            .map(|c| Filling::new(c.ty, ids.len()))
+        let every: Vec<usize> = (0..self.version.schema().columns.len()).collect();
+        self.fetch_columns(ids, &every)
+    }
+
+    /// The same of some columns, given by their positions.
+    pub fn fetch_columns(&self, ids: &[RowId], columns: &[usize]) -> Result<RowBatch> {
+        let mut filling: Vec<Filling> = (columns.iter())
+            .map(|&c| Filling::new(self.version.schema().columns[c].ty, ids.len()))
             .collect();
-        let mut places = Vec::with_capacity(GROUP);
+        let mut places = Vec::with_capacity(GROUP.min(ids.len()));
         for (group, ids) in ids.chunks(GROUP).enumerate() {
             places.clear();
             for &id in ids {
@@ -74,42 +66,52 @@ impl RowFetch {
             if let Some(layout) = layout {
                 prefetch(layout, &places);
             }
-            for (index, column) in columns.iter_mut().enumerate() {
+            for (&index, column) in columns.iter().zip(&mut filling) {
                 match layout {
                     Some(layout) => column.copy_hot(layout, index, &places, group * GROUP),
                     None => self.copy_one_by_one(column, index, &places, group * GROUP)?,
                 }
             }
         }
-        let keep = |column: Filling| column.finish(&self.snapshot);
+        let has_strings = filling.iter().any(|f| f.vector.native() == StringRef::TYPE);
+        let chunks = has_strings.then(|| self.chunks_of(ids)).unwrap_or_default();
         Ok(RowBatch {
-            columns: columns.into_iter().map(keep).collect(),
+            columns: filling.into_iter().map(|f| f.finish(&chunks)).collect(),
             rows: ids.len(),
         })
     }
 
-    fn place(&self, id: RowId) -> Result<Place<'_>> {
-        let number = id.chunk().wrapping_sub(self.least) as usize;
-        let position = self.positions.get(number).copied().unwrap_or(NOWHERE);
+    /// The chunks of these rows: strings point into them.
+    fn chunks_of(&self, ids: &[RowId]) -> Vec<Arc<Chunk>> {
+        let mut numbers: Vec<u32> = ids.iter().map(|id| id.chunk()).collect();
+        numbers.dedup();
+        numbers.sort_unstable();
+        numbers.dedup();
+        (numbers.into_iter())
+            .filter_map(|number| Some(self.version.entry(number)?.chunk().clone()))
+            .collect()
+    }
+
+    fn place(&self, id: RowId) -> Result<Place<'a>> {
         let offset = usize::from(id.offset());
-        let slot = (position != NOWHERE).then(|| self.snapshot.chunk(position as usize));
-        let Some(slot) = slot.filter(|slot| offset < slot.rows as usize) else {
+        let entry = self.version.entry(id.chunk());
+        let Some(entry) = entry.filter(|entry| offset < entry.view().rows() as usize) else {
             return Err(Error::internal(format!(
                 "row {offset} of chunk {}, which table \"{}\" does not have",
                 id.chunk(),
-                self.snapshot.table().name()
+                self.version.table().name()
             )));
         };
-        let (cells, within) = match &*slot.chunk {
-            Chunk::Hot(hot) => {
+        let (cells, within) = match entry.view().state() {
+            State::Hot(hot) => {
                 let (partition, within) = hot.layout().place(offset);
                 let distance = partition * hot.layout().partition_bytes();
                 (hot.first_cell().wrapping_add(distance), within)
             }
-            Chunk::Frozen(_) => (std::ptr::null(), 0),
+            State::Frozen(_) => (std::ptr::null(), 0),
         };
         Ok(Place {
-            slot,
+            entry,
             offset,
             cells,
             within,
@@ -125,14 +127,14 @@ impl RowFetch {
         from: usize,
     ) -> Result<()> {
         for (i, place) in places.iter().enumerate() {
-            match &*place.slot.chunk {
-                Chunk::Hot(hot) => {
+            match place.entry.view().state() {
+                State::Hot(hot) => {
                     column.copy_hot(hot.layout(), index, std::slice::from_ref(place), from + i);
                 }
-                Chunk::Frozen(frozen) => {
+                State::Frozen(frozen) => {
                     let mut one = ColumnBuffer::new();
                     (frozen.block.value_into(index, place.offset as u16, &mut one))
-                        .map_err(|e| place.slot.blame(self.snapshot.table().entry(), e))?;
+                        .map_err(|e| place.entry.blame(self.version.table().entry(), e))?;
                     column.copy_value(&one, from + i);
                 }
             }
@@ -143,9 +145,9 @@ impl RowFetch {
 
 /// The layout of all these rows, if all are hot and laid out alike.
 fn common_layout<'a>(places: &[Place<'a>]) -> Option<&'a HotLayout> {
-    let first = places.first()?.slot.hot()?.layout();
+    let first = places.first()?.entry.view().layout()?;
     let same = |place: &Place<'_>| {
-        let layout = place.slot.hot().map(|hot| hot.layout());
+        let layout = place.entry.view().layout();
         layout.is_some_and(|l| Arc::ptr_eq(l, first) || l.rows_per_partition() == first.rows_per_partition())
     };
     places.iter().all(same).then_some(&**first)
@@ -194,7 +196,7 @@ impl Filling {
             }
         });
         for (i, place) in places.iter().enumerate() {
-            let hot = place.slot.hot().filter(|hot| hot.has_nulls(column));
+            let hot = place.entry.view().hot().filter(|hot| hot.has_nulls(column));
             let validity = hot.and_then(|hot| hot.validity(column, place.offset..place.offset + 1));
             if validity.is_some_and(|v| v[0] == 0) {
                 self.vector.set_null(from + i);
@@ -219,10 +221,12 @@ impl Filling {
         self.strings.push(bytes);
     }
 
-    fn finish(mut self, snapshot: &Arc<TableSnapshot>) -> ColumnVector {
+    fn finish(mut self, chunks: &[Arc<Chunk>]) -> ColumnVector {
         if self.vector.native() == StringRef::TYPE {
-            self.vector.keep(snapshot.clone());
-            self.vector.keep(Arc::new(self.strings));
+            chunks.iter().for_each(|chunk| self.vector.keep(chunk.clone()));
+            if !self.strings.is_empty() {
+                self.vector.keep(Arc::new(self.strings));
+            }
         }
         self.vector
     }

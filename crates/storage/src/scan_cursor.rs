@@ -7,12 +7,11 @@
 //! is unpacked before it is fetched and nothing is allocated per vector.
 
 use crate::access_counters::LocalAccess;
-use crate::chunk::{Chunk, ChunkSlot};
+use crate::chunk_entry::ChunkEntry;
+use crate::chunk_view::{ChunkView, Lease, State};
 use crate::early_probe::EarlyProbes;
-use crate::hot_chunk::HotChunk;
 use crate::hot_disjunction::DisjunctionScratch;
 use crate::hot_match::{MatchScratch, set_all};
-use crate::read_chunk::read_column;
 use crate::table_scan::{ScanCounters, TableScan};
 use frazil_block::unpack::values_at_positions_below;
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
@@ -52,8 +51,8 @@ pub struct FetchedColumn {
 
 /// A vector that is a range of a hot chunk's rows, for readers that know partitions.
 pub struct HotRows<'a> {
-    /// The chunk. Its cells stay where they are as long as the cursor does not move on.
-    pub chunk: &'a HotChunk,
+    /// The memory of the chunk.
+    pub memory: &'a Lease,
     /// The first row.
     pub start: usize,
     /// The scan's columns, as positions in the table.
@@ -71,7 +70,9 @@ enum Vector {
 /// A worker's cursor over a scan.
 pub struct ScanCursor {
     scan: Arc<TableScan>,
-    slot: Option<ChunkSlot>,
+    entry: Option<Arc<ChunkEntry>>,
+    /// Memory of the open chunk, if it is hot and the scan may lend it.
+    lease: Option<Lease>,
     block_scan: Option<BlockScan>,
     window: MatchBits,
     // Rows from `next_row` to `end` have not been matched (or, if all rows match, not been returned).
@@ -102,7 +103,8 @@ impl ScanCursor {
         let buffers = scan.columns.iter().map(|_| ColumnBuffer::new()).collect();
         ScanCursor {
             scan,
-            slot: None,
+            entry: None,
+            lease: None,
             block_scan: None,
             window: MatchBits::default(),
             next_row: 0,
@@ -127,28 +129,30 @@ impl ScanCursor {
     /// Begins the chunk of a morsel: a number below [`TableScan::morsels`].
     pub fn open(&mut self, morsel: usize) -> Result<()> {
         self.settle();
-        let slot = self.scan.snapshot.chunk(morsel).clone();
+        let entry = self.scan.snapshot.chunk(morsel).clone();
+        let view = entry.view();
         self.counters.chunks += 1;
         self.next_row = 0;
-        self.end = slot.rows as usize;
+        self.end = view.rows() as usize;
         self.emitted = 0;
         self.vector = Vector::Range { start: 0, len: 0 };
         self.block_scan = None;
         // Rows that all match are handed out without looking at match bits.
-        let untested = slot.deleted.is_none() && !self.early_probes.pay();
-        match &*slot.chunk {
-            Chunk::Hot(_) => {
+        let untested = view.deleted().is_none() && !self.early_probes.pay();
+        self.lease = view.lend().filter(|_| self.scan.options.lend_columns);
+        match view.state() {
+            State::Hot(_) => {
                 let scan = &self.scan;
                 self.all_match =
                     scan.hot_predicates.is_empty() && scan.hot_disjunctions.is_empty() && untested;
             }
-            Chunk::Frozen(frozen) => self.open_block(&slot, &frozen.block, untested)?,
+            State::Frozen(frozen) => self.open_block(&entry, &frozen.block, untested)?,
         }
-        self.slot = Some(slot);
+        self.entry = Some(entry);
         Ok(())
     }
 
-    fn open_block(&mut self, slot: &ChunkSlot, block: &Block, untested: bool) -> Result<()> {
+    fn open_block(&mut self, entry: &ChunkEntry, block: &Block, untested: bool) -> Result<()> {
         let scan = &self.scan;
         let unrestricted = scan.restrictions.is_empty() && scan.disjunctions.is_empty();
         if !scan.options.push_restrictions || unrestricted {
@@ -161,7 +165,7 @@ impl ScanCursor {
             use_psma: scan.options.use_psma,
         };
         let block_scan = BlockScan::new(block, &scan.restrictions, &scan.disjunctions, options)
-            .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
+            .map_err(|e| entry.blame(scan.snapshot.table().entry(), e))?;
         let range = block_scan.range();
         if block_scan.skipped_by_sma() {
             self.counters.chunks_skipped_by_sma += 1;
@@ -202,7 +206,7 @@ impl ScanCursor {
 
     /// Number of the chunk that is open.
     pub fn chunk_number(&self) -> u32 {
-        self.slot.as_ref().map_or(0, |s| s.number)
+        self.entry.as_ref().map_or(0, |e| e.number())
     }
 
     /// Where the current vector's rows lie.
@@ -222,17 +226,14 @@ impl ScanCursor {
         let Vector::Range { start, len } = self.vector else {
             return None;
         };
-        if !self.scan.options.lend_columns {
-            return None;
-        }
-        let chunk = self.slot.as_ref()?.hot()?;
+        let memory = self.lease.as_ref()?;
         let columns = &self.scan.columns;
         let bytes: usize = (read.iter())
-            .map(|&i| len * chunk.layout().column(columns[i]).native.size())
+            .map(|&i| len * memory.layout().column(columns[i]).native.size())
             .sum();
         self.counters.bytes_touched += bytes as u64;
         Some(HotRows {
-            chunk,
+            memory,
             start,
             columns,
         })
@@ -256,11 +257,11 @@ impl ScanCursor {
 
     /// Fetches a column (an index into the scan's columns) of the current vector.
     pub fn fetch(&mut self, index: usize) -> Result<FetchedColumn> {
-        let slot = self.slot.as_ref().expect("a chunk is open");
+        let entry = self.entry.as_ref().expect("a chunk is open");
         let sparse = match self.vector {
             Vector::Range { .. } => false,
             Vector::Words { from, to, count } => {
-                let below = at_positions_below(self.scan.options.isa, slot, self.scan.columns[index]);
+                let below = at_positions_below(self.scan.options.isa, entry.view(), self.scan.columns[index]);
                 count * 1000 < (to - from) * 64 * below
             }
         };
@@ -279,19 +280,19 @@ impl ScanCursor {
                 len: (to * 64).min(self.end) as u32 - (from * 64) as u32,
             },
         };
-        let slot = self.slot.as_ref().expect("a chunk is open");
+        let entry = self.entry.as_ref().expect("a chunk is open");
         let buffer = &mut self.buffers[index];
         self.access.note_fetch(self.scan.columns[index], &selection);
-        fetch(&self.scan, slot, index, selection, buffer, &mut self.counters)
+        fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
     }
 
     /// Fetches a column at positions of the open chunk, for a later stage of the same chunk.
     pub fn fetch_at(&mut self, index: usize, positions: &[u16]) -> Result<FetchedColumn> {
-        let slot = self.slot.as_ref().expect("a chunk is open");
+        let entry = self.entry.as_ref().expect("a chunk is open");
         let buffer = &mut self.buffers[index];
         let selection = Selection::Positions(positions);
         self.access.note_fetch(self.scan.columns[index], &selection);
-        fetch(&self.scan, slot, index, selection, buffer, &mut self.counters)
+        fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
     }
 
     fn make_positions(&mut self) {
@@ -310,7 +311,7 @@ impl ScanCursor {
     fn next_range(&mut self) -> usize {
         let start = self.next_row;
         let mut end = self.end.min(start + self.scan.options.stage_rows);
-        if let Some(hot) = self.slot.as_ref().and_then(ChunkSlot::hot)
+        if let Some(hot) = self.entry.as_ref().and_then(|e| e.view().hot())
             && hot.layout().rows_per_partition() >= LONG_RUN
         {
             // A vector within one partition can be lent.
@@ -361,11 +362,12 @@ impl ScanCursor {
 
     /// Matches the window from `next_row` on, which is a multiple of 64.
     fn match_window(&mut self) -> Result<()> {
-        let slot = self.slot.as_ref().expect("a chunk is open");
+        let entry = self.entry.as_ref().expect("a chunk is open");
+        let view = entry.view();
         let start = self.next_row;
         let end = self.end.min(start + self.scan.options.window_rows);
-        match (&*slot.chunk, &mut self.block_scan) {
-            (Chunk::Hot(hot), _) => {
+        match (view.state(), &mut self.block_scan) {
+            (State::Hot(hot), _) => {
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
                 let mut combine = Combine::Replace;
                 for predicate in &self.scan.hot_predicates {
@@ -381,11 +383,11 @@ impl ScanCursor {
                     disjunction.match_rows(self.scan.options.isa, hot, start..end, words, scratch);
                 }
             }
-            (Chunk::Frozen(_), Some(block_scan)) => {
+            (State::Frozen(_), Some(block_scan)) => {
                 let rows = start as u32..end as u32;
                 let matched = block_scan
                     .match_window(rows, &mut self.window, &mut self.positions)
-                    .map_err(|e| slot.blame(self.scan.snapshot.table().entry(), e))?;
+                    .map_err(|e| entry.blame(self.scan.snapshot.table().entry(), e))?;
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
                 match matched {
                     Matched::None => words.fill(0),
@@ -399,25 +401,19 @@ impl ScanCursor {
                     }
                 }
             }
-            (Chunk::Frozen(_), None) => {
+            (State::Frozen(_), None) => {
                 set_all(end - start, &mut self.words[start / 64..end.div_ceil(64)]);
             }
         }
-        if let Some(deleted) = &slot.deleted {
-            let words = &mut self.words[start / 64..end.div_ceil(64)];
-            let gone = &deleted.bits.words()[start / 64..end.div_ceil(64)];
-            for (word, gone) in words.iter_mut().zip(gone) {
-                *word &= !gone;
-            }
-        }
+        view.clear_deleted(start / 64, &mut self.words[start / 64..end.div_ceil(64)]);
         if self.early_probes.pay() {
             let scan = &self.scan;
             let words = &mut self.words[start / 64..end.div_ceil(64)];
             let (isa, probes) = (scan.options.isa, &scan.early_probes);
             self.counters.rows_dropped_early += self
                 .early_probes
-                .run(isa, probes, &scan.columns, slot, start..end, words)
-                .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
+                .run(isa, probes, &scan.columns, view, start..end, words)
+                .map_err(|e| entry.blame(scan.snapshot.table().entry(), e))?;
         }
         self.counters.rows_scanned += (end - start) as u64;
         self.tested_rows += (end - start) as u64;
@@ -432,11 +428,11 @@ impl ScanCursor {
         if !self.scan.options.count_access {
             return;
         }
-        match (&self.block_scan, &self.slot) {
+        match (&self.block_scan, &self.entry) {
             (Some(block_scan), _) => {
                 (block_scan.tested_columns()).for_each(|c| self.access.column(c).tested += tested);
             }
-            (None, Some(slot)) if slot.hot().is_some() && self.scan.options.push_restrictions => {
+            (None, Some(entry)) if entry.is_hot() && self.scan.options.push_restrictions => {
                 let alternatives =
                     (self.scan.disjunctions.iter()).flat_map(|d| d.alternatives.iter().flatten());
                 let tests = self.scan.restrictions.iter().chain(alternatives);
@@ -448,7 +444,7 @@ impl ScanCursor {
             self.access.column(self.scan.columns[column]).scanned += rows;
         }
         let visited = self.access.flush(self.scan.snapshot.table().access());
-        if let Some(frozen) = self.slot.as_ref().and_then(ChunkSlot::frozen_chunk)
+        if let Some(frozen) = self.entry.as_ref().and_then(|e| e.frozen_chunk())
             && visited
         {
             frozen.visits.count();
@@ -464,22 +460,22 @@ impl Drop for ScanCursor {
 
 fn fetch(
     scan: &TableScan,
-    slot: &ChunkSlot,
+    entry: &ChunkEntry,
     index: usize,
     selection: Selection<'_>,
     buffer: &mut ColumnBuffer,
     counters: &mut ScanCounters,
 ) -> Result<FetchedColumn> {
-    let column = scan.columns[index];
-    counters.bytes_touched += cell_bytes(slot, column, selection.count()) as u64;
+    let (column, view) = (scan.columns[index], entry.view());
+    counters.bytes_touched += cell_bytes(view, column, selection.count()) as u64;
     if scan.options.lend_columns
         && let Selection::All { start, len } = selection
-        && let Some(lent) = lend(slot, column, start as usize, len as usize)?
+        && let Some(lent) = lend(view, column, start as usize, len as usize)?
     {
         return Ok(lent);
     }
-    read_column(scan.options.isa, slot, column, selection, buffer)
-        .map_err(|e| slot.blame(scan.snapshot.table().entry(), e))?;
+    (view.read(scan.options.isa, column, selection, buffer))
+        .map_err(|e| entry.blame(scan.snapshot.table().entry(), e))?;
     Ok(FetchedColumn {
         values: buffer.values_ptr(),
         validity: buffer.validity_ptr(),
@@ -488,27 +484,27 @@ fn fetch(
 }
 
 /// Rows in a thousand below which values of a column are fetched at positions.
-fn at_positions_below(isa: Isa, slot: &ChunkSlot, column: usize) -> usize {
-    match &*slot.chunk {
-        Chunk::Hot(hot) => values_at_positions_below(isa, hot.layout().column(column).native.size()),
-        Chunk::Frozen(frozen) => frozen.block.at_positions_below(isa, column),
+fn at_positions_below(isa: Isa, view: ChunkView<'_>, column: usize) -> usize {
+    match view.state() {
+        State::Hot(hot) => values_at_positions_below(isa, hot.layout().column(column).native.size()),
+        State::Frozen(frozen) => frozen.block.at_positions_below(isa, column),
     }
 }
 
 /// Bytes that so many values of a column take.
-fn cell_bytes(slot: &ChunkSlot, column: usize, values: usize) -> usize {
-    match &*slot.chunk {
-        Chunk::Hot(hot) => values * hot.layout().column(column).native.size(),
-        Chunk::Frozen(frozen) => frozen.block.entry(column).code_bytes(values),
+fn cell_bytes(view: ChunkView<'_>, column: usize, values: usize) -> usize {
+    match view.state() {
+        State::Hot(hot) => values * hot.layout().column(column).native.size(),
+        State::Frozen(frozen) => frozen.block.entry(column).code_bytes(values),
     }
 }
 
 /// The chunk's own memory, if a range of values lies there side by side in native form.
-fn lend(slot: &ChunkSlot, column: usize, start: usize, len: usize) -> Result<Option<FetchedColumn>> {
-    let (values, validity) = match &*slot.chunk {
-        Chunk::Hot(hot) if hot.layout().run_end(start, start + len) < start + len => return Ok(None),
-        Chunk::Hot(hot) => (hot.value_ptr(column, start), hot.validity_ptr(column, start)),
-        Chunk::Frozen(frozen) => match frozen.block.borrow(column)? {
+fn lend(view: ChunkView<'_>, column: usize, start: usize, len: usize) -> Result<Option<FetchedColumn>> {
+    let (values, validity) = match view.state() {
+        State::Hot(hot) if hot.layout().run_end(start, start + len) < start + len => return Ok(None),
+        State::Hot(hot) => (hot.value_ptr(column, start), hot.validity_ptr(column, start)),
+        State::Frozen(frozen) => match frozen.block.borrow(column)? {
             None => return Ok(None),
             Some(first) => {
                 let size = frozen.block.native(column).size();

@@ -2,10 +2,10 @@
 
 use crate::access_counters::AccessCounters;
 use crate::bounds::TableBounds;
-use crate::chunk::ChunkSlot;
+use crate::chunk_entry::ChunkEntry;
 use crate::hot_layout::HotLayout;
+use crate::persistent_map::PersistentMap;
 use crate::statistics::{DistinctEstimate, TableStatistics};
-use crate::table_map::TableMap;
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
@@ -135,10 +135,10 @@ const PRIVATE: u64 = u64::MAX;
 pub struct TableSnapshot {
     table: Arc<Table>,
     timestamp: u64,
-    // The tail is the hot chunk that is being filled. It stands apart so that a commit of a few rows
-    // copies one slot, not the list.
-    sealed: Arc<Vec<ChunkSlot>>,
-    tail: Option<ChunkSlot>,
+    /// The chunks that take no further rows, by their numbers.
+    sealed: PersistentMap<Arc<ChunkEntry>>,
+    /// The hot chunk that is being filled. It stands apart, so that a commit of a few rows copies one entry.
+    tail: Option<Arc<ChunkEntry>>,
     live_rows: u64,
     statistics: OnceLock<Arc<TableStatistics>>,
 }
@@ -150,19 +150,22 @@ impl TableSnapshot {
     }
 
     /// A version of these chunks; the tail, if any, takes further rows.
-    pub fn new(table: Arc<Table>, sealed: Vec<ChunkSlot>, tail: Option<ChunkSlot>) -> TableSnapshot {
-        let live_rows = sealed.iter().chain(&tail).map(|s| u64::from(s.live_rows())).sum();
-        for slot in sealed.iter().chain(&tail) {
-            take_in(&table, slot);
-        }
-        TableSnapshot {
+    pub fn new(table: Arc<Table>, sealed: Vec<ChunkEntry>, tail: Option<ChunkEntry>) -> TableSnapshot {
+        let mut version = TableSnapshot {
             table,
             timestamp: 0,
-            sealed: Arc::new(sealed),
-            tail,
-            live_rows,
+            sealed: PersistentMap::default(),
+            tail: None,
+            live_rows: 0,
             statistics: OnceLock::new(),
+        };
+        sealed.into_iter().for_each(|entry| version.add_sealed(entry));
+        if let Some(tail) = tail {
+            take_in(&version.table, &tail);
+            version.live_rows += u64::from(tail.view().live_rows());
+            version.tail = Some(Arc::new(tail));
         }
+        version
     }
 
     /// The same rows of the same table under another entry.
@@ -212,20 +215,29 @@ impl TableSnapshot {
     }
 
     /// The chunk at a position (not its number).
-    pub fn chunk(&self, position: usize) -> &ChunkSlot {
-        match self.sealed.get(position) {
-            Some(slot) => slot,
+    pub fn chunk(&self, position: usize) -> &Arc<ChunkEntry> {
+        match self.sealed.at(position) {
+            Some(entry) => entry,
             None => self.tail.as_ref().expect("a position below chunk_count"),
         }
     }
 
-    /// All chunks in order.
-    pub fn chunks(&self) -> impl Iterator<Item = &ChunkSlot> {
+    /// The chunk of a number, if this version shows it.
+    #[inline]
+    pub fn entry(&self, number: u32) -> Option<&Arc<ChunkEntry>> {
+        match &self.tail {
+            Some(tail) if tail.number() == number => Some(tail),
+            _ => self.sealed.get(number),
+        }
+    }
+
+    /// All chunks by their positions: in the order of their numbers, the tail last.
+    pub fn chunks(&self) -> impl Iterator<Item = &Arc<ChunkEntry>> {
         self.sealed.iter().chain(&self.tail)
     }
 
     /// The hot chunk that takes further rows.
-    pub fn tail(&self) -> Option<&ChunkSlot> {
+    pub fn tail(&self) -> Option<&Arc<ChunkEntry>> {
         self.tail.as_ref()
     }
 
@@ -233,12 +245,12 @@ impl TableSnapshot {
     /// if there are none.
     pub fn hot_layout(&self) -> Option<(Arc<HotLayout>, u64)> {
         let mut found: Vec<(Arc<HotLayout>, u64)> = Vec::new();
-        for slot in self.chunks() {
-            let Some(hot) = slot.hot() else { continue };
-            let (k, rows) = (hot.layout().rows_per_partition(), u64::from(slot.rows));
+        for view in self.chunks().map(|entry| entry.view()) {
+            let Some(layout) = view.layout() else { continue };
+            let (k, rows) = (layout.rows_per_partition(), u64::from(view.rows()));
             match found.iter_mut().find(|f| f.0.rows_per_partition() == k) {
                 Some(f) => f.1 += rows,
-                None => found.push((hot.layout().clone(), rows)),
+                None => found.push((layout.clone(), rows)),
             }
         }
         found.into_iter().max_by_key(|f| f.1)
@@ -249,55 +261,66 @@ impl TableSnapshot {
         if self.table.access().end_epoch(self.chunk_count()) {
             self.sealed
                 .iter()
-                .filter_map(ChunkSlot::frozen_chunk)
+                .filter_map(|entry| entry.frozen_chunk())
                 .for_each(|f| f.visits.fade());
         }
     }
 
     /// The chunks that take no further rows.
-    pub fn sealed(&self) -> &[ChunkSlot] {
-        &self.sealed
+    pub fn sealed(&self) -> impl Iterator<Item = &Arc<ChunkEntry>> {
+        self.sealed.iter()
     }
 
-    pub(crate) fn set_tail(&mut self, slot: ChunkSlot) {
-        let before = self.tail.as_ref().map_or(0, |t| u64::from(t.live_rows()));
-        self.live_rows = self.live_rows - before + u64::from(slot.live_rows());
-        self.tail = Some(slot);
-        self.statistics = OnceLock::new();
+    /// Makes `tail` the chunk that takes further rows, after the one before it.
+    pub(crate) fn begin_tail(&mut self, tail: ChunkEntry) {
+        self.seal_tail();
+        self.live_rows += u64::from(tail.view().live_rows());
+        self.tail = Some(Arc::new(tail));
     }
 
     pub(crate) fn seal_tail(&mut self) {
         if let Some(tail) = self.tail.take() {
-            Arc::make_mut(&mut self.sealed).push(tail);
+            self.sealed.insert(tail.number(), tail);
         }
     }
 
-    pub(crate) fn push_sealed(&mut self, slot: ChunkSlot) {
-        take_in(&self.table, &slot);
-        self.live_rows += u64::from(slot.live_rows());
-        Arc::make_mut(&mut self.sealed).push(slot);
+    /// Adds a chunk that takes no further rows.
+    pub(crate) fn add_sealed(&mut self, entry: ChunkEntry) {
+        take_in(&self.table, &entry);
+        self.live_rows += u64::from(entry.view().live_rows());
+        self.sealed.insert(entry.number(), Arc::new(entry));
         self.statistics = OnceLock::new();
     }
 
-    /// Replaces sealed chunks one by one, or takes them away.
-    pub(crate) fn replace_sealed(&mut self, change: impl FnMut(ChunkSlot) -> Option<ChunkSlot>) {
-        let changed: Vec<ChunkSlot> = self.sealed.iter().cloned().filter_map(change).collect();
-        self.sealed = Arc::new(changed);
-        self.update_chunks(|_| ());
+    /// Changes the entry of a chunk; `None` if there is no such chunk. Its number stays. Costs no more where there are
+    /// more chunks.
+    pub(crate) fn change<T>(&mut self, number: u32, change: impl FnOnce(&mut ChunkEntry) -> T) -> Option<T> {
+        let entry = match &mut self.tail {
+            Some(tail) if tail.number() == number => tail,
+            _ => self.sealed.get_mut(number)?,
+        };
+        let before = u64::from(entry.view().live_rows());
+        let result = change(Arc::make_mut(entry));
+        debug_assert_eq!(entry.number(), number);
+        self.live_rows = self.live_rows - before + u64::from(entry.view().live_rows());
+        self.statistics = OnceLock::new();
+        Some(result)
     }
 
-    /// Changes slots in place.
-    pub(crate) fn update_chunks(&mut self, mut change: impl FnMut(&mut ChunkSlot)) {
-        for slot in Arc::make_mut(&mut self.sealed).iter_mut().chain(&mut self.tail) {
-            change(slot);
+    /// Takes a chunk away, the tail among them; its number is not used again.
+    pub(crate) fn remove(&mut self, number: u32) {
+        let Some(entry) = self.entry(number) else { return };
+        self.live_rows -= u64::from(entry.view().live_rows());
+        match &self.tail {
+            Some(tail) if tail.number() == number => self.tail = None,
+            _ => self.sealed.remove(number),
         }
-        self.live_rows = self.chunks().map(|s| u64::from(s.live_rows())).sum();
         self.statistics = OnceLock::new();
     }
 
     /// Removes all rows. Chunk numbers go on, so that no row id comes again.
     pub(crate) fn clear(&mut self) {
-        self.sealed = Arc::default();
+        self.sealed = PersistentMap::default();
         self.tail = None;
         self.live_rows = 0;
         self.statistics = OnceLock::new();
@@ -309,9 +332,9 @@ impl TableSnapshot {
 }
 
 /// Widens the bounds of a table by those of a chunk that joins it.
-fn take_in(table: &Table, slot: &ChunkSlot) {
-    let columns = 0..table.schema().columns.len();
-    table.bounds().widen(columns.map(|c| slot.bounds(c)));
+fn take_in(table: &Table, entry: &ChunkEntry) {
+    let (view, columns) = (entry.view(), 0..table.schema().columns.len());
+    table.bounds().widen(columns.map(|c| view.bounds(c)));
 }
 
 /// One version of everything: what a statement reads from its first row to its last.
@@ -319,7 +342,7 @@ fn take_in(table: &Table, slot: &ChunkSlot) {
 pub struct Snapshot {
     pub(crate) timestamp: u64,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) tables: TableMap,
+    pub(crate) tables: PersistentMap<Arc<TableSnapshot>>,
 }
 
 impl Snapshot {
@@ -336,7 +359,7 @@ impl Snapshot {
     /// The rows of a table; an internal error if the snapshot does not have it.
     pub fn table(&self, id: ObjectId) -> Result<&Arc<TableSnapshot>> {
         self.tables
-            .get(id)
+            .get(id.0)
             .ok_or_else(|| Error::internal(format!("table {} is not in the snapshot", id.0)))
     }
 

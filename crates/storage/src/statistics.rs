@@ -2,8 +2,7 @@
 //! lie in. Proofs are made from [`TableBounds`](crate::TableBounds) alone, which hold for later versions, too.
 
 use crate::bounds::ColumnBounds;
-use crate::chunk::ChunkSlot;
-use crate::read_chunk::read_column;
+use crate::chunk_entry::ChunkEntry;
 use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::hash::HashKey;
@@ -54,9 +53,10 @@ impl TableSnapshot {
                 distinct,
             })
             .collect();
-        for slot in self.chunks() {
+        for entry in self.chunks() {
+            let view = entry.view();
             for (i, column) in columns.iter_mut().enumerate() {
-                column.bounds = column.bounds.merge(slot.bounds(i));
+                column.bounds = column.bounds.merge(view.bounds(i));
             }
         }
         for column in &mut columns {
@@ -100,23 +100,24 @@ fn estimate_distinct(version: &TableSnapshot, column: usize) -> Result<f64> {
     let whole = rows <= SAMPLE_ROWS;
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut positions = Vec::new();
-    for slot in version.chunks() {
+    for entry in version.chunks() {
+        let view = entry.view();
         positions.clear();
         if whole {
-            positions.extend((0..slot.rows).map(|r| r as u16));
+            positions.extend((0..view.rows()).map(|r| r as u16));
         } else {
             // Independent rows, neighbours among them: where equal values lie side by side, evenly
             // spaced rows would never meet one twice.
-            let share = u64::from(slot.rows) * SAMPLE_ROWS / rows + 1;
+            let share = u64::from(view.rows()) * SAMPLE_ROWS / rows + 1;
             for _ in 0..share {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                positions.push((((state >> 32) * u64::from(slot.rows)) >> 32) as u16);
+                positions.push((((state >> 32) * u64::from(view.rows())) >> 32) as u16);
             }
             positions.sort_unstable();
             positions.dedup();
         }
-        positions.retain(|&p| !slot.is_deleted(usize::from(p)));
-        hash_positions(version, slot, column, &positions, &mut hashes)?;
+        positions.retain(|&p| !view.is_deleted(usize::from(p)));
+        hash_positions(version, entry, column, &positions, &mut hashes)?;
     }
     let sampled = hashes.len() as f64;
     hashes.sort_unstable();
@@ -134,7 +135,7 @@ fn estimate_distinct(version: &TableSnapshot, column: usize) -> Result<f64> {
 
 fn hash_positions(
     version: &TableSnapshot,
-    slot: &ChunkSlot,
+    entry: &ChunkEntry,
     column: usize,
     positions: &[u16],
     hashes: &mut Vec<u64>,
@@ -143,14 +144,9 @@ fn hash_positions(
         return Ok(());
     }
     let mut buffer = ColumnBuffer::new();
-    read_column(
-        Isa::detect(),
-        slot,
-        column,
-        Selection::Positions(positions),
-        &mut buffer,
-    )
-    .map_err(|e| slot.blame(version.table().entry(), e))?;
+    let selection = Selection::Positions(positions);
+    (entry.view().read(Isa::detect(), column, selection, &mut buffer))
+        .map_err(|e| entry.blame(version.table().entry(), e))?;
     buffer.flatten();
     fn push<T: HashKey + frazil_types::Native>(buffer: &ColumnBuffer, hashes: &mut Vec<u64>) {
         let validity = buffer.validity();

@@ -1,7 +1,7 @@
 //! All tables of a database: the current version, and the lock of its one writer.
 
+use crate::persistent_map::PersistentMap;
 use crate::snapshot::{Snapshot, TableSnapshot};
-use crate::table_map::TableMap;
 use crate::transaction::Transaction;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
@@ -25,9 +25,9 @@ impl Store {
 
     /// A store of these tables, as read from a directory.
     pub fn restore(catalog: Catalog, timestamp: u64, tables: Vec<TableSnapshot>) -> Arc<Store> {
-        let mut map = TableMap::default();
+        let mut map = PersistentMap::default();
         for table in tables {
-            map.insert(table.table().id(), Arc::new(table));
+            map.insert(table.table().id().0, Arc::new(table));
         }
         Arc::new(Store {
             current: ArcSwap::from_pointee(Snapshot {

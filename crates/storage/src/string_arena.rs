@@ -40,18 +40,6 @@ impl StringArena {
         }
     }
 
-    /// Forgets its strings and keeps its largest block.
-    pub fn clear(&mut self) {
-        let blocks = self.blocks.get_mut().unwrap_or_else(|e| e.into_inner());
-        let last = blocks.list.pop();
-        blocks.list.clear();
-        blocks.bytes = 0;
-        blocks.list.extend(last.map(|mut b| {
-            b.clear();
-            b
-        }));
-    }
-
     /// Bytes in use.
     pub fn bytes(&self) -> usize {
         self.blocks.lock().unwrap_or_else(|e| e.into_inner()).bytes

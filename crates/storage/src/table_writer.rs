@@ -5,13 +5,16 @@
 //! insert: a row that is updated gets a new id. What is refused leaves the rows before it in the transaction's
 //! private version; whoever runs the statement returns to its savepoint.
 
-use crate::chunk::{Chunk, ChunkSlot, FrozenChunk};
+use crate::chunk::FrozenChunk;
+use crate::chunk_entry::ChunkEntry;
+use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
 use crate::row_fetch::RowFetch;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::transaction::Transaction;
 use frazil_block::Block;
-use frazil_types::{CHUNK_ROWS, ColumnVector, Error, ObjectId, Result, RowBatch, RowId, SqlState};
+use frazil_types::{ColumnVector, Error, ObjectId, Result, RowBatch, RowId, SqlState};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows that are to enter a table, and what its CHECK constraints say of them.
@@ -93,8 +96,14 @@ impl TableWriter<'_> {
         let (Conflict::Fail | Conflict::Skip { .. }) = conflict;
         let mut written = Written::default();
         if rows.batch.rows > 0 {
+            let now = self.transaction.coming_timestamp();
             let version = self.transaction.table_mut(self.table)?;
-            append(version, rows.batch, &mut written)?;
+            written.rows.reserve(rows.batch.rows);
+            let columns = Columns::Batch(&rows.batch.columns);
+            append(version, columns, 0..rows.batch.rows, now, |_, id| {
+                written.rows.push(Some(id));
+            })?;
+            written.count = rows.batch.rows as u64;
         }
         Ok(written)
     }
@@ -110,25 +119,32 @@ impl TableWriter<'_> {
         if let Some(fault) = first_fault(&table, columns.iter().copied(), rows) {
             return Err(fault);
         }
-        let old = RowFetch::new(version.clone()).fetch(ids)?;
-        let deleted = self.delete(ids)?;
-        let mut updated = old;
-        for (&column, values) in columns.iter().zip(&rows.batch.columns) {
-            updated.columns[column] = values.clone();
+        let others: Vec<usize> = (0..table.schema().columns.len())
+            .filter(|c| !columns.contains(c))
+            .collect();
+        let kept = RowFetch::new(version).fetch_columns(ids, &others)?;
+        let mut updated: Vec<&ColumnVector> = Vec::with_capacity(table.schema().columns.len());
+        let mut kept = kept.columns.iter();
+        for column in 0..table.schema().columns.len() {
+            let set = columns.iter().position(|&c| c == column);
+            updated.extend(set.map_or_else(|| kept.next(), |set| rows.batch.columns.get(set)));
         }
-        let mut written = Written {
-            count: 0,
-            rows: vec![None; ids.len()],
-        };
-        let live: Vec<usize> = (0..ids.len()).filter(|&i| deleted.rows[i].is_some()).collect();
+        let mut written = self.delete(ids)?;
+        let now = self.transaction.coming_timestamp();
         let version = self.transaction.table_mut(self.table)?;
-        // Runs of neighbouring input rows.
-        for run in live.chunk_by(|a, b| a + 1 == *b) {
-            let part = run[0]..run[0] + run.len();
-            append_rows(version, &updated, part.clone(), |row, id| {
-                written.rows[row] = Some(id)
-            })?;
-            written.count += part.len() as u64;
+        let columns = Columns::Mixed(&updated);
+        let mut from = 0;
+        // Runs of neighbouring input rows, all written or none.
+        while from < ids.len() {
+            let is_live = written.rows[from].is_some();
+            let run = written.rows[from..].iter().take_while(|w| w.is_some() == is_live);
+            let part = from..from + run.count();
+            from = part.end;
+            if is_live {
+                append(version, columns, part, now, |row, id| {
+                    written.rows[row] = Some(id)
+                })?;
+            }
         }
         Ok(written)
     }
@@ -143,21 +159,29 @@ impl TableWriter<'_> {
         if ids.is_empty() {
             return Ok(written);
         }
-        let mut order: Vec<usize> = (0..ids.len()).collect();
-        // Stable, so that the first of equal ids comes first.
-        order.sort_by_key(|&i| ids[i]);
+        let now = self.transaction.coming_timestamp();
         let version = self.transaction.table_mut(self.table)?;
-        for run in order.chunk_by(|&a, &b| ids[a].chunk() == ids[b].chunk()) {
-            let offsets: Vec<u16> = run.iter().map(|&i| ids[i].offset()).collect();
-            let number = ids[run[0]].chunk();
-            let mut fresh = version.delete_rows(number, &offsets)?.into_iter();
-            for &i in run {
-                if fresh.next() == Some(true) {
-                    written.rows[i] = Some(ids[i]);
-                    written.count += 1;
+        // Runs of ids in one chunk, as a scan returns them; the first of equal ids comes first.
+        let mut rows = 0;
+        for run in ids.chunk_by(|a, b| a.chunk() == b.chunk()) {
+            let number = run[0].chunk();
+            let written_of_run = &mut written.rows[rows..rows + run.len()];
+            let deleted = version.change(number, |entry| {
+                let most = entry.view().rows();
+                for (id, written) in run.iter().zip(written_of_run) {
+                    if u32::from(id.offset()) >= most {
+                        return None;
+                    }
+                    *written = entry.delete(id.offset(), now).then_some(*id);
                 }
+                Some(())
+            });
+            if deleted.flatten().is_none() {
+                return Err(no_such_row(version.table(), number));
             }
+            rows += run.len();
         }
+        written.count = written.rows.iter().flatten().count() as u64;
         Ok(written)
     }
 
@@ -170,7 +194,7 @@ impl TableWriter<'_> {
         let version = self.transaction.table_mut(self.table)?;
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
-        version.push_sealed(ChunkSlot::frozen(number, frozen));
+        version.add_sealed(ChunkEntry::frozen(number, frozen));
         Ok(rows)
     }
 
@@ -252,6 +276,13 @@ pub(crate) fn refuse_nulls(table: &Table, batch: &RowBatch) -> Result<()> {
     first_fault(table, every, &NewRows::of(batch)).map_or(Ok(()), Err)
 }
 
+fn no_such_row(table: &Table, chunk: u32) -> Error {
+    Error::internal(format!(
+        "a row to delete lies in chunk {chunk}, which table \"{}\" does not have",
+        table.name()
+    ))
+}
+
 fn null_refused(table: &Table, column: usize) -> Error {
     Error::new(
         SqlState::NOT_NULL_VIOLATION,
@@ -289,95 +320,43 @@ fn check_block(table: &Table, block: &Block) -> Result<()> {
     }
 }
 
-/// Appends all rows of a batch and notes their ids.
-fn append(version: &mut TableSnapshot, batch: &RowBatch, written: &mut Written) -> Result<()> {
-    written.rows.reserve(batch.rows);
-    append_rows(version, batch, 0..batch.rows, |_, id| written.rows.push(Some(id)))?;
-    written.count += batch.rows as u64;
-    Ok(())
-}
-
-/// Appends some rows of a batch; `place` gets the number of each in the batch and its id.
-fn append_rows(
+/// Appends some rows of columns that were checked; `place` gets the number of each in the columns and its id.
+fn append(
     version: &mut TableSnapshot,
-    batch: &RowBatch,
-    rows: std::ops::Range<usize>,
+    columns: Columns<'_>,
+    rows: Range<usize>,
+    now: u64,
     mut place: impl FnMut(usize, RowId),
 ) -> Result<()> {
+    // Before anybody can see the rows.
+    version.table().bounds().take_in(columns, rows.start, rows.end);
     let mut done = rows.start;
     while done < rows.end {
-        let (first, count) = append_to_tail(version, batch, done, rows.end)?;
-        (0..count).for_each(|i| place(done + i, RowId::new(first.chunk(), first.offset() + i as u16)));
-        done += count;
+        let number = match version.tail() {
+            // Dead cells at the end of a full one, if a rollback left some, are simply not shown.
+            Some(tail) if !tail.is_full() => tail.number(),
+            _ => begin_tail(version)?,
+        };
+        // SAFETY: a transaction exists, so this thread is the one writer; the columns keep their strings alive.
+        let appended = version.change(number, |tail| unsafe {
+            tail.append(columns, done..rows.end, now)
+        });
+        let offsets = appended.unwrap_or_else(|| Err(Error::internal("the tail of a table is gone")))?;
+        for offset in offsets {
+            place(done, RowId::new(number, offset as u16));
+            done += 1;
+        }
     }
     Ok(())
 }
 
-/// Appends as many of the rows `from..to` as fit in the tail, after making one if there is none. Returns
-/// the id of the first and their number.
-fn append_to_tail(
-    version: &mut TableSnapshot,
-    batch: &RowBatch,
-    from: usize,
-    to: usize,
-) -> Result<(RowId, usize)> {
-    let full = version
-        .tail()
-        .is_some_and(|t| t.hot().is_none_or(|h| h.written() == CHUNK_ROWS));
-    if full {
-        // Dead cells at its end, if a rollback left some, are simply not shown.
-        version.seal_tail();
-    }
-    let mut slot = match version.tail() {
-        Some(tail) => tail.clone(),
-        None => new_tail(version)?,
-    };
-    let chunk = slot.chunk.clone();
-    let Chunk::Hot(hot) = &*chunk else {
-        return Err(Error::internal("the tail of a table is frozen"));
-    };
-    let start = hot.written();
-    slot.bury(start as u32);
-    let count = (to - from).min(CHUNK_ROWS - start);
-    version.table().bounds().take_in(batch, from, from + count);
-    // SAFETY: a transaction exists, so this thread is the one writer; strings of a batch are kept alive by it.
-    unsafe { hot.append(batch, from, count) };
-    slot.rows = (start + count) as u32;
-    let first = RowId::new(slot.number, start as u16);
-    version.set_tail(slot);
-    Ok((first, count))
-}
-
-fn new_tail(version: &TableSnapshot) -> Result<ChunkSlot> {
-    let table = version.table();
-    let hot = HotChunk::new(table.layout().clone())?;
-    if !version.sealed().is_empty() {
+fn begin_tail(version: &mut TableSnapshot) -> Result<u32> {
+    let hot = HotChunk::new(version.table().layout().clone())?;
+    if version.chunk_count() > 0 {
         // A table that has filled one chunk will fill another; one of a few rows stays small.
         hot.expect_to_fill();
     }
-    Ok(ChunkSlot {
-        number: table.take_chunk_number(),
-        chunk: Arc::new(Chunk::Hot(hot)),
-        rows: 0,
-        deleted: None,
-    })
-}
-
-impl TableSnapshot {
-    /// Deletes rows of a chunk; says of each whether it had not been deleted before. An offset that names no row is
-    /// an internal error.
-    fn delete_rows(&mut self, chunk: u32, offsets: &[u16]) -> Result<Vec<bool>> {
-        let mut fresh = None;
-        self.update_chunks(|slot| {
-            if slot.number == chunk && offsets.iter().all(|&o| u32::from(o) < slot.rows) {
-                fresh = Some(slot.delete(offsets));
-            }
-        });
-        fresh.ok_or_else(|| {
-            Error::internal(format!(
-                "a row to delete lies in chunk {chunk}, which table \"{}\" does not have",
-                self.table().name()
-            ))
-        })
-    }
+    let number = version.table().take_chunk_number();
+    version.begin_tail(ChunkEntry::hot(number, hot));
+    Ok(number)
 }

@@ -1,14 +1,14 @@
 //! Thawing: a block becomes a hot chunk again, so that rows can be appended to it.
 
-use crate::chunk::{Chunk, ChunkSlot};
+use crate::chunk::Chunk;
+use crate::chunk_entry::ChunkEntry;
+use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
-use crate::read_chunk::read_column;
 use crate::snapshot::Table;
 use crate::table_writer::{check_shape, refuse_nulls};
 use frazil_block::ColumnBuffer;
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{ColumnVector, Result, RowBatch, dispatch_native};
-use std::sync::Arc;
 
 /// All rows of a chunk as a batch, whose strings point into the chunk and into buffers beside it.
 pub(crate) struct WholeChunk {
@@ -17,21 +17,16 @@ pub(crate) struct WholeChunk {
 }
 
 impl WholeChunk {
-    /// Reads the rows a slot shows, deleted ones included.
-    pub fn read(table: &Table, slot: &ChunkSlot) -> Result<WholeChunk> {
-        let rows = slot.rows as usize;
+    /// Reads the rows an entry shows, deleted ones included.
+    pub fn read(table: &Table, entry: &ChunkEntry) -> Result<WholeChunk> {
+        let view = entry.view();
+        let rows = view.rows() as usize;
         let mut columns = Vec::new();
         let mut strings = Vec::new();
         for (column, def) in table.schema().columns.iter().enumerate() {
             let mut buffer = ColumnBuffer::new();
-            read_column(
-                Isa::detect(),
-                slot,
-                column,
-                Selection::all(0..slot.rows),
-                &mut buffer,
-            )
-            .map_err(|e| slot.blame(table.entry(), e))?;
+            (view.read(Isa::detect(), column, Selection::all(0..view.rows()), &mut buffer))
+                .map_err(|e| entry.blame(table.entry(), e))?;
             buffer.flatten();
             let mut vector = ColumnVector::new(def.ty, rows);
             vector.resize(rows);
@@ -52,19 +47,16 @@ impl WholeChunk {
     }
 }
 
-impl ChunkSlot {
-    /// The same rows, hot, in the same places.
-    pub fn thaw(&self, table: &Table) -> Result<ChunkSlot> {
+impl ChunkEntry {
+    /// The same rows, hot, at the same offsets, deleted ones among them.
+    pub fn thaw(&self, table: &Table) -> Result<ChunkEntry> {
         let whole = WholeChunk::read(table, self)?;
         (check_shape(table, &whole.batch).and_then(|()| refuse_nulls(table, &whole.batch)))
             .map_err(|e| self.blame(table.entry(), e))?;
         let hot = HotChunk::new(table.layout().clone())?;
         // SAFETY: nobody else knows the chunk yet; it is empty and takes 65,536 rows; the strings live in
-        // this slot's chunk and in `whole`.
-        unsafe { hot.append(&whole.batch, 0, whole.batch.rows) };
-        Ok(ChunkSlot {
-            chunk: Arc::new(Chunk::Hot(hot)),
-            ..self.clone()
-        })
+        // this entry's chunk and in `whole`.
+        unsafe { hot.append(Columns::Batch(&whole.batch.columns), 0, whole.batch.rows) };
+        Ok(self.with_chunk(Chunk::Hot(hot)))
     }
 }

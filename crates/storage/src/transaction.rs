@@ -2,10 +2,9 @@
 //! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
 //! was published has been touched. A savepoint is the private version of an earlier moment.
 
-use crate::chunk::{ChunkSlot, Deleted};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
-use frazil_types::{CHUNK_ROWS, Error, MatchBits, ObjectId, Result};
+use frazil_types::{Error, ObjectId, Result};
 use std::sync::Arc;
 
 /// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
@@ -62,29 +61,27 @@ impl Transaction {
         self.own.truncate(savepoint.own);
     }
 
-    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit. Distinct values of tables
-    /// that a chunk was added to are estimated first, so that the next query does not wait for that.
+    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
     pub fn commit(mut self) -> u64 {
         if !self.changed {
             return self.next.timestamp;
         }
-        let before = self.store.snapshot();
+        let timestamp = self.coming_timestamp();
         let next = Arc::make_mut(&mut self.next);
-        next.timestamp += 1;
-        let timestamp = next.timestamp;
+        next.timestamp = timestamp;
         for id in &self.own {
             // A table that was dropped afterwards is not there.
-            let Some(table) = next.tables.get_mut(*id) else {
-                continue;
-            };
-            if table.sealed().len() > before.tables.get(*id).map_or(0, |b| b.sealed().len()) {
-                // Whoever reads a chunk that cannot be read hears of it; an estimate is not worth a failed commit.
-                let _ = table.distinct();
+            if let Some(table) = next.tables.get_mut(id.0) {
+                Arc::make_mut(table).stamp(timestamp);
             }
-            Arc::make_mut(table).stamp(timestamp);
         }
         self.store.publish(self.next.clone());
         timestamp
+    }
+
+    /// The timestamp that a commit will have: there is one writer.
+    pub(crate) fn coming_timestamp(&self) -> u64 {
+        self.next.timestamp + 1
     }
 
     /// Drops what was done and lets the next writer in.
@@ -98,13 +95,13 @@ impl Transaction {
     /// Takes a table into the transaction that is its own.
     pub(crate) fn add_table(&mut self, version: TableSnapshot) {
         let id = version.table().id();
-        self.next_mut().tables.insert(id, Arc::new(version));
+        self.next_mut().tables.insert(id.0, Arc::new(version));
         self.own.push(id);
     }
 
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
         self.changed = true;
-        let table = (Arc::make_mut(&mut self.next).tables.get_mut(id))
+        let table = (Arc::make_mut(&mut self.next).tables.get_mut(id.0))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
         let version = Arc::make_mut(table);
         if !version.is_private() {
@@ -118,36 +115,5 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.store.writer_ends();
-    }
-}
-
-impl ChunkSlot {
-    /// Deletes rows; says of each whether it had not been deleted before.
-    pub(crate) fn delete(&mut self, offsets: &[u16]) -> Vec<bool> {
-        let mut deleted = match &self.deleted {
-            Some(d) => (**d).clone(),
-            None => Deleted {
-                bits: MatchBits::zeros(CHUNK_ROWS),
-                count: 0,
-            },
-        };
-        let mut fresh = Vec::with_capacity(offsets.len());
-        for offset in offsets.iter().map(|&o| usize::from(o)) {
-            fresh.push(!deleted.bits.get(offset));
-            deleted.bits.set(offset, true);
-        }
-        deleted.count += fresh.iter().filter(|&&f| f).count() as u32;
-        self.deleted = Some(Arc::new(deleted));
-        fresh
-    }
-
-    /// Counts the cells from the rows shown up to `written` as deleted rows: a transaction that was
-    /// rolled back wrote them.
-    pub(crate) fn bury(&mut self, written: u32) {
-        let dead: Vec<u16> = (self.rows..written).map(|r| r as u16).collect();
-        self.rows = written;
-        if !dead.is_empty() {
-            self.delete(&dead);
-        }
     }
 }

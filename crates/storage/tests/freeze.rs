@@ -5,7 +5,7 @@ mod support;
 
 use frazil_block::BuildOptions;
 use frazil_catalog::{BlockOptions, TableOptions};
-use frazil_storage::{Freezer, ScanOptions, Store};
+use frazil_storage::{Freezer, NewRows, ScanOptions, Store};
 use frazil_types::{
     Cancel, ColumnDef, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind, RowId, Schema,
     SqlState, Value,
@@ -46,7 +46,7 @@ fn frozen_half_frozen_and_hot_answer_alike() {
         append(&store, id, &second);
         let mut both = [first.clone(), second].concat();
         let half = store.snapshot().table(id).unwrap().clone();
-        assert!(half.tail().is_some_and(|t| t.hot().is_some()));
+        assert!(half.tail().is_some_and(|t| t.is_hot()));
         check_at_random(&mut random, &half, &both, 4);
 
         let gone: Vec<usize> = (0..both.len()).filter(|_| random.below(7) == 0).collect();
@@ -66,7 +66,7 @@ fn frozen_half_frozen_and_hot_answer_alike() {
         assert!(
             compact
                 .chunks()
-                .all(|c| c.deleted.is_none() && c.block().is_some())
+                .all(|c| c.view().deleted().is_none() && c.block().is_some())
         );
         check_at_random(&mut random, &compact, &both, 4);
         check_at_random(&mut random, &half, &[&first[..], &half_tail(&half)].concat(), 1);
@@ -211,23 +211,100 @@ fn a_loader_adds_blocks_directly() {
 }
 
 #[test]
-fn distinct_values_are_estimated_before_the_first_query_after_a_load() {
+fn distinct_values_are_estimated_when_a_chunk_is_frozen_not_when_rows_are_committed() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);
     let rows = Random::new(27).rows(&schema, 66_000);
     let known = || store.snapshot().table(id).unwrap().table().known_distinct();
-    append(&store, id, &rows[..500]);
-    assert_eq!(
-        known(),
-        None,
-        "a small table is quickly looked at when it is asked for"
-    );
-    append(&store, id, &rows[500..]);
-    let estimate = known().expect("a chunk was filled");
+    append(&store, id, &rows);
+    assert_eq!(known(), None);
+    assert!(store.freeze_step().unwrap());
+    let estimate = known().expect("a chunk was frozen");
     assert_eq!(estimate.rows, 66_000);
     assert_eq!(estimate.columns.len(), schema.columns.len());
     freeze(&store, id, None);
     assert_eq!(known(), Some(estimate), "no row came or went");
+}
+
+/// Row ids are what indexes hold: freezing must leave them alone, with deleted rows before others, too.
+#[test]
+fn freezing_keeps_row_ids() {
+    let mut random = Random::new(31);
+    let schema = schema();
+    for in_background in [true, false] {
+        let (store, id) = store_with(schema.clone(), 100);
+        append(&store, id, &random.rows(&schema, 65_536));
+        append(&store, id, &random.rows(&schema, 40_000));
+        let all = scan(store.snapshot().table(id).unwrap(), &[], ScanOptions::default());
+        let gone = |random: &mut Random| -> Vec<RowId> {
+            let some = all.iter().filter(|_| random.below(5) == 0);
+            some.map(|row| row.0).collect()
+        };
+        let mut transaction = begin(&store);
+        delete(&mut transaction, id, &gone(&mut random));
+        transaction.commit();
+        let live =
+            |store: &Arc<Store>| scan(store.snapshot().table(id).unwrap(), &[], ScanOptions::default());
+        let expected = live(&store);
+        match in_background {
+            true => assert!(store.freeze_step().unwrap()),
+            false => assert_eq!(freeze(&store, id, None), 2),
+        }
+        let frozen = store.snapshot().table(id).unwrap().clone();
+        assert!(frozen.chunk(0).block().is_some());
+        let with_ids = |rows: &[(RowId, Vec<Value>)]| -> Vec<(RowId, Value)> {
+            rows.iter().map(|(id, row)| (*id, row[0].clone())).collect()
+        };
+        assert_eq!(with_ids(&live(&store)), with_ids(&expected));
+        let values: Vec<_> = expected.iter().map(|row| row.1.clone()).collect();
+        check_at_random(&mut random, &frozen, &values, 4);
+        // Deleted rows of a block can be fetched as before, and others deleted.
+        let mut transaction = begin(&store);
+        let more = gone(&mut random);
+        delete(&mut transaction, id, &more);
+        transaction.commit();
+        let mut expected = with_ids(&expected);
+        expected.retain(|row| more.binary_search(&row.0).is_err());
+        assert_eq!(with_ids(&live(&store)), expected);
+    }
+}
+
+/// A statement that touches one row costs as much in a table of many chunks as in one of few.
+#[test]
+fn a_change_of_one_row_leaves_the_entries_of_all_other_chunks_alone() {
+    let schema = schema();
+    for chunks in [3u32, 3_000] {
+        let (store, id) = store_with(schema.clone(), 65_536);
+        let mut transaction = begin(&store);
+        let table = transaction.snapshot().table(id).unwrap().table().clone();
+        let rows = batch(&schema, &Random::new(3).rows(&schema, 5));
+        for _ in 0..chunks {
+            let block = Freezer::default().freeze_batch(&table, &rows).unwrap();
+            transaction.writer(id).unwrap().block(block).unwrap();
+        }
+        transaction.commit();
+        let before = store.snapshot().table(id).unwrap().clone();
+        let mut transaction = begin(&store);
+        delete(&mut transaction, id, &[RowId::new(1, 4)]);
+        let one = batch(&schema, &Random::new(4).rows(&schema, 1));
+        let written = (transaction.writer(id).unwrap())
+            .update(
+                &[RowId::new(2, 0)],
+                &(0..9).collect::<Vec<_>>(),
+                &NewRows::of(&one),
+            )
+            .unwrap();
+        assert_eq!(written.rows, [Some(RowId::new(chunks, 0))]);
+        let timestamp = transaction.commit();
+        let after = store.snapshot().table(id).unwrap().clone();
+        assert_eq!(after.rows(), u64::from(chunks) * 5 - 1);
+        for old in before.chunks() {
+            let new = after.entry(old.number()).unwrap();
+            let is_changed = [1, 2].contains(&old.number());
+            assert_eq!(Arc::ptr_eq(old, new), !is_changed);
+            assert_eq!(new.modified(), if is_changed { timestamp } else { 0 });
+        }
+    }
 }
 
 #[test]
@@ -249,9 +326,14 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     assert!(store.freeze_step().unwrap());
     assert!(!store.freeze_step().unwrap());
     let table = store.snapshot().table(id).unwrap().clone();
-    let shown: Vec<(u32, u32)> = table.chunks().map(|c| (c.rows, c.live_rows())).collect();
-    assert_eq!(shown, [(5_536, 5_536), (65_536, 65_526), (10, 10)]);
-    let expected = [&rows[60_000..65_536], &rows[2 * 65_536 + 10..]].concat();
+    let shown: Vec<(u32, u32)> = table
+        .chunks()
+        .map(|c| (c.view().rows(), c.view().live_rows()))
+        .collect();
+    // The rewritten chunk has a number of its own, and stands behind the others.
+    assert_eq!(shown, [(65_536, 65_526), (5_536, 5_536), (10, 10)]);
+    let (second, third) = (2 * 65_536 + 10..3 * 65_536, 3 * 65_536..);
+    let expected = [&rows[second], &rows[60_000..65_536], &rows[third]].concat();
     check_at_random(&mut random, &table, &expected, 2);
 }
 
@@ -283,7 +365,7 @@ fn a_table_that_cannot_be_held_as_asked_holds_up_no_other() {
     assert!(store.freeze_step().unwrap());
     let error = store.freeze_step().unwrap_err();
     assert_eq!(error.state(), SqlState::INVALID_PARAMETER);
-    let frozen = |id| store.snapshot().table(id).unwrap().sealed()[0].block().is_some();
+    let frozen = |id| store.snapshot().table(id).unwrap().chunk(0).block().is_some();
     assert_eq!(
         tables.iter().map(|&id| frozen(id)).collect::<Vec<_>>(),
         [false, true]

@@ -143,7 +143,7 @@ fn a_column_that_is_fetched_at_positions_is_held_for_that() {
     assert_ne!(before[0], after[0], "the column that is fetched");
     assert_eq!((before[3], after[0]), (before[0], after[3]));
     let now = store.snapshot().table(id).unwrap().clone();
-    let numbers = |t: &Arc<frazil_storage::TableSnapshot>| t.chunks().map(|s| s.number).collect::<Vec<_>>();
+    let numbers = |t: &Arc<frazil_storage::TableSnapshot>| t.chunks().map(|s| s.number()).collect::<Vec<_>>();
     assert_eq!(numbers(&table), numbers(&now));
     let all = rows(0, 2 * ROWS);
     check_at_random(&mut Random::new(3), &now, &all, 4);

@@ -31,7 +31,7 @@ fn whole_rows_come_back_in_the_order_of_their_ids() {
         for (from, count) in [(0, 1200), (1200, 1500), (0, 2700)] {
             let wanted: Vec<usize> = (0..500).map(|_| from + random.below(count) as usize).collect();
             let wanted_ids: Vec<RowId> = wanted.iter().map(|&r| ids[r]).collect();
-            let found = RowFetch::new(table.clone()).fetch(&wanted_ids).unwrap();
+            let found = RowFetch::new(&table).fetch(&wanted_ids).unwrap();
             for (i, &row) in wanted.iter().enumerate() {
                 let got: Vec<Value> = found.columns.iter().map(|c| c.value(i)).collect();
                 assert!(same(&[got], std::slice::from_ref(&rows[row])), "k {k}, row {row}");
@@ -39,7 +39,7 @@ fn whole_rows_come_back_in_the_order_of_their_ids() {
         }
         let last = ids[ids.len() - 1];
         for nowhere in [RowId(last.0 + 1), RowId(9 << 16), RowId(u64::MAX)] {
-            let error = RowFetch::new(table.clone()).fetch(&[last, nowhere]).unwrap_err();
+            let error = RowFetch::new(&table).fetch(&[last, nowhere]).unwrap_err();
             assert_eq!(error.state(), SqlState::INTERNAL_ERROR);
         }
     }

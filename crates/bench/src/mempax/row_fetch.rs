@@ -36,7 +36,7 @@ pub fn run(out: &mut Out, plan: &Plan, scale: f64, runs: usize) -> Result<()> {
     let snapshot = transaction.snapshot();
     let mut fetches = Vec::new();
     for &table in &tables {
-        fetches.push(RowFetch::new(snapshot.table(table)?.clone()));
+        fetches.push(RowFetch::new(snapshot.table(table)?));
     }
     // Chunks are numbered from 0 and full but for the last: a row's number is its id.
     let count = match tables.first() {

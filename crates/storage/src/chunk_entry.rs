@@ -1,0 +1,257 @@
+//! What one version of a table shows of a chunk: which of its rows, and which of those are deleted. Rows are read
+//! through a [`ChunkView`] alone.
+
+use crate::chunk::{Chunk, FrozenChunk};
+use crate::chunk_view::ChunkView;
+use crate::columns::Columns;
+use crate::deleted_rows::DeletedRows;
+use crate::hot_chunk::HotChunk;
+use frazil_block::Block;
+use frazil_catalog::TableEntry;
+use frazil_types::{CHUNK_ROWS, Error, Result};
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// A chunk as one version of a table shows it.
+#[derive(Clone, Debug)]
+pub struct ChunkEntry {
+    number: u32,
+    chunk: Arc<Chunk>,
+    /// Row slots shown, those of deleted rows included.
+    rows: u32,
+    /// Which of them are deleted; `None`: none.
+    deleted: Option<Arc<DeletedRows>>,
+    modified: u64,
+}
+
+/// Which chunk an entry shows: entries of the same chunk are equal in it. It keeps the chunk's rows from being taken for
+/// those of another, not from being freed.
+#[derive(Clone, Debug)]
+pub struct ChunkIdentity(Weak<Chunk>);
+
+impl ChunkIdentity {
+    /// Whether some version still shows the chunk.
+    pub fn is_alive(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
+
+impl PartialEq for ChunkIdentity {
+    fn eq(&self, other: &ChunkIdentity) -> bool {
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ChunkIdentity {}
+
+impl Hash for ChunkIdentity {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ptr().addr().hash(state);
+    }
+}
+
+impl ChunkEntry {
+    /// An entry that shows all rows of a block.
+    pub fn frozen(number: u32, frozen: FrozenChunk) -> ChunkEntry {
+        ChunkEntry {
+            number,
+            rows: frozen.block.rows(),
+            chunk: Arc::new(Chunk::Frozen(frozen)),
+            deleted: None,
+            modified: 0,
+        }
+    }
+
+    /// An entry that shows all rows written to a hot chunk.
+    pub(crate) fn hot(number: u32, hot: HotChunk) -> ChunkEntry {
+        ChunkEntry {
+            number,
+            rows: hot.written() as u32,
+            chunk: Arc::new(Chunk::Hot(hot)),
+            deleted: None,
+            modified: 0,
+        }
+    }
+
+    /// The same rows, of which these are deleted. An internal error if there are not that many.
+    pub fn with_deleted(self, deleted: DeletedRows) -> Result<ChunkEntry> {
+        if deleted
+            .iter()
+            .last()
+            .is_some_and(|last| u32::from(last) >= self.rows)
+        {
+            return Err(Error::internal(
+                "a row is marked deleted that the chunk does not have",
+            ));
+        }
+        Ok(ChunkEntry {
+            deleted: Some(Arc::new(deleted)).filter(|d| d.count() > 0),
+            ..self
+        })
+    }
+
+    /// The same rows at the same offsets in another chunk, with the same ones deleted.
+    pub(crate) fn with_chunk(&self, chunk: Chunk) -> ChunkEntry {
+        ChunkEntry {
+            chunk: Arc::new(chunk),
+            ..self.clone()
+        }
+    }
+
+    /// The same rows in the chunk of another entry, which has them at the same offsets.
+    pub(crate) fn held_as(&self, other: &ChunkEntry) -> ChunkEntry {
+        ChunkEntry {
+            chunk: other.chunk.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// The chunk's number, the upper part of its row ids.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Timestamp of the commit that last wrote to or deleted from the chunk, in the transaction that does so already; 0
+    /// if no commit since the database was opened has. Freezing changes no rows and does not count.
+    pub fn modified(&self) -> u64 {
+        self.modified
+    }
+
+    /// Its rows, to be read.
+    pub fn view(&self) -> ChunkView<'_> {
+        ChunkView::new(&self.chunk, self.rows, self.deleted.as_ref())
+    }
+
+    /// Which chunk it shows.
+    pub fn identity(&self) -> ChunkIdentity {
+        ChunkIdentity(Arc::downgrade(&self.chunk))
+    }
+
+    /// Whether both show the same chunk.
+    pub fn shares_chunk(&self, other: &ChunkEntry) -> bool {
+        Arc::ptr_eq(&self.chunk, &other.chunk)
+    }
+
+    /// The chunk, to be kept alive.
+    pub(crate) fn chunk(&self) -> &Arc<Chunk> {
+        &self.chunk
+    }
+
+    /// Whether it is hot.
+    pub fn is_hot(&self) -> bool {
+        matches!(&*self.chunk, Chunk::Hot(_))
+    }
+
+    /// The block, if it is frozen.
+    pub fn block(&self) -> Option<&Block> {
+        self.frozen_chunk().map(|frozen| &frozen.block)
+    }
+
+    /// The block and what is known beside it, if it is frozen.
+    pub fn frozen_chunk(&self) -> Option<&FrozenChunk> {
+        match &*self.chunk {
+            Chunk::Hot(_) => None,
+            Chunk::Frozen(frozen) => Some(frozen),
+        }
+    }
+
+    /// Bytes of its rows in memory, or of its block.
+    pub fn bytes(&self) -> usize {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.bytes(),
+            Chunk::Frozen(frozen) => frozen.block.bytes().len(),
+        }
+    }
+
+    /// Says in an error about this chunk's bytes which table, chunk and file they belong to.
+    pub fn blame(&self, table: &TableEntry, error: Error) -> Error {
+        let place = format!("table \"{}\", chunk {}", table.name, self.number);
+        match self.frozen_chunk().and_then(|frozen| frozen.origin.as_ref()) {
+            Some(origin) => error.in_context(format!("{origin}, {place}")),
+            None => error.in_context(place),
+        }
+    }
+
+    /// Checks all bytes of a block; a hot chunk has nothing to check.
+    pub fn verify(&self, table: &TableEntry) -> Result<()> {
+        match self.block() {
+            Some(block) => block.verify().map_err(|e| self.blame(table, e)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether no row can be appended any more.
+    pub(crate) fn is_full(&self) -> bool {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.written() == CHUNK_ROWS,
+            Chunk::Frozen(_) => true,
+        }
+    }
+
+    /// Marks a row deleted at the timestamp of the commit to come; whether it had not been. The offset is one of its rows'.
+    pub(crate) fn delete(&mut self, offset: u16, now: u64) -> bool {
+        debug_assert!(u32::from(offset) < self.rows);
+        let fresh = Arc::make_mut(self.deleted.get_or_insert_default()).mark(offset);
+        if fresh {
+            self.modified = now;
+        }
+        fresh
+    }
+
+    /// Appends as many of the rows `rows` of columns as fit, which have the table's types; returns their offsets.
+    /// An internal error for a frozen chunk.
+    ///
+    /// # Safety
+    /// The caller is the one writer of the table, and the strings of the columns are alive.
+    pub(crate) unsafe fn append(
+        &mut self,
+        columns: Columns<'_>,
+        rows: Range<usize>,
+        now: u64,
+    ) -> Result<Range<usize>> {
+        let Chunk::Hot(hot) = &*self.chunk else {
+            return Err(Error::internal("rows are appended to a block"));
+        };
+        let start = hot.written();
+        let count = rows.len().min(CHUNK_ROWS - start);
+        // SAFETY: by contract, and the rows fit.
+        unsafe { hot.append(columns, rows.start, count) };
+        // What a transaction that was rolled back wrote counts as deleted rows.
+        let buried = self.rows as usize..start;
+        self.rows = (start + count) as u32;
+        self.modified = now;
+        for offset in buried {
+            self.delete(offset as u16, now);
+        }
+        Ok(start..start + count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hot_layout::HotLayout;
+    use frazil_types::{ColumnDef, ColumnVector, LogicalType, Schema, Value};
+
+    #[test]
+    fn cells_that_a_rollback_left_are_deleted_rows() {
+        let schema = Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]);
+        let hot = HotChunk::new(Arc::new(HotLayout::new(&schema, CHUNK_ROWS as u32))).unwrap();
+        let before = ChunkEntry::hot(3, hot);
+        let column = ColumnVector::from_values(LogicalType::Integer, &[1, 2, 3, 4, 5].map(Value::Int));
+        let columns = [&column];
+        // SAFETY: no other thread knows the chunk; there are no strings.
+        let append = |entry: &mut ChunkEntry, rows, now| unsafe {
+            entry.append(Columns::Mixed(&columns), 0..rows, now)
+        };
+        let mut rolled_back = before.clone();
+        assert_eq!(append(&mut rolled_back, 5, 7).unwrap(), 0..5);
+        let mut entry = before.clone();
+        assert_eq!(append(&mut entry, 2, 8).unwrap(), 5..7);
+        let view = entry.view();
+        assert_eq!((view.rows(), view.live_rows(), entry.modified()), (7, 2, 8));
+        assert!((0..7).all(|row| view.is_deleted(row) == (row < 5)));
+        assert_eq!(before.view().rows(), 0);
+    }
+}
