@@ -2,6 +2,7 @@
 
 use crate::output::Mode;
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Frazil, an SQL database for transactions and analytics on one copy of the data.
@@ -27,12 +28,97 @@ pub struct ShellOptions {
     /// Run the statements of this file and leave (may be given several times)
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// How results are written
+    /// Run these statements or commands first, then go on
+    #[arg(long = "cmd", value_name = "SQL")]
+    pub first: Vec<String>,
+    /// Run this file first instead of ~/.frazilrc
+    #[arg(long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+    /// Do not run ~/.frazilrc
+    #[arg(short = 'X', long)]
+    pub no_rc: bool,
+    /// How results are written; every mode is an option of its own, too, such as --csv
     #[arg(long, value_enum, default_value = "box")]
     pub mode: Mode,
     /// Show the time each statement takes
     #[arg(long)]
     pub timing: bool,
+    /// Stop at the first error (what happens unless --no-bail is said)
+    #[arg(long, overrides_with = "no_bail")]
+    pub bail: bool,
+    /// Go on after an error; the exit code is 1 in the end
+    #[arg(long)]
+    pub no_bail: bool,
+    /// Write no names of columns
+    #[arg(long)]
+    pub noheader: bool,
+    /// Write rows only: no names of columns and no number of rows
+    #[arg(short = 't', long)]
+    pub tuples_only: bool,
+    /// Write a line a value
+    #[arg(short = 'x', long)]
+    pub expanded: bool,
+    /// What stands for NULL
+    #[arg(long, value_name = "TEXT")]
+    pub nullvalue: Option<String>,
+    /// What stands between values in csv, list and tabs
+    #[arg(short = 'F', long, value_name = "TEXT")]
+    pub separator: Option<String>,
+    /// Write results to this file, or to a program if it begins with |
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Set a variable (may be given several times)
+    #[arg(short = 'v', long = "set", value_name = "NAME=VALUE")]
+    pub variables: Vec<String>,
+    /// Say nothing but results and errors
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
+    /// Take standard input for a script, also at a terminal
+    #[arg(long)]
+    pub batch: bool,
+}
+
+/// Options that sqlite3 writes with one dash.
+const ONE_DASH: [&str; 11] = [
+    "bail",
+    "batch",
+    "cmd",
+    "header",
+    "help",
+    "init",
+    "noheader",
+    "nullvalue",
+    "quiet",
+    "separator",
+    "version",
+];
+
+/// The command line with what sqlite3's and psql's users write put into our words: `-csv` and `--csv` are
+/// `--mode=csv`, `-A` is `--mode=unaligned`, `-H` is `--mode=html`, `-bail` is `--bail`.
+pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let modes: Vec<String> = Mode::names().collect();
+    let mut out: Vec<OsString> = Vec::new();
+    // The words of `frazil bench` and the like are theirs.
+    let mut is_ours = true;
+    for argument in arguments {
+        let text = argument.to_str().unwrap_or_default();
+        let name = text.trim_start_matches('-');
+        let dashes = text.len() - name.len();
+        is_ours = is_ours && (out.is_empty() || !matches!(text, "tpch" | "demo" | "bench" | "--"));
+        let given = match text {
+            _ if !is_ours => argument,
+            "-A" => "--mode=unaligned".into(),
+            "-H" => "--mode=html".into(),
+            "-header" | "--header" => continue,
+            _ if matches!(dashes, 1 | 2) && modes.iter().any(|m| m == name) => {
+                format!("--mode={name}").into()
+            }
+            _ if dashes == 1 && ONE_DASH.contains(&name) => format!("--{name}").into(),
+            _ => argument,
+        };
+        out.push(given);
+    }
+    out
 }
 
 /// What `frazil` does besides being a shell.
@@ -80,4 +166,33 @@ pub struct BenchOptions {
     /// EXPERIMENT [--scale-factor S] [--threads N] [--runs R] [--widths B,B,… | --all] [--json FILE]
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_sqlite3_and_psql_are_understood() {
+        let words = |text: &str| {
+            let given = text.split(' ').map(OsString::from);
+            let out: Vec<String> = normalized(given)
+                .iter()
+                .map(|a| a.display().to_string())
+                .collect();
+            out.join(" ")
+        };
+        assert_eq!(
+            words("frazil -csv -bail -A x.db"),
+            "frazil --mode=csv --bail --mode=unaligned x.db"
+        );
+        assert_eq!(words("frazil bench -json x"), "frazil bench -json x");
+        assert_eq!(words("frazil -c --json -xt"), "frazil -c --mode=json -xt");
+        assert!(
+            Arguments::try_parse_from(normalized(
+                ["frazil", "-bail", "-tqX"].map(OsString::from).into_iter()
+            ))
+            .is_ok()
+        );
+    }
 }

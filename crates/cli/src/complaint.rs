@@ -9,6 +9,8 @@ pub struct Complaint {
     error: Error,
     statement: Option<String>,
     code: u8,
+    /// Set where the user was told already.
+    is_told: bool,
 }
 
 impl From<Error> for Complaint {
@@ -17,6 +19,7 @@ impl From<Error> for Complaint {
             error,
             statement: None,
             code: 1,
+            is_told: false,
         }
     }
 }
@@ -36,6 +39,24 @@ impl Complaint {
         }
     }
 
+    /// What a script ends with that went on after errors: they were told when they happened.
+    pub fn told() -> Complaint {
+        Complaint {
+            is_told: true,
+            ..Complaint::from(Error::new(SqlState::INTERNAL_ERROR, "a statement failed"))
+        }
+    }
+
+    /// A mistake in a command of the shell.
+    pub fn usage(message: impl Into<String>) -> Complaint {
+        Complaint::from(Error::new(SqlState::INVALID_PARAMETER, message.into()))
+    }
+
+    /// The SQLSTATE.
+    pub fn state(&self) -> SqlState {
+        self.error.state()
+    }
+
     /// Remembers the statement, to point into it.
     pub fn of_statement(mut self, statement: &str) -> Complaint {
         self.statement = Some(statement.to_owned());
@@ -49,7 +70,9 @@ impl Complaint {
 
     /// Writes it to standard error.
     pub fn print(&self) {
-        eprint!("{}", self.text());
+        if !self.is_told {
+            eprint!("{}", self.text());
+        }
     }
 
     /// The message, the line it speaks of, detail and hint.

@@ -3,9 +3,9 @@
 
 use crate::arguments::DemoOptions;
 use crate::complaint::Complaint;
-use crate::output::{self, Format, Mode};
+use crate::output::{self, Display};
 use crate::shell::Shell;
-use crate::{interrupt, tpch};
+use crate::{editor, interrupt, tpch};
 use frazil::{Connection, Database, Outcome};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub fn run(options: &DemoOptions) -> Result<(), Complaint> {
     summarize(&times, threads);
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         println!("\nThe tables are yours; try \\d or a query.");
-        Shell::new(connection).interact()?;
+        editor::interact(&mut Shell::new(connection))?;
     }
     Ok(())
 }
@@ -60,13 +60,12 @@ fn show_encodings(connection: &Connection) -> Result<(), Complaint> {
 }
 
 fn print_rows(outcome: Outcome, max_rows: Option<usize>) -> Result<(), Complaint> {
-    let format = Format {
-        mode: Mode::Box,
-        expanded: false,
+    let display = Display {
         max_rows,
+        ..Display::default()
     };
     if let Outcome::Rows(rows) = outcome {
-        output::write_box(&mut io::stdout().lock(), &rows, format)?;
+        output::write(&mut io::stdout().lock(), &rows, &display)?;
     }
     Ok(())
 }

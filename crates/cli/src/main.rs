@@ -3,14 +3,21 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod commands;
 mod complaint;
+mod completion;
 mod demo;
+mod editor;
+mod highlight;
 mod interrupt;
-mod meta_command;
+mod keywords;
 mod output;
+mod pager;
 mod progress;
+mod running;
 mod shell;
-mod statement_reader;
+mod target;
+mod text;
 mod tpch;
 
 use arguments::{Arguments, Command};
@@ -22,7 +29,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(arguments::normalized(std::env::args_os()));
     let outcome = match &arguments.command {
         Some(Command::Tpch(options)) => tpch::run(options),
         Some(Command::Demo(options)) => demo::run(options),

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 fn frazil(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_frazil"));
-    command.args(arguments).stdin(Stdio::null());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env("FRAZILRC", "/dev/null");
     command
 }
 
@@ -26,7 +29,7 @@ fn results_come_in_every_mode() {
     assert_eq!(mode("csv"), "x,y\n1,\"a,\"\"b\"\n2,\n");
     assert_eq!(
         mode("json"),
-        "[\n {\"x\": 1, \"y\": \"a,\\\"b\"},\n {\"x\": 2, \"y\": null}\n]\n"
+        "[{\"x\":1,\"y\":\"a,\\\"b\"},\n{\"x\":2,\"y\":null}]\n"
     );
     assert_eq!(
         mode("markdown"),
@@ -34,7 +37,7 @@ fn results_come_in_every_mode() {
     );
     assert_eq!(
         mode("box"),
-        "┌───┬──────┐\n│ x │ y    │\n├───┼──────┤\n│ 1 │ a,\"b │\n│ 2 │ NULL │\n└───┴──────┘\n(2 rows)\n"
+        "┌───┬──────┐\n│ x │  y   │\n├───┼──────┤\n│ 1 │ a,\"b │\n│ 2 │ NULL │\n└───┴──────┘\n(2 rows)\n"
     );
 }
 
@@ -96,13 +99,14 @@ fn files_and_standard_input_take_statements_and_commands() {
 fn views_are_listed_described_and_shown() {
     let path = std::env::temp_dir().join(format!("frazil-shell-views-{}.sql", std::process::id()));
     let script = "create table t (a integer not null);\ncreate view v (\"B\") as select a from t;\ncreate view above as table v;\n\
-                  \\d\n\\dt\n\\dv\n\\d v\n.schema above\n.schema\n";
+                  \\d\n\\d v\n.schema above\n.schema\n.mode csv\n\\dt\n\\dv v*\n.tables a*\n";
     std::fs::write(&path, script).expect("it can be written");
     let expected = "CREATE TABLE\nCREATE VIEW\nCREATE VIEW\n\
-                    t (0 rows)\nv (view)\nabove (view)\nt (0 rows)\nv (view)\nabove (view)\n\
+                    t (0 rows)\nv (view)\nabove (view)\n\
                     View v\n  B  integer\ncreate view above (\"B\") as\ntable v;\n\
                     create table t (\n  a integer not null\n);\ncreate view v (\"B\") as\nselect a from t;\n\
-                    create view above (\"B\") as\ntable v;\n";
+                    create view above (\"B\") as\ntable v;\n\
+                    Schema,Name,Type,Rows\npublic,t,table,0\nSchema,Name,Type\npublic,v,view\nabove\n";
     assert_eq!(stdout(&run(&["-f", &path.display().to_string()])), expected);
     let _ = std::fs::remove_file(&path);
 }

@@ -1,32 +1,68 @@
-//! A JSON array of objects. Numbers keep all their digits; NaN and infinities are strings, as JSON has
-//! none.
+//! JSON: an array of objects, or an object a line. Numbers keep all their digits; NaN and infinities are strings, because
+//! JSON has no numbers for them.
 
-use super::cell;
+use super::Layout;
+use super::cell::cell;
 use frazil::{ColumnVector, LogicalType, RowBatch, Schema, Value};
 use std::io::{self, Write};
 
-/// The names of columns as JSON has them.
-pub fn names(schema: &Schema) -> Vec<String> {
-    schema.columns.iter().map(|c| quoted(&c.name)).collect()
+/// Writes rows as they come.
+pub struct Objects {
+    /// The names of the columns as JSON has them.
+    names: Vec<String>,
+    is_array: bool,
+    is_first: bool,
 }
 
-/// Writes some rows; `first` says that none was written before.
-pub fn rows(out: &mut dyn Write, names: &[String], batch: &RowBatch, mut first: bool) -> io::Result<()> {
-    for row in 0..batch.rows {
-        out.write_all(if first { b"[\n {" } else { b",\n {" })?;
-        first = false;
-        for (i, (name, column)) in names.iter().zip(&batch.columns).enumerate() {
-            let comma = if i > 0 { ", " } else { "" };
-            write!(out, "{comma}{name}: {}", value(column, row))?;
+impl Objects {
+    /// An array of objects.
+    pub fn array() -> Objects {
+        Objects {
+            names: Vec::new(),
+            is_array: true,
+            is_first: true,
         }
-        out.write_all(b"}")?;
     }
-    Ok(())
+
+    /// An object a line.
+    pub fn lines() -> Objects {
+        Objects {
+            is_array: false,
+            ..Objects::array()
+        }
+    }
 }
 
-/// Writes the end; `first` says that no row was written.
-pub fn end(out: &mut dyn Write, first: bool) -> io::Result<()> {
-    out.write_all(if first { b"[]\n" } else { b"\n]\n" })
+impl Layout for Objects {
+    fn begin(&mut self, _: &mut dyn Write, schema: &Schema) -> io::Result<()> {
+        self.names = schema.columns.iter().map(|c| quoted(&c.name)).collect();
+        Ok(())
+    }
+
+    fn rows(&mut self, out: &mut dyn Write, batch: &RowBatch) -> io::Result<()> {
+        for row in 0..batch.rows {
+            out.write_all(match (self.is_array, self.is_first) {
+                (true, true) => b"[{",
+                (true, false) => b",\n{",
+                (false, _) => b"{",
+            })?;
+            self.is_first = false;
+            for (i, (name, column)) in self.names.iter().zip(&batch.columns).enumerate() {
+                let comma = if i > 0 { "," } else { "" };
+                write!(out, "{comma}{name}:{}", value(column, row))?;
+            }
+            out.write_all(if self.is_array { b"}" } else { b"}\n" })?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, _: u64) -> io::Result<()> {
+        match (self.is_array, self.is_first) {
+            (true, true) => out.write_all(b"[]\n"),
+            (true, false) => out.write_all(b"]\n"),
+            (false, _) => Ok(()),
+        }
+    }
 }
 
 fn value(column: &ColumnVector, row: usize) -> String {

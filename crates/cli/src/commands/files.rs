@@ -1,0 +1,122 @@
+//! Reading files, and sending results to them.
+
+use super::{Call, Command, Next, Takes, dump};
+use crate::complaint::Complaint;
+use crate::target::Target;
+use crate::text::unquoted;
+use frazil::{Error, SqlState};
+use std::path::Path;
+
+pub const COMMANDS: &[Command] = &[
+    Command {
+        names: &["\\i", ".read"],
+        arguments: "FILE",
+        help: "run the statements of a file",
+        takes: Takes::File,
+        run: |call| {
+            let path = call.needed("a file")?;
+            call.shell.run_file(Path::new(&path))
+        },
+    },
+    Command {
+        names: &["\\o", ".output"],
+        arguments: "[FILE | |COMMAND]",
+        help: "send results to a file or a command; without one, here",
+        takes: Takes::File,
+        run: |call| {
+            let target = target(call)?;
+            call.shell.output.redirect(target);
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &[".once"],
+        arguments: "FILE | |COMMAND",
+        help: "send the next result to a file or a command",
+        takes: Takes::File,
+        run: |call| {
+            let target = target(call)?;
+            call.shell.output.redirect_once(target);
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\copy"],
+        arguments: "TABLE from|to 'FILE' [options]",
+        help: "COPY with a file; the words are COPY's",
+        takes: Takes::Line,
+        run: |call| {
+            let text = format!("copy {}", call.rest.trim_end_matches(';'));
+            call.shell.run_statement(&text)?;
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &[".import"],
+        arguments: "[--csv] [--skip 1] FILE TABLE",
+        help: "load a file of the mode's form (csv, tabs or list) into a table",
+        takes: Takes::File,
+        run: import,
+    },
+    Command {
+        names: &[".dump"],
+        arguments: "[TABLE …]",
+        help: "write tables and views as SQL that makes them anew",
+        takes: Takes::Relations,
+        run: |call| {
+            let names: Vec<String> = call.words().iter().map(|name| unquoted(name)).collect();
+            dump::write(call.shell, &names)?;
+            Ok(Next::More)
+        },
+    },
+];
+
+fn target(call: &Call<'_>) -> Result<Target, Complaint> {
+    let name = match call.rest.starts_with('|') {
+        true => Some(call.rest.clone()),
+        false => call.one()?,
+    };
+    Target::named(name.as_deref()).map_err(|error| {
+        let name = name.unwrap_or_default();
+        Complaint::from(Error::new(
+            SqlState::IO_ERROR,
+            format!("cannot write to {name}: {error}"),
+        ))
+    })
+}
+
+fn import(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    use crate::output::Mode;
+    let mut mode = call.shell.display.mode;
+    let mut header = false;
+    let mut names = Vec::new();
+    let mut words = call.words().into_iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--csv" | "-csv" => mode = Mode::Csv,
+            "--skip" | "-skip" => match words.next().as_deref() {
+                Some("0") => header = false,
+                Some("1") => header = true,
+                other => return Err(call.wrong("--skip 0 or 1", other.unwrap_or("nothing"))),
+            },
+            _ => names.push(word),
+        }
+    }
+    let [path, table] = &names[..] else {
+        return Err(call.wrong("a file and a table", &format!("{} names", names.len())));
+    };
+    let own = match mode {
+        Mode::Tabs => "\t",
+        Mode::List | Mode::Unaligned => "|",
+        _ => ",",
+    };
+    let delimiter = call.shell.display.separator.as_deref().unwrap_or(own);
+    let quoted = |text: &str| text.replace('\'', "''");
+    let text = format!(
+        "copy {table} from '{}' (format csv, header {header}, delimiter '{}')",
+        quoted(path),
+        quoted(delimiter)
+    );
+    call.shell.run_statement(&text)?;
+    Ok(Next::More)
+}

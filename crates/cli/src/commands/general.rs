@@ -1,0 +1,137 @@
+//! Leaving, help, other programs, times.
+
+use super::{Call, Command, GROUPS, Next, SWITCH, Takes, named};
+use crate::complaint::Complaint;
+use crate::interrupt;
+
+pub const COMMANDS: &[Command] = &[
+    Command {
+        names: &["\\q", ".quit", ".exit"],
+        arguments: "",
+        help: "leave",
+        takes: Takes::Words,
+        run: |_| Ok(Next::Leave),
+    },
+    Command {
+        names: &["\\?", ".help", "\\h", "\\help"],
+        arguments: "[COMMAND]",
+        help: "the commands, or one of them",
+        takes: Takes::Words,
+        run: help,
+    },
+    Command {
+        names: &["\\timing", ".timer"],
+        arguments: "[on|off]",
+        help: "show the time that statements take",
+        takes: SWITCH,
+        run: |call| {
+            call.shell.timing = call.switch(call.shell.timing)?;
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &[".bail"],
+        arguments: "[on|off]",
+        help: "end a script at its first error",
+        takes: SWITCH,
+        run: |call| {
+            call.shell.bail = call.switch(call.shell.bail)?;
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\echo", "\\qecho", ".print"],
+        arguments: "[TEXT]",
+        help: "write a text where results go",
+        takes: Takes::Words,
+        run: |call| {
+            let text = call.words().join(" ");
+            call.shell.output.line(&text)?;
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\warn"],
+        arguments: "[TEXT]",
+        help: "write a text to standard error",
+        takes: Takes::Words,
+        run: |call| {
+            eprintln!("{}", call.words().join(" "));
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\!", ".shell", ".system"],
+        arguments: "[COMMAND]",
+        help: "run a command of the system, or its shell",
+        takes: Takes::Line,
+        run: run_program,
+    },
+    Command {
+        names: &["\\cd", ".cd"],
+        arguments: "[DIRECTORY]",
+        help: "work in another directory",
+        takes: Takes::File,
+        run: change_directory,
+    },
+    Command {
+        names: &["\\conninfo"],
+        arguments: "",
+        help: "what database this is",
+        takes: Takes::Words,
+        run: |call| {
+            let text = match &call.shell.directory {
+                Some(directory) => format!("The database is the directory {}.", directory.display()),
+                None => "The database is in memory.".to_owned(),
+            };
+            call.shell.output.line(&text)?;
+            Ok(Next::More)
+        },
+    },
+];
+
+fn help(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    if let Some(name) = call.one()? {
+        let found = [format!("\\{name}"), format!(".{name}"), name.clone()];
+        let command = found.iter().find_map(|name| named(name));
+        let command = command.ok_or_else(|| super::unknown(&name))?;
+        call.shell.output.line(&line(command))?;
+        return Ok(Next::More);
+    }
+    call.shell.output.write(|out| {
+        for (i, (title, commands)) in GROUPS.iter().enumerate() {
+            writeln!(out, "{}{title}", if i > 0 { "\n" } else { "" })?;
+            (commands.iter()).try_for_each(|command| writeln!(out, "  {}", line(command)))?;
+        }
+        writeln!(
+            out,
+            "\nStatements end with a semicolon. Tab completes, Ctrl-R searches, Ctrl-C cancels, Ctrl-D leaves."
+        )
+    })?;
+    Ok(Next::More)
+}
+
+fn line(command: &Command) -> String {
+    let call = format!("{} {}", command.names.join(" "), command.arguments);
+    format!("{call:<34}{}", command.help)
+}
+
+fn run_program(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let mut program = std::process::Command::new("sh");
+    if !call.rest.is_empty() {
+        program.arg("-c").arg(&call.rest);
+    }
+    let status = interrupt::waiting(|| program.status())?;
+    match status.success() {
+        true => Ok(Next::More),
+        false => Err(Complaint::usage(format!("the command ended with {status}"))),
+    }
+}
+
+fn change_directory(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let home = || std::env::var("HOME").unwrap_or_else(|_| "/".to_owned());
+    let directory = call.one()?.unwrap_or_else(home);
+    std::env::set_current_dir(&directory)
+        .map_err(|e| Complaint::usage(format!("cannot work in {directory}: {e}")))?;
+    Ok(Next::More)
+}

@@ -1,0 +1,209 @@
+//! What there is: tables, views, functions, schemas, the database.
+
+use super::{Call, Command, Next, Takes, describe};
+use crate::complaint::Complaint;
+use crate::text::unquoted;
+use frazil::Value;
+
+pub const COMMANDS: &[Command] = &[
+    Command {
+        names: &["\\d"],
+        arguments: "[NAME]",
+        help: "tables and views, or the columns of one",
+        takes: Takes::Relations,
+        run: |call| {
+            match call.one()? {
+                Some(name) => describe::columns(call.shell, &unquoted(&name))?,
+                None => describe::list(call.shell)?,
+            }
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &[".tables"],
+        arguments: "[PATTERN]",
+        help: "names of tables and views",
+        takes: Takes::Relations,
+        run: |call| {
+            let names = relations(call, Wanted::All)?.into_iter().map(|row| row.name);
+            let names: Vec<String> = names.collect();
+            if !names.is_empty() {
+                call.shell.output.line(&names.join("\n"))?;
+            }
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\dt"],
+        arguments: "[PATTERN]",
+        help: "tables with their rows; * and ? stand for letters",
+        takes: Takes::Relations,
+        run: |call| show_relations(call, Wanted::Tables),
+    },
+    Command {
+        names: &["\\dv", ".views"],
+        arguments: "[PATTERN]",
+        help: "views",
+        takes: Takes::Relations,
+        run: |call| show_relations(call, Wanted::Views),
+    },
+    Command {
+        names: &["\\df"],
+        arguments: "[PATTERN]",
+        help: "functions",
+        takes: Takes::Words,
+        run: functions,
+    },
+    Command {
+        names: &["\\dn"],
+        arguments: "",
+        help: "schemas",
+        takes: Takes::Words,
+        run: |call| {
+            call.shell.show_rows(&["Name"], &[vec![text("public")]])?;
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\l", ".databases"],
+        arguments: "",
+        help: "the database that is open",
+        takes: Takes::Words,
+        run: database,
+    },
+    Command {
+        names: &[".schema"],
+        arguments: "[NAME]",
+        help: "CREATE statements of tables and views",
+        takes: Takes::Relations,
+        run: |call| {
+            let name = call.one()?.map(|name| unquoted(&name));
+            describe::schema(call.shell, name.as_deref())?;
+            Ok(Next::More)
+        },
+    },
+];
+
+/// Which tables and views are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    All,
+    Tables,
+    Views,
+}
+
+/// A table or view.
+struct Relation {
+    name: String,
+    /// Rows of a table.
+    rows: Option<u64>,
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
+}
+
+/// Those whose names match the argument, by name.
+fn relations(call: &Call<'_>, wanted: Wanted) -> Result<Vec<Relation>, Complaint> {
+    let pattern = call.one()?;
+    let mut found = Vec::new();
+    if wanted != Wanted::Views {
+        found.extend(call.shell.connection.tables().into_iter().map(|t| Relation {
+            name: t.name,
+            rows: Some(t.rows),
+        }));
+    }
+    if wanted != Wanted::Tables {
+        found.extend(call.shell.connection.views().into_iter().map(|v| Relation {
+            name: v.name,
+            rows: None,
+        }));
+    }
+    found.retain(|r| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), &r.name)));
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn show_relations(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint> {
+    let rows: Vec<Vec<Value>> = (relations(call, wanted)?.into_iter())
+        .map(|relation| {
+            let mut row = vec![text("public"), text(relation.name)];
+            match relation.rows {
+                Some(rows) => row.extend([text("table"), Value::Int(rows.into())]),
+                None => row.push(text("view")),
+            }
+            row
+        })
+        .collect();
+    let names: &[&str] = match wanted {
+        Wanted::Views => &["Schema", "Name", "Type"],
+        _ => &["Schema", "Name", "Type", "Rows"],
+    };
+    call.shell.show_rows(names, &rows)?;
+    Ok(Next::More)
+}
+
+fn functions(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let pattern = call.one()?;
+    let wanted = |name: &str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
+    let mut rows = Vec::new();
+    for function in frazil::functions().filter(|f| wanted(f.name)) {
+        let kind = if function.is_aggregate {
+            "aggregate"
+        } else {
+            "function"
+        };
+        for signature in &function.signatures {
+            rows.push(vec![
+                text(function.name),
+                text(signature),
+                text(kind),
+                text(function.description),
+            ]);
+        }
+    }
+    call.shell
+        .show_rows(&["Name", "Call", "Type", "Description"], &rows)?;
+    Ok(Next::More)
+}
+
+fn database(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let shell = &mut *call.shell;
+    let directory = (shell.directory.as_ref()).map_or("in memory".to_owned(), |d| d.display().to_string());
+    let counts = [shell.connection.tables().len(), shell.connection.views().len()];
+    let [tables, views] = counts.map(|n| Value::Int(n as i128));
+    shell.show_rows(
+        &["Directory", "Tables", "Views"],
+        &[vec![text(directory), tables, views]],
+    )?;
+    Ok(Next::More)
+}
+
+/// Whether `name` is what `pattern` says, in which `*` (or `%`, as sqlite3's users write) stands for any letters and `?`
+/// for one.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut rest = pattern.chars();
+    match rest.next() {
+        None => name.is_empty(),
+        Some('*' | '%') => {
+            let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+            ends.into_iter().any(|at| matches(rest.as_str(), &name[at..]))
+        }
+        Some(wanted) => {
+            let mut letters = name.chars();
+            let fits = letters.next().is_some_and(|c| wanted == '?' || wanted == c);
+            fits && matches(rest.as_str(), letters.as_str())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        assert!(matches("l*m", "lineitem") && matches("?", "é") && matches("%", ""));
+        assert!(!matches("l*m", "lineitems") && !matches("line", "lineitem"));
+    }
+}

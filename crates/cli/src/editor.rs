@@ -1,0 +1,151 @@
+//! The shell for a person: lines are edited, completed, coloured and remembered.
+
+use crate::commands::Next;
+use crate::complaint::Complaint;
+use crate::completion::complete;
+use crate::highlight::highlighted;
+use crate::shell::Shell;
+use crate::text::StatementReader;
+use console::Term;
+use frazil::{Connection, Error, SqlState};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::history::DefaultHistory;
+use rustyline::validate::Validator;
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Rows of a table that a person at a terminal sees at most, unless `.maxrows` says otherwise.
+const MAX_ROWS: usize = 60;
+/// Statements that the history keeps.
+const HISTORY: usize = 10_000;
+
+/// What the line editor asks while a line is typed.
+struct Assistant {
+    connection: Connection,
+    /// The lines of the statement above the one that is edited.
+    before: String,
+    has_colours: bool,
+}
+
+impl Helper for Assistant {}
+impl Validator for Assistant {}
+
+impl Hinter for Assistant {
+    type Hint = String;
+}
+
+impl Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let (typed, behind) = line.split_at(at);
+        let offer = complete(&self.connection, &self.before, typed, behind);
+        Ok((offer.start, offer.words))
+    }
+}
+
+impl Highlighter for Assistant {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        match self.has_colours {
+            true => highlighted(&self.before, line),
+            false => Cow::Borrowed(line),
+        }
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.has_colours
+    }
+}
+
+/// Serves a person until they leave. Errors are shown and forgotten.
+pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
+    shell.display.max_rows.get_or_insert(MAX_ROWS);
+    shell.output.pages = Term::stdout().is_term();
+    // A person sees what failed and goes on.
+    shell.bail = true;
+    let mut editor = editor(&shell.connection).map_err(editor_failed)?;
+    let history = history_file();
+    if let Some(path) = &history {
+        // A missing history is an empty one.
+        let _ = editor.load_history(path);
+    }
+    if !shell.quiet {
+        println!("Frazil {}. \\? for help, \\q to leave.", frazil::VERSION);
+    }
+    let mut reader = StatementReader::default();
+    let mut typed = String::new();
+    loop {
+        shell.display.terminal = Some(usize::from(Term::stdout().size().1));
+        let prompt = match (reader.is_empty(), shell.connection.in_transaction()) {
+            (true, false) => "frazil> ",
+            (true, true) => "frazil*> ",
+            (false, _) => "   ...> ",
+        };
+        if let Some(assistant) = editor.helper_mut() {
+            assistant.before = match reader.pending() {
+                "" => String::new(),
+                pending => format!("{pending}\n"),
+            };
+        }
+        match editor.readline(prompt) {
+            Ok(line) => {
+                typed.push_str(&line);
+                let result = shell.take_line(&mut reader, &line);
+                if reader.is_empty() {
+                    // Only a full disk or the like keeps history from growing; that is no reason to stop.
+                    let _ = editor.add_history_entry(std::mem::take(&mut typed).trim());
+                } else {
+                    typed.push('\n');
+                }
+                match result {
+                    Ok(Next::Leave) => break,
+                    Ok(Next::More) => {}
+                    Err(complaint) => complaint.print(),
+                }
+            }
+            Err(ReadlineError::Interrupted) => {
+                reader.clear();
+                typed.clear();
+            }
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return Err(editor_failed(error)),
+        }
+    }
+    if let Some(path) = &history {
+        let _ = editor.save_history(path);
+    }
+    Ok(())
+}
+
+fn editor(connection: &Connection) -> rustyline::Result<Editor<Assistant, DefaultHistory>> {
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .max_history_size(HISTORY)?
+        .history_ignore_space(true)
+        .build();
+    let mut editor = Editor::with_config(config)?;
+    editor.set_helper(Some(Assistant {
+        connection: connection.clone(),
+        before: String::new(),
+        has_colours: std::env::var_os("NO_COLOR").is_none(),
+    }));
+    Ok(editor)
+}
+
+fn editor_failed(error: ReadlineError) -> Complaint {
+    Complaint::from(Error::new(
+        SqlState::IO_ERROR,
+        format!("cannot read from the terminal: {error}"),
+    ))
+}
+
+fn history_file() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("FRAZIL_HISTORY") {
+        return Some(PathBuf::from(path));
+    }
+    Some(Path::new(&std::env::var_os("HOME")?).join(".frazil_history"))
+}

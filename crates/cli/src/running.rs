@@ -1,0 +1,168 @@
+//! Runs statements and shows what they give.
+
+use crate::complaint::Complaint;
+use crate::output::{self, Display, Mode, Streamed};
+use crate::shell::Shell;
+use crate::{interrupt, progress};
+use frazil::{ColumnDef, ColumnVector, LogicalType, Outcome, Response, RowBatch, Rows, Schema, Value};
+use std::io::{self, Write};
+use std::sync::atomic::AtomicBool;
+
+impl Shell {
+    /// Runs a statement as it was typed: variables are put in, and it is the last one from now on.
+    pub fn run_statement(&mut self, statement: &str) -> Result<(), Complaint> {
+        let display = self.display.clone();
+        self.run_statement_as(statement, &display)
+    }
+
+    /// The same with another display.
+    pub fn run_statement_as(&mut self, statement: &str, display: &Display) -> Result<(), Complaint> {
+        let text = self.variables.expand(statement);
+        self.last = Some(statement.to_owned());
+        let mut display = display.clone();
+        if !self.output.is_stdout() {
+            // Only a person's screen is short.
+            display.max_rows = None;
+        }
+        let display = &display;
+        let result = match display.mode.is_streamed() || display.max_rows.is_some() {
+            true => self.stream(&text, display),
+            false => self.show_whole(&text, display),
+        };
+        self.note(&result);
+        self.show_timing(&result?);
+        Ok(())
+    }
+
+    /// Runs a statement and gives what it gave.
+    pub fn query(&mut self, statement: &str) -> Result<Response, Complaint> {
+        let connection = self.connection.clone();
+        interrupt::cancelling(connection.cancel_handle(), || connection.execute(statement))
+            .map_err(|error| Complaint::from(error).of_statement(statement))
+    }
+
+    /// Rows of text that the shell has to tell, shown as a query's result.
+    pub fn show_rows(&mut self, names: &[&str], rows: &[Vec<Value>]) -> Result<(), Complaint> {
+        let columns = names.iter().enumerate().map(|(i, name)| {
+            let is_number = rows.iter().any(|row| matches!(row[i], Value::Int(_)));
+            let ty = if is_number {
+                LogicalType::BigInt
+            } else {
+                LogicalType::Text
+            };
+            ColumnDef::new(*name, ty)
+        });
+        let schema = Schema::new(columns.collect());
+        let vectors = schema.columns.iter().enumerate().map(|(i, column)| {
+            let values: Vec<Value> = rows.iter().map(|row| row[i].clone()).collect();
+            ColumnVector::from_values(column.ty, &values)
+        });
+        let batch = RowBatch {
+            columns: vectors.collect(),
+            rows: rows.len(),
+        };
+        let rows = Rows::new(schema.into(), vec![batch]);
+        let display = Display {
+            max_rows: None,
+            ..self.display.clone()
+        };
+        self.output.write(|out| output::write(out, &rows, &display))?;
+        Ok(())
+    }
+
+    /// Rows are written while they are computed, or counted beyond the most that are shown.
+    fn stream(&mut self, text: &str, display: &Display) -> Result<Response, Complaint> {
+        let connection = self.connection.clone();
+        let begun = AtomicBool::new(false);
+        let tags = self.tells_tags(display);
+        let mut given = None;
+        self.output.write(|out| {
+            let mut streamed = Streamed::new(out, display, &begun);
+            let result = interrupt::cancelling(connection.cancel_handle(), || {
+                let run = || connection.execute_into(text, &[], &mut streamed);
+                progress::watching(&connection, &begun, run)
+            });
+            let written = streamed.finish(result.is_ok());
+            let has_rows = *written.as_ref().unwrap_or(&true);
+            if let (Ok(response), false, true) = (&result, has_rows, tags) {
+                show_tag(out, response)?;
+            }
+            // What could not be written is told, not that the statement failed by it.
+            if written.is_ok() {
+                given = Some(result);
+            }
+            written.map(drop)
+        })?;
+        match given {
+            Some(result) => Ok(result.map_err(|error| Complaint::from(error).of_statement(text))?),
+            None => Ok(Response::default()),
+        }
+    }
+
+    fn show_whole(&mut self, text: &str, display: &Display) -> Result<Response, Complaint> {
+        let connection = self.connection.clone();
+        let begun = AtomicBool::new(false);
+        let tags = self.tells_tags(display);
+        let response = interrupt::cancelling(connection.cancel_handle(), || {
+            progress::watching(&connection, &begun, || connection.execute(text))
+        })
+        .map_err(|error| Complaint::from(error).of_statement(text))?;
+        match &response.outcome {
+            Outcome::Rows(rows) => drop(self.output.write(|out| output::write(out, rows, display))?),
+            Outcome::Command { .. } if tags => drop(self.output.write(|out| show_tag(out, &response))?),
+            Outcome::Command { .. } => {}
+        }
+        Ok(response)
+    }
+
+    /// Whether it is said that a command was done: where people read, not programs.
+    fn tells_tags(&self, display: &Display) -> bool {
+        let is_table = matches!(
+            display.mode,
+            Mode::Aligned | Mode::Box | Mode::Table | Mode::Unaligned
+        );
+        is_table && !self.quiet
+    }
+
+    /// Keeps what happened in variables, as psql does.
+    fn note(&mut self, result: &Result<Response, Complaint>) {
+        let (error, state, rows) = match result {
+            Ok(response) => {
+                let rows = match &response.outcome {
+                    Outcome::Rows(rows) => rows.len() as u64,
+                    Outcome::Command { rows, .. } => rows.unwrap_or(0),
+                };
+                ("false", "00000".to_owned(), rows)
+            }
+            Err(complaint) => ("true", complaint.state().to_string(), 0),
+        };
+        self.variables.set("ERROR", error);
+        self.variables.set("SQLSTATE", state);
+        self.variables.set("ROW_COUNT", rows.to_string());
+    }
+
+    fn show_timing(&self, response: &Response) {
+        if self.timing {
+            let t = &response.timing;
+            let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+            eprintln!(
+                "Time: {:.3} ms (plan {:.3}, compile {:.3}, execute {:.3})",
+                ms(t.total()),
+                ms(t.plan()),
+                ms(t.compile),
+                ms(t.execute)
+            );
+        }
+    }
+}
+
+fn show_tag(out: &mut dyn Write, response: &Response) -> io::Result<()> {
+    match &response.outcome {
+        Outcome::Command { tag: "", .. } | Outcome::Rows(_) => Ok(()),
+        Outcome::Command { tag, rows: None } => writeln!(out, "{tag}"),
+        Outcome::Command {
+            tag,
+            rows: Some(rows),
+        } => writeln!(out, "{tag} {rows}"),
+    }
+}

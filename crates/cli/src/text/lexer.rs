@@ -1,0 +1,184 @@
+//! Cuts text into what the shell must tell apart: words, numbers, strings, quoted names, comments. It knows nothing else
+//! of SQL: where a statement ends, what is coloured, what is completed and where variables stand follows from these.
+
+use std::ops::Range;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// White space.
+    Blank,
+    /// A name or a keyword.
+    Word,
+    /// A number.
+    Number,
+    /// A string: `'…'`, `e'…'` or `$tag$…$tag$`.
+    Text,
+    /// A name in double quotes.
+    QuotedName,
+    /// A comment of either kind.
+    Comment,
+    /// Any other character.
+    Symbol,
+}
+
+/// A token of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Its bytes in the text.
+    pub range: Range<usize>,
+    /// False if the text ends before the token does.
+    pub closed: bool,
+}
+
+/// The tokens of `text`; together they are the text.
+pub fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[at..];
+        let first = rest.chars().next()?;
+        let (kind, length, closed) = token(rest, first);
+        let range = at..at + length;
+        at += length;
+        Some(Token { kind, range, closed })
+    })
+}
+
+/// Kind and bytes of the token that `rest` begins with, and whether the token ends before the text does.
+fn token(rest: &str, first: char) -> (Kind, usize, bool) {
+    let run = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
+    match first {
+        c if c.is_whitespace() => (Kind::Blank, run(char::is_whitespace), true),
+        '\'' => quoted(Kind::Text, rest, 1, '\'', false),
+        'e' | 'E' if rest[1..].starts_with('\'') => quoted(Kind::Text, rest, 2, '\'', true),
+        '"' => quoted(Kind::QuotedName, rest, 1, '"', false),
+        '$' => match dollar_tag(rest) {
+            Some(tag) => until(Kind::Text, rest, tag.len(), tag),
+            None => (Kind::Symbol, 1, true),
+        },
+        '-' if rest.starts_with("--") => match rest.find('\n') {
+            Some(end) => (Kind::Comment, end + 1, true),
+            None => (Kind::Comment, rest.len(), false),
+        },
+        '/' if rest.starts_with("/*") => block_comment(rest),
+        c if c.is_ascii_digit() => (Kind::Number, number(rest), true),
+        c if is_of_word(c) => (Kind::Word, run(is_of_word), true),
+        c => (Kind::Symbol, c.len_utf8(), true),
+    }
+}
+
+/// True for what a name without quotes is made of.
+pub fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+fn quoted(kind: Kind, rest: &str, start: usize, mark: char, escapes: bool) -> (Kind, usize, bool) {
+    let mut at = start;
+    while let Some(found) = rest[at..].find([mark, '\\']) {
+        let end = at + found + 1;
+        let is_escape = rest.as_bytes()[end - 1] == b'\\';
+        if is_escape {
+            let escaped = rest[end..].chars().next().filter(|_| escapes);
+            at = end + escaped.map_or(0, char::len_utf8);
+        } else if rest[end..].starts_with(mark) {
+            at = end + 1;
+        } else {
+            return (kind, end, true);
+        }
+    }
+    (kind, rest.len(), false)
+}
+
+fn until(kind: Kind, rest: &str, start: usize, end: &str) -> (Kind, usize, bool) {
+    match rest[start..].find(end) {
+        Some(found) => (kind, start + found + end.len(), true),
+        None => (kind, rest.len(), false),
+    }
+}
+
+/// Comments nest, as in PostgreSQL.
+fn block_comment(rest: &str) -> (Kind, usize, bool) {
+    let (mut depth, mut at) = (1, 2);
+    while let Some(found) = rest[at..].find(['*', '/']) {
+        at += found;
+        if rest[at..].starts_with("*/") {
+            (depth, at) = (depth - 1, at + 2);
+        } else if rest[at..].starts_with("/*") {
+            (depth, at) = (depth + 1, at + 2);
+        } else {
+            at += 1;
+        }
+        if depth == 0 {
+            return (Kind::Comment, at, true);
+        }
+    }
+    (Kind::Comment, rest.len(), false)
+}
+
+fn number(rest: &str) -> usize {
+    let mut previous = '0';
+    let end = rest.find(|c: char| {
+        let is_sign_of_exponent = matches!(c, '+' | '-') && matches!(previous, 'e' | 'E');
+        previous = c;
+        !(c.is_ascii_alphanumeric() || c == '.' || c == '_' || is_sign_of_exponent)
+    });
+    end.unwrap_or(rest.len())
+}
+
+/// The `$tag$` that `text` begins with; `None` for a parameter such as `$1`.
+fn dollar_tag(text: &str) -> Option<&str> {
+    let end = text[1..].find('$')? + 2;
+    let name = &text[1..end - 1];
+    let fits = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (fits && !name.starts_with(|c: char| c.is_ascii_digit())).then(|| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+        (tokens(text).filter(|t| t.kind != Kind::Blank))
+            .map(|t| (t.kind, &text[t.range]))
+            .collect()
+    }
+
+    #[test]
+    fn tokens_are_told_apart() {
+        assert_eq!(
+            kinds("select e'a\\'b', 'it''s\\', $x$;'$x$, $1, \"q\"\"n\", 1e-5, a$b -- c"),
+            [
+                (Kind::Word, "select"),
+                (Kind::Text, "e'a\\'b'"),
+                (Kind::Symbol, ","),
+                (Kind::Text, "'it''s\\'"),
+                (Kind::Symbol, ","),
+                (Kind::Text, "$x$;'$x$"),
+                (Kind::Symbol, ","),
+                (Kind::Symbol, "$"),
+                (Kind::Number, "1"),
+                (Kind::Symbol, ","),
+                (Kind::QuotedName, "\"q\"\"n\""),
+                (Kind::Symbol, ","),
+                (Kind::Number, "1e-5"),
+                (Kind::Symbol, ","),
+                (Kind::Word, "a$b"),
+                (Kind::Comment, "-- c"),
+            ]
+        );
+        assert_eq!(
+            kinds("/* a /* b */ c */x"),
+            [(Kind::Comment, "/* a /* b */ c */"), (Kind::Word, "x")]
+        );
+    }
+
+    #[test]
+    fn what_the_text_cuts_off_is_open() {
+        for text in ["'a", "\"a", "e'\\'", "$$ $", "/* */ /* /* */", "-- a"] {
+            assert!(tokens(text).last().is_some_and(|t| !t.closed), "{text}");
+            assert_eq!(tokens(text).last().map(|t| t.range.end), Some(text.len()));
+        }
+    }
+}

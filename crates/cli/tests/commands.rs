@@ -1,0 +1,184 @@
+//! Commands of the shell, in scripts.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// A directory of a test, removed in the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("frazil-commands-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("it is made");
+        Directory(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("it is written");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).expect("it is there")
+    }
+
+    /// Runs a script in this directory.
+    fn run(&self, script: &str, options: &[&str]) -> Output {
+        self.write("script.sql", script);
+        Command::new(env!("CARGO_BIN_EXE_frazil"))
+            .args(["-f", "script.sql"])
+            .args(options)
+            .env("HOME", &self.0)
+            .current_dir(&self.0)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the program starts")
+    }
+
+    /// What a script writes, which must not fail.
+    fn out(&self, script: &str, options: &[&str]) -> String {
+        let output = self.run(script, options);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).expect("it is text")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn results_go_to_files_and_programs() {
+    let directory = Directory::new("output");
+    let script = "select 1 as a \\g one.csv\nselect 2 as a \\g |tr 2 3\n\\o two.csv\nselect 4 as a;\n\\o\n\
+                  .once three.csv\nselect 5 as a;\nselect 6 as a;\n\\p\n";
+    assert_eq!(directory.out(script, &["-csv"]), "a\n3\na\n6\nselect 6 as a;\n");
+    assert_eq!(directory.read("one.csv"), "a\n1\n");
+    assert_eq!(directory.read("two.csv"), "a\n4\n");
+    assert_eq!(directory.read("three.csv"), "a\n5\n");
+}
+
+#[test]
+fn variables_stand_in_statements_and_arguments() {
+    let directory = Directory::new("variables");
+    let script = "\\set n 'it''s'\nselect :'n' as text, :number as n;\nselect 7 as x, null as y \\gset got_\n\
+                  \\echo :got_x :got_y\nselect 1 as a, 2 as b\n\\gx\n\\unset n\n\\echo :n\n\\echo :ROW_COUNT :ERROR\n";
+    assert_eq!(
+        directory.out(script, &["-aligned", "-t", "-v", "number=42"]),
+        " it's | 42\n7 :got_y\n-[ RECORD 1 ]\na | 1\nb | 2\n:n\n1 false\n"
+    );
+    let failed = directory.run("select 1 where false \\gset\n", &[]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&failed.stderr)
+            .contains("\\gset takes a statement that gives one row, not 0")
+    );
+}
+
+#[test]
+fn dumps_make_the_database_anew() {
+    let directory = Directory::new("dump");
+    let script = "create table \"T x\" (i integer not null, d decimal(10,2) default 1.5, f double precision, b boolean, \
+                  t text, c char(3), day date, at timestamp);\n\
+                  insert into \"T x\" values (1, 2.50, 'NaN', true, e'it''s\\nnew', 'ab', '2024-02-29', '2024-02-29 12:30:00.5'), \
+                  (2, null, -0.0, false, '', null, '0044-03-15 BC', null);\n\
+                  create view v as select i from \"T x\";\n.dump\n";
+    let dump = directory.out(script, &["-q"]);
+    assert!(dump.contains("INSERT INTO \"T x\" VALUES(1,2.50,'NaN',true,'it''s\nnew','ab','2024-02-29','2024-02-29 12:30:00.5');"), "{dump}");
+    let again = directory.out(&format!("{dump}\n.dump\n"), &["-q"]);
+    assert_eq!(dump, again);
+    let missing = directory.run(".dump nothing\n", &[]);
+    assert!(String::from_utf8_lossy(&missing.stderr).starts_with("ERROR 42P01"));
+}
+
+#[test]
+fn files_are_loaded_and_run() {
+    let directory = Directory::new("files");
+    directory.write("rows.csv", "a,b\n1,one\n2,\"t;wo\"\n");
+    directory.write("rows.tsv", "3\tthree\n");
+    directory.write("inner.sql", "select count(*) as n from t;\n");
+    let script = "create table t (a integer, b text);\n\\copy t from 'rows.csv' (header)\n.import --skip 1 --csv rows.csv t\n\
+                  .mode tabs\n.import rows.tsv t\n\\i inner.sql\n.headers off\nselect * from t where a > 1 order by a;\n";
+    assert_eq!(
+        directory.out(script, &["-csv"]),
+        "n\n5\n2\tt;wo\n2\tt;wo\n3\tthree\n"
+    );
+}
+
+#[test]
+fn scripts_stop_at_errors_or_go_on() {
+    let directory = Directory::new("bail");
+    let script = "select 1 as a;\nselect nothing;\n\\nonsense\nselect 2 as a;\n";
+    let stopped = directory.run(script, &["-csv", "-bail"]);
+    assert_eq!(
+        (stopped.status.code(), &stopped.stdout[..]),
+        (Some(1), &b"a\n1\n"[..])
+    );
+    let went_on = directory.run(script, &["-csv", "--no-bail"]);
+    assert_eq!(
+        (went_on.status.code(), &went_on.stdout[..]),
+        (Some(1), &b"a\n1\na\n2\n"[..])
+    );
+    let told = String::from_utf8_lossy(&went_on.stderr);
+    assert!(
+        told.contains("ERROR 42703") && told.contains("unknown command \\nonsense"),
+        "{told}"
+    );
+    let set = directory.run(&format!("\\set ON_ERROR_STOP off\n{script}\\q\n"), &["-csv"]);
+    assert_eq!(
+        (set.status.code(), &set.stdout[..]),
+        (Some(1), &b"a\n1\na\n2\n"[..])
+    );
+}
+
+#[test]
+fn the_start_file_is_run_unless_it_is_not_wanted() {
+    let directory = Directory::new("rc");
+    directory.write(".frazilrc", ".mode csv\ncreate table t (a integer);\n\\set x 5\n");
+    directory.write("other.rc", "\\set x 6\n");
+    let script = "select :x as x;\n";
+    assert_eq!(directory.out(script, &[]), "x\n5\n");
+    assert_eq!(directory.out(script, &["-init", "other.rc", "-csv"]), "x\n6\n");
+    assert_eq!(directory.run(script, &["-X"]).status.code(), Some(1));
+}
+
+#[test]
+fn widths_and_null_are_as_people_say() {
+    let directory = Directory::new("looks");
+    let rows = "select 1 as a, 'some words' as b, null as c;\n";
+    let script = format!(
+        ".mode column\n.width 3 -6\n.nullvalue none\n{rows}.width\n\\pset format aligned\n{rows}\\t\n{rows}\\a\n{rows}"
+    );
+    let expected = "a         b  c   \n---  ------  ----\n1    some w  none\n       ords      \n\
+                    \x20a |     b      |  c   \n---+------------+------\n 1 | some words | none\n(1 row)\n\
+                    \x201 | some words | none\n1|some words|none\n";
+    assert_eq!(directory.out(&script, &[]), expected);
+    let failed = directory.run(".mode nothing\n", &[]);
+    assert!(
+        String::from_utf8_lossy(&failed.stderr)
+            .contains("there is no mode nothing; there are aligned, box, column, csv")
+    );
+}
+
+#[test]
+fn people_are_told_what_there_is() {
+    let directory = Directory::new("lists");
+    let script =
+        "\\df lef*\n\\dn\n\\l\n\\help mode\n\\conninfo\n\\! echo from a program\n\\timing on \\echo two\n";
+    let mode = format!(
+        "{:<34}form of results; TABLE is what INSERT statements name",
+        ".mode [MODE [TABLE]]"
+    );
+    let expected = format!(
+        "Name,Call,Type,Description\nleft,\"left(text, integer) → text\",function,the first n characters; negative: all \
+         but the last\nName\npublic\nDirectory,Tables,Views\nin memory,0,0\n{mode}\nThe database is in memory.\n\
+         from a program\ntwo\n"
+    );
+    assert_eq!(directory.out(script, &["-csv"]), expected);
+}

@@ -1,0 +1,192 @@
+//! The shell as a person meets it: in a terminal, which `script` of util-linux makes.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A shell in a terminal of 24 lines of 80 columns.
+struct Terminal {
+    child: Child,
+    keys: ChildStdin,
+    seen: Arc<Mutex<Vec<u8>>>,
+    /// Bytes of `seen` that were waited for.
+    read: usize,
+    home: PathBuf,
+}
+
+impl Terminal {
+    fn open(name: &str, settings: &[(&str, &str)]) -> Terminal {
+        let home = std::env::temp_dir().join(format!("frazil-terminal-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&home).expect("it is made");
+        std::fs::write(
+            home.join(".frazilrc"),
+            "\\set who 'the file'\ncreate table lines (price integer);\n",
+        )
+        .expect("it is written");
+        let program = format!("stty rows 24 cols 80; exec {}", env!("CARGO_BIN_EXE_frazil"));
+        let mut child = Command::new("script")
+            .args(["-q", "-f", "-e", "-c", &program, "/dev/null"])
+            .env("HOME", &home)
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .env_remove("FRAZIL_HISTORY")
+            .envs(settings.iter().copied())
+            .current_dir(&home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("script of util-linux starts");
+        let keys = child.stdin.take().expect("it is piped");
+        let mut screen = child.stdout.take().expect("it is piped");
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let shown = seen.clone();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                shown
+                    .lock()
+                    .expect("it is not poisoned")
+                    .extend_from_slice(&bytes[..count]);
+            }
+        });
+        let mut terminal = Terminal {
+            child,
+            keys,
+            seen,
+            read: 0,
+            home,
+        };
+        terminal.expect("frazil> ");
+        terminal
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("it reads");
+        self.keys.flush().expect("it reads");
+    }
+
+    /// Waits until the terminal shows `text` behind what was waited for before; returns what came before it.
+    fn expect(&mut self, text: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let seen = self.seen.lock().expect("it is not poisoned");
+            let shown = String::from_utf8_lossy(&seen[self.read..]).into_owned();
+            drop(seen);
+            if let Some(at) = shown.find(text) {
+                self.read += at + text.len();
+                return shown[..at].to_owned();
+            }
+            assert!(begun.elapsed() < PATIENCE, "no {text:?} in {shown:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Types a line and waits for what it shows.
+    fn line(&mut self, line: &str, shown: &str) {
+        self.keys(&format!("{line}\r"));
+        self.expect(shown);
+        self.expect("frazil> ");
+    }
+
+    fn leave(mut self) {
+        self.keys("\\q\r");
+        let status = self.child.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+        let history = std::fs::read_to_string(self.home.join(".frazil_history"));
+        assert!(history.is_ok_and(|h| h.contains("select")));
+        let _ = std::fs::remove_dir_all(&self.home);
+    }
+}
+
+#[test]
+fn lines_are_completed_remembered_and_searched() {
+    let mut terminal = Terminal::open("lines", &[]);
+    terminal.line("select :'who' as who;", "│ the file │");
+    terminal.keys("insert into lin\t values (41), (42);\r");
+    terminal.expect("INSERT 2");
+    terminal.expect("frazil> ");
+    terminal.keys("select sum(l.price) from lines l where l.pri\t > 0;\r");
+    terminal.expect("83");
+    terminal.expect("frazil> ");
+    // A statement of several lines comes back as one.
+    terminal.keys("select price + 1 as more\r");
+    terminal.expect("   ...> ");
+    terminal.keys("from lines where price = 41;\r");
+    terminal.expect("│   42 │");
+    terminal.expect("frazil> ");
+    terminal.keys("\x1b[A\r");
+    terminal.expect("│   42 │");
+    terminal.expect("frazil> ");
+    // Ctrl-R finds an earlier one.
+    terminal.keys("\x12sum(\r");
+    terminal.expect("83");
+    terminal.expect("frazil> ");
+    terminal.keys("selec x;\r");
+    terminal.expect("ERROR 42601");
+    terminal.expect("LINE 1: selec x;");
+    terminal.expect("^");
+    terminal.expect("frazil> ");
+    // Ctrl-C drops what was typed.
+    terminal.keys("select (\r");
+    terminal.expect("   ...> ");
+    terminal.keys("\x03");
+    terminal.expect("frazil> ");
+    terminal.leave();
+}
+
+#[test]
+fn queries_and_watches_end_with_ctrl_c() {
+    let mut terminal = Terminal::open("interrupt", &[]);
+    terminal.line(
+        "insert into lines values (0),(1),(2),(3),(4),(5),(6),(7),(8),(9);",
+        "INSERT 10",
+    );
+    terminal.line(
+        "insert into lines select a.price from lines a, lines b, lines c, lines d;",
+        "INSERT 10000",
+    );
+    terminal.keys("select count(*) from lines a, lines b, lines c where a.price + b.price + c.price = -1;\r");
+    std::thread::sleep(Duration::from_millis(700));
+    terminal.keys("\x03");
+    terminal.expect("ERROR 57014");
+    terminal.expect("frazil> ");
+    terminal.keys("select 'again' as a \\watch 0.1\r");
+    terminal.expect("│ again │");
+    terminal.expect("│ again │");
+    terminal.keys("\x03");
+    terminal.expect("frazil> ");
+    terminal.line("select 1 as a \\watch 0.01 c=2", "│ 1 │");
+    terminal.leave();
+}
+
+#[test]
+fn long_results_are_paged_and_statements_edited() {
+    let editor = "sh -c 'echo \"select 6 * 7 as edited;\" > $0'";
+    let mut terminal = Terminal::open(
+        "pager",
+        &[("FRAZIL_PAGER", "sed s/^/PAGED:/"), ("EDITOR", editor)],
+    );
+    terminal.line("select 1 as short;", "\n│     1 │");
+    terminal.keys("\\df *a*\r");
+    terminal.expect("PAGED:┌");
+    terminal.expect("frazil> ");
+    terminal.keys("\\pset pager off\r");
+    terminal.expect("frazil> ");
+    terminal.keys("\\df *a*\r");
+    terminal.expect("\n┌");
+    terminal.expect("frazil> ");
+    terminal.keys("select 1\r");
+    terminal.expect("   ...> ");
+    terminal.keys("\\e\r");
+    terminal.expect("│     42 │");
+    terminal.expect("frazil> ");
+    // Rows wider than the terminal are shown a line a value.
+    terminal.line("\\x auto", "");
+    terminal.line("select repeat('x', 100) as wide, 1 as b;", "[ RECORD 1 ]");
+    terminal.line("select 1 as narrow;", "narrow");
+    terminal.leave();
+}
