@@ -3,6 +3,7 @@
 use crate::commands::Next;
 use crate::complaint::Complaint;
 use crate::completion::complete;
+use crate::copying::is_end;
 use crate::highlight::highlighted;
 use crate::shell::Shell;
 use crate::text::StatementReader;
@@ -94,7 +95,13 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
         match editor.readline(prompt) {
             Ok(line) => {
                 typed.push_str(&line);
-                let result = shell.take_line(&mut reader, &line);
+                let mut result = shell.take_line(&mut reader, &line);
+                while let Some(statement) = shell.copying.take() {
+                    result = copy_typed_rows(shell, &mut editor, &statement);
+                    if result.is_ok() {
+                        result = shell.run_pieces(&mut reader);
+                    }
+                }
                 if reader.is_empty() {
                     // Only a full disk or the like keeps history from growing; that is no reason to stop.
                     let _ = editor.add_history_entry(std::mem::take(&mut typed).trim());
@@ -119,6 +126,27 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
         let _ = editor.save_history(path);
     }
     Ok(())
+}
+
+/// Runs a COPY FROM STDIN with rows that are typed.
+fn copy_typed_rows(
+    shell: &mut Shell,
+    editor: &mut Editor<Assistant, DefaultHistory>,
+    statement: &str,
+) -> Result<Next, Complaint> {
+    println!("Type the rows, then \\. on a line of its own.");
+    let mut rows = String::new();
+    loop {
+        match editor.readline(">> ") {
+            Ok(line) if is_end(&line) => break,
+            Ok(line) => rows.push_str(&(line + "\n")),
+            Err(ReadlineError::Eof) => break,
+            Err(ReadlineError::Interrupted) => return Ok(Next::More),
+            Err(error) => return Err(editor_failed(error)),
+        }
+    }
+    let rows = Box::new(std::io::Cursor::new(rows.into_bytes()));
+    shell.run_copy(statement, Some(rows)).map(|()| Next::More)
 }
 
 fn editor(connection: &Connection) -> rustyline::Result<Editor<Assistant, DefaultHistory>> {

@@ -6,6 +6,7 @@ mod arguments;
 mod commands;
 mod complaint;
 mod completion;
+mod copying;
 mod demo;
 mod editor;
 mod highlight;

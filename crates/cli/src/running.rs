@@ -1,11 +1,12 @@
 //! Runs statements and shows what they give.
 
 use crate::complaint::Complaint;
+use crate::copying::{CopyRole, is_to_client, role};
 use crate::output::{self, Display, Mode, Streamed};
 use crate::shell::Shell;
 use crate::{interrupt, progress};
 use frazil::{ColumnDef, ColumnVector, LogicalType, Outcome, Response, RowBatch, Rows, Schema, Value};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
 
 impl Shell {
@@ -19,6 +20,14 @@ impl Shell {
     pub fn run_statement_as(&mut self, statement: &str, display: &Display) -> Result<(), Complaint> {
         let text = self.variables.expand(statement);
         self.last = Some(statement.to_owned());
+        match role(&text) {
+            Some(CopyRole::Source) => {
+                self.copying = Some(text);
+                return Ok(());
+            }
+            Some(CopyRole::Target) => return self.run_copy(&text, None),
+            None => {}
+        }
         let mut display = display.clone();
         if !self.output.is_stdout() {
             // Only a person's screen is short.
@@ -31,6 +40,19 @@ impl Shell {
         };
         self.note(&result);
         self.show_timing(&result?);
+        Ok(())
+    }
+
+    /// Runs COPY; `rows`: those of FROM STDIN.
+    pub fn run_copy(&mut self, text: &str, rows: Option<Box<dyn Read + Send>>) -> Result<(), Complaint> {
+        let result = self.copy(text, rows);
+        self.note(&result);
+        let response = result?;
+        // What is copied to standard output stands there alone.
+        if self.tells_tags(&self.display) && !is_to_client(text) {
+            self.output.write(|out| show_tag(out, &response))?;
+        }
+        self.show_timing(&response);
         Ok(())
     }
 

@@ -3,12 +3,13 @@
 use crate::arguments::ShellOptions;
 use crate::commands::{self, Next};
 use crate::complaint::Complaint;
+use crate::copying;
 use crate::output::{Display, Expanded};
 use crate::target::{Output, Target};
 use crate::text::{Piece, StatementReader, Variables};
 use crate::{editor, interrupt};
 use frazil::{Connection, Database, Error, SqlState};
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// Files that read each other stop here.
@@ -36,8 +37,19 @@ pub struct Shell {
     pub last: Option<String>,
     /// Whether an error was told that did not end the script.
     pub failed: bool,
+    /// A COPY FROM STDIN whose rows come next.
+    pub copying: Option<String>,
     /// Files that are being read by one another.
     depth: usize,
+}
+
+/// Where the rows of COPY FROM STDIN stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// In the lines behind the statement.
+    Inline,
+    /// In standard input.
+    Stdin,
 }
 
 /// Opens the database, runs what the options say, closes it.
@@ -75,6 +87,7 @@ impl Shell {
             quiet: false,
             last: None,
             failed: false,
+            copying: None,
             depth: 0,
         }
     }
@@ -127,12 +140,12 @@ impl Shell {
         }
         match io::stdin().is_terminal() && !options.batch {
             true => editor::interact(self),
-            false => self.run_lines(&mut io::stdin().lock()).map(drop),
+            false => self.run_lines(&mut io::stdin().lock(), Rows::Inline).map(drop),
         }
     }
 
     fn run_text(&mut self, text: &str) -> Result<Next, Complaint> {
-        self.run_lines(&mut text.as_bytes())
+        self.run_lines(&mut text.as_bytes(), Rows::Stdin)
     }
 
     /// Runs the statements and commands of a file.
@@ -150,24 +163,41 @@ impl Shell {
             )));
         }
         self.depth += 1;
-        let result = self.run_lines(&mut io::BufReader::new(file));
+        let result = self.run_lines(&mut io::BufReader::new(file), Rows::Inline);
         self.depth -= 1;
         result
     }
 
     /// Runs statements and commands to the end of the input or, unless the shell goes on after errors, the first error.
-    fn run_lines(&mut self, input: &mut dyn BufRead) -> Result<Next, Complaint> {
+    fn run_lines(&mut self, input: &mut dyn BufRead, rows: Rows) -> Result<Next, Complaint> {
         let mut reader = StatementReader::default();
-        for line in input.lines() {
-            if self.take_line(&mut reader, &line?)? == Next::Leave {
-                return Ok(Next::Leave);
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let is_last = input.read_line(&mut line)? == 0;
+            let mut next = match is_last {
+                false => self.take_line(&mut reader, line.trim_end_matches(['\n', '\r']))?,
+                true => match reader.take() {
+                    Some(statement) => {
+                        let result = self.run_statement(&statement).map(|()| Next::More);
+                        self.go_on(result)?
+                    }
+                    None => Next::More,
+                },
+            };
+            while let Some(statement) = self.copying.take() {
+                let rows: Box<dyn Read + Send> = match rows {
+                    Rows::Inline => Box::new(io::Cursor::new(copying::inline_rows(input)?)),
+                    Rows::Stdin => Box::new(io::stdin()),
+                };
+                let result = self.run_copy(&statement, Some(rows)).map(|()| Next::More);
+                self.go_on(result)?;
+                next = self.run_pieces(&mut reader)?;
+            }
+            if is_last || next == Next::Leave {
+                return Ok(next);
             }
         }
-        if let Some(statement) = reader.take() {
-            let result = self.run_statement(&statement).map(|()| Next::More);
-            return self.go_on(result);
-        }
-        Ok(Next::More)
     }
 
     /// Tells of an error and goes on, if the shell does so.
@@ -185,7 +215,14 @@ impl Shell {
     /// Adds a line, and runs the statements and commands that are whole now.
     pub fn take_line(&mut self, reader: &mut StatementReader, line: &str) -> Result<Next, Complaint> {
         reader.push_line(line);
-        while let Some(piece) = reader.next_piece() {
+        self.run_pieces(reader)
+    }
+
+    /// Runs the statements and commands that are whole, up to a COPY that waits for its rows.
+    pub fn run_pieces(&mut self, reader: &mut StatementReader) -> Result<Next, Complaint> {
+        while self.copying.is_none()
+            && let Some(piece) = reader.next_piece()
+        {
             let result = match piece {
                 Piece::Statement(statement) => self.run_statement(&statement).map(|()| Next::More),
                 Piece::Command(line) => commands::run(self, reader, &line),

@@ -112,6 +112,49 @@ fn files_are_loaded_and_run() {
 }
 
 #[test]
+fn copy_reads_the_rows_behind_it_and_writes_where_results_go() {
+    let directory = Directory::new("copy");
+    let script = "create table t (a integer, b text);\ncopy t from stdin (null 'nil'); select count(*) as n from t;\n1,one\n\
+                  2,nil\n3,\"a;\"\"b\"\n\\.\ncopy (select * from t order by a) to stdout (header, delimiter '|');\n\
+                  copy t to 'all.jsonl';\ncopy t to 'all.csv.gz';\ncopy t from 'all.csv.gz';\n\\copy t from stdin\n7,x\n\\.\n\
+                  select count(*) as n from t;\n";
+    let expected = "CREATE TABLE\nCOPY 3\n n \n---\n 3\n(1 row)\na|b\n1|one\n2|\n3|\"a;\"\"b\"\nCOPY 3\nCOPY 3\nCOPY 3\n\
+                    COPY 1\n n \n---\n 7\n(1 row)\n";
+    assert_eq!(directory.out(script, &["-aligned"]), expected);
+    let lines = "{\"a\":1,\"b\":\"one\"}\n{\"a\":2,\"b\":null}\n{\"a\":3,\"b\":\"a;\\\"b\"}\n";
+    assert_eq!(directory.read("all.jsonl"), lines);
+    directory.write("rows.csv", "5,five\n");
+    let piped = Command::new(env!("CARGO_BIN_EXE_frazil"))
+        .args([
+            "-X",
+            "-c",
+            "create table t (a integer, b text); copy t from stdin; copy t to stdout",
+        ])
+        .stdin(std::fs::File::open(directory.0.join("rows.csv")).expect("it is there"))
+        .output()
+        .expect("the program starts");
+    assert_eq!(
+        String::from_utf8_lossy(&piped.stdout),
+        "CREATE TABLE\nCOPY 1\n5,five\n"
+    );
+    let failed = directory.run(
+        "create table t (a integer);\ncopy t from stdin;\n1\nx\n\\.\n",
+        &["-q"],
+    );
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("file \"stdin\", line 2, column 1 (\"a\")"));
+    let broken = directory.run(
+        "copy (select 1 / x from (values (1), (0)) v(x)) to 'broken.csv';\n",
+        &[],
+    );
+    assert_eq!(broken.status.code(), Some(1));
+    let left: Vec<String> = (std::fs::read_dir(&directory.0).expect("it is there").flatten())
+        .map(|entry| entry.file_name().display().to_string())
+        .filter(|name| name.contains("broken"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn scripts_stop_at_errors_or_go_on() {
     let directory = Directory::new("bail");
     let script = "select 1 as a;\nselect nothing;\n\\nonsense\nselect 2 as a;\n";

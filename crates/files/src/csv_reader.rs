@@ -2,10 +2,9 @@
 
 use crate::csv_field::ColumnBuilder;
 use crate::csv_splitter::{Marks, Record, Split, split};
-use crate::file_input::FileInput;
-use crate::{BatchReader, ReadLimits};
+use crate::file_input::{FileInput, Origin};
+use crate::{BatchReader, Compression, ReadLimits};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
-use std::path::{Path, PathBuf};
 
 const BUFFER_BYTES: usize = 1 << 20;
 /// Longest record, in bytes; one that is longer is most likely a quote that was never closed.
@@ -24,6 +23,8 @@ pub struct CsvOptions {
     pub escape: u8,
     /// The unquoted text that stands for NULL.
     pub null: String,
+    /// How a file that is read is compressed; `None`: as its name says.
+    pub compression: Option<Compression>,
 }
 
 impl Default for CsvOptions {
@@ -34,13 +35,13 @@ impl Default for CsvOptions {
             quote: b'"',
             escape: b'"',
             null: String::new(),
+            compression: None,
         }
     }
 }
 
 /// Reads records of a CSV file as rows of the given columns.
 pub struct CsvReader {
-    path: PathBuf,
     input: FileInput,
     limits: ReadLimits,
     options: CsvOptions,
@@ -60,14 +61,13 @@ impl CsvReader {
     /// Opens a file whose fields are `columns`, in that order. With a header its names must be the
     /// columns', in that order.
     pub fn open(
-        path: &Path,
+        origin: Origin<'_>,
         columns: &[ColumnDef],
         options: CsvOptions,
         limits: ReadLimits,
     ) -> Result<CsvReader> {
         let mut reader = CsvReader {
-            path: path.to_path_buf(),
-            input: FileInput::open(path)?,
+            input: FileInput::open(origin, options.compression)?,
             reservation: limits.budget.reservation(),
             limits,
             options,
@@ -131,7 +131,7 @@ impl CsvReader {
     }
 
     fn place(&self, line: u64, error: Error) -> Error {
-        error.in_context(format!("file \"{}\", line {line}", self.path.display()))
+        error.in_context(format!("file \"{}\", line {line}", self.input.path.display()))
     }
 
     /// Reads more bytes behind those not split yet. 53200 over the budget.
@@ -222,7 +222,7 @@ impl CsvReader {
             pushed.map_err(|e| {
                 let place = format!(
                     "file \"{}\", line {line}, column {} (\"{}\")",
-                    self.path.display(),
+                    self.input.path.display(),
                     i + 1,
                     self.columns[i].name
                 );

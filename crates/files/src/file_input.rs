@@ -1,6 +1,8 @@
-//! Where a reader's bytes come from: a regular file, or something that may keep its reader waiting.
+//! Where a reader's bytes come from: a regular file, perhaps compressed, or something that may keep its reader waiting.
 
+use crate::compression::Compression;
 use crate::{ReadLimits, io_error};
+use flate2::read::MultiGzDecoder;
 use frazil_types::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,9 +15,18 @@ const PIECE_BYTES: usize = 1 << 16;
 /// How long a reader waits for a pipe before it looks whether the statement is cancelled.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// What a reader reads.
+pub enum Origin<'a> {
+    /// A file.
+    File(&'a Path),
+    /// Bytes of somebody else, who may make their reader wait.
+    Stream(Box<dyn Read + Send>),
+}
+
 /// The bytes of a file in order.
 pub(crate) struct FileInput {
-    path: PathBuf,
+    /// What errors call it.
+    pub path: PathBuf,
     source: Source,
     /// Bytes of the file; 0 where nobody knows.
     pub total: u64,
@@ -23,6 +34,8 @@ pub(crate) struct FileInput {
 
 enum Source {
     Regular(File),
+    /// What a compressed regular file holds.
+    Decoded(Box<dyn Read + Send>),
     /// A pipe or device: a thread of its own reads it, because opening and reading it may wait for a writer for ever. Once the
     /// receiver is gone the thread ends with the next piece.
     Waiting {
@@ -33,22 +46,42 @@ enum Source {
 }
 
 impl FileInput {
-    /// Opens a file. Errors: 58P01, 58030.
-    pub fn open(path: &Path) -> Result<FileInput> {
+    /// Opens a file, whose compression its name tells if `compression` is `None`. Errors: 58P01, 58030.
+    pub fn open(origin: Origin<'_>, compression: Option<Compression>) -> Result<FileInput> {
+        let path = match origin {
+            Origin::File(path) => path,
+            Origin::Stream(stream) => {
+                let path = PathBuf::from("stdin");
+                let source = waiting(move || decoded(stream, compression.unwrap_or(Compression::None)));
+                let source = source.map_err(|e| io_error(&path, &e))?;
+                let total = 0;
+                return Ok(FileInput { path, source, total });
+            }
+        };
+        let compression = compression.unwrap_or_else(|| Compression::of_path(path));
         let metadata = std::fs::metadata(path).map_err(|e| io_error(path, &e))?;
         let waits = !metadata.is_file() && !metadata.is_dir();
         let source = match waits {
-            false => Source::Regular(File::open(path).map_err(|e| io_error(path, &e))?),
-            true => Source::Waiting {
-                pieces: pieces(path).map_err(|e| io_error(path, &e))?,
-                piece: Vec::new(),
-                at: 0,
-            },
+            false => {
+                let file = File::open(path).map_err(|e| io_error(path, &e))?;
+                match compression {
+                    Compression::None => Source::Regular(file),
+                    _ => {
+                        Source::Decoded(decoded(Box::new(file), compression).map_err(|e| io_error(path, &e))?)
+                    }
+                }
+            }
+            true => {
+                let opened = path.to_path_buf();
+                waiting(move || decoded(Box::new(File::open(opened)?), compression))
+                    .map_err(|e| io_error(path, &e))?
+            }
         };
+        let is_counted = !waits && compression == Compression::None;
         Ok(FileInput {
             path: path.to_path_buf(),
             source,
-            total: if waits { 0 } else { metadata.len() },
+            total: if is_counted { metadata.len() } else { 0 },
         })
     }
 
@@ -60,6 +93,14 @@ impl FileInput {
             Source::Regular(file) => {
                 return loop {
                     match file.read(to) {
+                        Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                        read => break read.map_err(|e| failed(&e)),
+                    }
+                };
+            }
+            Source::Decoded(reader) => {
+                return loop {
+                    match reader.read(to) {
                         Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                         read => break read.map_err(|e| failed(&e)),
                     }
@@ -81,12 +122,23 @@ impl FileInput {
     }
 }
 
-/// The pieces of a file, read by a thread, at most two ahead.
-fn pieces(path: &Path) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
+/// The bytes behind a compression.
+fn decoded(bytes: Box<dyn Read + Send>, compression: Compression) -> io::Result<Box<dyn Read + Send>> {
+    match compression {
+        Compression::None => Ok(bytes),
+        Compression::Gzip => Ok(Box::new(MultiGzDecoder::new(io::BufReader::new(bytes)))),
+        Compression::Zstd => Ok(Box::new(zstd::Decoder::new(bytes)?)),
+        Compression::Snappy | Compression::Lz4 => {
+            Err(io::Error::other("only gzip and zstd compress such files"))
+        }
+    }
+}
+
+/// The pieces of what `open` opens, read by a thread, at most two ahead.
+fn waiting(open: impl FnOnce() -> io::Result<Box<dyn Read + Send>> + Send + 'static) -> io::Result<Source> {
     let (sender, receiver) = sync_channel(2);
-    let path = path.to_path_buf();
     let read = move || {
-        let mut file = match File::open(&path) {
+        let mut file = match open() {
             Ok(file) => file,
             Err(error) => {
                 let _ = sender.send(Err(error));
@@ -114,5 +166,9 @@ fn pieces(path: &Path) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
     std::thread::Builder::new()
         .name("frazil-copy".to_owned())
         .spawn(read)?;
-    Ok(receiver)
+    Ok(Source::Waiting {
+        pieces: receiver,
+        piece: Vec::new(),
+        at: 0,
+    })
 }

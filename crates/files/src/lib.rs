@@ -1,17 +1,30 @@
-//! CSV and Parquet ↔ vectors: readers that give a table's columns as [`RowBatch`]es.
+//! CSV, JSON and Parquet ↔ vectors: readers that give a table's columns as [`RowBatch`]es, writers that take them.
 //!
 //! A reader checks every value at the door; its errors name file, line or row, column and value.
 #![forbid(unsafe_code)]
 
+mod batch_writer;
+mod compression;
 mod csv_field;
 mod csv_reader;
 mod csv_splitter;
+mod csv_writer;
 mod file_input;
+mod file_output;
+mod json_writer;
 mod parquet_column;
 mod parquet_reader;
+mod parquet_writer;
+mod to_arrow;
+mod writer;
 
+pub use batch_writer::{BatchWriter, Destination};
+pub use compression::Compression;
 pub use csv_reader::{CsvOptions, CsvReader};
+pub use file_input::Origin;
 pub use parquet_reader::ParquetReader;
+pub use to_arrow::{arrow_schema, record_batch};
+pub use writer::{Form, writer};
 
 use frazil_types::{Cancel, Error, MemoryBudget, Result, RowBatch, SqlState};
 use std::path::Path;

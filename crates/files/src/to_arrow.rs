@@ -1,6 +1,5 @@
-//! Results as Arrow record batches, for the Python module and whoever speaks Arrow.
+//! Vectors → Arrow record batches: for Parquet files, the Python module and whoever speaks Arrow.
 
-use crate::Rows;
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::*;
@@ -9,21 +8,15 @@ use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use frazil_types::{ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch};
 use std::sync::Arc;
 
-impl Rows {
-    /// The result as Arrow batches. char(1) becomes a string; intervals months, days and nanoseconds.
-    pub fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-        let fields = self.schema().columns.iter();
-        let fields = fields.map(|c| Field::new(&c.name, data_type(c.ty), c.nullable));
-        let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let batches = (self.batches().iter())
-            .map(|b| record_batch(&schema, b))
-            .collect::<Result<_>>()?;
-        Ok((schema, batches))
-    }
+/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds.
+pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
+    let fields = schema.columns.iter();
+    let fields = fields.map(|c| Field::new(&c.name, data_type(c.ty), c.nullable));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// The Arrow type a column of `ty` gets.
-pub fn data_type(ty: LogicalType) -> DataType {
+fn data_type(ty: LogicalType) -> DataType {
     match ty {
         LogicalType::Boolean => DataType::Boolean,
         LogicalType::SmallInt => DataType::Int16,
@@ -38,7 +31,8 @@ pub fn data_type(ty: LogicalType) -> DataType {
     }
 }
 
-fn record_batch(schema: &SchemaRef, batch: &RowBatch) -> Result<RecordBatch> {
+/// A batch of rows as a record batch of [`arrow_schema`].
+pub fn record_batch(schema: &SchemaRef, batch: &RowBatch) -> Result<RecordBatch> {
     let arrays = (batch.columns.iter().map(array)).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
     RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(arrow_failed)
@@ -169,9 +163,9 @@ mod tests {
             columns: vectors.collect(),
             rows: 2,
         };
-        let rows = Rows::new(frazil_types::Schema::new(schema).into(), vec![batch]);
-        let (_, batches) = rows.to_arrow().expect("all types have an Arrow form");
-        for (array, column) in batches[0].columns().iter().zip(&columns) {
+        let schema = arrow_schema(&frazil_types::Schema::new(schema));
+        let record = record_batch(&schema, &batch).expect("all types have an Arrow form");
+        for (array, column) in record.columns().iter().zip(&columns) {
             assert!(array.is_valid(0) && array.is_null(1));
             let text = arrow_cast::display::array_value_to_string(array, 0).expect("displayable");
             assert_eq!(text, column.2);

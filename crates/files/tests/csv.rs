@@ -1,6 +1,6 @@
 //! CSV: NULLs and empty strings, quotes over lines, byte order marks, and errors that name the place.
 
-use frazil_files::{BatchReader, CsvOptions, CsvReader, ReadLimits};
+use frazil_files::{BatchReader, CsvOptions, CsvReader, Origin, ReadLimits};
 use frazil_types::{Cancel, ColumnDef, Error, LogicalType, MemoryBudget, SqlState, Value};
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn read(name: &str, content: &[u8], header: bool) -> Result<Vec<Vec<Value>>, Err
         header,
         ..CsvOptions::default()
     };
-    let mut reader = CsvReader::open(&file.0, &columns(), options, ReadLimits::default())?;
+    let mut reader = CsvReader::open(Origin::File(&file.0), &columns(), options, ReadLimits::default())?;
     let mut rows = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         for row in 0..batch.rows {
@@ -143,8 +143,13 @@ fn what_a_record_takes_is_within_the_budget() {
             ..ReadLimits::default()
         };
         let budget = limits.budget.clone();
-        let mut reader =
-            CsvReader::open(&file.0, &text_column(), CsvOptions::default(), limits).expect("it opens");
+        let mut reader = CsvReader::open(
+            Origin::File(&file.0),
+            &text_column(),
+            CsvOptions::default(),
+            limits,
+        )
+        .expect("it opens");
         let error = reader.next_batch().expect_err("too long");
         assert_eq!(error.state(), SqlState::OUT_OF_MEMORY);
         assert!(error.message().contains("line 2"), "{error}");
@@ -163,7 +168,12 @@ fn strings_of_a_batch_are_within_the_budget() {
             budget: MemoryBudget::new(bytes),
             ..ReadLimits::default()
         };
-        let mut reader = CsvReader::open(&file.0, &text_column(), CsvOptions::default(), limits)?;
+        let mut reader = CsvReader::open(
+            Origin::File(&file.0),
+            &text_column(),
+            CsvOptions::default(),
+            limits,
+        )?;
         reader.next_batch().map(|b| b.map_or(0, |b| b.rows))
     };
     assert_eq!(read(10 << 20).expect("enough"), 5000);
@@ -179,7 +189,14 @@ fn a_pipe_is_read_and_waited_for_until_the_statement_is_cancelled() {
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.expect("mkfifo").success());
     let fifo = TempFile(path);
-    let open = |limits| CsvReader::open(&fifo.0, &text_column(), CsvOptions::default(), limits);
+    let open = |limits| {
+        CsvReader::open(
+            Origin::File(&fifo.0),
+            &text_column(),
+            CsvOptions::default(),
+            limits,
+        )
+    };
     let to = fifo.0.clone();
     let writer = std::thread::spawn(move || std::fs::write(to, "one\ntwo\n"));
     let batch = open(ReadLimits::default())

@@ -1,7 +1,7 @@
 //! Hostile CSV: mutated files never panic, every error names its line, and what is read without an error is
 //! what a naive reader, character by character, finds. `FRAZIL_MUTATIONS` sets their number (default 800).
 
-use frazil_files::{BatchReader, CsvOptions, CsvReader, ReadLimits};
+use frazil_files::{BatchReader, CsvOptions, CsvReader, Origin, ReadLimits};
 use frazil_testkit::Random;
 use frazil_types::{ColumnDef, Error, LogicalType, Value};
 use std::path::PathBuf;
@@ -84,7 +84,12 @@ fn mutated(random: &mut Random) -> Vec<u8> {
 
 fn read(file: &TempFile, content: &[u8]) -> Result<Vec<Vec<Value>>, Error> {
     std::fs::write(&file.0, content).expect("a temporary file");
-    let mut reader = CsvReader::open(&file.0, &columns(), CsvOptions::default(), ReadLimits::default())?;
+    let mut reader = CsvReader::open(
+        Origin::File(&file.0),
+        &columns(),
+        CsvOptions::default(),
+        ReadLimits::default(),
+    )?;
     let mut rows = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         rows.extend((0..batch.rows).map(|row| batch.columns.iter().map(|c| c.value(row)).collect()));

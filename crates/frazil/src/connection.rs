@@ -4,7 +4,7 @@ use crate::appender::Appender;
 use crate::database::Database;
 use crate::execute;
 use crate::in_use::{InUse, Turns};
-use crate::row_sink::{Delivery, RowSink};
+use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::Response;
 use crate::session::Session;
 use crate::statement::Statement;
@@ -82,6 +82,18 @@ impl Connection {
             Ok(())
         };
         self.each(sql, parameters, Delivery::Parts(&RefCell::new(sink)), &mut take)?;
+        Ok(last.unwrap_or_default())
+    }
+
+    /// Runs statements as [`Connection::execute`] does; COPY … FROM STDIN reads from `streams`, COPY … TO STDOUT writes
+    /// to them.
+    pub fn execute_copy(&self, sql: &str, streams: &mut dyn CopyStreams) -> Result<Response> {
+        let mut last = None;
+        let mut take = |response| {
+            last = Some(response);
+            Ok(())
+        };
+        self.each(sql, &[], Delivery::Copied(&RefCell::new(streams)), &mut take)?;
         Ok(last.unwrap_or_default())
     }
 

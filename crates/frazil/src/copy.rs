@@ -3,8 +3,9 @@
 
 use crate::loader;
 use crate::query::Runner;
-use frazil_files::{BatchReader, CsvOptions, CsvReader, ParquetReader, ReadLimits};
-use frazil_frontend::{CopyFormat, CopyOptions};
+use crate::row_sink::Delivery;
+use frazil_files::{BatchReader, Compression, CsvOptions, CsvReader, Origin, ParquetReader, ReadLimits};
+use frazil_frontend::{CopyCompression, CopyEnd, CopyFormat, CopyOptions};
 use frazil_storage::Transaction;
 use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
 use std::path::Path;
@@ -16,7 +17,7 @@ pub fn from_file(
     transaction: &mut Transaction,
     table: &str,
     places: &[usize],
-    path: &str,
+    source: (&CopyEnd, Delivery<'_>),
     options: &CopyOptions,
 ) -> Result<u64> {
     let entry = transaction.snapshot().catalog().table(table)?.clone();
@@ -27,7 +28,13 @@ pub fn from_file(
         cancel: runner.cancel().clone(),
         budget: runner.budget().clone(),
     };
-    let reader = open(Path::new(path), options, &columns, limits)?;
+    let reader = match source {
+        (CopyEnd::File(path), _) => open(Origin::File(Path::new(path)), options, &columns, limits)?,
+        (CopyEnd::Client, Delivery::Copied(streams)) => {
+            open(Origin::Stream(streams.input()), options, &columns, limits)?
+        }
+        (CopyEnd::Client, _) => return Err(no_client("FROM STDIN")),
+    };
     let table = transaction.snapshot().table(entry.id)?.table().clone();
     let whole = places.iter().copied().eq(0..entry.schema.columns.len());
     let shape = |batch| match whole {
@@ -38,23 +45,51 @@ pub fn from_file(
 }
 
 fn open(
-    path: &Path,
+    origin: Origin<'_>,
     options: &CopyOptions,
     columns: &[ColumnDef],
     limits: ReadLimits,
 ) -> Result<Box<dyn BatchReader>> {
-    Ok(match options.format {
-        CopyFormat::Parquet => Box::new(ParquetReader::open(path, columns, limits)?),
-        CopyFormat::Csv => {
-            let options = CsvOptions {
-                header: options.header,
-                delimiter: one_byte("DELIMITER", options.delimiter)?,
-                quote: one_byte("QUOTE", options.quote)?,
-                escape: one_byte("ESCAPE", options.escape)?,
-                null: options.null.clone(),
-            };
-            Box::new(CsvReader::open(path, columns, options, limits)?)
+    match (options.format, origin) {
+        (CopyFormat::Parquet, Origin::File(path)) => {
+            Ok(Box::new(ParquetReader::open(path, columns, limits)?))
         }
+        (CopyFormat::Parquet, Origin::Stream(_)) => Err(Error::unsupported("Parquet FROM STDIN")),
+        (CopyFormat::Csv, origin) => {
+            let options = csv_options(options)?;
+            Ok(Box::new(CsvReader::open(origin, columns, options, limits)?))
+        }
+        (CopyFormat::Json, _) => Err(Error::unsupported("COPY FROM a JSON file")),
+    }
+}
+
+/// The error of COPY whose other end is a client, where no client has given a stream.
+pub fn no_client(end: &str) -> Error {
+    Error::unsupported(format!("COPY {end} here"))
+        .with_hint("name a file: COPY t FROM 'path', COPY t TO 'path'")
+}
+
+/// What is said of a CSV file.
+pub fn csv_options(options: &CopyOptions) -> Result<CsvOptions> {
+    Ok(CsvOptions {
+        header: options.header,
+        delimiter: one_byte("DELIMITER", options.delimiter)?,
+        quote: one_byte("QUOTE", options.quote)?,
+        escape: one_byte("ESCAPE", options.escape)?,
+        null: options.null.clone(),
+        compression: compression(options.compression),
+    })
+}
+
+/// What compresses a file; `None`: what is usual for it.
+pub fn compression(said: CopyCompression) -> Option<Compression> {
+    Some(match said {
+        CopyCompression::Usual => return None,
+        CopyCompression::None => Compression::None,
+        CopyCompression::Gzip => Compression::Gzip,
+        CopyCompression::Zstd => Compression::Zstd,
+        CopyCompression::Snappy => Compression::Snappy,
+        CopyCompression::Lz4 => Compression::Lz4,
     })
 }
 

@@ -8,7 +8,7 @@ use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
-use crate::{copy, ddl, explain, explain_freeze, query};
+use crate::{copy, copy_to, ddl, explain, explain_freeze, query};
 use frazil_catalog::RelationKind;
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
@@ -210,6 +210,18 @@ fn run_as_bound(
             let statement = compiled.keep(kept);
             query::read(&runner, &statement.action, bundle, timing, call.to)
         }
+        Statement::CopyTo {
+            plan,
+            target,
+            options,
+        } => copy_to::run(
+            &query::Runner::new(session),
+            plan,
+            bundle,
+            &target,
+            &options,
+            call.to,
+        ),
         Statement::Explain {
             mode,
             analyze,
@@ -270,7 +282,7 @@ fn run_writing(
         };
         // A view may have become another one since.
         frazil_frontend::on_deep_stack(bundle.depth, || {
-            write(&runner, transaction, statement, bundle, kept)
+            write(&runner, transaction, statement, bundle, kept, call.to)
         })
     })
 }
@@ -281,6 +293,7 @@ fn write(
     statement: Statement,
     bundle: Bundle,
     kept: &mut Option<Arc<CompiledStatement>>,
+    to: Delivery<'_>,
 ) -> Result<Response> {
     let started = bundle.started;
     match statement {
@@ -343,11 +356,12 @@ fn write(
         Statement::CopyFrom {
             name,
             columns,
-            path,
+            source,
             options,
             ..
         } => {
-            let rows = copy::from_file(runner, transaction, &name, &columns, &path, &options)?;
+            let source = (&source, to);
+            let rows = copy::from_file(runner, transaction, &name, &columns, source, &options)?;
             Ok(counted("COPY", rows, started))
         }
         other => Err(Error::internal(format!("{other:?} is no writing statement"))),

@@ -17,13 +17,13 @@
 #![forbid(unsafe_code)]
 
 mod appender;
-mod arrow;
 mod assumptions;
 mod background_freezer;
 mod bundle;
 mod compiled_statement;
 mod connection;
 mod copy;
+mod copy_to;
 mod database;
 mod ddl;
 mod deadline;
@@ -51,15 +51,18 @@ mod transaction;
 pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};
 pub use database::Database;
+pub use frazil_catalog::identifier;
 pub use frazil_exec::Progress;
+pub use frazil_functions::{FunctionDoc, list as functions};
 pub use frazil_types::{
     ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState,
     Value,
 };
-pub use row_sink::RowSink;
+pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
-pub use settings::{ScanMode, Settings};
+pub use settings::{NAMES as SETTINGS, ScanMode, Settings};
 pub use statement::Statement;
+pub use system_tables::names as system_tables;
 pub use table_info::{TableInfo, ViewInfo};
 
 /// Version of this crate.

@@ -383,6 +383,15 @@ pub fn rows(runner: &Runner, plan: Plan, bundle: Bundle) -> Result<Rows> {
     Ok(Rows::new(query.schema.clone(), result.batches))
 }
 
+/// Runs a query inside another statement and hands its rows over while it runs; how many they were, and what it took.
+pub fn stream(runner: &Runner, plan: Plan, bundle: Bundle, sink: &dyn Parts) -> Result<(u64, Timing)> {
+    let mut timing = Timing::default();
+    let plan = runner.optimize(plan, &bundle, &mut timing)?;
+    let query = runner.code(plan, &bundle, &mut timing)?;
+    let count = runner.stream(&query, bundle, &mut timing, sink)?;
+    Ok((count, timing))
+}
+
 /// Runs the action of INSERT or DELETE: first all of the plan, then what it wants to write.
 pub fn write(
     runner: &Runner,

@@ -2,6 +2,7 @@
 
 use frazil_types::{Result, RowBatch, Schema};
 use std::cell::RefCell;
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// Takes the rows of queries while they are computed: [`Connection::execute_into`](crate::Connection::execute_into). An
@@ -16,6 +17,15 @@ pub trait RowSink {
     fn rows(&mut self, batch: RowBatch) -> Result<()>;
 }
 
+/// The two ends of COPY that are not files: [`Connection::execute_copy`](crate::Connection::execute_copy).
+pub trait CopyStreams {
+    /// What COPY … FROM STDIN reads. Asked for once by each such statement.
+    fn input(&mut self) -> Box<dyn Read + Send>;
+
+    /// What takes the bytes of COPY … TO STDOUT.
+    fn output(&mut self) -> &mut dyn Write;
+}
+
 /// Where a statement's rows go.
 #[derive(Clone, Copy)]
 pub enum Delivery<'a> {
@@ -23,6 +33,34 @@ pub enum Delivery<'a> {
     Whole,
     /// To a sink, as they are computed.
     Parts(&'a dyn Parts),
+    /// Into its response; COPY has streams.
+    Copied(&'a dyn Streams),
+}
+
+/// Streams that a statement's parts share.
+pub trait Streams {
+    /// As [`CopyStreams::input`].
+    fn input(&self) -> Box<dyn Read + Send>;
+
+    /// Writes to [`CopyStreams::output`].
+    fn write(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Flushes [`CopyStreams::output`].
+    fn flush(&self) -> io::Result<()>;
+}
+
+impl Streams for RefCell<&mut dyn CopyStreams> {
+    fn input(&self) -> Box<dyn Read + Send> {
+        self.borrow_mut().input()
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.borrow_mut().output().write(bytes)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.borrow_mut().output().flush()
+    }
 }
 
 /// A sink that a statement's parts share.

@@ -1,6 +1,8 @@
 //! Results of statements.
 
 use crate::row_sink::Delivery;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use frazil_types::{ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -77,6 +79,17 @@ impl Rows {
     /// The batches in order; together they are the result.
     pub fn batches(&self) -> &[RowBatch] {
         &self.batches
+    }
+
+    /// The result as Arrow batches. char(1) becomes a string; intervals months, days and nanoseconds.
+    pub fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        let schema = frazil_files::arrow_schema(&self.schema);
+        let batches = self
+            .batches
+            .iter()
+            .map(|b| frazil_files::record_batch(&schema, b));
+        let batches = batches.collect::<Result<_>>()?;
+        Ok((schema, batches))
     }
 
     /// Number of rows.

@@ -46,6 +46,11 @@ impl SystemTable {
     }
 }
 
+/// Names of all system tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SystemTable::ALL.into_iter().map(SystemTable::name)
+}
+
 fn blocks_schema() -> Schema {
     use LogicalType::*;
     let columns = [

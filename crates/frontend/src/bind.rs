@@ -6,6 +6,7 @@ use crate::binder::{
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
+use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::parse::{ParsedKind, ParsedStatement};
 use crate::{CatalogView, ExplainMode, Statement, TableEntry};
@@ -85,7 +86,13 @@ impl<'a> Context<'a> {
                 return create_view(binder, head, query);
             }
             ParsedKind::Explain { mode, analyze, inner } => return self.explain(*mode, *analyze, inner),
-            ParsedKind::Copy(copy) => copy_from(self.catalog, copy)?,
+            ParsedKind::CopyFrom {
+                table,
+                columns,
+                end,
+                options,
+            } => copy_from(self.catalog, table, columns, end, options)?,
+            ParsedKind::CopyTo { query, end, options } => return self.copy_to(query, end, options),
             ParsedKind::Freeze { table, order_by } => {
                 let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
                 Statement::Freeze {
@@ -142,6 +149,19 @@ impl<'a> Context<'a> {
             },
             ..bound
         })
+    }
+
+    fn copy_to(&self, query: &ParsedStatement, end: &CopyEnd, options: &CopyOptions) -> Result<Bound> {
+        let bound = self.bind(query)?;
+        let Statement::Query(plan) = bound.statement else {
+            return Err(Error::unsupported("COPY of anything but a table or a query"));
+        };
+        let statement = Statement::CopyTo {
+            plan,
+            target: end.clone(),
+            options: options.clone(),
+        };
+        Ok(Bound { statement, ..bound })
     }
 
     /// A table to be frozen, and the position of the column to sort it by.

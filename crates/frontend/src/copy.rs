@@ -2,33 +2,70 @@
 
 use crate::parse::Cursor;
 use frazil_types::{Error, Result, SqlState};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The form of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyFormat {
     /// Comma- (or otherwise) separated text.
     Csv,
+    /// Objects of JSON.
+    Json,
     /// Apache Parquet.
     Parquet,
 }
 
-/// How to read a file. All but `format` concern CSV.
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyCompression {
+    /// As is usual: by the end of the path (`.gz`, `.zst`), of Parquet by Snappy.
+    Usual,
+    /// Not at all.
+    None,
+    /// By gzip.
+    Gzip,
+    /// By Zstandard.
+    Zstd,
+    /// By Snappy.
+    Snappy,
+    /// By LZ4.
+    Lz4,
+}
+
+/// The other end of COPY.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyEnd {
+    /// A file.
+    File(String),
+    /// Whoever runs the statement: STDIN, STDOUT.
+    Client,
+}
+
+/// How to read or write a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
-    /// Its form. Without FORMAT: Parquet if the path ends in `.parquet`, else CSV.
+    /// Its form. Without FORMAT: what the end of the path says, else CSV.
     pub format: CopyFormat,
-    /// Whether the first line names the columns.
+    /// Of CSV: whether the first line names the columns.
     pub header: bool,
-    /// Between fields.
+    /// Of CSV: between fields.
     pub delimiter: char,
-    /// Around fields.
+    /// Of CSV: around fields.
     pub quote: char,
-    /// Before a quote within a quoted field.
+    /// Of CSV: before a quote within a quoted field.
     pub escape: char,
-    /// The unquoted text that stands for NULL.
+    /// Of CSV: the unquoted text that stands for NULL.
     pub null: String,
+    /// Of JSON: whether the objects are written as an array.
+    pub array: bool,
+    /// How it is compressed.
+    pub compression: CopyCompression,
+    /// Of Parquet: most rows of a row group.
+    pub row_group_rows: usize,
 }
+
+/// Rows of a row group unless ROW_GROUP_SIZE says otherwise: two chunks.
+const ROW_GROUP_ROWS: usize = 131_072;
 
 impl CopyOptions {
     /// What holds without options.
@@ -40,57 +77,61 @@ impl CopyOptions {
             quote: '"',
             escape: '"',
             null: String::new(),
+            array: false,
+            compression: CopyCompression::Usual,
+            row_group_rows: ROW_GROUP_ROWS,
         }
+    }
+
+    /// What the end of a path says.
+    fn of_path(end: &CopyEnd) -> CopyOptions {
+        let CopyEnd::File(path) = end else {
+            return CopyOptions::of_format(CopyFormat::Csv);
+        };
+        let path = path.to_lowercase();
+        let bare = path
+            .strip_suffix(".gz")
+            .or(path.strip_suffix(".zst"))
+            .unwrap_or(&path);
+        let is = |ends: &[&str]| ends.iter().any(|end| bare.ends_with(end));
+        CopyOptions::of_format(match () {
+            () if is(&[".parquet"]) => CopyFormat::Parquet,
+            () if is(&[".json", ".jsonl", ".ndjson"]) => CopyFormat::Json,
+            () => CopyFormat::Csv,
+        })
     }
 }
 
 /// COPY as written.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyStatement {
-    pub table: String,
-    pub columns: Vec<String>,
-    pub path: String,
+    pub what: Copied,
+    pub end: CopyEnd,
     pub options: CopyOptions,
 }
 
-/// Reads COPY table [(columns)] FROM 'path' [[WITH] (option, …)].
+/// What COPY fills or reads.
+#[derive(Clone, Debug)]
+pub(crate) enum Copied {
+    /// FROM: a table and columns of it; all if none is named.
+    Into { table: String, columns: Vec<String> },
+    /// TO: the words of a query.
+    OutOf(Vec<TokenWithSpan>),
+}
+
+/// Reads COPY table [(columns)] FROM end, COPY table [(columns)] TO end and COPY (query) TO end, each with
+/// [[WITH] (option, …)].
 pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     cursor.next();
-    if cursor.peek() == Some(&Token::LParen) {
-        return Err(Error::unsupported("COPY of a query"));
-    }
-    let table = cursor.table_name()?;
-    let mut columns = Vec::new();
-    if cursor.take_token(&Token::LParen) {
-        loop {
-            columns.push(cursor.name()?);
-            if !cursor.take_token(&Token::Comma) {
-                break;
-            }
-        }
-        cursor.expect(&Token::RParen)?;
-    }
-    if cursor.take("to") {
-        return Err(Error::unsupported("COPY … TO"));
-    }
-    cursor.expect_word("from")?;
-    let path = match cursor.next() {
-        Some(Token::SingleQuotedString(path)) => path,
-        Some(Token::Word(w)) if matches!(w.value.to_lowercase().as_str(), "stdin" | "program") => {
-            return Err(
-                Error::unsupported(format!("COPY FROM {}", w.value.to_uppercase()))
-                    .with_hint("name a file: COPY t FROM 'path'"),
-            );
-        }
-        _ => return Err(cursor.error_before()),
-    };
-    let parquet = path.to_lowercase().ends_with(".parquet");
-    let format = if parquet {
-        CopyFormat::Parquet
+    let (what, is_out) = if cursor.peek() == Some(&Token::LParen) {
+        let query = cursor.parenthesized()?;
+        cursor.expect_word("to")?;
+        (Copied::OutOf(query), true)
     } else {
-        CopyFormat::Csv
+        relation(cursor)?
     };
-    let mut options = CopyOptions::of_format(format);
+    let end = end(cursor, is_out)?;
+    let mut options = CopyOptions::of_path(&end);
     let mut escape = None;
     cursor.take("with");
     if cursor.take_token(&Token::LParen) {
@@ -109,12 +150,63 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     cursor.end()?;
     options.escape = escape.unwrap_or(options.quote);
     check(&options)?;
-    Ok(CopyStatement {
-        table,
-        columns,
-        path,
-        options,
-    })
+    if !is_out && options.format == CopyFormat::Json {
+        return Err(Error::unsupported("COPY FROM a JSON file"));
+    }
+    Ok(CopyStatement { what, end, options })
+}
+
+/// A table with its columns and FROM or TO; true if it is TO.
+fn relation(cursor: &mut Cursor) -> Result<(Copied, bool)> {
+    let words = cursor.rest();
+    let table = cursor.table_name()?;
+    let name = words[..words.len() - cursor.rest().len()].to_vec();
+    let listed = cursor.rest();
+    let mut columns = Vec::new();
+    if cursor.take_token(&Token::LParen) {
+        loop {
+            columns.push(cursor.name()?);
+            if !cursor.take_token(&Token::Comma) {
+                break;
+            }
+        }
+        cursor.expect(&Token::RParen)?;
+    }
+    let listed = &listed[..listed.len() - cursor.rest().len()];
+    if cursor.take("to") {
+        return Ok((Copied::OutOf(query_of(name, listed)), true));
+    }
+    cursor.expect_word("from")?;
+    Ok((Copied::Into { table, columns }, false))
+}
+
+/// The words of `SELECT columns FROM name`, each with a place in the text; `listed`: the columns in parentheses, or
+/// nothing for all.
+fn query_of(name: Vec<TokenWithSpan>, listed: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+    let Some(span) = name.first().map(|t| t.span) else {
+        return name;
+    };
+    let made = |token| TokenWithSpan { token, span };
+    let mut words = vec![made(Token::make_keyword("SELECT"))];
+    match listed {
+        [_, columns @ .., _] => words.extend_from_slice(columns),
+        _ => words.push(made(Token::Mul)),
+    }
+    words.push(made(Token::make_keyword("FROM")));
+    words.extend(name);
+    words
+}
+
+fn end(cursor: &mut Cursor, is_out: bool) -> Result<CopyEnd> {
+    let client = if is_out { "stdout" } else { "stdin" };
+    match cursor.next() {
+        Some(Token::SingleQuotedString(path)) => Ok(CopyEnd::File(path)),
+        Some(Token::Word(w)) if w.value.eq_ignore_ascii_case(client) => Ok(CopyEnd::Client),
+        Some(Token::Word(w)) if w.value.eq_ignore_ascii_case("program") => {
+            Err(Error::unsupported("COPY with a PROGRAM").with_hint("name a file: COPY t FROM 'path'"))
+        }
+        _ => Err(cursor.error_before()),
+    }
 }
 
 fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<char>) -> Result<()> {
@@ -129,11 +221,13 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             };
             options.format = match format.as_str() {
                 "csv" => CopyFormat::Csv,
+                "json" => CopyFormat::Json,
                 "parquet" => CopyFormat::Parquet,
                 other => return Err(Error::unsupported(format!("COPY format {other}"))),
             };
         }
         "csv" => options.format = CopyFormat::Csv,
+        "json" => options.format = CopyFormat::Json,
         "parquet" => options.format = CopyFormat::Parquet,
         "header" => options.header = flag(cursor)?,
         "delimiter" => {
@@ -152,6 +246,15 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             cursor.take("as");
             options.null = text(cursor)?;
         }
+        "array" => options.array = flag(cursor)?,
+        "compression" => options.compression = compression(cursor)?,
+        "row_group_size" => {
+            options.row_group_rows = match cursor.next() {
+                Some(Token::Number(n, _)) => n.parse().ok().filter(|&n| n > 0),
+                _ => return Err(cursor.error_before()),
+            }
+            .ok_or_else(|| cursor.error_before())?;
+        }
         "encoding" => {
             let encoding = text(cursor)?;
             if !matches!(encoding.to_lowercase().as_str(), "utf8" | "utf-8") {
@@ -161,7 +264,8 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
         other => {
             return Err(
                 Error::unsupported(format!("COPY option {}", other.to_uppercase())).with_hint(
-                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL and ENCODING 'utf8'",
+                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, ARRAY, COMPRESSION, ROW_GROUP_SIZE and \
+                     ENCODING 'utf8'",
                 ),
             );
         }
@@ -181,6 +285,26 @@ fn flag(cursor: &mut Cursor) -> Result<bool> {
     };
     cursor.next();
     Ok(value)
+}
+
+fn compression(cursor: &mut Cursor) -> Result<CopyCompression> {
+    let name = match cursor.next() {
+        Some(Token::Word(w)) => w.value.to_lowercase(),
+        Some(Token::SingleQuotedString(s)) => s.to_lowercase(),
+        _ => return Err(cursor.error_before()),
+    };
+    Ok(match name.as_str() {
+        "none" | "uncompressed" => CopyCompression::None,
+        "gzip" | "gz" => CopyCompression::Gzip,
+        "zstd" | "zst" => CopyCompression::Zstd,
+        "snappy" => CopyCompression::Snappy,
+        "lz4" | "lz4_raw" => CopyCompression::Lz4,
+        other => {
+            let message = format!("COPY COMPRESSION {other} is not known");
+            return Err(Error::new(SqlState::INVALID_PARAMETER, message)
+                .with_hint("there are none, gzip, zstd, snappy and lz4"));
+        }
+    })
 }
 
 fn text(cursor: &mut Cursor) -> Result<String> {

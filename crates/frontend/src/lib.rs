@@ -23,7 +23,7 @@ mod statement;
 pub use bind::bind;
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};
-pub use copy::{CopyFormat, CopyOptions};
+pub use copy::{CopyCompression, CopyEnd, CopyFormat, CopyOptions};
 pub use deep_stack::on_deep_stack;
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;

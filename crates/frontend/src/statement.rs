@@ -1,6 +1,6 @@
 //! Bound statements: what `frazil` executes.
 
-use crate::CopyOptions;
+use crate::{CopyEnd, CopyOptions};
 use frazil_catalog::{DropRelations, NewConstraint, NewIndex, NewView};
 use frazil_plan::Plan;
 use frazil_types::{ObjectId, Schema, Value};
@@ -62,8 +62,17 @@ pub enum Statement {
         name: String,
         /// Positions in the table of the file's columns, in the file's order.
         columns: Vec<usize>,
-        /// The file.
-        path: String,
+        /// Where they come from.
+        source: CopyEnd,
+        /// Its form.
+        options: CopyOptions,
+    },
+    /// COPY … TO.
+    CopyTo {
+        /// The query whose rows are written: its `output` in order.
+        plan: Plan,
+        /// Where they go.
+        target: CopyEnd,
         /// Its form.
         options: CopyOptions,
     },

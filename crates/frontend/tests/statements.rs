@@ -3,7 +3,9 @@
 mod support;
 
 use frazil_catalog::{DropBehavior, NewConstraintKind, RelationKind};
-use frazil_frontend::{CopyFormat, ExplainMode, Limits, Script, Statement, bind, parse};
+use frazil_frontend::{
+    CopyCompression, CopyEnd, CopyFormat, ExplainMode, Limits, Script, Statement, bind, parse,
+};
 use frazil_plan::Operator;
 use frazil_types::{Cancel, ColumnDefault, LogicalType, MemoryBudget, SqlState, Value};
 use support::{Tables, bound, failure, operators};
@@ -342,8 +344,6 @@ fn what_is_not_enforced_is_refused() {
             "insert into t (a) values (1) on conflict do nothing",
             "ON CONFLICT",
         ),
-        ("copy t to '/tmp/x'", "COPY"),
-        ("copy t from stdin", "STDIN"),
         ("set local x = 1", "SET LOCAL"),
         ("begin isolation level serializable", "ISOLATION"),
         ("explain (verbose) select 1", "EXPLAIN"),
@@ -363,14 +363,17 @@ fn copy_options() {
         "copy t (b, a) from '/data/f.csv' with (format csv, header, delimiter '|', quote '''', null 'NULL')";
     let Statement::CopyFrom {
         columns,
-        path,
+        source,
         options,
         ..
     } = bound(sql).statement
     else {
         panic!();
     };
-    assert_eq!((columns, path.as_str()), (vec![1, 0], "/data/f.csv"));
+    assert_eq!(
+        (columns, source),
+        (vec![1, 0], CopyEnd::File("/data/f.csv".into()))
+    );
     assert!(options.header);
     assert_eq!(
         (options.delimiter, options.quote, options.escape),
@@ -381,6 +384,33 @@ fn copy_options() {
         panic!();
     };
     assert_eq!(options.format, CopyFormat::Parquet);
+    let Statement::CopyTo {
+        target,
+        options,
+        plan,
+    } = bound("copy (select a from t) to stdout (header)").statement
+    else {
+        panic!();
+    };
+    assert_eq!(
+        (target, options.header, plan.output.len()),
+        (CopyEnd::Client, true, 1)
+    );
+    let to = "copy t (b, a) to 'x.jsonl.gz' (array true, compression zstd)";
+    let Statement::CopyTo { plan, options, .. } = bound(to).statement else {
+        panic!();
+    };
+    let names: Vec<&str> = plan.output.iter().map(|c| c.0.as_str()).collect();
+    assert_eq!(
+        (names, options.format, options.array),
+        (vec!["b", "a"], CopyFormat::Json, true)
+    );
+    assert_eq!(options.compression, CopyCompression::Zstd);
+    assert_eq!(failure("copy t (nope) to 'x'").0, "42703");
+    assert_eq!(failure("copy (delete from t) to 'x'").0, "0A000");
+    assert_eq!(failure("copy (select 1 to 'x'").0, "42601");
+    assert_eq!(failure("copy (select 1) from 'x'").0, "42601");
+    assert_eq!(failure("copy t to stdin").0, "42601");
     assert_eq!(failure("copy t (nope) from 'x'").0, "42703");
     assert_eq!(failure("copy u (note) from 'x'").0, "23502");
     assert_eq!(failure("copy t from 'x' (delimiter 'ab')").0, "22023");

@@ -70,3 +70,96 @@ fn large_files_enter_a_directory_as_blocks() {
     }
     let _ = std::fs::remove_file(&csv);
 }
+
+/// Columns of every type that a table has.
+const EVERY_TYPE: &str = "create table every (b boolean, s smallint, i integer, l bigint, f double precision, \
+     d decimal(10,2), w decimal(38,3), day date, at timestamp, c char(1), p char(5), v varchar(9), t text not null)";
+
+/// NULLs, empty strings, edges of ranges, and what CSV has to quote.
+const EVERY_VALUE: &str = "insert into every values \
+     (true, 32767, 2147483647, 9223372036854775807, 1.7976931348623157e308, 99999999.99, \
+      99999999999999999999999999999999999.999, '5874897-12-31', '9999-12-31 23:59:59.999999', 'é', 'ab', 'naïve', \
+      e'a,\"b\"\\nc'), \
+     (false, -32768, -2147483648, -9223372036854775808, -0.0, -99999999.99, \
+      -99999999999999999999999999999999999.999, '0001-01-01', '0001-01-01', ',', 'a''b', '', ''), \
+     (null, 0, 0, 0, 5e-324, 0, 0.001, '1970-01-01', '1969-12-31 23:59:59.999999', '\"', '', ' x ', '\\.'), \
+     (null, null, null, null, 'NaN', null, null, null, null, null, null, null, 'null'), \
+     (null, null, null, null, '-Infinity', null, null, '2024-02-29', null, null, null, '漢字', '')";
+
+#[test]
+fn what_is_copied_out_comes_back_equal() {
+    let c = memory();
+    rows(&c, EVERY_TYPE);
+    rows(&c, EVERY_VALUE);
+    let all = rows(&c, "select * from every order by l, f");
+    for (name, options) in [
+        ("every.csv", ""),
+        ("header.csv", "(header)"),
+        ("marks.csv", "(delimiter ';', quote '''', null 'nil')"),
+        ("every.csv.gz", ""),
+        ("every.csv.zst", ""),
+        ("every.txt", "(format csv, compression gzip)"),
+        ("every.parquet", ""),
+        ("zstd.parquet", "(compression zstd, row_group_size 2)"),
+        ("plain.parquet", "(compression none)"),
+        ("lz4.parquet", "(compression lz4)"),
+    ] {
+        let path = directory(name);
+        let file = path.display();
+        assert_eq!(
+            rows(&c, &format!("copy every to '{file}' {options}")),
+            "COPY 5",
+            "{name}"
+        );
+        rows(&c, "create table again as select * from every where false");
+        assert_eq!(
+            rows(&c, &format!("copy again from '{file}' {options}")),
+            "COPY 5",
+            "{name}"
+        );
+        assert_eq!(rows(&c, "select * from again order by l, f"), all, "{name}");
+        rows(&c, "drop table again");
+        let _ = std::fs::remove_file(&path);
+    }
+}
+
+#[test]
+fn a_copy_that_fails_leaves_the_file_of_before() {
+    let c = memory();
+    let path = directory("kept.csv");
+    std::fs::write(&path, "kept").expect("it is written");
+    let read = || std::fs::read_to_string(&path).expect("it is there");
+    let file = path.display();
+    let failing = format!("copy (select 1 / x from (values (1), (0)) v(x)) to '{file}'");
+    assert_eq!(state(&c, &failing), SqlState::DIVISION_BY_ZERO);
+    assert_eq!(read(), "kept");
+    for (refused, why) in [
+        (
+            "copy (select 1) to '/does/not/exist/x.csv'",
+            SqlState::UNDEFINED_FILE,
+        ),
+        ("copy (select 1) to '/dev/full'", SqlState::DISK_FULL),
+        ("copy (select 1) to stdout", SqlState::FEATURE_NOT_SUPPORTED),
+        (
+            "copy (select interval '1 day' as i) to '/tmp/x.parquet'",
+            SqlState::FEATURE_NOT_SUPPORTED,
+        ),
+        (
+            "copy (select 1) to '/tmp/x.csv' (compression snappy)",
+            SqlState::FEATURE_NOT_SUPPORTED,
+        ),
+    ] {
+        assert_eq!(state(&c, refused), why, "{refused}");
+    }
+    rows(
+        &c,
+        &format!("copy (select 1 as a, 'x' as b) to '{file}' (format json, array true)"),
+    );
+    assert_eq!(read(), "[\n{\"a\":1,\"b\":\"x\"}\n]\n");
+    rows(
+        &c,
+        &format!("copy (select 1 as a where false) to '{file}' (header)"),
+    );
+    assert_eq!(read(), "a\n");
+    let _ = std::fs::remove_file(&path);
+}

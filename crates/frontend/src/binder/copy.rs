@@ -1,24 +1,27 @@
-//! COPY … FROM.
+//! COPY.
 
 use super::find_table;
 use super::insert::{null_in, positions};
-use crate::copy::CopyStatement;
+use crate::copy::{CopyEnd, CopyOptions};
 use crate::{CatalogView, Statement};
 use frazil_types::{Error, Result, Span, SqlState};
 
 /// Binds COPY … FROM.
-pub(crate) fn copy_from(catalog: &dyn CatalogView, copy: &CopyStatement) -> Result<Statement> {
-    let entry = find_table(catalog, &copy.table).map_err(|e| match e.state() {
+pub(crate) fn copy_from(
+    catalog: &dyn CatalogView,
+    table: &str,
+    columns: &[String],
+    source: &CopyEnd,
+    options: &CopyOptions,
+) -> Result<Statement> {
+    let entry = find_table(catalog, table).map_err(|e| match e.state() {
         SqlState::WRONG_OBJECT_TYPE => {
-            let message = format!("cannot copy to view \"{}\"", copy.table);
+            let message = format!("cannot copy to view \"{table}\"");
             Error::new(e.state(), message).with_hint("copy into a table that it reads")
         }
         _ => e,
     })?;
-    let columns = positions(
-        &entry,
-        copy.columns.iter().map(|name| (name.as_str(), Span::NONE)),
-    )?;
+    let columns = positions(&entry, columns.iter().map(|name| (name.as_str(), Span::NONE)))?;
     for (i, column) in entry.schema.columns.iter().enumerate() {
         if !columns.contains(&i) && !column.nullable && column.default.is_none() {
             return Err(null_in(&entry, column));
@@ -35,7 +38,7 @@ pub(crate) fn copy_from(catalog: &dyn CatalogView, copy: &CopyStatement) -> Resu
         table: entry.id,
         name: entry.name,
         columns,
-        path: copy.path.clone(),
-        options: copy.options.clone(),
+        source: source.clone(),
+        options: options.clone(),
     })
 }

@@ -18,7 +18,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The tokens not read yet.
-    pub(super) fn rest(&self) -> &'a [TokenWithSpan] {
+    pub fn rest(&self) -> &'a [TokenWithSpan] {
         self.words.get(self.at..).unwrap_or_default()
     }
 
@@ -95,6 +95,21 @@ impl<'a> Cursor<'a> {
             name = format!("{name}.{}", self.name()?);
         }
         Ok(name)
+    }
+
+    /// The tokens between the parenthesis that is next and the one that closes it; both are read.
+    pub fn parenthesized(&mut self) -> Result<Vec<TokenWithSpan>> {
+        self.expect(&Token::LParen)?;
+        let (start, mut depth) = (self.at, 1);
+        while depth > 0 {
+            match self.next() {
+                Some(Token::LParen) => depth += 1,
+                Some(Token::RParen) => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.error()),
+            }
+        }
+        Ok(self.words[start..self.at - 1].to_vec())
     }
 
     pub fn end(&self) -> Result<()> {

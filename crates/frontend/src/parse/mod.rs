@@ -18,7 +18,7 @@ pub(crate) use keywords::is_reserved;
 pub(crate) use source::Place;
 
 use crate::ExplainMode;
-use crate::copy::{self, CopyStatement};
+use crate::copy::{self, Copied, CopyEnd, CopyOptions, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
@@ -49,7 +49,17 @@ pub struct ParsedStatement {
 #[derive(Clone, Debug)]
 pub(crate) enum ParsedKind {
     Ast(Arc<Deep<Ast>>),
-    Copy(CopyStatement),
+    CopyFrom {
+        table: String,
+        columns: Vec<String>,
+        end: CopyEnd,
+        options: CopyOptions,
+    },
+    CopyTo {
+        query: Box<ParsedStatement>,
+        end: CopyEnd,
+        options: CopyOptions,
+    },
     CreateView {
         head: ViewHead,
         query: Box<ParsedStatement>,
@@ -302,7 +312,7 @@ impl Reading {
             {
                 Err(Error::unsupported("ALTER VIEW"))
             }
-            "copy" => copy::parse(&mut cursor).map(ParsedKind::Copy),
+            "copy" => self.copy(copy::parse(&mut cursor)?),
             "freeze" => own::freeze(&mut cursor),
             "set" => own::set(&mut cursor),
             "reset" => own::reset(&mut cursor),
@@ -323,6 +333,23 @@ impl Reading {
                 Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
             }
         }
+    }
+
+    fn copy(&self, copy: CopyStatement) -> Result<ParsedKind> {
+        let CopyStatement { what, end, options } = copy;
+        Ok(match what {
+            Copied::Into { table, columns } => ParsedKind::CopyFrom {
+                table,
+                columns,
+                end,
+                options,
+            },
+            Copied::OutOf(words) => ParsedKind::CopyTo {
+                query: Box::new(self.statement(words)?),
+                end,
+                options,
+            },
+        })
     }
 
     fn tree(&self, words: Vec<TokenWithSpan>) -> Result<Ast> {

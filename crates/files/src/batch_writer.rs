@@ -1,0 +1,39 @@
+//! What every writer of rows is, where its bytes go, and the text of values.
+
+use frazil_types::{ColumnVector, LogicalType, Result, RowBatch};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+/// Takes rows and writes them. What is dropped before [`BatchWriter::finish`] leaves no file.
+pub trait BatchWriter {
+    /// Writes rows of the writer's columns. 53100 for a full disk, 58030 for what else the system refuses.
+    fn write(&mut self, batch: &RowBatch) -> Result<()>;
+
+    /// Writes what stands behind the rows. Only now does the file have its name.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Where rows are written.
+pub enum Destination<'a> {
+    /// A file, which takes the place of one of that name.
+    File(&'a Path),
+    /// Bytes for somebody else.
+    Stream(Box<dyn Write + 'a>),
+}
+
+/// Appends the text of a value that is not NULL, as PostgreSQL writes it.
+pub fn push_text(out: &mut String, column: &ColumnVector, row: usize) {
+    let ty = column.ty();
+    if ty.is_string() && ty != LogicalType::Char(1) {
+        out.push_str(column.text(row));
+        return;
+    }
+    // A String takes all that is written.
+    let _ = match ty {
+        LogicalType::SmallInt => write!(out, "{}", column.values::<i16>()[row]),
+        LogicalType::Integer => write!(out, "{}", column.values::<i32>()[row]),
+        LogicalType::BigInt => write!(out, "{}", column.values::<i64>()[row]),
+        _ => write!(out, "{}", column.value(row).display(ty)),
+    };
+}

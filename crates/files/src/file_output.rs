@@ -1,0 +1,176 @@
+//! Where a writer's bytes go: a file that has its name only when it is whole, or somebody else.
+
+use crate::batch_writer::Destination;
+use crate::compression::Compression;
+use flate2::write::GzEncoder;
+use frazil_types::{Error, Result, SqlState};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that are handed to the system at once.
+const BUFFER_BYTES: usize = 1 << 18;
+/// zstd's default, which is about as fast as a disk.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Parts that this process has begun: their names differ by it.
+static PARTS: AtomicU64 = AtomicU64::new(0);
+
+/// A file that is being written, under another name in the same directory. Dropped before it is kept, it is removed.
+pub struct PartFile {
+    path: PathBuf,
+    /// The name until the file is whole; `None` for a pipe or device, which is written as it is.
+    part: Option<PathBuf>,
+    file: File,
+}
+
+impl PartFile {
+    /// Begins a file. Errors: 58P01, 58030, 53100.
+    pub fn create(path: &Path) -> Result<PartFile> {
+        let is_special = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
+        let part = (!is_special).then(|| part_name(path));
+        let created = match &part {
+            Some(part) => File::create_new(part),
+            None => File::options().write(true).open(path),
+        };
+        Ok(PartFile {
+            path: path.to_path_buf(),
+            part,
+            file: created.map_err(|e| write_error(Some(path), &e))?,
+        })
+    }
+
+    /// Gives the file its name.
+    pub fn keep(mut self) -> Result<()> {
+        match self.part.take() {
+            Some(part) => std::fs::rename(&part, &self.path).map_err(|e| {
+                // It could not be moved, so it is of no use.
+                let _ = std::fs::remove_file(&part);
+                write_error(Some(&self.path), &e)
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Write for PartFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if let Some(part) = &self.part {
+            // What cannot be removed is named so that everybody sees what it is.
+            let _ = std::fs::remove_file(part);
+        }
+    }
+}
+
+fn part_name(path: &Path) -> PathBuf {
+    let number = PARTS.fetch_add(1, Ordering::Relaxed);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}-{number}.part", std::process::id()))
+}
+
+/// The error for bytes that the system does not take.
+pub fn write_error(path: Option<&Path>, error: &io::Error) -> Error {
+    let state = match error.kind() {
+        io::ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => SqlState::DISK_FULL,
+        _ => SqlState::IO_ERROR,
+    };
+    let message = match path {
+        Some(path) => format!("could not write file \"{}\": {error}", path.display()),
+        None => format!("could not write: {error}"),
+    };
+    Error::new(state, message)
+}
+
+/// The last of the layers that bytes go through.
+enum Raw<'a> {
+    File(PartFile),
+    Stream(Box<dyn Write + 'a>),
+}
+
+impl Write for Raw<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Raw::File(file) => file.write(bytes),
+            Raw::Stream(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Raw::File(file) => file.flush(),
+            Raw::Stream(stream) => stream.flush(),
+        }
+    }
+}
+
+enum Layers<'a> {
+    Plain(BufWriter<Raw<'a>>),
+    Gzip(GzEncoder<BufWriter<Raw<'a>>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Raw<'a>>>),
+}
+
+/// Takes the bytes of a text form and compresses them.
+pub struct FileOutput<'a> {
+    path: Option<PathBuf>,
+    layers: Layers<'a>,
+}
+
+impl<'a> FileOutput<'a> {
+    /// Begins. 0A000 for what compresses pages of Parquet only.
+    pub fn new(to: Destination<'a>, compression: Compression) -> Result<FileOutput<'a>> {
+        let (path, raw) = match to {
+            Destination::File(path) => (Some(path.to_path_buf()), Raw::File(PartFile::create(path)?)),
+            Destination::Stream(stream) => (None, Raw::Stream(stream)),
+        };
+        let buffered = BufWriter::with_capacity(BUFFER_BYTES, raw);
+        let layers = match compression {
+            Compression::None => Layers::Plain(buffered),
+            Compression::Gzip => Layers::Gzip(GzEncoder::new(buffered, flate2::Compression::default())),
+            Compression::Zstd => {
+                let encoder = zstd::Encoder::new(buffered, ZSTD_LEVEL);
+                Layers::Zstd(encoder.map_err(|e| write_error(path.as_deref(), &e))?)
+            }
+            Compression::Snappy | Compression::Lz4 => {
+                return Err(Error::unsupported("this compression of CSV and JSON")
+                    .with_hint("choose gzip, zstd or none"));
+            }
+        };
+        Ok(FileOutput { path, layers })
+    }
+
+    /// Takes bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = match &mut self.layers {
+            Layers::Plain(out) => out.write_all(bytes),
+            Layers::Gzip(out) => out.write_all(bytes),
+            Layers::Zstd(out) => out.write_all(bytes),
+        };
+        written.map_err(|e| write_error(self.path.as_deref(), &e))
+    }
+
+    /// Writes what is held, and gives the file its name.
+    pub fn finish(self) -> Result<()> {
+        let failed = |e: io::Error| write_error(self.path.as_deref(), &e);
+        let buffered = match self.layers {
+            Layers::Plain(out) => out,
+            Layers::Gzip(out) => out.finish().map_err(failed)?,
+            Layers::Zstd(out) => out.finish().map_err(failed)?,
+        };
+        match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
+            Raw::File(file) => file.keep(),
+            Raw::Stream(mut stream) => stream.flush().map_err(failed),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Rows → Parquet. Row groups are written as soon as they are full.
+
+use crate::batch_writer::BatchWriter;
+use crate::compression::Compression;
+use crate::file_output::{PartFile, write_error};
+use crate::to_arrow::{arrow_schema, record_batch};
+use arrow_schema::SchemaRef;
+use frazil_types::{Error, LogicalType, Result, RowBatch, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as Codec, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use std::path::{Path, PathBuf};
+
+/// Writes rows as they come.
+pub struct ParquetWriter {
+    path: PathBuf,
+    schema: SchemaRef,
+    writer: ArrowWriter<PartFile>,
+}
+
+impl ParquetWriter {
+    /// Begins a file. 0A000 for a column of type interval, which few readers of Parquet have.
+    pub fn create(
+        path: &Path,
+        schema: &Schema,
+        compression: Compression,
+        rows: usize,
+    ) -> Result<ParquetWriter> {
+        if let Some(column) = schema.columns.iter().find(|c| c.ty == LogicalType::Interval) {
+            return Err(Error::unsupported(format!(
+                "a column of type interval in Parquet (\"{}\")",
+                column.name
+            ))
+            .with_hint("cast it to text"));
+        }
+        let codec = match compression {
+            Compression::None => Codec::UNCOMPRESSED,
+            Compression::Snappy => Codec::SNAPPY,
+            Compression::Lz4 => Codec::LZ4_RAW,
+            Compression::Zstd => Codec::ZSTD(ZstdLevel::default()),
+            Compression::Gzip => {
+                return Err(
+                    Error::unsupported("gzip in Parquet").with_hint("choose snappy, zstd, lz4 or none")
+                );
+            }
+        };
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_max_row_group_row_count(Some(rows.max(1)))
+            .set_created_by(format!("Frazil {}", env!("CARGO_PKG_VERSION")))
+            .build();
+        let schema = arrow_schema(schema);
+        let file = PartFile::create(path)?;
+        let writer =
+            ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(|e| failed(path, &e))?;
+        Ok(ParquetWriter {
+            path: path.to_path_buf(),
+            schema,
+            writer,
+        })
+    }
+}
+
+fn failed(path: &Path, error: &ParquetError) -> Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast_ref::<std::io::Error>() {
+            Some(io) => write_error(Some(path), io),
+            None => write_error(Some(path), &std::io::Error::other(inner.to_string())),
+        },
+        other => write_error(Some(path), &std::io::Error::other(other.to_string())),
+    }
+}
+
+impl BatchWriter for ParquetWriter {
+    fn write(&mut self, batch: &RowBatch) -> Result<()> {
+        let batch = record_batch(&self.schema, batch)?;
+        self.writer.write(&batch).map_err(|e| failed(&self.path, &e))
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        let ParquetWriter { path, writer, .. } = *self;
+        let file = writer.into_inner().map_err(|e| failed(&path, &e))?;
+        file.keep()
+    }
+}

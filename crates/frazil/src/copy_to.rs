@@ -1,0 +1,99 @@
+//! COPY TO: the rows of a table or query become a file while they are computed.
+
+use crate::bundle::Bundle;
+use crate::copy::{compression, csv_options, no_client};
+use crate::query::{self, Runner};
+use crate::row_sink::{Delivery, Parts, Streams};
+use crate::rows::{Outcome, Response};
+use frazil_files::{BatchWriter, Compression, Destination, Form, writer};
+use frazil_frontend::{CopyEnd, CopyFormat, CopyOptions};
+use frazil_plan::Plan;
+use frazil_types::{Result, RowBatch, Schema};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Runs the statement. A file appears under its name when it is whole, and not at all if the statement fails.
+pub fn run(
+    runner: &Runner,
+    plan: Plan,
+    bundle: Bundle,
+    target: &CopyEnd,
+    options: &CopyOptions,
+    to: Delivery<'_>,
+) -> Result<Response> {
+    let form = form(target, options)?;
+    let begin = |schema: &Schema| match (target, to) {
+        (CopyEnd::File(path), _) => writer(Destination::File(Path::new(path)), schema, &form),
+        (CopyEnd::Client, Delivery::Copied(streams)) => {
+            writer(Destination::Stream(Box::new(Client(streams))), schema, &form)
+        }
+        (CopyEnd::Client, Delivery::Whole | Delivery::Parts(_)) => Err(no_client("TO STDOUT")),
+    };
+    let writing = Writing {
+        begin: &begin,
+        writer: RefCell::new(None),
+    };
+    let (rows, timing) = query::stream(runner, plan, bundle, &writing)?;
+    if let Some(writer) = writing.writer.into_inner() {
+        writer.finish()?;
+    }
+    let outcome = Outcome::Command {
+        tag: "COPY",
+        rows: Some(rows),
+    };
+    Ok(Response { outcome, timing })
+}
+
+fn form(target: &CopyEnd, options: &CopyOptions) -> Result<Form> {
+    let said = compression(options.compression);
+    let of_text = said.unwrap_or(match target {
+        CopyEnd::File(path) => Compression::of_path(Path::new(path)),
+        CopyEnd::Client => Compression::None,
+    });
+    Ok(match options.format {
+        CopyFormat::Csv => Form::Csv(csv_options(options)?, of_text),
+        CopyFormat::Json => Form::Json {
+            array: options.array,
+            compression: of_text,
+        },
+        CopyFormat::Parquet => Form::Parquet {
+            compression: said.unwrap_or(Compression::Snappy),
+            row_group_rows: options.row_group_rows,
+        },
+    })
+}
+
+/// Hands the rows of a query to a writer, which begins when the query's columns are known.
+struct Writing<'a> {
+    begin: &'a dyn Fn(&Schema) -> Result<Box<dyn BatchWriter + 'a>>,
+    writer: RefCell<Option<Box<dyn BatchWriter + 'a>>>,
+}
+
+impl Parts for Writing<'_> {
+    fn begin(&self, schema: &Arc<Schema>) -> Result<()> {
+        *self.writer.borrow_mut() = Some((self.begin)(schema)?);
+        Ok(())
+    }
+
+    fn rows(&self, batch: RowBatch) -> Result<()> {
+        match &mut *self.writer.borrow_mut() {
+            Some(writer) => writer.write(&batch),
+            None => Ok(()),
+        }
+    }
+}
+
+/// STDOUT of a client.
+struct Client<'a>(&'a dyn Streams);
+
+impl Write for Client<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
