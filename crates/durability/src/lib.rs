@@ -16,6 +16,7 @@
 pub mod checkpoint;
 pub mod directory;
 pub mod manifest;
+mod manifest_keys;
 pub mod restore;
 pub mod type_names;
 

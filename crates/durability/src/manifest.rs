@@ -1,6 +1,7 @@
 //! The manifest: one line that names format, version and checksum, then JSON. A manifest that was not
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
+use crate::manifest_keys::{check_keys, read_keys, write_constraints, write_indexes};
 use crate::type_names::{parse_type, read_default, read_value, write_default, write_value};
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::DistinctEstimate;
@@ -10,8 +11,9 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The version of the directory format. Version 1 knows no views: a program that reads it alone would lose them.
-pub const VERSION: u32 = 2;
+/// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
+/// computed: a program that reads it alone would lose them.
+pub const VERSION: u32 = 3;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -125,7 +127,21 @@ impl Manifest {
             return Err(damaged("its checksum does not match: it was changed or cut off"));
         }
         let json: Json = serde_json::from_str(body).map_err(|e| damaged(&e.to_string()))?;
-        read_manifest(&json).ok_or_else(|| damaged("a field is missing or of the wrong kind"))
+        let manifest = read_manifest(&json).ok_or_else(|| damaged(&damaged_part(&json)))?;
+        check_keys(&manifest).map_err(|what: String| damaged(&what))?;
+        Ok(manifest)
+    }
+}
+
+/// What of a manifest cannot be read.
+fn damaged_part(json: &Json) -> String {
+    let has_bad_keys = |table: &&Json| read_keys(ObjectId(0), table).is_none();
+    let table = json["tables"]
+        .as_array()
+        .and_then(|tables| tables.iter().find(has_bad_keys));
+    match table.and_then(|table| table["name"].as_str()) {
+        Some(name) => format!("the constraints or indexes of table \"{name}\" are damaged"),
+        None => "a field is missing or of the wrong kind".to_string(),
     }
 }
 
@@ -135,6 +151,8 @@ fn write_table(table: &TableRecord) -> Json {
         "name": table.entry.name,
         "options": write_options(&table.entry),
         "columns": write_columns(&table.entry.schema),
+        "constraints": write_constraints(&table.entry),
+        "indexes": write_indexes(&table.entry),
         "next_chunk": table.next_chunk,
         "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
         "chunks": table.chunks.iter().map(write_chunk).collect::<Vec<_>>(),
@@ -244,13 +262,17 @@ fn read_view(json: &Json) -> Option<ViewEntry> {
 
 fn read_table(json: &Json) -> Option<TableRecord> {
     let schema = read_columns(&json["columns"])?;
+    let id = ObjectId(read_u32(&json["id"])?);
+    let (constraints, indexes) = read_keys(id, json)?;
     Some(TableRecord {
-        entry: TableEntry::new(
-            ObjectId(read_u32(&json["id"])?),
-            json["name"].as_str()?,
-            Arc::new(schema.clone()),
-            read_options(&schema, json)?,
-        ),
+        entry: TableEntry {
+            id,
+            name: json["name"].as_str()?.to_string(),
+            options: read_options(&schema, json)?,
+            schema: Arc::new(schema),
+            constraints,
+            indexes,
+        },
         next_chunk: read_u32(&json["next_chunk"])?,
         distinct: read_distinct(&json["distinct"]),
         chunks: json["chunks"]
@@ -316,7 +338,7 @@ fn read_place(json: &Json) -> Option<Place> {
     })
 }
 
-fn read_u32(json: &Json) -> Option<u32> {
+pub(crate) fn read_u32(json: &Json) -> Option<u32> {
     json.as_u64()?.try_into().ok()
 }
 
@@ -392,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_version_1_has_no_views() {
+    fn a_directory_of_version_1_has_neither_views_nor_keys() {
         let manifest = Manifest {
             tables: vec![table(TableOptions::default())],
             ..Manifest::default()
@@ -400,13 +422,21 @@ mod tests {
         let text = String::from_utf8(manifest.to_bytes()).unwrap();
         let body = text.split_once('\n').unwrap().1.trim_end();
         let body = body.replace(",\"views\":[]", "");
-        assert!(!body.contains("views"));
+        let body = body
+            .replace("\"constraints\":[],", "")
+            .replace("\"indexes\":[],", "");
+        assert!(
+            !["views", "constraints", "indexes"]
+                .iter()
+                .any(|key| body.contains(key))
+        );
         let signed = |version: u32| {
             let crc = crc32c::crc32c(body.as_bytes());
             let text = format!("{MAGIC} {version} {crc:08x}\n{body}\n");
             Manifest::from_bytes(Path::new("manifest"), text.as_bytes())
         };
         assert_eq!(signed(1).unwrap(), manifest);
+        assert_eq!(signed(2).unwrap(), manifest);
         for unknown in [0, VERSION + 1] {
             let error = signed(unknown).unwrap_err();
             assert_eq!(error.state(), SqlState::FEATURE_NOT_SUPPORTED);

@@ -1,0 +1,246 @@
+//! Constraints and indexes in the manifest. What an index holds is not written: it is built anew from the rows.
+
+use crate::manifest::{Manifest, read_u32};
+use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, TableEntry};
+use frazil_types::ObjectId;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The constraints of a table.
+pub fn write_constraints(table: &TableEntry) -> Json {
+    let constraints = table.constraints.iter().map(|c| match &c.kind {
+        ConstraintKind::PrimaryKey { index } => json!({ "name": c.name, "primary_key": index.0 }),
+        ConstraintKind::Unique { index } => json!({ "name": c.name, "unique": index.0 }),
+        ConstraintKind::Check { expression, columns } => {
+            json!({ "name": c.name, "check": expression, "columns": columns })
+        }
+    });
+    constraints.collect()
+}
+
+/// The indexes of a table.
+pub fn write_indexes(table: &TableEntry) -> Json {
+    let key = |key: &IndexKey| {
+        json!({
+            "column": key.column,
+            "descending": key.descending,
+            "nulls_first": key.nulls_first,
+        })
+    };
+    let indexes = table.indexes.iter().map(|index| {
+        json!({
+            "id": index.id.0,
+            "name": index.name,
+            "keys": index.keys.iter().map(key).collect::<Vec<_>>(),
+            "include": index.include,
+            "unique": index.unique,
+            "nulls_distinct": index.nulls_distinct,
+            "constraint": index.constraint,
+        })
+    });
+    indexes.collect()
+}
+
+/// The constraints and indexes of a table's record, which directories before version 3 do not have. `None` if they are not
+/// as [`write_constraints`] and [`write_indexes`] wrote them.
+pub fn read_keys(table: ObjectId, json: &Json) -> Option<(Vec<Constraint>, Vec<Arc<IndexEntry>>)> {
+    let constraints = list(&json["constraints"], read_constraint)?;
+    let indexes = list(&json["indexes"], |index| read_index(table, index).map(Arc::new))?;
+    Some((constraints, indexes))
+}
+
+/// A list, empty where there is none.
+fn list<T>(json: &Json, read: impl Fn(&Json) -> Option<T>) -> Option<Vec<T>> {
+    match json {
+        Json::Null => Some(Vec::new()),
+        _ => json.as_array()?.iter().map(read).collect(),
+    }
+}
+
+fn read_constraint(json: &Json) -> Option<Constraint> {
+    let index = |key: &str| match &json[key] {
+        Json::Null => Some(None),
+        id => read_u32(id).map(|id| Some(ObjectId(id))),
+    };
+    let kind = match (index("primary_key")?, index("unique")?) {
+        (Some(index), None) => ConstraintKind::PrimaryKey { index },
+        (None, Some(index)) => ConstraintKind::Unique { index },
+        (None, None) => ConstraintKind::Check {
+            expression: json["check"].as_str()?.to_string(),
+            columns: positions(&json["columns"])?,
+        },
+        (Some(_), Some(_)) => return None,
+    };
+    let name = json["name"].as_str()?.to_string();
+    Some(Constraint { name, kind })
+}
+
+fn read_index(table: ObjectId, json: &Json) -> Option<IndexEntry> {
+    let keys = json["keys"].as_array()?.iter().map(|key| {
+        Some(IndexKey {
+            column: position(&key["column"])?,
+            descending: key["descending"].as_bool()?,
+            nulls_first: key["nulls_first"].as_bool()?,
+        })
+    });
+    Some(IndexEntry {
+        id: ObjectId(read_u32(&json["id"])?),
+        name: json["name"].as_str()?.to_string(),
+        table,
+        keys: keys.collect::<Option<_>>()?,
+        include: positions(&json["include"])?,
+        unique: json["unique"].as_bool()?,
+        nulls_distinct: json["nulls_distinct"].as_bool()?,
+        constraint: match &json["constraint"] {
+            Json::Null => None,
+            name => Some(name.as_str()?.to_string()),
+        },
+    })
+}
+
+fn positions(json: &Json) -> Option<Vec<usize>> {
+    json.as_array()?.iter().map(position).collect()
+}
+
+fn position(json: &Json) -> Option<usize> {
+    json.as_u64()?.try_into().ok()
+}
+
+/// Whether constraints and indexes fit their tables, and names and ids are given once; else what is wrong.
+pub fn check_keys(manifest: &Manifest) -> Result<(), String> {
+    let mut names: BTreeSet<&str> = manifest.views.iter().map(|v| v.name.as_str()).collect();
+    let mut ids: BTreeSet<ObjectId> = manifest.views.iter().map(|v| v.id).collect();
+    for table in manifest.tables.iter().map(|t| &t.entry) {
+        let indexes = table.indexes.iter().map(|i| (i.id, i.name.as_str()));
+        for (id, name) in std::iter::once((table.id, table.name.as_str())).chain(indexes) {
+            if !names.insert(name) || !ids.insert(id) {
+                return Err(format!("the name or id of \"{name}\" is given twice"));
+            }
+        }
+        check_table(table).map_err(|what| format!("table \"{}\": {what}", table.name))?;
+    }
+    Ok(())
+}
+
+fn check_table(table: &TableEntry) -> Result<(), String> {
+    let width = table.schema.columns.len();
+    for index in &table.indexes {
+        let keys = index.keys.iter().map(|k| k.column);
+        if index.keys.is_empty() || keys.chain(index.include.iter().copied()).any(|c| c >= width) {
+            return Err(format!(
+                "index \"{}\" is not one of columns of the table",
+                index.name
+            ));
+        }
+        let made_by = |name: &String| table.constraint(name).and_then(Constraint::index) == Some(index.id);
+        if index.constraint.as_ref().is_some_and(|name| !made_by(name)) {
+            return Err(format!("index \"{}\" is of a constraint that is not there", index.name));
+        }
+    }
+    for constraint in &table.constraints {
+        let is_whole = match &constraint.kind {
+            ConstraintKind::Check { columns, .. } => columns.iter().all(|&c| c < width),
+            ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } => {
+                table.index(*index).is_some_and(|i| i.unique)
+            }
+        };
+        if !is_whole {
+            return Err(format!(
+                "constraint \"{}\" has no unique index, or reads columns that the table does not have",
+                constraint.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::TableRecord;
+    use frazil_catalog::{Catalog, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
+    use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, Schema};
+    use std::path::Path;
+
+    /// A manifest of a table with keys, a check, an index and a computed default.
+    fn manifest() -> Manifest {
+        let mut columns = ["a", "b c"].map(|n| ColumnDef::new(n, LogicalType::Integer)).to_vec();
+        columns[1].default = Some(ColumnDefault::Expression("1 + \"ü\"()".to_string()));
+        let unnamed = |kind| NewConstraint { name: None, kind };
+        let constraints = vec![
+            unnamed(NewConstraintKind::PrimaryKey { columns: vec![1, 0] }),
+            unnamed(NewConstraintKind::Unique {
+                columns: vec![1],
+                nulls_distinct: false,
+            }),
+            unnamed(NewConstraintKind::Check {
+                expression: "a > 0".to_string(),
+                columns: vec![0],
+            }),
+        ];
+        let new = NewTable {
+            name: "t".to_string(),
+            schema: Arc::new(Schema::new(columns)),
+            options: TableOptions::default(),
+            constraints,
+        };
+        let index = NewIndex {
+            name: None,
+            if_not_exists: false,
+            table: "t".to_string(),
+            keys: vec![IndexKey {
+                column: 0,
+                descending: true,
+                nulls_first: false,
+            }],
+            include: vec![1],
+            unique: false,
+            nulls_distinct: true,
+        };
+        let (catalog, _) = Catalog::new().create(new).unwrap();
+        let (_, entry, _) = catalog.create_index(index).unwrap().unwrap();
+        Manifest {
+            tables: vec![TableRecord {
+                entry: (*entry).clone(),
+                next_chunk: 0,
+                distinct: None,
+                chunks: Vec::new(),
+            }],
+            ..Manifest::default()
+        }
+    }
+
+    fn read(text: &str) -> Result<Manifest> {
+        let body = text.split_once('\n').unwrap().1;
+        let crc = crc32c::crc32c(body.trim_end_matches('\n').as_bytes());
+        let text = format!("frazil manifest 3 {crc:08x}\n{body}");
+        Manifest::from_bytes(Path::new("manifest"), text.as_bytes())
+    }
+
+    #[test]
+    fn keys_checks_indexes_and_defaults_read_back() {
+        let manifest = manifest();
+        let text = String::from_utf8(manifest.to_bytes()).unwrap();
+        assert_eq!(read(&text).unwrap(), manifest);
+    }
+
+    #[test]
+    fn damaged_keys_are_named() {
+        let text = String::from_utf8(manifest().to_bytes()).unwrap();
+        for (good, bad, message) in [
+            ("\"descending\":true", "\"descending\":7", "constraints or indexes of table \"t\""),
+            ("\"column\":0,\"descending\":true", "\"column\":9,\"descending\":true", "index \"t_a_b c_idx\""),
+            ("\"include\":[1]", "\"include\":[2]", "index \"t_a_b c_idx\""),
+            ("\"primary_key\":2", "\"primary_key\":5", "t_pkey"),
+            ("\"name\":\"t_a_b c_idx\"", "\"name\":\"t\"", "\"t\" is given twice"),
+            ("\"columns\":[0],\"name\"", "\"columns\":[0,4],\"name\"", "t_a_check"),
+        ] {
+            let damaged = text.replace(good, bad);
+            assert_ne!(damaged, text, "{good}");
+            let error = read(&damaged).unwrap_err();
+            assert!(error.message().contains(message), "{bad}: {error}");
+            assert_eq!(error.state(), frazil_types::SqlState::DATA_CORRUPTED);
+        }
+    }
+}
