@@ -2,6 +2,7 @@
 //! one version from its first name to its last row; creating or dropping a table or view makes the next one.
 #![forbid(unsafe_code)]
 
+mod alter;
 mod constraint;
 mod dependents;
 mod new_constraint;
@@ -9,6 +10,7 @@ mod object_names;
 mod table_options;
 mod view;
 
+pub use alter::AlterAction;
 pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};

@@ -133,7 +133,7 @@ impl Catalog {
         Ok((next, entry))
     }
 
-    fn by_id(&self, table: ObjectId) -> Result<Arc<TableEntry>> {
+    pub(crate) fn by_id(&self, table: ObjectId) -> Result<Arc<TableEntry>> {
         let found = self.table_by_id(table).cloned();
         found.ok_or_else(|| Error::internal(format!("table {} is not in the catalog", table.0)))
     }

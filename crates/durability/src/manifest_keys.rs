@@ -135,7 +135,10 @@ fn check_table(table: &TableEntry) -> Result<(), String> {
         }
         let made_by = |name: &String| table.constraint(name).and_then(Constraint::index) == Some(index.id);
         if index.constraint.as_ref().is_some_and(|name| !made_by(name)) {
-            return Err(format!("index \"{}\" is of a constraint that is not there", index.name));
+            return Err(format!(
+                "index \"{}\" is of a constraint that is not there",
+                index.name
+            ));
         }
     }
     for constraint in &table.constraints {
@@ -165,7 +168,9 @@ mod tests {
 
     /// A manifest of a table with keys, a check, an index and a computed default.
     fn manifest() -> Manifest {
-        let mut columns = ["a", "b c"].map(|n| ColumnDef::new(n, LogicalType::Integer)).to_vec();
+        let mut columns = ["a", "b c"]
+            .map(|n| ColumnDef::new(n, LogicalType::Integer))
+            .to_vec();
         columns[1].default = Some(ColumnDefault::Expression("1 + \"ü\"()".to_string()));
         let unnamed = |kind| NewConstraint { name: None, kind };
         let constraints = vec![
@@ -229,12 +234,28 @@ mod tests {
     fn damaged_keys_are_named() {
         let text = String::from_utf8(manifest().to_bytes()).unwrap();
         for (good, bad, message) in [
-            ("\"descending\":true", "\"descending\":7", "constraints or indexes of table \"t\""),
-            ("\"column\":0,\"descending\":true", "\"column\":9,\"descending\":true", "index \"t_a_b c_idx\""),
+            (
+                "\"descending\":true",
+                "\"descending\":7",
+                "constraints or indexes of table \"t\"",
+            ),
+            (
+                "\"column\":0,\"descending\":true",
+                "\"column\":9,\"descending\":true",
+                "index \"t_a_b c_idx\"",
+            ),
             ("\"include\":[1]", "\"include\":[2]", "index \"t_a_b c_idx\""),
             ("\"primary_key\":2", "\"primary_key\":5", "t_pkey"),
-            ("\"name\":\"t_a_b c_idx\"", "\"name\":\"t\"", "\"t\" is given twice"),
-            ("\"columns\":[0],\"name\"", "\"columns\":[0,4],\"name\"", "t_a_check"),
+            (
+                "\"name\":\"t_a_b c_idx\"",
+                "\"name\":\"t\"",
+                "\"t\" is given twice",
+            ),
+            (
+                "\"columns\":[0],\"name\"",
+                "\"columns\":[0,4],\"name\"",
+                "t_a_check",
+            ),
         ] {
             let damaged = text.replace(good, bad);
             assert_ne!(damaged, text, "{good}");

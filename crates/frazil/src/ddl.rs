@@ -1,14 +1,54 @@
 //! CREATE TABLE, ALTER TABLE, CREATE VIEW, CREATE INDEX, DROP, TRUNCATE, FREEZE TABLE.
 
+use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::query::{self, Runner};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
-use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, TableOptions};
+use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, TableOptions};
+use frazil_frontend::Statement;
 use frazil_plan::Plan;
 use frazil_storage::{Conflict, NewRows, Transaction};
 use frazil_types::{Error, Result, Schema, SqlState, Value};
 use std::sync::Arc;
+
+/// ALTER TABLE, CREATE VIEW, CREATE INDEX, DROP, TRUNCATE. Returns the command's tag.
+pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Statement) -> Result<&'static str> {
+    Ok(match statement {
+        Statement::AlterOptions { table, options } => {
+            alter_options(transaction, &table, &options)?;
+            "ALTER TABLE"
+        }
+        Statement::AlterTable { table, actions } => {
+            alter_table(runner, transaction, &table, actions)?;
+            "ALTER TABLE"
+        }
+        Statement::CreateView(view) => {
+            create_view(transaction, view)?;
+            "CREATE VIEW"
+        }
+        Statement::CreateIndex(new) => {
+            create_index(&new)?;
+            "CREATE INDEX"
+        }
+        Statement::DropIndexes { names, if_exists } => {
+            transaction.drop_indexes(&names, if_exists)?;
+            "DROP INDEX"
+        }
+        Statement::Truncate { tables } => {
+            truncate(transaction, &tables)?;
+            "TRUNCATE TABLE"
+        }
+        Statement::Drop(drop) => {
+            transaction.drop_relations(&drop)?;
+            match drop.kind {
+                RelationKind::Table => "DROP TABLE",
+                RelationKind::View => "DROP VIEW",
+            }
+        }
+        other => return Err(Error::internal(format!("{other:?} does not write"))),
+    })
+}
 
 /// The table that CREATE TABLE makes.
 pub struct Create<'a> {
@@ -60,7 +100,7 @@ pub fn create_table(
 }
 
 /// 0A000 for what would promise more than is kept.
-fn refuse_unenforced(schema: &Schema, constraints: &[NewConstraint]) -> Result<()> {
+pub(crate) fn refuse_unenforced(schema: &Schema, constraints: &[NewConstraint]) -> Result<()> {
     if let Some(constraint) = constraints.first() {
         return Err(not_enforced(constraint.kind.clause()));
     }
@@ -78,7 +118,7 @@ fn not_enforced(what: &str) -> Error {
 }
 
 /// CREATE INDEX.
-pub fn create_index(new: &NewIndex) -> Result<()> {
+fn create_index(new: &NewIndex) -> Result<()> {
     Err(not_enforced(match new.unique {
         true => "CREATE UNIQUE INDEX",
         false => "CREATE INDEX",
@@ -86,7 +126,7 @@ pub fn create_index(new: &NewIndex) -> Result<()> {
 }
 
 /// TRUNCATE.
-pub fn truncate(transaction: &mut Transaction, tables: &[String]) -> Result<()> {
+fn truncate(transaction: &mut Transaction, tables: &[String]) -> Result<()> {
     for name in tables {
         let table = transaction.view().catalog().table(name)?.id;
         transaction.truncate(table)?;
@@ -103,14 +143,14 @@ fn set_options(mut options: TableOptions, schema: &Schema, set: &[(String, Value
 }
 
 /// ALTER TABLE … SET (…).
-pub fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String, Value)]) -> Result<()> {
+fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String, Value)]) -> Result<()> {
     let entry = transaction.snapshot().catalog().table(table)?.clone();
     let options = set_options(entry.options.clone(), &entry.schema, set)?;
     transaction.set_options(table, options)
 }
 
 /// CREATE VIEW.
-pub fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
+fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
     refuse_system_name(&view.name)?;
     transaction.create_view(view)
 }

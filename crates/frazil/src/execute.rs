@@ -9,7 +9,6 @@ use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query};
-use frazil_catalog::RelationKind;
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
@@ -321,34 +320,6 @@ fn write(
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)
         }
-        Statement::AlterOptions { table, options } => {
-            ddl::alter_options(transaction, &table, &options)?;
-            Ok(done("ALTER TABLE", started))
-        }
-        Statement::CreateView(view) => {
-            ddl::create_view(transaction, view)?;
-            Ok(done("CREATE VIEW", started))
-        }
-        Statement::CreateIndex(new) => {
-            ddl::create_index(&new)?;
-            Ok(done("CREATE INDEX", started))
-        }
-        Statement::DropIndexes { names, if_exists } => {
-            transaction.drop_indexes(&names, if_exists)?;
-            Ok(done("DROP INDEX", started))
-        }
-        Statement::Truncate { tables } => {
-            ddl::truncate(transaction, &tables)?;
-            Ok(done("TRUNCATE TABLE", started))
-        }
-        Statement::Drop(drop) => {
-            transaction.drop_relations(&drop)?;
-            let tag = match drop.kind {
-                RelationKind::Table => "DROP TABLE",
-                RelationKind::View => "DROP VIEW",
-            };
-            Ok(done(tag, started))
-        }
         Statement::Freeze { table, order_by } => {
             let blocks = ddl::freeze(runner, transaction, &table, order_by)?;
             Ok(counted("FREEZE", blocks, started))
@@ -364,7 +335,12 @@ fn write(
             let rows = copy::from_file(runner, transaction, &name, &columns, source, &options)?;
             Ok(counted("COPY", rows, started))
         }
-        other => Err(Error::internal(format!("{other:?} is no writing statement"))),
+        definition => {
+            // What it was bound to is let go, so that the transaction need not copy it.
+            drop(bundle);
+            let tag = ddl::define(runner, transaction, definition)?;
+            Ok(done(tag, started))
+        }
     }
 }
 
@@ -415,7 +391,7 @@ fn lacks_types(state: SqlState) -> bool {
     .contains(&state)
 }
 
-fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
+pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
     match hidden {
         HiddenParameter::Now => Value::Int(now.into()),
         HiddenParameter::CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),

@@ -16,6 +16,7 @@
 //! stages (`plan`) → `codegen` → `exec`, whose workers scan `storage` → [`Rows`].
 #![forbid(unsafe_code)]
 
+mod alter_table;
 mod appender;
 mod assumptions;
 mod background_freezer;

@@ -1,8 +1,8 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    Binder, Nesting, alter, copy_from, create_index, create_table, create_view, delete, describe, find_table,
-    finished, insert, tables,
+    Binder, Nesting, alter_table, copy_from, create_index, create_table, create_view, delete, describe,
+    find_table, finished, insert, tables,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -181,7 +181,7 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
         Ast::Insert(statement) => insert(binder, statement),
         Ast::Delete(statement) => delete(binder, statement),
         Ast::CreateTable(create) => create_table(binder, create),
-        Ast::AlterTable(statement) => alter(&binder, statement),
+        Ast::AlterTable(statement) => alter_table(binder, statement),
         Ast::Drop {
             object_type: ObjectType::Table,
             ..

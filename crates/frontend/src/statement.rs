@@ -1,7 +1,7 @@
 //! Bound statements: what `frazil` executes.
 
 use crate::{CopyEnd, CopyOptions};
-use frazil_catalog::{DropRelations, NewConstraint, NewIndex, NewView};
+use frazil_catalog::{AlterAction, DropRelations, NewConstraint, NewIndex, NewView};
 use frazil_plan::Plan;
 use frazil_types::{ObjectId, Schema, Value};
 
@@ -35,6 +35,13 @@ pub enum Statement {
         table: String,
         /// The options.
         options: Vec<(String, Value)>,
+    },
+    /// ALTER TABLE … with actions.
+    AlterTable {
+        /// The table's name.
+        table: String,
+        /// What is done, in order; nothing where the table need not be there and is not.
+        actions: Vec<AlterAction>,
     },
     /// CREATE VIEW.
     CreateView(NewView),

@@ -189,7 +189,11 @@ fn a_range_ends_where_the_reader_wants() {
 
 #[test]
 fn ascending_keys_fill_nodes_and_a_queue_uses_memory_again() {
-    let (count, most) = if cfg!(miri) { (500u64, 60.0) } else { (100_000, 24.0) };
+    let (count, most) = if cfg!(miri) {
+        (500u64, 60.0)
+    } else {
+        (100_000, 24.0)
+    };
     let part = frazil_types::KeyPart {
         ty: frazil_types::LogicalType::BigInt,
         nullable: false,

@@ -4,7 +4,7 @@
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
-use frazil_catalog::{Catalog, DropRelations, NewTable, NewView, TableEntry, TableOptions};
+use frazil_catalog::{AlterAction, Catalog, DropRelations, NewTable, NewView, TableEntry, TableOptions};
 use frazil_types::{Error, LogicalType, ObjectId, Result, Schema};
 use std::sync::Arc;
 
@@ -49,6 +49,14 @@ impl Transaction {
         let (catalog, entry) = catalog.set_options(name, options)?;
         self.set_catalog(catalog);
         self.redefine(entry)
+    }
+
+    /// Does an action of ALTER TABLE: see [`Catalog::alter_table`]. Whether the rows allow it must have been seen before.
+    pub fn alter_table(&mut self, table: ObjectId, action: AlterAction) -> Result<Arc<TableEntry>> {
+        let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
+        self.set_catalog(catalog);
+        self.redefine(entry.clone())?;
+        Ok(entry)
     }
 
     /// Removes all rows of a table. Its chunks are freed with the last snapshot that shows them.

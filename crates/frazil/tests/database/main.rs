@@ -1,5 +1,6 @@
 //! The database as its users see it: one test program, as linking one takes long.
 
+mod altering;
 mod closing;
 mod copying;
 mod directories;

@@ -1,29 +1,8 @@
-//! Options of tables, and ALTER TABLE, which changes them.
+//! Options of tables: WITH (…) of CREATE TABLE, SET (…) of ALTER TABLE.
 
 use super::{Binder, fold};
-use crate::{Bound, Statement};
 use frazil_types::{Error, Result, SqlState, Value};
-use sqlparser::ast::{
-    AlterTable, AlterTableOperation, CreateTableOptions, Expr as SqlExpr, SqlOption, Value as SqlValue,
-    ValueWithSpan,
-};
-
-/// Binds ALTER TABLE … SET (…), the only change there is.
-pub(crate) fn alter(binder: &Binder, alter: &AlterTable) -> Result<Bound> {
-    let [AlterTableOperation::SetOptionsParens { options }] = &alter.operations[..] else {
-        return Err(Error::unsupported("ALTER TABLE but to SET (option = value)"));
-    };
-    if alter.if_exists || alter.on_cluster.is_some() || alter.location.is_some() {
-        return Err(Error::unsupported(
-            "ALTER TABLE with IF EXISTS, ON CLUSTER or LOCATION",
-        ));
-    }
-    let entry = binder.table(&alter.name)?;
-    Ok(Bound::plain(Statement::AlterOptions {
-        table: entry.name,
-        options: settings(binder, options)?,
-    }))
-}
+use sqlparser::ast::{CreateTableOptions, Expr as SqlExpr, SqlOption, Value as SqlValue, ValueWithSpan};
 
 /// The options of CREATE TABLE.
 pub(super) fn options(binder: &Binder, options: &CreateTableOptions) -> Result<Vec<(String, Value)>> {
@@ -35,7 +14,7 @@ pub(super) fn options(binder: &Binder, options: &CreateTableOptions) -> Result<V
 }
 
 /// Names and values of options; DEFAULT is NULL. 42601 for a name given twice.
-fn settings(binder: &Binder, list: &[SqlOption]) -> Result<Vec<(String, Value)>> {
+pub(super) fn settings(binder: &Binder, list: &[SqlOption]) -> Result<Vec<(String, Value)>> {
     let mut out: Vec<(String, Value)> = Vec::new();
     for option in list {
         let SqlOption::KeyValue { key, value } = option else {

@@ -6,6 +6,7 @@
 //! is it known what is grouped, and [`grouping`] replaces what groups and aggregates make.
 
 mod alter;
+mod alter_table;
 mod column_name;
 mod constraints;
 mod copy;
@@ -27,6 +28,7 @@ mod names;
 mod order_by;
 mod query;
 mod refuse;
+mod rename;
 mod rows;
 mod scope;
 mod select;
@@ -37,7 +39,7 @@ mod values;
 mod view;
 mod walk;
 
-pub(crate) use alter::alter;
+pub(crate) use alter_table::alter_table;
 pub(crate) use copy::copy_from;
 pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;

@@ -1,0 +1,296 @@
+//! ALTER TABLE: one action after the other, each on the outcome of those before it.
+
+use crate::view::taken;
+use crate::{Catalog, ConstraintKind, IndexEntry, NewConstraint, Relation, TableEntry};
+use frazil_types::{ColumnDefault, Error, ObjectId, Result, SqlState};
+use std::sync::Arc;
+
+/// An action of ALTER TABLE. Columns are positions in the table as the actions before left it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterAction {
+    /// RENAME TO.
+    RenameTable {
+        /// The new name.
+        name: String,
+        /// CHECK constraints whose text names the table, with their new texts.
+        checks: Vec<(String, String)>,
+    },
+    /// RENAME COLUMN.
+    RenameColumn {
+        /// The column.
+        column: usize,
+        /// Its new name.
+        name: String,
+        /// CHECK constraints whose text names the column, with their new texts.
+        checks: Vec<(String, String)>,
+    },
+    /// RENAME CONSTRAINT.
+    RenameConstraint {
+        /// Its name.
+        from: String,
+        /// Its new name.
+        to: String,
+    },
+    /// ALTER COLUMN … SET DEFAULT, DROP DEFAULT.
+    SetDefault {
+        /// The column.
+        column: usize,
+        /// The default of rows that are inserted from now on.
+        default: Option<ColumnDefault>,
+    },
+    /// ALTER COLUMN … SET NOT NULL. No row may have NULL there.
+    SetNotNull {
+        /// The column.
+        column: usize,
+    },
+    /// ALTER COLUMN … DROP NOT NULL.
+    DropNotNull {
+        /// The column.
+        column: usize,
+    },
+    /// ADD CONSTRAINT. All rows must satisfy it.
+    AddConstraint(NewConstraint),
+    /// DROP CONSTRAINT.
+    DropConstraint {
+        /// Its name.
+        name: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+}
+
+impl Catalog {
+    /// The next version, in which an action was done to a table, and the table's entry in it; this version where there is
+    /// nothing to do. Rows are not looked at.
+    ///
+    /// 42P07, 42701 and 42710 for names that are taken, 42704 for an unknown constraint, 42P16 for a second primary key or for NULL
+    /// in a primary key.
+    pub fn alter_table(&self, table: ObjectId, action: AlterAction) -> Result<(Catalog, Arc<TableEntry>)> {
+        let old = self.by_id(table)?;
+        let mut entry = (*old).clone();
+        match action {
+            AlterAction::AddConstraint(constraint) => return self.add_constraints(table, vec![constraint]),
+            AlterAction::RenameTable { name, checks } => {
+                if self.has_relation(&name) {
+                    return Err(taken(&name));
+                }
+                set_checks(&mut entry, checks);
+                entry.name = name;
+            }
+            AlterAction::RenameColumn { column, name, checks } => {
+                if entry.schema.index_of(&name).is_some() {
+                    let message = format!("column \"{name}\" of relation \"{}\" already exists", entry.name);
+                    return Err(Error::new(SqlState::DUPLICATE_COLUMN, message));
+                }
+                set_checks(&mut entry, checks);
+                Arc::make_mut(&mut entry.schema).columns[column].name = name;
+            }
+            AlterAction::RenameConstraint { from, to } => self.rename_constraint(&mut entry, &from, to)?,
+            AlterAction::SetDefault { column, default } => {
+                Arc::make_mut(&mut entry.schema).columns[column].default = default;
+            }
+            AlterAction::SetNotNull { column } => {
+                Arc::make_mut(&mut entry.schema).columns[column].nullable = false;
+            }
+            AlterAction::DropNotNull { column } => {
+                let is_key = |key: &Arc<IndexEntry>| key.keys.iter().any(|k| k.column == column);
+                let column = &mut Arc::make_mut(&mut entry.schema).columns[column];
+                if old.primary_key().is_some_and(is_key) {
+                    let message = format!("column \"{}\" is in a primary key", column.name);
+                    return Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                        .with_hint("drop the primary key first"));
+                }
+                column.nullable = true;
+            }
+            AlterAction::DropConstraint { name, if_exists } => {
+                let Some(at) = entry.constraints.iter().position(|c| c.name == name) else {
+                    return match if_exists {
+                        true => Ok((self.clone(), old)),
+                        false => Err(missing_constraint(&format!(
+                            "constraint \"{name}\" of relation \"{}\" does not exist",
+                            entry.name
+                        ))),
+                    };
+                };
+                let index = entry.constraints.remove(at).index();
+                entry.indexes.retain(|i| Some(i.id) != index);
+            }
+        }
+        let mut next = self.next();
+        next.by_name.remove(&old.name);
+        let entry = next.put(entry);
+        Ok((next, entry))
+    }
+
+    /// Gives a constraint, and the index that enforces it, another name.
+    fn rename_constraint(&self, entry: &mut TableEntry, from: &str, to: String) -> Result<()> {
+        let Some(at) = entry.constraints.iter().position(|c| c.name == from) else {
+            let message = format!(
+                "constraint \"{from}\" for table \"{}\" does not exist",
+                entry.name
+            );
+            return Err(missing_constraint(&message));
+        };
+        let index = entry.constraints[at].index();
+        if index.is_some() && self.has_relation(&to) {
+            return Err(taken(&to));
+        }
+        if entry.constraint(&to).is_some() {
+            let message = format!(
+                "constraint \"{to}\" for relation \"{}\" already exists",
+                entry.name
+            );
+            return Err(Error::new(SqlState::DUPLICATE_OBJECT, message));
+        }
+        entry.constraints[at].name.clone_from(&to);
+        for entry in entry.indexes.iter_mut().filter(|i| Some(i.id) == index) {
+            let entry = Arc::make_mut(entry);
+            entry.name.clone_from(&to);
+            entry.constraint = Some(to.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether a name is a table's, also one that IF EXISTS lets be missing. 42809 for a view or an index.
+    pub fn table_if_exists(&self, name: &str) -> Result<Option<&Arc<TableEntry>>> {
+        match self.relation(name) {
+            None if self.index(name).is_none() => Ok(None),
+            Some(Relation::Table(table)) => Ok(Some(table)),
+            _ => self.table(name).map(Some),
+        }
+    }
+}
+
+/// 42704.
+fn missing_constraint(message: &str) -> Error {
+    Error::new(SqlState::UNDEFINED_OBJECT, message)
+}
+
+/// Gives CHECK constraints their new texts.
+fn set_checks(entry: &mut TableEntry, checks: Vec<(String, String)>) {
+    for (name, text) in checks {
+        let named = entry.constraints.iter_mut().filter(|c| c.name == name);
+        for constraint in named {
+            if let ConstraintKind::Check { expression, .. } = &mut constraint.kind {
+                expression.clone_from(&text);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewConstraintKind, NewTable, TableOptions};
+    use frazil_types::{ColumnDef, LogicalType, Schema, Value};
+
+    /// Table `t` of `a`, its primary key, and `b`, which is unique, and table `u`.
+    fn catalog() -> (Catalog, ObjectId) {
+        let columns = ["a", "b"].map(|n| ColumnDef::new(n, LogicalType::Integer));
+        let unnamed = |kind| NewConstraint { name: None, kind };
+        let new = |name: &str, constraints| NewTable {
+            name: name.to_string(),
+            schema: Arc::new(Schema::new(columns.to_vec())),
+            options: TableOptions::default(),
+            constraints,
+        };
+        let key = NewConstraintKind::PrimaryKey { columns: vec![0] };
+        let unique = NewConstraintKind::Unique {
+            columns: vec![1],
+            nulls_distinct: true,
+        };
+        let check = NewConstraintKind::Check {
+            expression: "b > 0".to_string(),
+            columns: vec![1],
+        };
+        let constraints = vec![unnamed(key), unnamed(unique), unnamed(check)];
+        let (catalog, t) = Catalog::new().create(new("t", constraints)).unwrap();
+        let (catalog, _) = catalog.create(new("u", Vec::new())).unwrap();
+        (catalog, t.id)
+    }
+
+    #[test]
+    fn names_and_defaults_change_and_the_old_version_does_not() {
+        let (old, t) = catalog();
+        let rename = AlterAction::RenameColumn {
+            column: 1,
+            name: "c".to_string(),
+            checks: vec![("t_b_check".to_string(), "c > 0".to_string())],
+        };
+        let (catalog, entry) = old.alter_table(t, rename).unwrap();
+        assert_eq!(entry.schema.index_of("c"), Some(1));
+        let kind = &entry.constraint("t_b_check").unwrap().kind;
+        assert!(matches!(kind, ConstraintKind::Check { expression, .. } if expression == "c > 0"));
+        let rename = AlterAction::RenameTable {
+            name: "v".to_string(),
+            checks: Vec::new(),
+        };
+        let (catalog, _) = catalog.alter_table(t, rename).unwrap();
+        assert!(catalog.find("t").is_none() && catalog.table("v").unwrap().id == t);
+        let default = Some(ColumnDefault::Value(Value::Int(3)));
+        let set = AlterAction::SetDefault {
+            column: 0,
+            default: default.clone(),
+        };
+        let (catalog, entry) = catalog.alter_table(t, set).unwrap();
+        assert_eq!(entry.schema.columns[0].default, default);
+        let rename = AlterAction::RenameConstraint {
+            from: "t_pkey".to_string(),
+            to: "first".to_string(),
+        };
+        let (catalog, entry) = catalog.alter_table(t, rename).unwrap();
+        assert_eq!(entry.primary_key().unwrap().name, "first");
+        assert!(catalog.index("first").is_some() && catalog.index("t_pkey").is_none());
+        assert_eq!(old.table("t").unwrap().schema.index_of("b"), Some(1));
+    }
+
+    #[test]
+    fn constraints_go_with_their_indexes() {
+        let (catalog, t) = catalog();
+        let drop = |name: &str, if_exists| AlterAction::DropConstraint {
+            name: name.to_string(),
+            if_exists,
+        };
+        let (next, entry) = catalog.alter_table(t, drop("t_pkey", false)).unwrap();
+        assert!(entry.primary_key().is_none() && next.index("t_pkey").is_none());
+        // NOT NULL stays until it is dropped.
+        assert!(!entry.schema.columns[0].nullable);
+        let refused = next.alter_table(t, drop("t_pkey", false)).unwrap_err();
+        assert_eq!(refused.state(), SqlState::UNDEFINED_OBJECT);
+        let (same, _) = next.alter_table(t, drop("t_pkey", true)).unwrap();
+        assert_eq!(same.version(), next.version());
+        let nullable = AlterAction::DropNotNull { column: 0 };
+        assert!(next.alter_table(t, nullable.clone()).unwrap().1.schema.columns[0].nullable);
+        let refused = catalog.alter_table(t, nullable).unwrap_err();
+        assert_eq!(refused.state(), SqlState::INVALID_TABLE_DEFINITION);
+    }
+
+    #[test]
+    fn names_that_are_taken_are_refused() {
+        let (catalog, t) = catalog();
+        let renamed = |name: &str| AlterAction::RenameTable {
+            name: name.to_string(),
+            checks: Vec::new(),
+        };
+        let column = AlterAction::RenameColumn {
+            column: 0,
+            name: "b".to_string(),
+            checks: Vec::new(),
+        };
+        let constraint = |from: &str, to: &str| AlterAction::RenameConstraint {
+            from: from.to_string(),
+            to: to.to_string(),
+        };
+        for (action, state) in [
+            (renamed("u"), SqlState::DUPLICATE_TABLE),
+            (renamed("t_pkey"), SqlState::DUPLICATE_TABLE),
+            (column, SqlState::DUPLICATE_COLUMN),
+            (constraint("t_pkey", "t_b_key"), SqlState::DUPLICATE_TABLE),
+            (constraint("t_b_check", "t_b_key"), SqlState::DUPLICATE_OBJECT),
+            (constraint("nowhere", "x"), SqlState::UNDEFINED_OBJECT),
+        ] {
+            let error = catalog.alter_table(t, action).unwrap_err();
+            assert_eq!(error.state(), state, "{error}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A column or table gets another name: the texts of the table's CHECK constraints get it, too. What a name in a text means is
+//! found by binding the text; nothing else of the text changes.
+
+use super::scope::{Clause, Item, Level};
+use super::{Binder, OutputColumn, TableEntry};
+use crate::deep_stack::on_deep_stack;
+use crate::parse::{ParsedStatement, is_reserved, parse};
+use frazil_catalog::{ConstraintKind, identifier};
+use frazil_types::{Error, Result};
+use sqlparser::ast::{Expr as SqlExpr, SelectItem, SetExpr};
+use std::ops::Range;
+
+/// What gets another name.
+#[derive(Clone, Copy)]
+pub(super) enum Renamed<'n> {
+    /// The table.
+    Table(&'n str),
+    /// The column at a position.
+    Column(usize, &'n str),
+}
+
+/// Before and behind a text where it is read.
+const AROUND: (&str, &str) = ("select (", "\n)");
+
+impl Binder<'_> {
+    /// The CHECK constraints whose text changes: names and new texts.
+    pub(super) fn checks_after(
+        &self,
+        entry: &TableEntry,
+        renamed: Renamed<'_>,
+    ) -> Result<Vec<(String, String)>> {
+        let mut changed = Vec::new();
+        for constraint in &entry.constraints {
+            let ConstraintKind::Check { expression, .. } = &constraint.kind else {
+                continue;
+            };
+            let parsed = parse(
+                &format!("{}{expression}{}", AROUND.0, AROUND.1),
+                &self.nesting.limits,
+            )?;
+            let [parsed] = &parsed[..] else {
+                return Err(not_one(expression));
+            };
+            let text = on_deep_stack(parsed.depth(), || self.text_after(entry, parsed, renamed))?;
+            if text != *expression {
+                changed.push((constraint.name.clone(), text));
+            }
+        }
+        Ok(changed)
+    }
+
+    fn text_after(
+        &self,
+        entry: &TableEntry,
+        parsed: &ParsedStatement,
+        renamed: Renamed<'_>,
+    ) -> Result<String> {
+        let mut inner = Binder::new(self.catalog, self.settings, &parsed.place, &[], self.nesting);
+        let mut columns = Vec::with_capacity(entry.schema.columns.len());
+        for column in &entry.schema.columns {
+            let id = inner
+                .columns
+                .add(column.name.as_str(), column.ty, column.nullable);
+            columns.push(OutputColumn::new(column.name.as_str(), id));
+        }
+        let ids: Vec<_> = columns.iter().map(|c| c.id).collect();
+        inner.levels.push(Level {
+            items: vec![Item::named(&entry.name, columns)],
+            clause: Clause::Check,
+            ..Level::default()
+        });
+        let expression = written(parsed).ok_or_else(|| not_one(&parsed.text))?;
+        inner.expression(expression)?;
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for reference in &inner.references {
+            let span = reference.span.start as usize..reference.span.end as usize;
+            let name = parsed.text.get(span.clone()).unwrap_or_default();
+            let part = match renamed {
+                Renamed::Column(column, _) if ids[column] == reference.id => parts(name).pop(),
+                Renamed::Column(..) => None,
+                Renamed::Table(_) => parts(name).into_iter().rev().nth(1),
+            };
+            places.extend(part.map(|part| span.start + part.start..span.start + part.end));
+        }
+        places.sort_by_key(|place| place.start);
+        places.dedup();
+        let (Renamed::Table(new) | Renamed::Column(_, new)) = renamed;
+        let mut text = parsed.text.clone();
+        for place in places.into_iter().rev() {
+            text.replace_range(place, &quoted(new));
+        }
+        let inside = text.strip_prefix(AROUND.0).and_then(|t| t.strip_suffix(AROUND.1));
+        inside.map(str::to_string).ok_or_else(|| not_one(&parsed.text))
+    }
+}
+
+/// The parts of a dotted name: bytes of each, without the blanks around it.
+fn parts(name: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut start, mut is_quoted) = (0, false);
+    for (at, c) in name.char_indices().chain([(name.len(), '.')]) {
+        is_quoted ^= c == '"';
+        if c == '.' && !is_quoted {
+            let part = &name[start..at];
+            let from = start + part.len() - part.trim_start().len();
+            parts.push(from..from + part.trim().len());
+            start = at + 1;
+        }
+    }
+    parts
+}
+
+/// A name as a text has it.
+fn quoted(name: &str) -> String {
+    match is_reserved(name) {
+        true => format!("\"{name}\""),
+        false => identifier(name),
+    }
+}
+
+/// The expression of the text.
+fn written(parsed: &ParsedStatement) -> Option<&SqlExpr> {
+    let SetExpr::Select(select) = &*parsed.query()?.body else {
+        return None;
+    };
+    match &select.projection[..] {
+        [SelectItem::UnnamedExpr(e)] => Some(e),
+        _ => None,
+    }
+}
+
+fn not_one(text: &str) -> Error {
+    Error::internal(format!(
+        "the catalog keeps a text that is not one expression: {text}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dotted_name_has_its_parts() {
+        let name = "t . \"a.\"\"b\".c";
+        let found: Vec<&str> = parts(name).into_iter().map(|p| &name[p]).collect();
+        assert_eq!(found, ["t", "\"a.\"\"b\"", "c"]);
+        assert_eq!(parts("é"), [0..2]);
+        assert_eq!(
+            (quoted("order"), quoted("A"), quoted("a_1")),
+            ("\"order\"".into(), "\"A\"".into(), "a_1".into())
+        );
+    }
+}
