@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod random;
+pub mod table_model;
 
 pub use random::Random;

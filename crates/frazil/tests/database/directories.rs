@@ -64,7 +64,7 @@ fn checkpoint_keeps_what_was_committed() {
     }
 }
 
-fn copy_all(from: &std::path::Path, to: &std::path::Path) {
+pub fn copy_all(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).expect("the directory is new");
     for entry in std::fs::read_dir(from).expect("it is there") {
         let path = entry.expect("it can be read").path();

@@ -1,0 +1,105 @@
+//! Directories of older formats stay readable: those below `tests/golden` were written by the Frazil that wrote their
+//! format first. `FRAZIL_WRITE_GOLDEN=1` writes the one of today's format if it is not there.
+
+use crate::directories::copy_all;
+use crate::{directory, rows, state};
+use frazil::{Connection, Database, SqlState};
+use std::path::{Path, PathBuf};
+
+/// What made the directories, a statement each. That of version 1 has no view.
+const SCRIPT: &str = include_str!("../golden/directory.sql");
+
+/// The formats that directories are there for.
+const VERSIONS: [u32; 2] = [1, 2];
+/// Today's format.
+const NEWEST: u32 = 2;
+
+fn golden(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
+}
+
+/// What a directory of any version answers.
+fn check(c: &Connection, version: u32) {
+    assert_eq!(
+        rows(
+            c,
+            "select count(*), sum(id), count(name), count(price), min(price) from goods"
+        ),
+        "597|180567|478|448|-4.99"
+    );
+    assert_eq!(
+        rows(
+            c,
+            "select * from goods where id in (1, 100, 600, 601) order by id"
+        ),
+        "1|a good with the number 1|0.01|2024-01-02|t\n\
+         100||1.00|2024-04-10|f\n\
+         600||6.00|2025-08-23|f\n\
+         601|late|-4.99||"
+    );
+    assert_eq!(
+        rows(c, "select count(*) from goods where name like '%number 7%'"),
+        "8"
+    );
+    assert_eq!(
+        rows(c, "select * from kinds"),
+        "-32768|-9223372036854775808|1.5|fixed|text \"quoted\" ü|2024-02-29 23:59:59.999999|1234567890123456789012345678.0000000001\n||||||"
+    );
+    assert_eq!(rows(c, "select count(*) from empty"), "0");
+    assert_eq!(state(c, "select * from gone"), SqlState::UNDEFINED_TABLE);
+    if version > 1 {
+        assert_eq!(
+            rows(c, "select * from dear order by 1 desc limit 2"),
+            "600|6.00\n598|5.98"
+        );
+    }
+}
+
+/// What is done with it, so that it is written again.
+fn change(c: &Connection) {
+    rows(c, "insert into goods (id) values (602)");
+    assert_eq!(
+        rows(c, "select name, price, made, new from goods where id = 602"),
+        "nameless|||"
+    );
+    assert_eq!(rows(c, "delete from goods where id = 602"), "DELETE 1");
+    assert_eq!(
+        state(c, "insert into goods (name) values ('no id')"),
+        SqlState::NOT_NULL_VIOLATION
+    );
+}
+
+#[test]
+fn directories_of_older_formats_open_and_are_written_again() {
+    write_if_asked();
+    for version in VERSIONS {
+        let path = directory(&format!("golden-{version}"));
+        copy_all(&golden(version), &path);
+        for _ in 0..2 {
+            let database = Database::open(&path).expect("it opens");
+            let c = database.connect();
+            check(&c, version);
+            change(&c);
+            check(&c, version);
+            drop(c);
+            database.close().expect("it closes");
+        }
+        let _ = std::fs::remove_dir_all(&path);
+    }
+}
+
+fn write_if_asked() {
+    let path = golden(NEWEST);
+    if std::env::var_os("FRAZIL_WRITE_GOLDEN").is_none() || path.exists() {
+        return;
+    }
+    let database = Database::open(&path).expect("it can be made");
+    let c = database.connect();
+    rows(&c, SCRIPT);
+    rows(
+        &c,
+        "create view dear as select id, price from goods where price > 1",
+    );
+    drop(c);
+    database.close().expect("it closes");
+}
