@@ -10,7 +10,7 @@ use frazil_storage::segment_block::open_block;
 use frazil_storage::{
     BlockVisits, BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Store, Table, TableSnapshot,
 };
-use frazil_types::{CHUNK_ROWS, Error, Result, SqlState};
+use frazil_types::{CHUNK_ROWS, Cancel, Error, Result, SqlState};
 use frazil_vfs::MappedFile;
 use std::collections::HashMap;
 use std::path::Path;
@@ -85,7 +85,9 @@ fn restore_table(
             sealed.push(entry);
         }
     }
-    Ok(TableSnapshot::new(table, sealed, tail))
+    let mut version = TableSnapshot::new(table, sealed, tail);
+    version.build_indexes(&Cancel::new())?;
+    Ok(version)
 }
 
 fn restore_chunk(

@@ -4,8 +4,10 @@
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
-use frazil_catalog::{AlterAction, Catalog, DropRelations, NewTable, NewView, TableEntry, TableOptions};
-use frazil_types::{Error, LogicalType, ObjectId, Result, Schema};
+use frazil_catalog::{
+    AlterAction, Catalog, DropRelations, IndexEntry, NewIndex, NewTable, NewView, TableEntry, TableOptions,
+};
+use frazil_types::{Cancel, Error, LogicalType, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 impl Transaction {
@@ -83,6 +85,17 @@ impl Transaction {
         Ok(())
     }
 
+    /// Creates an index over the rows that there are; `None` if one of the name is there and may be. The errors of
+    /// [`Catalog::create_index`] and of [`TableSnapshot::build_indexes`].
+    pub fn create_index(&mut self, new: NewIndex, cancel: &Cancel) -> Result<Option<Arc<IndexEntry>>> {
+        let Some((catalog, table, index)) = self.view().catalog().create_index(new)? else {
+            return Ok(None);
+        };
+        self.redefine_indexes(table, cancel)?;
+        self.set_catalog(catalog);
+        Ok(Some(index))
+    }
+
     /// Drops indexes: see [`Catalog::drop_indexes`].
     pub fn drop_indexes(&mut self, names: &[String], if_exists: bool) -> Result<()> {
         let (catalog, tables, _) = self.view().catalog().drop_indexes(names, if_exists)?;
@@ -92,8 +105,15 @@ impl Transaction {
 
     /// Gives a table another entry, which has the same columns.
     pub(crate) fn redefine(&mut self, entry: Arc<TableEntry>) -> Result<()> {
+        self.redefine_indexes(entry, &Cancel::new())
+    }
+
+    /// Gives a table another entry, which has the same columns, and builds the indexes that are new in it. 23505, 54000, 57014.
+    pub(crate) fn redefine_indexes(&mut self, entry: Arc<TableEntry>, cancel: &Cancel) -> Result<()> {
         let version = self.table_mut(entry.id)?;
-        *version = version.with_entry(entry);
+        let mut next = version.with_entry(entry);
+        next.build_indexes(cancel)?;
+        *version = next;
         Ok(())
     }
 

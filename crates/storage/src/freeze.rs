@@ -348,6 +348,7 @@ impl Transaction {
                 }
             }
         }
+        self.writer(id)?.follow_moved_rows(&version)?;
         Ok(report)
     }
 }
@@ -450,6 +451,7 @@ impl Store {
         let mut failure = None;
         for version in snapshot.tables() {
             let table = version.table();
+            table.collector().collect();
             let Some(entry) = (version.sealed()).find(|entry| entry.is_hot() || is_thinned(entry)) else {
                 continue;
             };
@@ -487,11 +489,16 @@ impl Store {
         let still =
             |version: &TableSnapshot| version.entry(old.number()).is_some_and(|e| e.shares_chunk(old));
         if (transaction.view().table(table)).is_ok_and(|version| still(version)) {
+            let before = transaction.view().table(table)?.clone();
             let next = transaction.table_mut(table)?;
             match change {
                 Change::Hold(entry) => drop(next.change(old.number(), |now| *now = now.held_as(&entry))),
-                Change::Move(sources, rows) => move_rows(next, &sources, rows, options, now),
+                Change::Move(sources, rows) => {
+                    move_rows(next, &sources, rows, options, now);
+                    transaction.writer(table)?.follow_moved_rows(&before)?;
+                }
             }
+            drop(before);
             transaction.commit();
             // The next query need not wait for an estimate; whoever reads a chunk that cannot be read hears of it.
             let _ = self.snapshot().table(table).map(|version| version.distinct());

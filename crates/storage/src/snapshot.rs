@@ -3,9 +3,11 @@
 use crate::access_counters::AccessCounters;
 use crate::bounds::TableBounds;
 use crate::chunk_entry::ChunkEntry;
+use crate::entry_collector::EntryCollector;
 use crate::hot_layout::HotLayout;
 use crate::persistent_map::PersistentMap;
 use crate::statistics::{DistinctEstimate, TableStatistics};
+use crate::table_indexes::TableIndexes;
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
@@ -28,6 +30,7 @@ struct Shared {
     distinct: Mutex<Option<DistinctEstimate>>,
     bounds: TableBounds,
     access: AccessCounters,
+    collector: EntryCollector<TableSnapshot>,
 }
 
 impl Table {
@@ -38,6 +41,7 @@ impl Table {
             distinct: Mutex::new(None),
             bounds: TableBounds::new(entry.schema.columns.len()),
             access: AccessCounters::new(entry.schema.columns.len()),
+            collector: EntryCollector::default(),
         };
         Table::of(entry, Arc::new(shared))
     }
@@ -116,6 +120,16 @@ impl Table {
         &self.shared.access
     }
 
+    /// What waits to leave its indexes.
+    pub(crate) fn collector(&self) -> &EntryCollector<TableSnapshot> {
+        &self.shared.collector
+    }
+
+    /// Deleted rows whose index entries wait until nobody can see the rows any more.
+    pub fn waiting_entries(&self) -> u64 {
+        self.shared.collector.waiting()
+    }
+
     /// A chunk number that was never used.
     pub fn take_chunk_number(&self) -> u32 {
         self.shared.next_chunk.fetch_add(1, Ordering::Relaxed)
@@ -140,16 +154,20 @@ pub struct TableSnapshot {
     /// The hot chunk that is being filled. It stands apart, so that a commit of a few rows copies one entry.
     tail: Option<Arc<ChunkEntry>>,
     live_rows: u64,
+    indexes: Arc<TableIndexes>,
     statistics: OnceLock<Arc<TableStatistics>>,
 }
 
 impl TableSnapshot {
     /// A table without rows.
     pub fn empty(table: Arc<Table>) -> TableSnapshot {
-        TableSnapshot::new(table, Vec::new(), None)
+        let mut version = TableSnapshot::new(table, Vec::new(), None);
+        version.indexes = Arc::new(TableIndexes::empty(version.table.entry()));
+        version
     }
 
-    /// A version of these chunks; the tail, if any, takes further rows.
+    /// A version of these chunks; the tail, if any, takes further rows. It has no indexes: see
+    /// [`TableSnapshot::build_indexes`].
     pub fn new(table: Arc<Table>, sealed: Vec<ChunkEntry>, tail: Option<ChunkEntry>) -> TableSnapshot {
         let mut version = TableSnapshot {
             table,
@@ -157,6 +175,7 @@ impl TableSnapshot {
             sealed: PersistentMap::default(),
             tail: None,
             live_rows: 0,
+            indexes: Arc::default(),
             statistics: OnceLock::new(),
         };
         sealed.into_iter().for_each(|entry| version.add_sealed(entry));
@@ -174,6 +193,15 @@ impl TableSnapshot {
             table: self.table.with_entry(entry),
             ..self.clone()
         }
+    }
+
+    /// The indexes of the table, as far as this version knows them.
+    pub fn indexes(&self) -> &Arc<TableIndexes> {
+        &self.indexes
+    }
+
+    pub(crate) fn set_indexes(&mut self, indexes: TableIndexes) {
+        self.indexes = Arc::new(indexes);
     }
 
     pub(crate) fn statistics_cell(&self) -> &OnceLock<Arc<TableStatistics>> {
@@ -323,6 +351,7 @@ impl TableSnapshot {
         self.sealed = PersistentMap::default();
         self.tail = None;
         self.live_rows = 0;
+        self.indexes = Arc::new(TableIndexes::empty(self.table.entry()));
         self.statistics = OnceLock::new();
     }
 

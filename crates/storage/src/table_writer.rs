@@ -11,9 +11,12 @@ use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
 use crate::row_fetch::RowFetch;
 use crate::snapshot::{Table, TableSnapshot};
+use crate::table_indexes::TableIndex;
 use crate::transaction::Transaction;
+use crate::unique_keys::Rivals;
 use frazil_block::Block;
-use frazil_types::{ColumnVector, Error, ObjectId, Result, RowBatch, RowId, SqlState};
+use frazil_types::{ColumnVector, EncodedKeys, Error, ObjectId, Result, RowBatch, RowId, SqlState};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -84,28 +87,92 @@ impl Transaction {
 
 impl TableWriter<'_> {
     /// Appends rows, whose columns are the table's. The first row that is refused decides about the error: 23502 for
-    /// NULL in a NOT NULL column, 23514 for a CHECK constraint that does not hold.
+    /// NULL in a NOT NULL column, 23514 for a CHECK constraint that does not hold, 54000 for a key that is too long, 23505 for
+    /// one that another row has.
     pub fn insert(&mut self, rows: &NewRows<'_>, conflict: Conflict<'_>) -> Result<Written> {
         let table = self.current()?.table();
         check_shape(table, rows.batch)?;
         let every = 0..table.schema().columns.len();
-        if let Some(fault) = first_fault(table, every, rows) {
-            return Err(fault);
-        }
-        // Without unique indexes no row is in another one's way.
-        let (Conflict::Fail | Conflict::Skip { .. }) = conflict;
+        let fault = first_fault(table, every, rows);
+        let good = match &fault {
+            None => 0..rows.batch.rows,
+            // A row before it may have a key that is taken.
+            Some((row, _)) if !self.current()?.indexes().is_empty() => 0..*row,
+            Some(_) => 0..0,
+        };
         let mut written = Written::default();
-        if rows.batch.rows > 0 {
-            let now = self.transaction.coming_timestamp();
-            let version = self.transaction.table_mut(self.table)?;
-            written.rows.reserve(rows.batch.rows);
+        if !good.is_empty() {
             let columns = Columns::Batch(&rows.batch.columns);
-            append(version, columns, 0..rows.batch.rows, now, |_, id| {
-                written.rows.push(Some(id));
-            })?;
-            written.count = rows.batch.rows as u64;
+            written = self.insert_good(columns, good, conflict)?;
+        }
+        fault.map_or(Ok(written), |(_, error)| Err(error))
+    }
+
+    /// Appends rows that were checked but for their keys.
+    fn insert_good(
+        &mut self,
+        columns: Columns<'_>,
+        rows: Range<usize>,
+        conflict: Conflict<'_>,
+    ) -> Result<Written> {
+        let indexes = self.current()?.indexes().clone();
+        let keys = indexes.keys(columns);
+        let mut written = Written::default();
+        match conflict {
+            Conflict::Skip { arbiters } if indexes.arbiters(arbiters).next().is_some() => {
+                for row in rows {
+                    let taken = indexes.conflicts(self.current()?, &keys, row, arbiters);
+                    let new = (!taken).then(|| self.append(columns, row..row + 1, &keys, &Rivals::Live));
+                    written.rows.push(new.transpose()?.map(|new| new[0]));
+                }
+                written.count = written.rows.iter().flatten().count() as u64;
+            }
+            Conflict::Fail | Conflict::Skip { .. } => {
+                written.count = rows.len() as u64;
+                let new = self.append(columns, rows, &keys, &Rivals::Live)?;
+                written.rows = new.into_iter().map(Some).collect();
+            }
         }
         Ok(written)
+    }
+
+    /// Appends some rows of columns, and adds their entries to the table's indexes; `keys` are those of all rows, for each index.
+    /// The ids of the rows. 54000, 23505.
+    fn append(
+        &mut self,
+        columns: Columns<'_>,
+        rows: Range<usize>,
+        keys: &[EncodedKeys],
+        rivals: &Rivals<'_>,
+    ) -> Result<Vec<RowId>> {
+        let now = self.transaction.coming_timestamp();
+        let version = self.transaction.table_mut(self.table)?;
+        let mut ids = Vec::with_capacity(rows.len());
+        append(version, columns, rows.clone(), now, |_, id| ids.push(id))?;
+        self.add_entries(&ids, rows, keys, rivals)?;
+        Ok(ids)
+    }
+
+    /// Adds the entries of rows that were written, whose keys are those of `rows`.
+    fn add_entries(
+        &mut self,
+        ids: &[RowId],
+        rows: Range<usize>,
+        keys: &[EncodedKeys],
+        rivals: &Rivals<'_>,
+    ) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let version = self.current()?.clone();
+        for (&id, row) in ids.iter().zip(rows) {
+            let entry = version
+                .entry(id.chunk())
+                .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
+            self.transaction.note_added(&version, entry, id);
+            version.indexes().add(&version, keys, row, id, rivals)?;
+        }
+        Ok(())
     }
 
     /// Gives rows other values in `columns` (positions in the table, each once), whose values are the columns of the
@@ -116,7 +183,7 @@ impl TableWriter<'_> {
         let version = self.current()?;
         let table = version.table().clone();
         check_update(&table, ids, columns, rows.batch)?;
-        if let Some(fault) = first_fault(&table, columns.iter().copied(), rows) {
+        if let Some((_, fault)) = first_fault(&table, columns.iter().copied(), rows) {
             return Err(fault);
         }
         let others: Vec<usize> = (0..table.schema().columns.len())
@@ -129,21 +196,37 @@ impl TableWriter<'_> {
             let set = columns.iter().position(|&c| c == column);
             updated.extend(set.map_or_else(|| kept.next(), |set| rows.batch.columns.get(set)));
         }
+        let indexes = self.current()?.indexes().clone();
+        let keys = indexes.keys(Columns::Mixed(&updated));
+        let set_a_key = |index: &Arc<TableIndex>| {
+            index.entry().unique && index.columns().iter().any(|c| columns.contains(c))
+        };
+        let may_conflict = indexes.iter().any(set_a_key);
         let mut written = self.delete(ids)?;
-        let now = self.transaction.coming_timestamp();
-        let version = self.transaction.table_mut(self.table)?;
+        // Rows that are replaced later still have their keys when a row before them is written.
+        let places: HashMap<RowId, usize> = match may_conflict {
+            true => (written.rows.iter().enumerate())
+                .filter_map(|(at, id)| Some(((*id)?, at)))
+                .collect(),
+            false => HashMap::new(),
+        };
         let columns = Columns::Mixed(&updated);
         let mut from = 0;
-        // Runs of neighbouring input rows, all written or none.
+        // Runs of neighbouring input rows, all written or none; one by one where keys may conflict.
         while from < ids.len() {
             let is_live = written.rows[from].is_some();
             let run = written.rows[from..].iter().take_while(|w| w.is_some() == is_live);
-            let part = from..from + run.count();
+            let part = from..from + if may_conflict { 1 } else { run.count() };
             from = part.end;
             if is_live {
-                append(version, columns, part, now, |row, id| {
-                    written.rows[row] = Some(id)
-                })?;
+                let later = |id: RowId| places.get(&id).is_some_and(|&at| at >= from);
+                let rivals = if may_conflict {
+                    Rivals::LiveOr(&later)
+                } else {
+                    Rivals::None
+                };
+                let new = self.append(columns, part.clone(), &keys, &rivals)?;
+                part.zip(new).for_each(|(row, id)| written.rows[row] = Some(id));
             }
         }
         Ok(written)
@@ -182,11 +265,20 @@ impl TableWriter<'_> {
             rows += run.len();
         }
         written.count = written.rows.iter().flatten().count() as u64;
+        if !self.current()?.indexes().is_empty() {
+            let version = self.current()?.clone();
+            for &id in written.rows.iter().flatten() {
+                let entry = version
+                    .entry(id.chunk())
+                    .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
+                self.transaction.note_deleted(&version, entry, id);
+            }
+        }
         Ok(written)
     }
 
     /// Adds a block, whose columns are the table's, as a chunk of its own: what a bulk load makes. Returns the number
-    /// of its rows. 23502 for NULL in a NOT NULL column.
+    /// of its rows. 23502 for NULL in a NOT NULL column; 54000 and 23505 as [`TableWriter::insert`].
     pub fn block(&mut self, block: Block) -> Result<u64> {
         let table = self.current()?.table();
         check_block(table, &block)?;
@@ -195,7 +287,48 @@ impl TableWriter<'_> {
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
         version.add_sealed(ChunkEntry::frozen(number, frozen));
+        self.add_chunk_entries(number, &Rivals::Live)?;
         Ok(rows)
+    }
+
+    /// Adds the entries of all rows of a chunk that joined the table.
+    pub(crate) fn add_chunk_entries(&mut self, number: u32, rivals: &Rivals<'_>) -> Result<()> {
+        let version = self.current()?.clone();
+        let Some(entry) = version.entry(number).filter(|_| !version.indexes().is_empty()) else {
+            return Ok(());
+        };
+        let view = entry.view();
+        let keys =
+            (version.indexes().keys_of_chunk(view)).map_err(|e| entry.blame(version.table().entry(), e))?;
+        let ids: Vec<RowId> = (0..view.rows())
+            .map(|offset| RowId::new(number, offset as u16))
+            .collect();
+        self.add_entries(&ids, 0..ids.len(), &keys, rivals)
+    }
+
+    /// Moves entries along with rows that got new ids: chunks of `before` that are gone, and such as are new.
+    pub(crate) fn follow_moved_rows(&mut self, before: &TableSnapshot) -> Result<()> {
+        if before.indexes().is_empty() {
+            return Ok(());
+        }
+        let after = self.current()?.clone();
+        for entry in after
+            .chunks()
+            .filter(|entry| before.entry(entry.number()).is_none())
+        {
+            self.add_chunk_entries(entry.number(), &Rivals::None)?;
+        }
+        for entry in before
+            .chunks()
+            .filter(|entry| after.entry(entry.number()).is_none())
+        {
+            let view = entry.view();
+            let live = (0..view.rows()).filter(|&offset| !view.is_deleted(offset as usize));
+            for offset in live {
+                (self.transaction).note_deleted(&after, entry, RowId::new(entry.number(), offset as u16));
+            }
+        }
+        Ok(())
     }
 
     fn current(&self) -> Result<&Arc<TableSnapshot>> {
@@ -247,9 +380,13 @@ fn check_update(table: &Table, ids: &[RowId], columns: &[usize], batch: &RowBatc
         .try_for_each(|(&c, values)| check_column(table, c, values, batch.rows))
 }
 
-/// The error of the first row that may not enter the table. Of one row NULLs come first, by the position of their
+/// The first row that may not enter the table, keys apart, and the error. Of one row NULLs come first, by the position of their
 /// columns, then CHECK constraints by their names. `columns` are the positions of the batch's columns.
-fn first_fault(table: &Table, columns: impl Iterator<Item = usize>, rows: &NewRows<'_>) -> Option<Error> {
+fn first_fault(
+    table: &Table,
+    columns: impl Iterator<Item = usize>,
+    rows: &NewRows<'_>,
+) -> Option<(usize, Error)> {
     let defs = &table.schema().columns;
     let nulls = (columns.zip(&rows.batch.columns))
         .filter(|&(column, _)| !defs[column].nullable)
@@ -264,16 +401,16 @@ fn first_fault(table: &Table, columns: impl Iterator<Item = usize>, rows: &NewRo
         .min();
     match (nulls, check) {
         (Some((row, column)), check) if check.is_none_or(|(other, _)| row <= other) => {
-            Some(null_refused(table, column))
+            Some((row, null_refused(table, column)))
         }
-        (_, check) => check.map(|(_, name)| check_failed(table, name)),
+        (_, check) => check.map(|(row, name)| (row, check_failed(table, name))),
     }
 }
 
 /// 23502 for the first NOT NULL column in which a batch of the table's columns has NULL.
 pub(crate) fn refuse_nulls(table: &Table, batch: &RowBatch) -> Result<()> {
     let every = 0..table.schema().columns.len();
-    first_fault(table, every, &NewRows::of(batch)).map_or(Ok(()), Err)
+    first_fault(table, every, &NewRows::of(batch)).map_or(Ok(()), |(_, error)| Err(error))
 }
 
 fn no_such_row(table: &Table, chunk: u32) -> Error {

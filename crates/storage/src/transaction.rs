@@ -2,9 +2,11 @@
 //! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
 //! was published has been touched. A savepoint is the private version of an earlier moment.
 
+use crate::chunk_entry::ChunkEntry;
+use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
-use frazil_types::{Error, ObjectId, Result};
+use frazil_types::{Error, ObjectId, Result, RowId};
 use std::sync::Arc;
 
 /// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
@@ -15,6 +17,8 @@ pub struct Transaction {
     changed: bool,
     /// Tables whose version is this transaction's own, in the order in which they were first changed.
     own: Vec<ObjectId>,
+    /// What it did to the entries of indexes.
+    index_log: IndexLog,
 }
 
 /// A moment of a transaction that it can return to, several times.
@@ -23,6 +27,7 @@ pub struct Savepoint {
     next: Arc<Snapshot>,
     changed: bool,
     own: usize,
+    index_log: LogMark,
 }
 
 impl Transaction {
@@ -32,6 +37,7 @@ impl Transaction {
             next,
             changed: false,
             own: Vec::new(),
+            index_log: IndexLog::default(),
         }
     }
 
@@ -51,6 +57,7 @@ impl Transaction {
             next: self.next.clone(),
             changed: self.changed,
             own: self.own.len(),
+            index_log: self.index_log.mark(),
         }
     }
 
@@ -59,6 +66,7 @@ impl Transaction {
         self.next = savepoint.next;
         self.changed = savepoint.changed;
         self.own.truncate(savepoint.own);
+        self.index_log.undo_to(savepoint.index_log);
     }
 
     /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
@@ -75,8 +83,39 @@ impl Transaction {
                 Arc::make_mut(table).stamp(timestamp);
             }
         }
+        let before = self.store.snapshot();
         self.store.publish(self.next.clone());
+        self.hand_over_entries(before, timestamp);
         timestamp
+    }
+
+    /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced: now, or later.
+    fn hand_over_entries(&mut self, before: Arc<Snapshot>, timestamp: u64) {
+        let mut deleted = self.index_log.commit();
+        let mut tables = Vec::new();
+        for &id in &self.own {
+            let (Some(old), Some(new)) = (before.tables.get(id.0), self.next.tables.get(id.0)) else {
+                continue;
+            };
+            if old.indexes().is_empty() && new.indexes().is_empty() {
+                continue;
+            }
+            let rows: Vec<IndexedRows> = deleted.extract_if(.., |rows| rows.table == id).collect();
+            new.table().collector().add(timestamp, old, rows);
+            tables.push(new.table().clone());
+        }
+        drop(before);
+        tables.iter().for_each(|table| table.collector().collect());
+    }
+
+    /// Notes that entries of a row of a chunk are being added to the table's indexes.
+    pub(crate) fn note_added(&mut self, version: &TableSnapshot, entry: &ChunkEntry, row: RowId) {
+        (self.index_log).adds(version.table().id(), version.indexes(), entry.chunk(), row);
+    }
+
+    /// Notes that a row of a chunk was deleted.
+    pub(crate) fn note_deleted(&mut self, version: &TableSnapshot, entry: &ChunkEntry, row: RowId) {
+        (self.index_log).deletes(version.table().id(), version.indexes(), entry.chunk(), row);
     }
 
     /// The timestamp that a commit will have: there is one writer.
@@ -114,6 +153,8 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
+        // Nothing is left to undo after a commit.
+        self.index_log.undo();
         self.store.writer_ends();
     }
 }

@@ -107,10 +107,11 @@ impl KeySpec {
         }
     }
 
-    /// The keys of whole columns, one a part, all of as many rows. Types are looked at once a column.
+    /// The keys of whole columns, one a part, all of as many rows. Types are looked at once a column. NULL where the part is not
+    /// nullable has some key, which means nothing.
     ///
     /// # Panics
-    /// If a column is not held natively as its part, or holds NULL where the part is not nullable.
+    /// If a column is not held natively as its part.
     pub fn encode_columns(&self, columns: &[&ColumnVector], out: &mut EncodedKeys) {
         assert_eq!(
             columns.len(),
@@ -242,10 +243,6 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
 }
 
 fn encode_column(part: &KeyPart, column: &ColumnVector, out: &mut EncodedKeys) {
-    assert!(
-        part.nullable || column.nulls().is_none(),
-        "NULL in a key that is not nullable"
-    );
     match part.ty.native() {
         NativeType::Bool => encode_fixed(part, column, out, |row| [column.values::<u8>()[row]]),
         NativeType::I16 => encode_fixed(part, column, out, ordered_values::<i16, 2>(column)),

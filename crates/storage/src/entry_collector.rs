@@ -1,0 +1,95 @@
+//! Entries of deleted rows leave the indexes of a table when no version is alive that shows the rows.
+//!
+//! Each commit hands over the version of the table that it replaces, and the rows that it deleted. A version is alive as long
+//! as somebody holds it, whom its weak reference tells of: readers do nothing for it. Rows of a commit leave when
+//! all versions before it are gone; that is looked at with each commit to the table, and by the background freezer.
+
+use crate::index_log::IndexedRows;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+/// Replaced versions that are kept in mind before dead ones among them are looked for: fewer cost nothing.
+const FEW_VERSIONS: usize = 64;
+
+/// What waits to leave the indexes of one table, whose versions are `V`.
+#[derive(Debug)]
+pub(crate) struct EntryCollector<V> {
+    inner: Mutex<Waiting<V>>,
+    /// Rows in `inner`, to be read without its lock.
+    rows: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Waiting<V> {
+    /// Versions that were replaced, with the timestamp of the commit that did so, ascending.
+    replaced: VecDeque<(u64, Weak<V>)>,
+    /// Length of `replaced` at which dead versions behind a living one are dropped.
+    crowded: usize,
+    /// Rows that were deleted, with the timestamp of the commit, ascending.
+    dead: VecDeque<(u64, Vec<IndexedRows>)>,
+}
+
+impl<V> Default for EntryCollector<V> {
+    fn default() -> EntryCollector<V> {
+        EntryCollector {
+            inner: Mutex::new(Waiting {
+                replaced: VecDeque::new(),
+                crowded: 0,
+                dead: VecDeque::new(),
+            }),
+            rows: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<V> EntryCollector<V> {
+    /// A commit with a timestamp replaced a version and deleted rows.
+    pub fn add(&self, timestamp: u64, replaced: &Arc<V>, deleted: Vec<IndexedRows>) {
+        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        inner.replaced.push_back((timestamp, Arc::downgrade(replaced)));
+        if inner.replaced.len() > inner.crowded.max(FEW_VERSIONS) {
+            inner.replaced.retain(|(_, version)| version.strong_count() > 0);
+            inner.crowded = inner.replaced.len() * 2;
+        }
+        if !deleted.is_empty() {
+            let rows: usize = deleted.iter().map(IndexedRows::len).sum();
+            self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+            inner.dead.push_back((timestamp, deleted));
+        }
+    }
+
+    /// Rows whose entries wait to leave.
+    pub fn waiting(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Removes the entries of rows that no living version shows.
+    pub fn collect(&self) {
+        while let Some(rows) = self.next_dead() {
+            for rows in rows {
+                self.rows.fetch_sub(rows.len() as u64, Ordering::Relaxed);
+                rows.remove_entries();
+            }
+        }
+    }
+
+    fn next_dead(&self) -> Option<Vec<IndexedRows>> {
+        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        while (inner.replaced.front()).is_some_and(|(_, version)| version.strong_count() == 0) {
+            inner.replaced.pop_front();
+        }
+        // The oldest living version was replaced by this commit: it shows the rows which this and later commits deleted.
+        let shown_from = inner
+            .replaced
+            .front()
+            .map_or(u64::MAX, |&(timestamp, _)| timestamp);
+        let free = inner
+            .dead
+            .front()
+            .is_some_and(|&(timestamp, _)| timestamp < shown_from);
+        free.then(|| inner.dead.pop_front())
+            .flatten()
+            .map(|(_, rows)| rows)
+    }
+}

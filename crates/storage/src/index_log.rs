@@ -1,0 +1,139 @@
+//! What a transaction did to the entries of indexes: entries it added, which leave where it returns to a savepoint or is dropped,
+//! and rows it deleted, whose entries leave some time after its commit.
+//!
+//! Rows are noted, not keys: a row's cells stay in its chunk, which the note keeps alive, and its keys are made of them again.
+
+use crate::chunk::Chunk;
+use crate::table_indexes::TableIndexes;
+use frazil_types::{ObjectId, RowId};
+use std::sync::Arc;
+
+/// Rows of a chunk, and the indexes that have their entries.
+#[derive(Debug)]
+pub(crate) struct IndexedRows {
+    pub table: ObjectId,
+    indexes: Arc<TableIndexes>,
+    chunk: Arc<Chunk>,
+    number: u32,
+    /// Offsets in the chunk, in the order in which they were noted.
+    offsets: Vec<u16>,
+}
+
+impl IndexedRows {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Takes the entries of the rows from `from` on out of the indexes, and forgets these rows.
+    fn undo(&mut self, from: usize) {
+        let mut offsets = self.offsets.split_off(from);
+        offsets.sort_unstable();
+        offsets.dedup();
+        // A block that cannot be read leaves candidates of rows that nobody shows.
+        let _ = (self.indexes).remove_entries(&self.chunk, self.number, &offsets);
+    }
+
+    /// Takes the entries of all rows out of the indexes.
+    pub fn remove_entries(mut self) {
+        self.undo(0);
+    }
+}
+
+/// A list of notes, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(Vec<IndexedRows>);
+
+/// A moment of a list: its length, and that of its last note.
+#[derive(Clone, Copy, Debug)]
+struct Mark(usize, usize);
+
+impl Notes {
+    /// Notes a row of a chunk.
+    fn push(&mut self, table: ObjectId, indexes: &Arc<TableIndexes>, chunk: &Arc<Chunk>, row: RowId) {
+        match self.0.last_mut() {
+            Some(last) if Arc::ptr_eq(&last.chunk, chunk) && Arc::ptr_eq(&last.indexes, indexes) => {
+                last.offsets.push(row.offset());
+            }
+            _ => self.0.push(IndexedRows {
+                table,
+                indexes: indexes.clone(),
+                chunk: chunk.clone(),
+                number: row.chunk(),
+                offsets: vec![row.offset()],
+            }),
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        Mark(self.0.len(), self.0.last().map_or(0, IndexedRows::len))
+    }
+
+    /// The notes since a moment: `gone` gets each with the number of its rows that were noted before.
+    fn cut(&mut self, mark: Mark, mut gone: impl FnMut(&mut IndexedRows, usize)) {
+        for mut note in self.0.drain(mark.0..) {
+            gone(&mut note, 0);
+        }
+        if let Some(last) = self.0.last_mut() {
+            gone(last, mark.1);
+        }
+    }
+}
+
+/// What a transaction did to entries.
+#[derive(Debug, Default)]
+pub(crate) struct IndexLog {
+    added: Notes,
+    deleted: Notes,
+}
+
+/// A moment of a transaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogMark {
+    added: Mark,
+    deleted: Mark,
+}
+
+impl IndexLog {
+    /// Notes that entries of a row are being added. Called before they are.
+    pub fn adds(&mut self, table: ObjectId, indexes: &Arc<TableIndexes>, chunk: &Arc<Chunk>, row: RowId) {
+        if !indexes.is_empty() {
+            self.added.push(table, indexes, chunk, row);
+        }
+    }
+
+    /// Notes that a row was deleted.
+    pub fn deletes(&mut self, table: ObjectId, indexes: &Arc<TableIndexes>, chunk: &Arc<Chunk>, row: RowId) {
+        if !indexes.is_empty() {
+            self.deleted.push(table, indexes, chunk, row);
+        }
+    }
+
+    /// This moment.
+    pub fn mark(&self) -> LogMark {
+        LogMark {
+            added: self.added.mark(),
+            deleted: self.deleted.mark(),
+        }
+    }
+
+    /// Takes entries out again that were added since a moment, and forgets what was deleted since.
+    pub fn undo_to(&mut self, mark: LogMark) {
+        self.added.cut(mark.added, IndexedRows::undo);
+        (self.deleted).cut(mark.deleted, |note, from| note.offsets.truncate(from));
+    }
+
+    /// Takes all entries out again.
+    pub fn undo(&mut self) {
+        self.undo_to(LogMark {
+            added: Mark(0, 0),
+            deleted: Mark(0, 0),
+        });
+    }
+
+    /// The transaction is committed: its entries stay. Gives the rows that it deleted.
+    pub fn commit(&mut self) -> Vec<IndexedRows> {
+        self.added.0.clear();
+        std::mem::take(&mut self.deleted.0)
+    }
+}

@@ -1,0 +1,236 @@
+//! The indexes of a table, beside its versions.
+//!
+//! A version of a table holds the list of its indexes; the trees are shared by all versions. An entry is a candidate: (key, row
+//! id) says that the row was written with the key. Whether it is alive, and for whom, the versions say. So:
+//! - entries are added after their rows, and before anybody can see the rows;
+//! - a transaction notes what it added, and takes it out again where it returns to a savepoint or is dropped (`index_log.rs`);
+//! - entries of deleted rows stay until no version is alive that shows the rows (`entry_collector.rs`);
+//! - CREATE INDEX, DROP INDEX and TRUNCATE give the private version another list, so that there is nothing to undo.
+//!
+//! `index_build.rs` makes an index of rows that are there, `unique_keys.rs` checks keys as rows are written.
+
+use crate::chunk::Chunk;
+use crate::chunk_view::ChunkView;
+use crate::columns::Columns;
+use frazil_block::ColumnBuffer;
+use frazil_catalog::{IndexEntry, TableEntry};
+use frazil_index::{OrderedIndex, Tree};
+use frazil_kernels::{Isa, Selection};
+use frazil_types::{
+    ColumnVector, EncodedKeys, Error, KeyPart, KeySpec, ObjectId, Result, RowId, Schema, SqlState,
+    dispatch_native,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most bytes of a key.
+pub const MOST_KEY_BYTES: usize = 2048;
+
+/// The indexes of one version of a table.
+#[derive(Debug, Default)]
+pub struct TableIndexes {
+    list: Vec<Arc<TableIndex>>,
+}
+
+/// One index: its definition and its entries.
+#[derive(Debug)]
+pub struct TableIndex {
+    entry: Arc<IndexEntry>,
+    spec: KeySpec,
+    /// Positions of the key's columns in the table.
+    columns: Vec<usize>,
+    tree: Arc<Tree>,
+    uses: Arc<AtomicU64>,
+}
+
+/// How keys of an index are made of a table's columns.
+pub(crate) fn key_spec(entry: &IndexEntry, schema: &Schema) -> KeySpec {
+    let parts = entry.keys.iter().map(|key| KeyPart {
+        ty: schema.columns[key.column].ty,
+        nullable: schema.columns[key.column].nullable,
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+    });
+    KeySpec::new(parts.collect())
+}
+
+impl TableIndex {
+    pub(crate) fn empty(entry: Arc<IndexEntry>, schema: &Schema) -> TableIndex {
+        let spec = key_spec(&entry, schema);
+        TableIndex {
+            columns: entry.keys.iter().map(|key| key.column).collect(),
+            tree: Arc::new(Tree::new(&spec)),
+            uses: Arc::default(),
+            entry,
+            spec,
+        }
+    }
+
+    /// The same entries under another definition, which has another name, or another number for a column.
+    pub(crate) fn renamed(&self, entry: Arc<IndexEntry>) -> TableIndex {
+        TableIndex {
+            columns: entry.keys.iter().map(|key| key.column).collect(),
+            spec: self.spec.clone(),
+            tree: self.tree.clone(),
+            uses: self.uses.clone(),
+            entry,
+        }
+    }
+
+    /// Its definition.
+    pub fn entry(&self) -> &Arc<IndexEntry> {
+        &self.entry
+    }
+
+    /// How its keys are made of values of its columns.
+    pub fn spec(&self) -> &KeySpec {
+        &self.spec
+    }
+
+    /// Positions in the table of the columns of its keys.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Its entries, to be changed.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Its entries, to be looked up. Each is a candidate: its row may not be there for the reader.
+    pub fn candidates(&self) -> &dyn OrderedIndex {
+        &*self.tree
+    }
+
+    /// Counts a use, which `frazil_indexes` shows.
+    pub fn count_use(&self) {
+        self.uses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often statements looked something up in it.
+    pub fn uses(&self) -> u64 {
+        self.uses.load(Ordering::Relaxed)
+    }
+
+    /// The keys of rows of a chunk, in their order.
+    pub(crate) fn read_keys(
+        &self,
+        view: ChunkView<'_>,
+        selection: Selection<'_>,
+        out: &mut EncodedKeys,
+    ) -> Result<()> {
+        let mut buffers = Vec::with_capacity(self.columns.len());
+        for &column in &self.columns {
+            let mut buffer = ColumnBuffer::new();
+            view.read(Isa::detect(), column, selection, &mut buffer)?;
+            buffer.flatten();
+            buffers.push(buffer);
+        }
+        let parts = self.spec.parts().iter().zip(&buffers);
+        let vectors: Vec<ColumnVector> = parts.map(|(part, buffer)| vector_of(part, buffer)).collect();
+        self.spec.encode_columns(&vectors.iter().collect::<Vec<_>>(), out);
+        Ok(())
+    }
+
+    /// 54000 for a key that is too long.
+    pub(crate) fn check_length(&self, key: &[u8], table: &TableEntry) -> Result<()> {
+        if key.len() <= MOST_KEY_BYTES {
+            return Ok(());
+        }
+        let message = format!(
+            "index row size {} exceeds maximum {MOST_KEY_BYTES} for index \"{}\"",
+            key.len(),
+            self.entry.name
+        );
+        Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+            .with_hint("values of more than some hundred characters are found by a scan; index a column of shorter ones")
+            .of_table(&table.name))
+    }
+}
+
+/// The values of a buffer as a column. Strings are those of the buffer, which must outlive the column.
+fn vector_of(part: &KeyPart, buffer: &ColumnBuffer) -> ColumnVector {
+    let mut vector = ColumnVector::new(part.ty, buffer.len());
+    vector.resize(buffer.len());
+    dispatch_native!(part.ty.native(), T => {
+        vector.values_mut::<T>().copy_from_slice(buffer.values::<T>());
+    });
+    let validity = buffer.validity().unwrap_or(&[]);
+    let nulls = validity.iter().enumerate().filter(|&(_, &valid)| valid == 0);
+    nulls.for_each(|(row, _)| vector.set_null(row));
+    vector
+}
+
+impl TableIndexes {
+    pub(crate) fn of(list: Vec<Arc<TableIndex>>) -> TableIndexes {
+        TableIndexes { list }
+    }
+
+    /// The indexes of a table without rows.
+    pub(crate) fn empty(entry: &TableEntry) -> TableIndexes {
+        let empty = |index: &Arc<IndexEntry>| Arc::new(TableIndex::empty(index.clone(), &entry.schema));
+        TableIndexes {
+            list: entry.indexes.iter().map(empty).collect(),
+        }
+    }
+
+    /// The indexes, in the order in which they were made.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<TableIndex>> {
+        self.list.iter()
+    }
+
+    /// An index by its identity.
+    pub fn find(&self, id: ObjectId) -> Option<&Arc<TableIndex>> {
+        self.list.iter().find(|index| index.entry.id == id)
+    }
+
+    /// Whether the table has none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Unique indexes that decide whether a row is left out: those named, or all of them if none is named.
+    pub(crate) fn arbiters<'a>(&'a self, named: &'a [ObjectId]) -> impl Iterator<Item = &'a Arc<TableIndex>> {
+        (self.list.iter())
+            .filter(move |i| i.entry.unique && (named.is_empty() || named.contains(&i.entry.id)))
+    }
+
+    /// The keys of columns, for each index.
+    pub(crate) fn keys(&self, columns: Columns<'_>) -> Vec<EncodedKeys> {
+        let columns: Vec<&ColumnVector> = columns.iter().collect();
+        let keys_of = |index: &Arc<TableIndex>| {
+            let mut keys = EncodedKeys::default();
+            let parts: Vec<&ColumnVector> = index.columns.iter().map(|&c| columns[c]).collect();
+            index.spec.encode_columns(&parts, &mut keys);
+            keys
+        };
+        self.list.iter().map(keys_of).collect()
+    }
+
+    /// The keys of all rows of a chunk, for each index.
+    pub(crate) fn keys_of_chunk(&self, view: ChunkView<'_>) -> Result<Vec<EncodedKeys>> {
+        let mut all = Vec::with_capacity(self.list.len());
+        for index in &self.list {
+            let mut keys = EncodedKeys::default();
+            index.read_keys(view, Selection::all(0..view.rows()), &mut keys)?;
+            all.push(keys);
+        }
+        Ok(all)
+    }
+
+    /// Removes the entries of rows of a chunk, which need not be shown by any version. `offsets` ascend.
+    pub(crate) fn remove_entries(&self, chunk: &Arc<Chunk>, number: u32, offsets: &[u16]) -> Result<()> {
+        let Some(&last) = offsets.last() else {
+            return Ok(());
+        };
+        let view = ChunkView::new(chunk, u32::from(last) + 1, None);
+        let mut keys = EncodedKeys::default();
+        for index in &self.list {
+            index.read_keys(view, Selection::Positions(offsets), &mut keys)?;
+            for (at, &offset) in offsets.iter().enumerate() {
+                (index.tree).remove(keys.key(at), RowId::new(number, offset), &|| true);
+            }
+        }
+        Ok(())
+    }
+}
