@@ -1,6 +1,7 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
 use crate::arguments::LAYOUTS;
+use crate::keys;
 use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
@@ -43,6 +44,8 @@ pub enum Kind {
     },
     /// What comes before statements run is timed.
     Plan(plan::Plan),
+    /// Statements that find or write a row by its key are timed.
+    Keys(&'static [keys::Case]),
     /// Small statements are timed.
     Statements(&'static [statements::Case]),
     /// Tests of codes are timed.
@@ -238,7 +241,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 15] = [
+pub const EXPERIMENTS: [Experiment; 16] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -292,6 +295,11 @@ pub const EXPERIMENTS: [Experiment; 15] = [
         name: "statements",
         about: "small statements by themselves: prepared, as texts, and a sum after each row that is written",
         kind: Kind::Statements(&STATEMENTS),
+    },
+    Experiment {
+        name: "keys",
+        about: "statements that find or write one row by its key, beside SQLite with the feature sqlite",
+        kind: Kind::Keys(keys::CASES),
     },
     Experiment {
         name: "scan",
