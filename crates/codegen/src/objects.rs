@@ -5,7 +5,7 @@ use frazil_plan::ColumnId;
 use frazil_plan::each_once::{Fingerprint, Places};
 use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
 use frazil_plan::vector_function::VectorFunctionRef;
-use frazil_types::{LogicalType, NativeType, ObjectId, Value};
+use frazil_types::{LogicalType, NativeType, Value};
 use std::hash::{DefaultHasher, Hash};
 
 /// An object to be made, or bound, for each worker of a pipeline.
@@ -26,10 +26,8 @@ pub enum ObjectSpec {
     Buffer(BufferId),
     /// The columns handed to the sink: an array of `VectorColumn`.
     OutputColumns,
-    /// The appender of a table.
-    Insert(ObjectId),
-    /// The deleter of a table.
-    Delete(ObjectId),
+    /// A worker's part of what a write keeps of its input: a `BufferWriter`.
+    Written,
     /// A worker's call of a vector function: a `VectorCall`.
     VectorCall {
         /// The function.
@@ -93,8 +91,7 @@ impl Fingerprint for ObjectSpec {
             ObjectSpec::Groups(id) => id.hash(hasher),
             ObjectSpec::Sorter(id) => id.hash(hasher),
             ObjectSpec::Buffer(id) => id.hash(hasher),
-            ObjectSpec::OutputColumns => {}
-            ObjectSpec::Insert(table) | ObjectSpec::Delete(table) => table.hash(hasher),
+            ObjectSpec::OutputColumns | ObjectSpec::Written => {}
             ObjectSpec::VectorCall { made, .. } => made.hash(hasher),
             ObjectSpec::Text(text) => text.hash(hasher),
             ObjectSpec::Like { pattern, escape } => (pattern, escape).hash(hasher),

@@ -168,8 +168,7 @@ pub fn buffer_build(
             let counts = row_counts(finished, &buffer.limit, &buffer.offset)?;
             (columns.clone(), counts, plan.result == Some(*id))
         }
-        Sink::Insert { columns, .. } => (columns.clone(), (None, 0), true),
-        Sink::Delete { row_id, .. } => (vec![*row_id], (None, 0), false),
+        Sink::Write(change) => (change.kept(), (None, 0), true),
         _ => return Ok(None),
     };
     Ok(Some(BufferBuild::new(BufferSpec {

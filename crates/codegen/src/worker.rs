@@ -69,7 +69,7 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
             Partial::Sort(Box::new(Sorter::new(spec, budget).stopped_by(&open.cancel)))
         }
         Sink::Mark => Partial::Mark,
-        Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => {
+        Sink::Buffer(..) | Sink::Write(_) => {
             let build = open.buffer.as_ref();
             let build = build.ok_or_else(|| Error::internal("a buffer sink without its buffer"))?;
             Partial::Buffer(Box::new(build.writer(budget)))
@@ -258,8 +258,7 @@ fn address(
         | ObjectSpec::Groups(_)
         | ObjectSpec::Sorter(_)
         | ObjectSpec::Buffer(_)
-        | ObjectSpec::Insert(_)
-        | ObjectSpec::Delete(_) => sink,
+        | ObjectSpec::Written => sink,
         ObjectSpec::Text(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
             Some(Constant::Text(string, _)) => of(&**string),
             Some(Constant::Like(pattern)) => of(&**pattern),

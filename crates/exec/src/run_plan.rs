@@ -35,7 +35,7 @@ pub struct Environment<'a> {
 /// What a plan gave.
 #[derive(Debug, Default)]
 pub struct PlanResult {
-    /// The result's rows; of INSERT and DELETE the rows and row ids to write.
+    /// The result's rows; of a statement that writes what it keeps of them.
     pub batches: Vec<RowBatch>,
     /// What it took.
     pub metrics: Metrics,

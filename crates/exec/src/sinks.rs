@@ -37,8 +37,8 @@ fn same_sink(a: &Sink, b: &Sink) -> bool {
         (Sink::Aggregate(a), Sink::Aggregate(b)) => a == b,
         (Sink::Sort(a), Sink::Sort(b)) => a == b,
         (Sink::Buffer(a, _), Sink::Buffer(b, _)) => a == b,
-        (Sink::Insert { table: a, .. }, Sink::Insert { table: b, .. })
-        | (Sink::Delete { table: a, .. }, Sink::Delete { table: b, .. }) => a == b,
+        // A plan writes once.
+        (Sink::Write(_), Sink::Write(_)) => true,
         _ => false,
     }
 }
@@ -120,7 +120,7 @@ impl Sinks {
                 finished.buffers[id.0] = Some(Arc::new(buffer));
                 rows
             }
-            Sink::Insert { .. } | Sink::Delete { .. } => {
+            Sink::Write(_) => {
                 let buffer = self.finish_buffer(sink)?;
                 let rows = buffer.rows() as u64;
                 self.written = buffer.into_batches();

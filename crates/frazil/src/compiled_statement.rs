@@ -6,11 +6,12 @@
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;
 use crate::settings::PlanSettings;
+use crate::write::WriteAction;
 use frazil_codegen::CompiledPlan;
 use frazil_frontend::HiddenParameter;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::Snapshot;
-use frazil_types::{LogicalType, ObjectId, Schema};
+use frazil_types::{LogicalType, Schema};
 use std::sync::Arc;
 
 /// A statement in the form in which it runs.
@@ -39,12 +40,17 @@ pub enum Action {
     Rows(DirectRows, Arc<Schema>),
     /// Returns the rows of a query.
     Query(CompiledQuery),
-    /// Writes rows of constants and parameters.
-    InsertRows(ObjectId, DirectRows),
-    /// Writes the rows of a query.
-    Insert(ObjectId, CompiledQuery),
-    /// Deletes the rows whose ids a query gives.
-    Delete(ObjectId, CompiledQuery),
+    /// INSERT, UPDATE, DELETE.
+    Write(WriteAction, WriteRows),
+}
+
+/// Where the rows of a write come from.
+#[derive(Debug)]
+pub enum WriteRows {
+    /// They are constants and parameters.
+    Direct(DirectRows),
+    /// A query computes them.
+    Query(CompiledQuery),
 }
 
 /// A query in machine code.
@@ -62,8 +68,9 @@ impl Action {
     /// Its query, if it has one.
     pub fn query(&self) -> Option<&CompiledQuery> {
         match self {
-            Action::Query(query) | Action::Insert(_, query) | Action::Delete(_, query) => Some(query),
-            Action::Rows(..) | Action::InsertRows(..) => None,
+            Action::Query(query) => Some(query),
+            Action::Write(_, WriteRows::Query(query)) => Some(query),
+            Action::Write(_, WriteRows::Direct(_)) | Action::Rows(..) => None,
         }
     }
 }

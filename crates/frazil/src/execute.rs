@@ -1,13 +1,14 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
 use crate::bundle::Bundle;
-use crate::compiled_statement::{Action, CompiledStatement};
+use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::panics::survive;
 use crate::parameters;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
+use crate::write::WriteAction;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query};
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
@@ -94,9 +95,7 @@ pub fn run_compiled(
         let call = Call::new(session, given, to);
         let response = match &statement.action {
             Action::Rows(..) | Action::Query(_) => read_compiled(session, statement, &call)?,
-            Action::InsertRows(..) | Action::Insert(..) | Action::Delete(..) => {
-                write_compiled(session, statement, &call)?
-            }
+            Action::Write(action, rows) => write_compiled(session, statement, (action, rows), &call)?,
         };
         response.map(|response| response.delivered(to)).transpose()
     })
@@ -126,16 +125,19 @@ fn read_compiled(
 fn write_compiled(
     session: &mut Session,
     statement: &CompiledStatement,
+    (action, rows): (&WriteAction, &WriteRows),
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
     let settings = session.settings().plan();
-    if let Action::InsertRows(table, rows) = &statement.action {
+    if let WriteRows::Direct(rows) = rows {
+        let cancel = session.cancel().clone();
         return session.write(|_, transaction| {
             if !statement.fits(transaction.view(), settings) {
                 return Ok(None);
             }
             let parameters = call.values(&statement.parameters, &statement.hidden)?;
-            query::insert_rows(transaction, *table, &rows.batch(&parameters), call.timing()).map(Some)
+            let batches = vec![rows.batch(&parameters)];
+            action.run(transaction, batches, &cancel, call.timing()).map(Some)
         });
     }
     let runner = query::Runner::new(session);
@@ -146,7 +148,7 @@ fn write_compiled(
         }
         let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
         let timing = call.timing();
-        query::write(&runner, transaction, &statement.action, bundle, timing).map(Some)
+        query::write(&runner, transaction, (action, rows), bundle, timing).map(Some)
     })
 }
 
@@ -296,12 +298,17 @@ fn write(
 ) -> Result<Response> {
     let started = bundle.started;
     match statement {
-        Statement::Insert(plan) | Statement::Delete(plan) => {
+        Statement::Write(plan) => {
             refuse_system_table(&plan)?;
             let mut timing = Timing::default();
             let compiled = runner.compile(plan, &bundle, &mut timing)?;
             let statement = compiled.keep(kept);
-            query::write(runner, transaction, &statement.action, bundle, timing)
+            match &statement.action {
+                Action::Write(action, rows) => {
+                    query::write(runner, transaction, (action, rows), bundle, timing)
+                }
+                Action::Rows(..) | Action::Query(_) => Err(Error::internal("a write that is a query")),
+            }
         }
         Statement::CreateTable {
             name,
@@ -399,11 +406,11 @@ pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
 }
 
 fn refuse_system_table(plan: &Plan) -> Result<()> {
-    let (Operator::Insert { table, name, .. } | Operator::Delete { table, name, .. }) = &plan.root else {
-        return Ok(());
-    };
-    match StatementTables::is_system_table(*table) {
-        true => Err(Error::unsupported(format!("writing to the system table {name}"))),
-        false => Ok(()),
+    match &plan.root {
+        Operator::Write(write) if StatementTables::is_system_table(write.change.table) => {
+            let name = &write.change.name;
+            Err(Error::unsupported(format!("writing to the system table {name}")))
+        }
+        _ => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ use frazil_plan::{Plan, display};
 use frazil_types::{Error, Result};
 use std::time::Duration;
 
-/// Runs EXPLAIN. With ANALYZE the statement is run too; INSERT and DELETE then write nothing.
+/// Runs EXPLAIN. With ANALYZE the statement is run too; a statement that writes then writes nothing.
 pub fn run(
     session: &Session,
     mode: ExplainMode,
@@ -22,10 +22,10 @@ pub fn run(
     bundle: Bundle,
 ) -> Result<Response> {
     let plan: Plan = match statement {
-        Statement::Query(plan) | Statement::Insert(plan) | Statement::Delete(plan) => plan,
+        Statement::Query(plan) | Statement::Write(plan) => plan,
         _ => {
             return Err(Error::unsupported(
-                "EXPLAIN of anything but a query, INSERT, DELETE or FREEZE",
+                "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
             ));
         }
     };

@@ -48,6 +48,7 @@ mod statement_tables;
 mod system_tables;
 mod table_info;
 mod transaction;
+mod write;
 
 pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};

@@ -2,7 +2,7 @@
 
 use crate::assumptions;
 use crate::bundle::Bundle;
-use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement};
+use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
 use crate::row_sink::{Delivery, Parts};
@@ -10,15 +10,14 @@ use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::statement_tables::StatementTables;
+use crate::write::WriteAction;
 use frazil_codegen::{CompileOptions, Helpers};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
-use frazil_plan::{Assumption, ColumnId, Operator, Plan, Statistics};
-use frazil_storage::{Conflict, NewRows, Transaction};
-use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId, Schema, Value,
-};
+use frazil_plan::{Assumption, Operator, Plan, Statistics};
+use frazil_storage::Transaction;
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -151,7 +150,7 @@ impl Runner {
         })
     }
 
-    /// Brings a query, INSERT or DELETE into the form in which it runs, and keeps it for when its text comes again.
+    /// Brings a query or a statement that writes into the form in which it runs, and keeps it for when its text comes again.
     pub fn compile(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Compiled> {
         let plan = self.optimize(plan, bundle, timing)?;
         let action = self.action(plan, bundle, timing)?;
@@ -184,31 +183,24 @@ impl Runner {
     }
 
     fn action(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Action> {
-        match &plan.root {
-            Operator::Insert {
-                table,
-                input,
-                columns,
-                ..
-            } => {
-                let table = *table;
-                match DirectRows::of(input, columns, &plan) {
-                    Some(rows) => Ok(Action::InsertRows(table, rows)),
-                    None => (self.code(plan, bundle, timing)).map(|q| Action::Insert(table, q)),
-                }
-            }
-            Operator::Delete { table, .. } => {
-                let table = *table;
-                (self.code(plan, bundle, timing)).map(|q| Action::Delete(table, q))
-            }
-            root => {
-                let columns: Vec<ColumnId> = plan.output.iter().map(|(_, id)| *id).collect();
-                match DirectRows::of(root, &columns, &plan) {
-                    Some(rows) => Ok(Action::Rows(rows, Arc::new(result_schema(&plan)))),
-                    None => self.code(plan, bundle, timing).map(Action::Query),
-                }
-            }
-        }
+        let (input, columns) = match &plan.root {
+            Operator::Write(write) => (&*write.input, write.change.kept()),
+            root => (root, plan.output.iter().map(|(_, id)| *id).collect()),
+        };
+        let direct = DirectRows::of(input, &columns, &plan);
+        let schema = result_schema(&plan);
+        let Operator::Write(write) = &plan.root else {
+            return match direct {
+                Some(rows) => Ok(Action::Rows(rows, Arc::new(schema))),
+                None => self.code(plan, bundle, timing).map(Action::Query),
+            };
+        };
+        let change = write.change.clone();
+        let rows = match direct {
+            Some(rows) => WriteRows::Direct(rows),
+            None => WriteRows::Query(self.code(plan, bundle, timing)?),
+        };
+        Ok(Action::Write(WriteAction::new(change, schema), rows))
     }
 
     /// Runs a query; the rows, or the rows it wants to write, and what it took.
@@ -326,9 +318,7 @@ pub fn read(
                 timing,
             })
         }
-        Action::InsertRows(..) | Action::Insert(..) | Action::Delete(..) => {
-            Err(Error::internal("a statement that writes is run as a query"))
-        }
+        Action::Write(..) => Err(Error::internal("a statement that writes is run as a query")),
     }
 }
 
@@ -349,29 +339,20 @@ pub fn direct_rows(
     }
 }
 
-/// Writes rows that are known without pipelines.
-pub fn insert_rows(
+/// Computes all rows of a write, then writes them.
+pub fn write(
+    runner: &Runner,
     transaction: &mut Transaction,
-    table: ObjectId,
-    batch: &RowBatch,
+    (action, rows): (&WriteAction, &WriteRows),
+    bundle: Bundle,
     mut timing: Timing,
 ) -> Result<Response> {
-    let begun = Instant::now();
-    let written = transaction
-        .writer(table)?
-        .insert(&NewRows::of(batch), Conflict::Fail)?;
-    timing.execute = begun.elapsed();
-    Ok(wrote("INSERT", written.count, timing))
-}
-
-fn wrote(tag: &'static str, rows: u64, timing: Timing) -> Response {
-    Response {
-        outcome: Outcome::Command {
-            tag,
-            rows: Some(rows),
-        },
-        timing,
-    }
+    // What it read is let go before it writes, so that the transaction need not copy it.
+    let batches = match rows {
+        WriteRows::Direct(rows) => vec![rows.batch(&{ bundle }.parameters)],
+        WriteRows::Query(query) => runner.run(query, bundle, &mut timing)?.batches,
+    };
+    action.run(transaction, batches, runner.cancel(), timing)
 }
 
 /// Runs a query inside another statement.
@@ -390,57 +371,4 @@ pub fn stream(runner: &Runner, plan: Plan, bundle: Bundle, sink: &dyn Parts) -> 
     let query = runner.code(plan, &bundle, &mut timing)?;
     let count = runner.stream(&query, bundle, &mut timing, sink)?;
     Ok((count, timing))
-}
-
-/// Runs the action of INSERT or DELETE: first all of the plan, then what it wants to write.
-pub fn write(
-    runner: &Runner,
-    transaction: &mut Transaction,
-    action: &Action,
-    bundle: Bundle,
-    mut timing: Timing,
-) -> Result<Response> {
-    match action {
-        Action::InsertRows(table, rows) => {
-            let batch = rows.batch(&bundle.parameters);
-            // What it read is let go, so that the transaction need not copy it.
-            drop(bundle);
-            insert_rows(transaction, *table, &batch, timing)
-        }
-        Action::Insert(table, query) => {
-            let batches = written(runner, query, bundle, &mut timing)?;
-            let begun = Instant::now();
-            let mut writer = transaction.writer(*table)?;
-            let mut rows = 0;
-            for batch in &batches {
-                rows += writer.insert(&NewRows::of(batch), Conflict::Fail)?.count;
-            }
-            timing.execute += begun.elapsed();
-            Ok(wrote("INSERT", rows, timing))
-        }
-        Action::Delete(table, query) => {
-            let batches = written(runner, query, bundle, &mut timing)?;
-            let begun = Instant::now();
-            // The ids are the only column.
-            let ids = batches.iter().flat_map(|b| b.columns.first());
-            let ids: Vec<RowId> = (ids.flat_map(ColumnVector::values::<i64>))
-                .map(|&id| RowId::from_bigint(id))
-                .collect();
-            let rows = transaction.writer(*table)?.delete(&ids)?.count;
-            timing.execute += begun.elapsed();
-            Ok(wrote("DELETE", rows, timing))
-        }
-        Action::Rows(..) | Action::Query(_) => {
-            Err(Error::internal("a query is run as a statement that writes"))
-        }
-    }
-}
-
-fn written(
-    runner: &Runner,
-    query: &CompiledQuery,
-    bundle: Bundle,
-    timing: &mut Timing,
-) -> Result<Vec<RowBatch>> {
-    Ok(runner.run(query, bundle, timing)?.batches)
 }

@@ -25,7 +25,7 @@ pub enum Outcome {
     Command {
         /// Its name, e.g. `INSERT`.
         tag: &'static str,
-        /// Rows it inserted, deleted, copied, or handed over to a [`RowSink`](crate::RowSink).
+        /// Rows it inserted, updated, deleted, copied, or handed over to a [`RowSink`](crate::RowSink).
         rows: Option<u64>,
     },
 }
@@ -63,12 +63,31 @@ impl Timing {
 pub struct Rows {
     schema: Arc<Schema>,
     batches: Vec<RowBatch>,
+    /// `None`: SELECT.
+    tag: Option<&'static str>,
 }
 
 impl Rows {
     /// Rows of these columns.
     pub fn new(schema: Arc<Schema>, batches: Vec<RowBatch>) -> Rows {
-        Rows { schema, batches }
+        Rows {
+            schema,
+            batches,
+            tag: None,
+        }
+    }
+
+    /// Rows that RETURNING shows of a command.
+    pub(crate) fn of_command(self, tag: &'static str) -> Rows {
+        Rows {
+            tag: Some(tag),
+            ..self
+        }
+    }
+
+    /// The command that gave them: `SELECT`, or with RETURNING the one that wrote them. It counts [`Rows::len`] rows.
+    pub fn tag(&self) -> &'static str {
+        self.tag.unwrap_or("SELECT")
     }
 
     /// Names and types of the columns.
@@ -114,12 +133,15 @@ impl Response {
     pub(crate) fn delivered(self, to: Delivery<'_>) -> Result<Response> {
         match (self.outcome, to) {
             (Outcome::Rows(rows), Delivery::Parts(sink)) => {
-                let count = rows.len() as u64;
+                let (tag, count) = (rows.tag(), rows.len() as u64);
                 sink.begin(&rows.schema)?;
                 let batches = rows.batches.into_iter().filter(|batch| batch.rows > 0);
                 batches.into_iter().try_for_each(|batch| sink.rows(batch))?;
                 Ok(Response {
-                    outcome: Outcome::selected(count),
+                    outcome: Outcome::Command {
+                        tag,
+                        rows: Some(count),
+                    },
                     timing: self.timing,
                 })
             }

@@ -2,7 +2,7 @@
 
 use crate::binder::{
     Binder, Nesting, alter_table, copy_from, create_index, create_table, create_view, delete, describe,
-    find_table, finished, insert, tables,
+    find_table, finished, insert, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -12,7 +12,7 @@ use crate::parse::{ParsedKind, ParsedStatement};
 use crate::{CatalogView, ExplainMode, Statement, TableEntry};
 use frazil_catalog::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{Error, LogicalType, Result};
-use sqlparser::ast::{ObjectName, ObjectType, Statement as Ast};
+use sqlparser::ast::{ObjectName, ObjectType, SetExpr, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
 /// statement's text.
@@ -134,10 +134,10 @@ impl<'a> Context<'a> {
         }
         let bound = self.bind(inner)?;
         match &bound.statement {
-            Statement::Query(_) | Statement::Insert(_) | Statement::Delete(_) => {}
+            Statement::Query(_) | Statement::Write(_) => {}
             _ => {
                 return Err(Error::unsupported(
-                    "EXPLAIN of anything but a query, INSERT, DELETE or FREEZE",
+                    "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
                 ));
             }
         }
@@ -175,10 +175,18 @@ impl<'a> Context<'a> {
 fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
     match ast {
         Ast::Query(query) => {
+            if let SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) = &*query.body {
+                // WITH in front of what writes.
+                if let Some(with) = &query.with {
+                    binder.with(with)?;
+                }
+                return bind_ast(binder, inner);
+            }
             let relation = binder.top_query(query)?;
             finished(binder, relation.op, relation.columns, Statement::Query)
         }
         Ast::Insert(statement) => insert(binder, statement),
+        Ast::Update(statement) => update(binder, statement),
         Ast::Delete(statement) => delete(binder, statement),
         Ast::CreateTable(create) => create_table(binder, create),
         Ast::AlterTable(statement) => alter_table(binder, statement),

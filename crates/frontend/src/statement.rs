@@ -10,10 +10,8 @@ use frazil_types::{ObjectId, Schema, Value};
 pub enum Statement {
     /// SELECT, VALUES.
     Query(Plan),
-    /// INSERT.
-    Insert(Plan),
-    /// DELETE.
-    Delete(Plan),
+    /// INSERT, UPDATE, DELETE: the root of the plan is a [`frazil_plan::Operator::Write`].
+    Write(Plan),
     /// CREATE TABLE.
     CreateTable {
         /// The table's name, folded.
@@ -140,7 +138,7 @@ pub enum Statement {
         mode: ExplainMode,
         /// Whether to run it and show what it did.
         analyze: bool,
-        /// The statement explained: a query, INSERT or DELETE.
+        /// The statement explained: a query, INSERT, UPDATE or DELETE.
         statement: Box<Statement>,
     },
 }

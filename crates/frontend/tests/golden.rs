@@ -10,7 +10,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
 fn text_of(sql: &str) -> String {
     match support::try_bind(sql) {
         Ok(bound) => match bound.statement {
-            Statement::Query(plan) | Statement::Insert(plan) | Statement::Delete(plan) => {
+            Statement::Query(plan) | Statement::Write(plan) => {
                 frazil_plan::display::plan(&plan).trim_end().to_string()
             }
             other => format!("{other:?}"),

@@ -269,6 +269,10 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
             let cut = function(ScalarFunction::Substring, arguments, LogicalType::Text);
             cast(cut.at(span), ty)
         }
+        LogicalType::Char(1) if !e.ty.is_string() => {
+            let text = cast(e, LogicalType::Text);
+            cast(text, ty)
+        }
         LogicalType::Interval => catalog::text_to_interval(as_text(e)).at(span),
         _ if e.ty == LogicalType::Char(1) && !ty.is_string() => {
             let text = cast(e, LogicalType::Text);

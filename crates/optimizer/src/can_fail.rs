@@ -42,6 +42,7 @@ fn node_may_fail(e: &Expr, known: ValueBounds, last: ValueBounds) -> bool {
             }
         },
         ExprKind::Negate(_) => !is_proved,
+        ExprKind::Cast(v) if surely_fits(v, e.ty) => false,
         ExprKind::Cast(v) => cast_may_fail(e.ty, v.ty, known, last),
         ExprKind::AddInterval(v, i) => {
             let small = i.months.abs() < 12_000 && i.days.abs() < 365_000 && i.micros == 0;
@@ -65,10 +66,26 @@ fn within(known: ValueBounds, range: Bounds) -> bool {
     known.range().is_some_and(|b| b.within(range))
 }
 
+/// Whether every value of an expression is a text that a string type has room for.
+fn surely_fits(value: &Expr, to: LogicalType) -> bool {
+    let room = match to {
+        LogicalType::Text => return true,
+        LogicalType::Char(n) | LogicalType::Varchar(n) => n,
+        _ => return false,
+    };
+    let longest = match (&value.kind, value.ty) {
+        (_, LogicalType::Char(n) | LogicalType::Varchar(n)) => i128::from(n),
+        // What an explicit cast cuts.
+        (ExprKind::Function(ScalarFunction::Substring, list), _) => match list.get(2).map(|l| &l.kind) {
+            Some(ExprKind::Constant(Value::Int(n))) => *n,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    longest <= i128::from(room)
+}
+
 fn cast_may_fail(to: LogicalType, from: LogicalType, known: ValueBounds, value: ValueBounds) -> bool {
-    if to.is_string() && to != LogicalType::Char(1) {
-        return false;
-    }
     if to == LogicalType::Double {
         return !from.is_numeric();
     }

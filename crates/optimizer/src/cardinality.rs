@@ -281,7 +281,7 @@ impl<'a> Estimator<'a> {
             Operator::UnionAll { .. } => inputs.iter().sum(),
             Operator::Shared { id, .. } => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
             Operator::Map { .. } => inputs[0],
-            Operator::Insert { .. } | Operator::Delete { .. } => 0.0,
+            Operator::Write(_) => 0.0,
         }
     }
 

@@ -134,7 +134,7 @@ pub fn pipelines(
 pub fn explain(plan: &Plan, statistics: &dyn Statistics) -> String {
     let estimator = Estimator::new(plan, statistics);
     let note = |op: &Operator| match op {
-        Operator::Map { .. } | Operator::Insert { .. } | Operator::Delete { .. } => None,
+        Operator::Map { .. } | Operator::Write(_) => None,
         _ => Some(format!("{:.0} rows", estimator.rows(op, &plan.columns))),
     };
     display::plan_with_notes(plan, &note)

@@ -173,7 +173,7 @@ impl<'a> RowBounds<'a> {
                 .iter()
                 .try_fold(0u64, |sum, (i, _)| sum.checked_add(self.of(i)?)),
             Operator::Shared { id, .. } => self.shared.get(id.0).copied().flatten(),
-            Operator::Insert { .. } | Operator::Delete { .. } => Some(0),
+            Operator::Write(_) => Some(0),
         }
     }
 }

@@ -4,8 +4,8 @@ mod shop;
 
 use frazil_optimizer::{Settings, optimize};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
-    RowCount, SortKey, Subquery, SubqueryKind, display,
+    AggregateCall, AggregateFunction, ArithmeticOp, Change, ColumnId, Expr, ExprKind, JoinKind, Operator,
+    Plan, RowCount, SortKey, Subquery, SubqueryKind, Write, WriteKind, display,
 };
 use frazil_types::{Cancel, CompareOp, LogicalType};
 use shop::{Orders, Shop, compare, filter, join};
@@ -308,12 +308,16 @@ fn a_delete_takes_the_rows_that_are_in() {
     }
     let equal = compare(CompareOp::Eq, shop.column(o.customer), shop.column(i.order));
     let any = subquery(SubqueryKind::Any(equal), item, i.order, LogicalType::Boolean);
-    let root = Operator::Delete {
-        table: frazil_types::ObjectId(1),
-        name: "orders".into(),
+    let root = Operator::Write(Box::new(Write {
         input: Box::new(filter(orders, any)),
-        row_id: row,
-    };
+        change: Change {
+            table: frazil_types::ObjectId(1),
+            name: "orders".into(),
+            kind: WriteKind::Delete { row_id: row },
+            checks: Vec::new(),
+            returning: Vec::new(),
+        },
+    }));
     assert_plan(
         shop.plan(root, &[]),
         "

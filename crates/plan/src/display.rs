@@ -3,9 +3,10 @@
 
 use crate::display_expression::{write_constant, write_list};
 use crate::operator::ScanRestrictionKind;
+use crate::operators::write::{PlanConflict, WriteKind};
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
-    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, JoinKind, Operator, Plan, RowCount,
+    AggregateCall, AggregateFunction, Change, ColumnId, Columns, Expr, JoinKind, Operator, Plan, RowCount,
     ScanDisjunction, ScanRestriction, SortKey,
 };
 use frazil_types::LogicalType;
@@ -211,14 +212,70 @@ impl Printer<'_> {
             Operator::Shared { id, columns } => {
                 format!("Shared {} ({})", id.0, stored_columns(columns, names))
             }
-            Operator::Insert { name, columns, .. } => self.insert_line(name, columns),
-            Operator::Delete { name, row_id, .. } => format!("Delete {name} by {}", names.name(*row_id)),
+            Operator::Write(write) => upper_first(write_text(&write.change, names)),
         };
         out.push_str(&text);
     }
+}
 
-    fn insert_line(&self, name: &str, columns: &[ColumnId]) -> String {
-        format!("Insert {name} ({})", self.names.list(columns.iter().copied()))
+fn upper_first(mut text: String) -> String {
+    text[..1].make_ascii_uppercase();
+    text
+}
+
+/// What a write does, in lower case.
+fn write_text(change: &Change, names: &Names) -> String {
+    let name = &change.name;
+    let mut text = match &change.kind {
+        WriteKind::Insert { columns, conflict } => {
+            let columns = names.list(columns.iter().copied());
+            format!("insert {name} ({columns}){}", conflict_text(conflict, names))
+        }
+        WriteKind::Update { row_id, set } => {
+            format!(
+                "update {name} by {} set ({})",
+                names.name(*row_id),
+                set_text(set, names)
+            )
+        }
+        WriteKind::Delete { row_id } => format!("delete {name} by {}", names.name(*row_id)),
+    };
+    text.push_str(&checks_text(&change.checks, names));
+    if !change.returning.is_empty() {
+        let _ = write!(
+            text,
+            " returning ({})",
+            names.list(change.returning.iter().copied())
+        );
+    }
+    text
+}
+
+/// Positions of columns in the table, and their new values.
+fn set_text(set: &[(usize, ColumnId)], names: &Names) -> String {
+    let set = set
+        .iter()
+        .map(|(position, id)| format!("{position} = {}", names.name(*id)));
+    set.collect::<Vec<_>>().join(", ")
+}
+
+fn checks_text(checks: &[(String, ColumnId)], names: &Names) -> String {
+    let check = |(name, id): &(String, ColumnId)| format!(" check {name} {}", names.name(*id));
+    checks.iter().map(check).collect()
+}
+
+fn conflict_text(conflict: &PlanConflict, names: &Names) -> String {
+    match conflict {
+        PlanConflict::Fail => String::new(),
+        PlanConflict::Skip { .. } => " on conflict do nothing".into(),
+        PlanConflict::Update(update) => {
+            let set = set_text(&update.set, names);
+            let mut text = format!(" on conflict update {} set ({set})", names.name(update.row_id));
+            if let Some(applies) = update.applies {
+                let _ = write!(text, " where {}", names.name(applies));
+            }
+            text + &checks_text(&update.checks, names)
+        }
     }
 }
 
@@ -570,9 +627,6 @@ fn sink(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             )
         }
         Sink::Mark => "marks".into(),
-        Sink::Insert { name, columns, .. } => {
-            format!("table {name} ({})", names.list(columns.iter().copied()))
-        }
-        Sink::Delete { name, row_id, .. } => format!("deletion from {name} by {}", names.name(*row_id)),
+        Sink::Write(change) => write_text(change, names),
     }
 }

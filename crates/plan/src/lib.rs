@@ -16,6 +16,7 @@ pub mod expression;
 pub mod longest_function;
 pub mod nullability;
 pub mod operator;
+pub mod operators;
 pub mod pipeline;
 pub mod pipeline_builder;
 mod row_count;
@@ -32,8 +33,9 @@ pub use assumptions::{Assumption, Grid};
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
 pub use operator::{
-    JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId,
+    JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId, Write,
 };
+pub use operators::write::{Change, ConflictUpdate, PlanConflict, WriteKind};
 pub use row_count::RowCount;
 pub use statistics::Statistics;
 pub use subquery::{Subquery, SubqueryKind};

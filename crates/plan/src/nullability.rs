@@ -123,7 +123,7 @@ impl Pass<'_> {
             Operator::Sort { .. } | Operator::TopPerGroup { .. } | Operator::Limit { .. } => {
                 (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
             }
-            Operator::Repeat { .. } | Operator::Insert { .. } | Operator::Delete { .. } => {}
+            Operator::Repeat { .. } | Operator::Write(_) => {}
         }
     }
 

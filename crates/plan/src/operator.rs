@@ -4,7 +4,7 @@
 //! rows ([`Operator::Aggregate`], [`Operator::UnionAll`]) ends it. There is no operator that only
 //! drops or renames columns: liveness decides what is carried.
 
-use crate::{AggregateCall, ColumnId, Columns, Expr, RowCount};
+use crate::{AggregateCall, Change, ColumnId, Columns, Expr, RowCount};
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 
 /// A scalar subquery of the plan: index into [`Plan::subqueries`].
@@ -22,7 +22,7 @@ pub struct Plan {
     pub root: Operator,
     /// Every column in it.
     pub columns: Columns,
-    /// What the statement returns: names and columns. Empty for INSERT and DELETE.
+    /// What the statement returns: names and columns. Of INSERT, UPDATE and DELETE what RETURNING shows.
     pub output: Vec<(String, ColumnId)>,
     /// Scalar subqueries: a tree and its one column. More than one row is error 21000.
     pub subqueries: Vec<(Operator, ColumnId)>,
@@ -140,6 +140,15 @@ pub struct SortKey {
     pub nulls_first: bool,
 }
 
+/// Writes the rows of its input into a table, or changes or deletes the table's rows that they name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// Input.
+    pub input: Box<Operator>,
+    /// What it does with a row.
+    pub change: Change,
+}
+
 /// An operator with its inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operator {
@@ -151,7 +160,7 @@ pub enum Operator {
         name: String,
         /// Columns read: id in the plan, position in the table.
         columns: Vec<(ColumnId, usize)>,
-        /// A column of row ids (bigint), for DELETE.
+        /// A column of row ids (bigint), for UPDATE and DELETE.
         row_id: Option<ColumnId>,
         /// Predicates pushed into storage.
         restrictions: Vec<ScanRestriction>,
@@ -271,28 +280,8 @@ pub enum Operator {
         /// Columns made: (new id, id in the shared plan).
         columns: Vec<(ColumnId, ColumnId)>,
     },
-    /// Appends rows to a table.
-    Insert {
-        /// The table.
-        table: ObjectId,
-        /// Its name, for EXPLAIN and errors.
-        name: String,
-        /// Input.
-        input: Box<Operator>,
-        /// One input column for each of the table's, in order.
-        columns: Vec<ColumnId>,
-    },
-    /// Deletes rows of a table.
-    Delete {
-        /// The table.
-        table: ObjectId,
-        /// Its name, for EXPLAIN.
-        name: String,
-        /// Input.
-        input: Box<Operator>,
-        /// The column of row ids.
-        row_id: ColumnId,
-    },
+    /// INSERT, UPDATE, DELETE: the root of a plan.
+    Write(Box<Write>),
 }
 
 impl Operator {
@@ -330,9 +319,8 @@ impl Operator {
             | Sort { input, .. }
             | TopPerGroup { input, .. }
             | Limit { input, .. }
-            | Repeat { input, .. }
-            | Insert { input, .. }
-            | Delete { input, .. } => vec![input],
+            | Repeat { input, .. } => vec![input],
+            Write(write) => vec![&write.input],
             Join { build, probe, .. } => vec![build, probe],
             DependentJoin { outer, inner, .. } => vec![outer, inner],
             UnionAll { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
@@ -350,9 +338,8 @@ impl Operator {
             | Sort { input, .. }
             | TopPerGroup { input, .. }
             | Limit { input, .. }
-            | Repeat { input, .. }
-            | Insert { input, .. }
-            | Delete { input, .. } => vec![input],
+            | Repeat { input, .. } => vec![input],
+            Write(write) => vec![&mut write.input],
             Join { build, probe, .. } => vec![build, probe],
             DependentJoin { outer, inner, .. } => vec![outer, inner],
             UnionAll { inputs, .. } => inputs.iter_mut().map(|(i, _)| i).collect(),
@@ -390,7 +377,7 @@ impl Operator {
                 let counts = limit.iter().chain([offset]);
                 counts.filter_map(RowCount::value).collect()
             }
-            Shared { .. } | Repeat { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
+            Shared { .. } | Repeat { .. } | UnionAll { .. } | Write(_) => vec![],
         }
     }
 
@@ -429,7 +416,7 @@ impl Operator {
                 let counts = limit.iter_mut().chain([offset]);
                 counts.filter_map(RowCount::value_mut).collect()
             }
-            Shared { .. } | Repeat { .. } | UnionAll { .. } | Insert { .. } | Delete { .. } => vec![],
+            Shared { .. } | Repeat { .. } | UnionAll { .. } | Write(_) => vec![],
         }
     }
 
@@ -468,7 +455,7 @@ impl Operator {
                 .map(|g| g.0)
                 .chain(aggregates.iter().map(|a| a.0))
                 .collect(),
-            Insert { .. } | Delete { .. } => vec![],
+            Write(write) => write.change.returning.clone(),
         }
     }
 
@@ -511,8 +498,7 @@ impl Operator {
             }
             Repeat { count, .. } => read.push(*count),
             UnionAll { inputs, .. } => read.extend(inputs.iter().flat_map(|i| &i.1)),
-            Insert { columns, .. } => read.extend(columns),
-            Delete { row_id, .. } => read.push(*row_id),
+            Write(write) => read.extend(write.change.kept()),
             _ => {}
         }
         read

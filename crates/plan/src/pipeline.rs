@@ -8,7 +8,7 @@
 
 use crate::operator::{ScanDisjunction, ScanRestriction};
 use crate::vector_function::VectorFunctionRef;
-use crate::{AggregateCall, Assumption, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey};
+use crate::{AggregateCall, Assumption, Change, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey};
 use frazil_types::{LogicalType, ObjectId, Span};
 
 /// A join's hash table: index into [`PipelinePlan::joins`].
@@ -179,24 +179,8 @@ pub enum Sink {
     Buffer(BufferId, Vec<ColumnId>),
     /// Nothing: the pipeline only marks the build rows of its last probe.
     Mark,
-    /// Appends to a table.
-    Insert {
-        /// The table.
-        table: ObjectId,
-        /// Its name.
-        name: String,
-        /// A column for each of the table's.
-        columns: Vec<ColumnId>,
-    },
-    /// Deletes by row id.
-    Delete {
-        /// The table.
-        table: ObjectId,
-        /// Its name.
-        name: String,
-        /// The row id.
-        row_id: ColumnId,
-    },
+    /// What a write keeps of its input: see [`Change::kept`].
+    Write(Box<Change>),
 }
 
 /// What a join's table holds.
@@ -367,7 +351,7 @@ impl PipelineOperator {
 impl Sink {
     /// Whether it is handed whole vectors.
     pub fn takes_vectors(&self) -> bool {
-        matches!(self, Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. })
+        matches!(self, Sink::Buffer(..) | Sink::Write(_))
     }
 
     /// Columns it reads.
@@ -383,9 +367,9 @@ impl Sink {
                 expressions.flat_map(Expr::columns_read).collect()
             }
             Sink::Sort(id) => plan.sorts[id.0].columns.clone(),
-            Sink::Buffer(_, columns) | Sink::Insert { columns, .. } => columns.clone(),
+            Sink::Buffer(_, columns) => columns.clone(),
             Sink::Mark => vec![],
-            Sink::Delete { row_id, .. } => vec![*row_id],
+            Sink::Write(change) => change.kept(),
         };
         ids.sort();
         ids.dedup();

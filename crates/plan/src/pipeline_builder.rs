@@ -188,37 +188,9 @@ impl Builder<'_> {
 
     fn root(&mut self, root: &Operator, output: &[(String, ColumnId)]) {
         match root {
-            Operator::Insert {
-                table,
-                name,
-                input,
-                columns,
-            } => {
-                let opened = self.open(input, &columns.iter().copied().collect());
-                self.close(
-                    opened,
-                    Sink::Insert {
-                        table: *table,
-                        name: name.clone(),
-                        columns: columns.clone(),
-                    },
-                );
-            }
-            Operator::Delete {
-                table,
-                name,
-                input,
-                row_id,
-            } => {
-                let opened = self.open(input, &Needed::from([*row_id]));
-                self.close(
-                    opened,
-                    Sink::Delete {
-                        table: *table,
-                        name: name.clone(),
-                        row_id: *row_id,
-                    },
-                );
+            Operator::Write(write) => {
+                let opened = self.open(&write.input, &write.change.kept().into_iter().collect());
+                self.close(opened, Sink::Write(Box::new(write.change.clone())));
             }
             Operator::Limit { input, limit, offset } => {
                 let columns = output.iter().map(|o| o.1).collect();
@@ -334,9 +306,7 @@ impl Builder<'_> {
                 )
             }
             Operator::DependentJoin { .. } => unreachable!("a dependent join that was not unnested"),
-            Operator::Insert { .. } | Operator::Delete { .. } => {
-                unreachable!("a writing operator below the root")
-            }
+            Operator::Write(_) => unreachable!("a write below the root"),
         }
     }
 

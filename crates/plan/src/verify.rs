@@ -5,7 +5,7 @@
 use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, RowCount, ScanDisjunction, ScanRestriction, SharedId,
+    Plan, RowCount, ScanDisjunction, ScanRestriction, SharedId, Write,
 };
 use frazil_types::{Error, LogicalType, Result};
 use std::collections::BTreeSet;
@@ -177,19 +177,30 @@ impl Check<'_> {
             }
             Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
             Operator::Shared { id, columns } => self.shared_read(*id, columns),
-            Operator::Insert { input, columns, .. } => {
-                let visible = self.tree(input)?;
-                for id in columns {
-                    self.reads_column(*id, &visible, "an insert")?;
-                }
-                Ok(Visible::new())
-            }
-            Operator::Delete { input, row_id, .. } => {
-                let visible = self.tree(input)?;
-                self.reads_column(*row_id, &visible, "a delete")?;
-                Ok(Visible::new())
+            Operator::Write(write) => self.write(write),
+        }
+    }
+
+    fn write(&mut self, write: &Write) -> Result<Visible> {
+        let visible = self.tree(&write.input)?;
+        let change = &write.change;
+        for id in change.kept() {
+            self.reads_column(id, &visible, "a write")?;
+        }
+        let update = change.conflict_update();
+        let checks = change.checks.iter().map(|c| c.1);
+        let conditions = update
+            .iter()
+            .flat_map(|u| u.checks.iter().map(|c| c.1).chain(u.applies));
+        for id in checks.chain(conditions) {
+            if self.columns()[id].ty != LogicalType::Boolean {
+                return Err(defect(format!(
+                    "a condition of a write is of type {}",
+                    self.columns()[id].ty
+                )));
             }
         }
+        Ok(change.returning.iter().copied().collect())
     }
 
     fn top_per_group(&mut self, op: &Operator) -> Result<Visible> {
@@ -495,7 +506,7 @@ pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
             Sink::Aggregate(id) => filled.push(format!("{id:?}")),
             Sink::Sort(id) => filled.push(format!("{id:?}")),
             Sink::Buffer(id, _) => filled.push(format!("{id:?}")),
-            Sink::Mark | Sink::Insert { .. } | Sink::Delete { .. } => {}
+            Sink::Mark | Sink::Write(_) => {}
         }
         if !pipeline.boundaries.is_sorted() || pipeline.boundaries.last() > Some(&pipeline.operators.len()) {
             return Err(defect(place("stage boundaries out of order")));

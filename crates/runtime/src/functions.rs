@@ -290,8 +290,6 @@ runtime_functions! {
     Replace = catching strings::replace(Context, Text, Text, Text, TextOut) -> u32;
     /// `(string, part) -> position from 1 in characters, 0 if absent`.
     Position = catching strings::position(Text, Text) -> i64;
-    /// `(string, characters, out)`: the first so many characters.
-    Truncate = catching strings::truncate(Text, i64, TextOut);
 
     // Decimals: 128-bit unscaled integers.
 
@@ -377,8 +375,10 @@ runtime_functions! {
     TextToDate = catching casts::text_to_date(Context, Text, *mut i32) -> u32;
     /// `(context, string, out) -> status`: 22007, 22008.
     TextToTimestamp = catching casts::text_to_timestamp(Context, Text, *mut i64) -> u32;
-    /// `(string) -> code point` of its first character, a blank where it has none.
-    TextToCodePoint = catching casts::text_to_code_point(Text) -> i32;
+    /// `(context, string, length in characters, whether it is char(n), out) -> status`: what a string type keeps. 22001.
+    FitText = catching strings::fit_text(Context, Text, i32, i32, TextOut) -> u32;
+    /// `(context, string, out) -> status`: the code point of its one character, a blank where it has none. 22001.
+    TextToCodePoint = catching casts::text_to_code_point(Context, Text, *mut i32) -> u32;
 }
 
 #[cfg(test)]

@@ -183,6 +183,22 @@ impl ColumnVector {
         out
     }
 
+    /// Its values at some rows, in their order.
+    pub fn selected(&self, rows: &[usize]) -> ColumnVector {
+        let mut out = ColumnVector::new(self.ty, rows.len());
+        out.resize(rows.len());
+        dispatch_native!(self.native(), T => {
+            let (from, to) = (self.values::<T>(), out.values_mut::<T>());
+            to.iter_mut().zip(rows).for_each(|(value, &row)| *value = from[row]);
+        });
+        if self.nulls.is_some() {
+            let nulls = rows.iter().enumerate().filter(|(_, row)| self.is_null(**row));
+            nulls.for_each(|(at, _)| out.set_null(at));
+        }
+        out.heaps.clone_from(&self.heaps);
+        out
+    }
+
     /// Bytes of the values buffer (heaps apart).
     pub fn bytes(&self) -> usize {
         dispatch_native!(self.native(), T => self.rows * size_of::<T>())

@@ -74,7 +74,8 @@ impl Translator<'_, '_> {
             (f, t) if t.is_string() && t != LogicalType::Char(1) => self.cast_to_text(v, f, t),
             (f, LogicalType::Char(1)) if f.is_string() => self.where_valid(v.valid, native, |t| {
                 let place = t.spill(v.value);
-                t.call_value(Function::TextToCodePoint, &[place])
+                let args = [t.context, place];
+                t.call_out_checked(Function::TextToCodePoint, &args, native, FailurePoint::CALL)
             }),
             (f, t) if f.is_string() => self.cast_from_text(v, f, t, native),
             (f, t) => Err(Error::unsupported(format!("a cast from {f} to {t}"))),
@@ -214,8 +215,10 @@ impl Translator<'_, '_> {
             LogicalType::Varchar(n) | LogicalType::Char(n) => Some(n),
             _ => None,
         };
-        let shorter = match (from, limit) {
-            (LogicalType::Varchar(f) | LogicalType::Char(f), Some(t)) => f <= t,
+        let shorter = match (from, to) {
+            (LogicalType::Char(f), LogicalType::Char(t) | LogicalType::Varchar(t)) => f <= t,
+            // To char(n) it loses the blanks at its end.
+            (LogicalType::Varchar(f), LogicalType::Varchar(t)) => f <= t,
             _ => false,
         };
         if from.is_string() && from != LogicalType::Char(1) && (limit.is_none() || shorter) {
@@ -229,8 +232,10 @@ impl Translator<'_, '_> {
             };
             let Some(limit) = limit else { return Ok(text) };
             let place = t.spill(text);
-            let limit = t.word(u64::from(limit));
-            t.call_out(Function::Truncate, &[place, limit], native)
+            let limit = t.small(limit);
+            let is_char = t.small(u32::from(matches!(to, LogicalType::Char(_))));
+            let args = [t.context, place, limit, is_char];
+            t.call_out_checked(Function::FitText, &args, native, FailurePoint::CALL)
         })
     }
 

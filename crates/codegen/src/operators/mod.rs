@@ -34,7 +34,7 @@ impl Translator<'_, '_> {
             Sink::JoinBuild(id, keys) => self.join_build(*id, keys, done),
             Sink::Aggregate(id) => self.aggregate(*id, done),
             Sink::Sort(id) => self.sort(*id, done),
-            Sink::Buffer(..) | Sink::Insert { .. } | Sink::Delete { .. } => self.vector_sink(done),
+            Sink::Buffer(..) | Sink::Write(_) => self.vector_sink(done),
             Sink::Mark => {
                 self.jump(done, &[]);
                 Ok(())

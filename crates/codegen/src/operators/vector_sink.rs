@@ -1,4 +1,4 @@
-//! Sinks that take whole vectors: buffers, and rows on their way into or out of a table.
+//! Sinks that take whole vectors: buffers, and what a write keeps of its input.
 
 use crate::objects::ObjectSpec;
 use crate::stage_vector::SlotContent;
@@ -11,8 +11,8 @@ impl Translator<'_, '_> {
     /// Appends the row to the columns handed to the sink.
     pub fn vector_sink(&mut self, done: Block) -> Result<()> {
         let columns = match &self.work.pipeline.sink {
-            Sink::Buffer(_, columns) | Sink::Insert { columns, .. } => columns.clone(),
-            Sink::Delete { row_id, .. } => vec![*row_id],
+            Sink::Buffer(_, columns) => columns.clone(),
+            Sink::Write(change) => change.kept(),
             _ => return Err(Error::internal("a sink that takes no vectors")),
         };
         let mut row = self.begin_output_row()?;
@@ -32,8 +32,7 @@ impl Translator<'_, '_> {
     pub fn sink_object(&self) -> Result<ObjectSpec> {
         match &self.work.pipeline.sink {
             Sink::Buffer(id, _) => Ok(ObjectSpec::Buffer(*id)),
-            Sink::Insert { table, .. } => Ok(ObjectSpec::Insert(*table)),
-            Sink::Delete { table, .. } => Ok(ObjectSpec::Delete(*table)),
+            Sink::Write(_) => Ok(ObjectSpec::Written),
             _ => Err(Error::internal("a sink that takes no vectors")),
         }
     }

@@ -1,7 +1,7 @@
 //! COPY.
 
 use super::find_table;
-use super::insert::{null_in, positions};
+use super::insert::positions;
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::{CatalogView, Statement};
 use frazil_types::{Error, Result, Span, SqlState};
@@ -23,9 +23,6 @@ pub(crate) fn copy_from(
     })?;
     let columns = positions(&entry, columns.iter().map(|name| (name.as_str(), Span::NONE)))?;
     for (i, column) in entry.schema.columns.iter().enumerate() {
-        if !columns.contains(&i) && !column.nullable && column.default.is_none() {
-            return Err(null_in(&entry, column));
-        }
         if !columns.contains(&i) && column.constant_default().is_none() {
             let what = format!(
                 "COPY without column \"{}\", whose DEFAULT is computed,",

@@ -28,7 +28,7 @@ enum Rows {
 
 impl<'a> Binder<'a> {
     /// Takes the definitions of WITH in sight.
-    pub(super) fn with(&mut self, with: &'a With) -> Result<()> {
+    pub(crate) fn with(&mut self, with: &'a With) -> Result<()> {
         if with.recursive {
             return Err(Error::unsupported("WITH RECURSIVE"));
         }

@@ -113,7 +113,8 @@ impl<'a> Binder<'a> {
         lateral: bool,
     ) -> Result<FromRows> {
         let relation = if lateral {
-            let visible = self.level().lateral.clone();
+            let level = self.level();
+            let visible = [&level.lateral[..], &level.target[..]].concat();
             self.within(super::scope::Clause::From, visible, |b| b.query(query))?
                 .0
         } else {

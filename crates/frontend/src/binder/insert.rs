@@ -2,12 +2,13 @@
 
 use super::query::Literals;
 use super::rows::Computed;
-use super::{Binder, OutputColumn, Relation, error, finished, fold};
-use crate::{Bound, Statement, TableEntry};
-use frazil_functions::{CastContext, Operand};
-use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
-use frazil_types::{ColumnDef, Error, LogicalType, Result, Span, SqlState, Value};
-use sqlparser::ast::{Expr as SqlExpr, Ident, Insert, ObjectName, Query, SetExpr, TableObject, Values};
+use super::scope::{Item, Level};
+use super::target::is_default;
+use super::{Binder, OutputColumn, Relation, error, fold};
+use crate::{Bound, TableEntry};
+use frazil_plan::{Change, ColumnId, Expr, Operator, PlanConflict, WriteKind};
+use frazil_types::{ColumnDef, Error, LogicalType, Result, Span, SqlState};
+use sqlparser::ast::{Insert, ObjectName, OnInsert, Query, SetExpr, TableObject, Values};
 
 /// Position of a column; 42703 with the nearest name.
 pub(crate) fn column_position(entry: &TableEntry, name: &str) -> Result<usize> {
@@ -40,16 +41,6 @@ pub(super) fn positions<'n>(
         out.push(position);
     }
     Ok(out)
-}
-
-pub(super) fn null_in(entry: &TableEntry, column: &ColumnDef) -> Error {
-    Error::new(
-        SqlState::NOT_NULL_VIOLATION,
-        format!(
-            "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
-            column.name, entry.name
-        ),
-    )
 }
 
 /// The table inserted into, and the columns that are given.
@@ -102,8 +93,11 @@ pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<B
             None => binder.query_to_insert(source, &target)?,
         },
     };
-    let root = binder.complete(relation, &target)?;
-    finished(binder, root, Vec::new(), Statement::Insert)
+    let (op, columns) = binder.complete(relation, &target)?;
+    binder.levels.push(Level::default());
+    let Insertion { op, change, output } = binder.insertion(op, columns, &target, insert)?;
+    binder.levels.pop();
+    binder.finish_write(op, change, output)
 }
 
 fn column_name(binder: &Binder, name: &ObjectName) -> Result<(String, Span)> {
@@ -119,13 +113,14 @@ fn refuse(i: &Insert) -> Result<()> {
     super::refuse::first(&[
         (i.or.is_some(), "INSERT OR"),
         (i.ignore, "INSERT IGNORE"),
-        (i.table_alias.is_some(), "an alias of INSERT's table"),
         (i.overwrite, "INSERT OVERWRITE"),
         (!i.assignments.is_empty(), "INSERT … SET"),
         (i.partitioned.is_some(), "PARTITION"),
         (!i.after_columns.is_empty(), "columns behind PARTITION"),
-        (i.on.is_some(), "ON CONFLICT"),
-        (i.returning.is_some(), "RETURNING"),
+        (
+            matches!(i.on, Some(OnInsert::DuplicateKeyUpdate(_))),
+            "ON DUPLICATE KEY (write ON CONFLICT)",
+        ),
         (i.output.is_some(), "OUTPUT"),
         (i.replace_into, "REPLACE INTO"),
         (i.insert_alias.is_some(), "an alias of INSERT's rows"),
@@ -154,10 +149,6 @@ fn plain_values(source: &Query) -> Option<&Values> {
     }
 }
 
-fn is_default(e: &SqlExpr) -> bool {
-    matches!(e, SqlExpr::Identifier(Ident { value, quote_style: None, .. }) if value.eq_ignore_ascii_case("default"))
-}
-
 impl<'a> Binder<'a> {
     fn rows_to_insert(&mut self, values: &'a Values, target: &Target) -> Result<Relation> {
         let width = values.rows.first().map_or(0, |r| r.content.len());
@@ -175,14 +166,11 @@ impl<'a> Binder<'a> {
             for (at, e) in row.content.iter().enumerate() {
                 let column = target.column(at);
                 let value = if is_default(e) {
-                    default_of(column)?
+                    self.default_of(column)?
                 } else {
                     let value = self.single_value(e)?;
                     self.assigned(value, &target.entry, column)?
                 };
-                if !column.nullable && is_null(&value) {
-                    return Err(null_in(&target.entry, column).at_span(value.span));
-                }
                 nullable[at] |= value.nullable;
                 bound.push(value);
             }
@@ -221,27 +209,8 @@ impl<'a> Binder<'a> {
         Ok(Relation::new(computed.above(relation.op), columns))
     }
 
-    /// A value cast to a column's type. 42804.
-    fn assigned(&mut self, value: Operand, entry: &TableEntry, column: &ColumnDef) -> Result<Expr> {
-        let (span, ty) = (value.span(), value.ty());
-        let cast = self.typing.cast(value, column.ty, CastContext::Assignment, span);
-        cast.map_err(|e| match ty {
-            Some(ty) if matches!(e.state().0, "42846" | "42804") => {
-                let message = format!(
-                    "column \"{}\" is of type {} but expression is of type {ty}",
-                    column.name, column.ty
-                );
-                let hint = "You will need to rewrite or cast the expression.";
-                error(SqlState::DATATYPE_MISMATCH, message, span)
-                    .with_detail(format!("the table is \"{}\"", entry.name))
-                    .with_hint(hint)
-            }
-            _ => e.at_span(span),
-        })
-    }
-
-    /// An Insert of the given columns and the defaults of the others.
-    fn complete(&mut self, relation: Relation, target: &Target) -> Result<Operator> {
+    /// A column for each of the table's: those that are given, and the defaults of the others.
+    fn complete(&mut self, relation: Relation, target: &Target) -> Result<(Operator, Vec<ColumnId>)> {
         let Relation { op, columns: given } = relation;
         let mut computed = Computed::default();
         let mut columns: Vec<ColumnId> = Vec::with_capacity(target.entry.schema.columns.len());
@@ -251,33 +220,71 @@ impl<'a> Binder<'a> {
                 columns.push(given.id);
                 continue;
             }
-            let e = default_of(column)?;
-            if is_null(&e) && !column.nullable {
-                return Err(null_in(&target.entry, column));
-            }
+            let e = self.default_of(column)?;
             let id = self.columns.add(column.name.clone(), column.ty, e.nullable);
             computed.expressions.push((id, e));
             columns.push(id);
         }
-        Ok(Operator::Insert {
+        Ok((computed.above(op), columns))
+    }
+
+    /// The Write above rows of the table's columns.
+    fn insertion(
+        &mut self,
+        op: Operator,
+        columns: Vec<ColumnId>,
+        target: &Target,
+        i: &'a Insert,
+    ) -> Result<Insertion> {
+        let name = match &i.table_alias {
+            Some(alias) => {
+                self.not_reserved(&alias.alias)?;
+                fold(&alias.alias)
+            }
+            None => target.entry.name.clone(),
+        };
+        columns.iter().for_each(|id| self.own(*id));
+        let mut computed = Computed::default();
+        let checks = self.checks(&target.entry, &columns, None, None, &mut computed)?;
+        let row = Row {
+            op: computed.above(op),
+            columns: columns.clone(),
+        };
+        let (row, conflict) = match &i.on {
+            Some(OnInsert::OnConflict(on)) => self.on_conflict(&target.entry, &name, row, on)?,
+            _ => (row, PlanConflict::Fail),
+        };
+        let seen = Item::named(&name, named(&target.entry, &row.columns));
+        let (op, output) = self.returning(i.returning.as_deref(), vec![seen], row.op)?;
+        let change = Change {
             table: target.entry.id,
             name: target.entry.name.clone(),
-            input: Box::new(computed.above(op)),
-            columns,
-        })
+            kind: WriteKind::Insert { columns, conflict },
+            checks,
+            returning: Vec::new(),
+        };
+        Ok(Insertion { op, change, output })
     }
 }
 
-fn default_of(column: &ColumnDef) -> Result<Expr> {
-    match column.constant_default() {
-        Some(value) => Ok(Expr::constant(value, column.ty)),
-        None => Err(Error::unsupported(format!(
-            "the computed DEFAULT of column \"{}\"",
-            column.name
-        ))),
-    }
+/// INSERT without its root.
+struct Insertion {
+    op: Operator,
+    change: Change,
+    output: Vec<OutputColumn>,
 }
 
-fn is_null(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Constant(Value::Null))
+/// Rows, and the columns that are a table's.
+pub(super) struct Row {
+    pub op: Operator,
+    /// A column for each of the table's, in order.
+    pub columns: Vec<ColumnId>,
+}
+
+/// Columns under the names that the table gives them.
+pub(super) fn named(entry: &TableEntry, columns: &[ColumnId]) -> Vec<OutputColumn> {
+    let pairs = entry.schema.columns.iter().zip(columns);
+    pairs
+        .map(|(column, id)| OutputColumn::new(column.name.clone(), *id))
+        .collect()
 }

@@ -16,7 +16,7 @@ pub(super) struct Joined {
     kind: JoinKind,
     /// Whether the right relation streams: RIGHT joins.
     is_flipped: bool,
-    condition: Option<Expr>,
+    pub condition: Option<Expr>,
 }
 
 impl Joined {

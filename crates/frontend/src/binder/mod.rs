@@ -7,6 +7,7 @@
 
 mod alter;
 mod alter_table;
+mod assignments;
 mod column_name;
 mod constraints;
 mod copy;
@@ -25,16 +26,21 @@ mod insert;
 mod join;
 mod limit;
 mod names;
+mod on_conflict;
 mod order_by;
 mod query;
 mod refuse;
 mod rename;
+mod returning;
 mod rows;
 mod scope;
 mod select;
 mod select_list;
 mod set_operation;
+mod stored_expression;
 mod subquery;
+mod target;
+mod update;
 mod values;
 mod view;
 mod walk;
@@ -48,6 +54,7 @@ pub(crate) use describe::{describe, tables};
 pub(crate) use finish::finished;
 pub(crate) use insert::{column_position, insert};
 pub(crate) use refuse::unsupported_statement;
+pub(crate) use update::update;
 pub(crate) use view::{Nesting, create_view};
 
 use crate::parse::{Place, is_reserved};

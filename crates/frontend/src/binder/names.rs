@@ -43,8 +43,23 @@ impl Binder<'_> {
             [.., table, _] => return Err(self.missing_relation(&fold(table), span)),
             [] => return Err(error(SqlState::UNDEFINED_COLUMN, "a column without a name", span)),
         };
+        self.within_reach(id, span)?;
         self.refer(id, span);
         Ok(Expr::column(id, &self.columns).at(span))
+    }
+
+    /// 42P10 for a column of the target of UPDATE or DELETE in its own FROM or USING.
+    fn within_reach(&self, id: ColumnId, span: Span) -> Result<()> {
+        let hidden = self.levels.iter().flat_map(|l| &l.target);
+        let found = hidden.into_iter().find(|i| i.columns.iter().any(|c| c.id == id));
+        let Some(name) = found.and_then(|i| i.name.as_deref()) else {
+            return Ok(());
+        };
+        let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+        let detail = format!(
+            "there is an entry for table \"{name}\", but it cannot be referenced from this part of the query"
+        );
+        Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span).with_detail(detail))
     }
 
     /// The column of this query's FROM that a name alone means, if there is exactly one.

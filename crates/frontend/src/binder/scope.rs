@@ -15,6 +15,8 @@ pub(super) struct Level {
     pub items: Vec<Item>,
     /// Relations to the left of the one being bound, which a LATERAL subquery sees.
     pub lateral: Vec<Item>,
+    /// The target of UPDATE or DELETE while its FROM or USING is bound, which may not read it.
+    pub target: Vec<Item>,
     /// The clause being bound.
     pub clause: Clause,
     /// Aggregates of this query.
@@ -82,6 +84,8 @@ pub(super) enum Clause {
     Values,
     Filter,
     Default,
+    Set,
+    Returning,
     Check,
 }
 
@@ -98,6 +102,8 @@ impl Clause {
             Clause::Values => Some("VALUES"),
             Clause::Filter => Some("FILTER"),
             Clause::Default => Some("DEFAULT expressions"),
+            Clause::Set => Some("UPDATE"),
+            Clause::Returning => Some("RETURNING"),
             Clause::Check => Some("check constraints"),
             Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn => None,
         }
@@ -166,6 +172,15 @@ impl Item {
             found
         });
         by_name.get(name).copied().unwrap_or(Found::None)
+    }
+
+    /// The same relation with other columns.
+    pub fn with_columns(&self, columns: Vec<OutputColumn>) -> Item {
+        Item {
+            columns: columns.into(),
+            by_name: Rc::default(),
+            ..self.clone()
+        }
     }
 
     /// Columns without a relation's name.

@@ -8,9 +8,9 @@ use super::scope::{Clause, Level};
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation};
 use frazil_functions::{CastContext, Operand};
-use frazil_plan::{Expr, Operator, RowCount, SortKey};
+use frazil_plan::{Operator, RowCount, SortKey};
 use frazil_types::{LogicalType, Result, Span};
-use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
+use sqlparser::ast::{Distinct, OrderBy, Select};
 
 impl<'a> Binder<'a> {
     /// Binds SELECT with its ORDER BY.
@@ -39,9 +39,15 @@ impl<'a> Binder<'a> {
         let first = self.references.len();
         let mut targets = self.in_clause(Clause::SelectList, |b| b.select_list(&select.projection))?;
         let in_targets = first..self.references.len();
-        let condition = self.condition(select.selection.as_ref(), Clause::Where, "WHERE")?;
+        let condition = self.where_condition(select.selection.as_ref())?;
         let first = self.references.len();
-        let having = self.condition(select.having.as_ref(), Clause::Having, "HAVING")?;
+        let having = match &select.having {
+            Some(having) => {
+                let bound = self.in_clause(Clause::Having, |b| b.expression(having))?;
+                Some(self.typing.predicate(bound, "HAVING")?)
+            }
+            None => None,
+        };
         let mut keys = match order_by {
             Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &targets))?,
             None => Vec::new(),
@@ -79,19 +85,6 @@ impl<'a> Binder<'a> {
             _ => Distinctness::No,
         };
         self.project(op, targets, keys, distinct)
-    }
-
-    fn condition(
-        &mut self,
-        condition: Option<&'a SqlExpr>,
-        clause: Clause,
-        place: &str,
-    ) -> Result<Option<Expr>> {
-        let Some(condition) = condition else {
-            return Ok(None);
-        };
-        let bound = self.in_clause(clause, |b| b.expression(condition))?;
-        self.typing.predicate(bound, place).map(Some)
     }
 
     /// Types what is still open in the select list, but for literals that the query's reader is to type.

@@ -130,7 +130,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Where a subquery begins.
-    fn query_span(&self, query: &Query) -> Span {
+    pub(super) fn query_span(&self, query: &Query) -> Span {
         let with = query.with.as_ref().map(|w| w.with_token.0.span);
         let mut body = &*query.body;
         let begins = loop {

@@ -56,7 +56,7 @@ impl Nesting {
     }
 
     /// Counts a view whose query is of some depth. 54001; an error, too, where the stack has no room for it.
-    fn enter(&self, depth: usize) -> Result<()> {
+    pub(super) fn enter(&self, depth: usize) -> Result<()> {
         let levels = self.used.get() + depth + VIEW_LEVELS;
         self.used.set(levels);
         if levels > MAX_DEPTH {
@@ -218,7 +218,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Exchanges what all queries of a statement share.
-    fn exchange(&mut self, other: &mut Binder<'_>) {
+    pub(super) fn exchange(&mut self, other: &mut Binder<'_>) {
         std::mem::swap(&mut self.columns, &mut other.columns);
         std::mem::swap(&mut self.typing, &mut other.typing);
         std::mem::swap(&mut self.owners, &mut other.owners);

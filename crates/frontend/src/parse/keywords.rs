@@ -167,7 +167,6 @@ pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
     "revoke",
     "security",
     "unlisten",
-    "update",
     "vacuum",
 ];
 

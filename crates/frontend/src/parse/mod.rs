@@ -24,7 +24,7 @@ use crate::limits::Limits;
 use dialect::FrazilDialect;
 use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
 use source::Source;
-use sqlparser::ast::{Query, Statement as Ast};
+use sqlparser::ast::{Query, SetExpr, Statement as Ast};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
@@ -106,7 +106,7 @@ impl ParsedStatement {
     /// Whether it returns rows.
     pub fn returns_rows(&self) -> bool {
         match &self.kind {
-            ParsedKind::Ast(ast) => matches!(ast.get(), Some(Ast::Query(_))),
+            ParsedKind::Ast(ast) => ast.get().is_some_and(gives_rows),
             ParsedKind::Show { .. }
             | ParsedKind::ShowTables
             | ParsedKind::Describe { .. }
@@ -138,6 +138,20 @@ impl ParsedStatement {
     /// ([`crate::on_deep_stack`]).
     pub fn depth(&self) -> usize {
         self.depth
+    }
+}
+
+/// Whether a statement is a query, or has RETURNING.
+fn gives_rows(ast: &Ast) -> bool {
+    match ast {
+        Ast::Query(query) => match &*query.body {
+            SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => gives_rows(inner),
+            _ => true,
+        },
+        Ast::Insert(insert) => insert.returning.is_some(),
+        Ast::Update(update) => update.returning.is_some(),
+        Ast::Delete(delete) => delete.returning.is_some(),
+        _ => false,
     }
 }
 
@@ -327,6 +341,9 @@ impl Reading {
             "release" => own::release(&mut cursor),
             other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
                 Err(own::unsupported(other))
+            }
+            "update" | "delete" if own::names_cursor(cursor.rest()) => {
+                Err(Error::unsupported("WHERE CURRENT OF"))
             }
             _ => {
                 let ast = on_deep_stack(depth, || self.tree(words))?;

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::{ParsedKind, fold};
 use crate::ExplainMode;
 use frazil_types::{Error, Result, SqlState, Value};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// EXPLAIN [ANALYZE] [(option, …)]; the statement follows.
 pub(super) fn explain(cursor: &mut Cursor) -> Result<(ExplainMode, bool)> {
@@ -198,6 +198,17 @@ fn take_savepoint(cursor: &mut Cursor) {
     if cursor.rest().len() > 1 {
         cursor.take("savepoint");
     }
+}
+
+/// Whether WHERE CURRENT OF stands among the words.
+pub(super) fn names_cursor(words: &[TokenWithSpan]) -> bool {
+    let is = |token: &TokenWithSpan, wanted: &str| match &token.token {
+        Token::Word(w) => w.quote_style.is_none() && w.value.eq_ignore_ascii_case(wanted),
+        _ => false,
+    };
+    let names =
+        |three: &[TokenWithSpan]| is(&three[0], "where") && is(&three[1], "current") && is(&three[2], "of");
+    words.windows(3).any(names)
 }
 
 /// A statement of PostgreSQL that Frazil does not have.

@@ -82,8 +82,7 @@ fn rename(op: &mut Operator, names: &Names) {
             inputs.iter_mut().flat_map(|i| &mut i.1).for_each(put);
         }
         Operator::Shared { columns, .. } => columns.iter_mut().for_each(|c| put(&mut c.0)),
-        Operator::Insert { columns, .. } => columns.iter_mut().for_each(put),
-        Operator::Delete { row_id, .. } => put(row_id),
+        Operator::Write(write) => write.change.ids_mut().into_iter().for_each(put),
         Operator::Filter { .. }
         | Operator::Join { .. }
         | Operator::DependentJoin { .. }

@@ -166,13 +166,14 @@ pub unsafe fn text_to_timestamp(context: Context, text: Text, out: *mut i64) -> 
 }
 
 /// # Safety
-/// The string must be alive.
-pub unsafe fn text_to_code_point(text: Text) -> i32 {
+/// As [`parsed`].
+pub unsafe fn text_to_code_point(context: Context, text: Text, out: *mut i32) -> u32 {
+    let first = |text: &str| {
+        let kept = value_ops::kept_text(text, LogicalType::Char(1))?;
+        Ok(kept.chars().next().unwrap_or(' ') as i32)
+    };
     // SAFETY: by contract.
-    unsafe {
-        let string = text.read_unaligned();
-        string.text().chars().next().unwrap_or(' ') as i32
-    }
+    unsafe { parsed(context, text, out, first) }
 }
 
 #[cfg(test)]
@@ -231,8 +232,10 @@ mod tests {
             let mut out = StringRef::default();
             code_point_to_text('ß' as i32, &mut out);
             assert_eq!(out.text(), "ß");
-            assert_eq!(text_to_code_point(&out), 'ß' as i32);
         }
+        assert_eq!(read(text_to_code_point, "ß  "), Ok('ß' as i32));
+        assert_eq!(read(text_to_code_point, ""), Ok(' ' as i32));
+        assert_eq!(read(text_to_code_point, "ab"), Err("22001"));
     }
 
     #[test]

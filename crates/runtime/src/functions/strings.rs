@@ -4,8 +4,8 @@
 use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
 use frazil_kernels::LikePattern;
 use frazil_kernels::hash::fold_string;
-use frazil_types::StringRef;
 use frazil_types::string_ref::INLINE_BYTES;
+use frazil_types::{LogicalType, StringRef, value_ops};
 use memchr::memmem::Finder;
 
 /// Items of [`each`] between two questions whether the statement goes on: less than a millisecond of work.
@@ -99,13 +99,28 @@ pub unsafe fn substring(string: Text, start: i64, length: i64, out: TextOut) -> 
 }
 
 /// # Safety
-/// As [`substring`].
-pub unsafe fn truncate(string: Text, characters: i64, out: TextOut) {
-    // SAFETY: by contract.
+/// As [`substring`]; `context` must be the pipeline's.
+pub unsafe fn fit_text(
+    context: *mut PipelineContext,
+    string: Text,
+    characters: i32,
+    is_char: i32,
+    out: TextOut,
+) -> u32 {
+    let ty = match is_char {
+        0 => LogicalType::Varchar(characters as u32),
+        _ => LogicalType::Char(characters as u32),
+    };
+    // SAFETY: by contract. What is kept begins where the string does, and ends at a character.
     unsafe {
         let string = string.read_unaligned();
-        let to = byte_of_character(string.text(), characters.max(0) as u64);
-        out.write_unaligned(slice(&string, 0, to));
+        match value_ops::kept_text(string.text(), ty) {
+            Ok(kept) => {
+                out.write_unaligned(slice(&string, 0, kept.len()));
+                STATUS_OK
+            }
+            Err(error) => (*context).fail(error),
+        }
     }
 }
 
@@ -544,9 +559,13 @@ pub(super) mod tests {
             assert_eq!(string_equal(&s("a"), &s("a")), 1);
             let pattern = LikePattern::compile("a%c", None).unwrap();
             assert_eq!(like(&pattern, &s("abbc")), 1);
-            let mut out = StringRef::default();
-            truncate(&s("größer"), 3, &mut out);
-            assert_eq!(out.text(), "grö");
         }
+        // SAFETY: as above.
+        let fit = |text, n, is_char| made(|c, o| unsafe { fit_text(c, &s(text), n, is_char, o) });
+        assert_eq!(fit("größer", 6, 0).unwrap(), "größer");
+        assert_eq!(fit("größer", 5, 0).unwrap_err(), "22001");
+        assert_eq!(fit("grö   ", 4, 0).unwrap(), "grö ");
+        assert_eq!(fit("grö   ", 4, 1).unwrap(), "grö");
+        assert_eq!(fit("grö   ", 2, 1).unwrap_err(), "22001");
     }
 }

@@ -135,7 +135,20 @@ fn to_string_type(text: &str, to: LogicalType, length: CastLength) -> Result<Val
     }
 }
 
+/// The part of a text that a string type keeps: all of it but blanks at its end, of which char(n) keeps none and
+/// varchar(n) as many as it has room for. 22001 where it is too long.
+pub fn kept_text(text: &str, ty: LogicalType) -> Result<&str> {
+    match ty {
+        LogicalType::Varchar(n) => fit(text, n, ty, CastLength::Refuse),
+        LogicalType::Char(n) => fit(text.trim_end_matches(' '), n, ty, CastLength::Refuse),
+        _ => Ok(text),
+    }
+}
+
 fn fit(text: &str, n: u32, ty: LogicalType, length: CastLength) -> Result<&str> {
+    if text.len() <= n as usize {
+        return Ok(text);
+    }
     let Some((at, _)) = text.char_indices().nth(n as usize) else {
         return Ok(text);
     };

@@ -1,0 +1,100 @@
+//! The table that a statement writes to: its rows with their ids, and values on their way into its columns.
+
+use super::from::FromRows;
+use super::scope::Clause;
+use super::{Binder, OutputColumn, Relation, error, finished};
+use crate::{Bound, Statement, TableEntry};
+use frazil_functions::{CastContext, Operand};
+use frazil_plan::{Change, ColumnId, Expr, Operator, Write};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, SqlState, Value};
+use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
+
+/// The rows of the table, as one relation in sight, and the column of their ids.
+pub(super) struct TargetRows {
+    pub rows: FromRows,
+    pub row_id: ColumnId,
+}
+
+impl<'a> Binder<'a> {
+    /// The rows of a table under a name, or that of an alias.
+    pub(super) fn target_rows(
+        &mut self,
+        entry: &TableEntry,
+        name: &str,
+        alias: Option<&TableAlias>,
+    ) -> Result<TargetRows> {
+        let mut columns = Vec::with_capacity(entry.schema.columns.len());
+        let mut read = Vec::with_capacity(entry.schema.columns.len());
+        for (position, column) in entry.schema.columns.iter().enumerate() {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
+            read.push((id, position));
+            columns.push(OutputColumn::new(column.name.as_str(), id));
+        }
+        let row_id = self.columns.add("row id", LogicalType::BigInt, false);
+        self.own(row_id);
+        let op = Operator::Scan {
+            table: entry.id,
+            name: entry.name.clone(),
+            columns: read,
+            row_id: Some(row_id),
+            restrictions: Vec::new(),
+            disjunctions: Vec::new(),
+        };
+        let rows = self.item(Relation::new(op, columns), Some(name), alias, false)?;
+        Ok(TargetRows { rows, row_id })
+    }
+
+    /// A value cast to a column's type. 42804.
+    pub(super) fn assigned(
+        &mut self,
+        value: Operand,
+        entry: &TableEntry,
+        column: &ColumnDef,
+    ) -> Result<Expr> {
+        let (span, ty) = (value.span(), value.ty());
+        let cast = self.typing.cast(value, column.ty, CastContext::Assignment, span);
+        cast.map_err(|e| match ty {
+            Some(ty) if matches!(e.state().0, "42846" | "42804") => {
+                let message = format!(
+                    "column \"{}\" is of type {} but expression is of type {ty}",
+                    column.name, column.ty
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                error(SqlState::DATATYPE_MISMATCH, message, span)
+                    .with_detail(format!("the table is \"{}\"", entry.name))
+                    .with_hint(hint)
+            }
+            _ => e.at_span(span),
+        })
+    }
+
+    /// What a column gets that is not given a value.
+    pub(super) fn default_of(&mut self, column: &ColumnDef) -> Result<Expr> {
+        let text = match &column.default {
+            None => return Ok(Expr::constant(Value::Null, column.ty)),
+            Some(ColumnDefault::Value(value)) => return Ok(Expr::constant(value.clone(), column.ty)),
+            Some(ColumnDefault::Expression(text)) => text,
+        };
+        let value = self.stored(text, Vec::new(), Clause::Default)?;
+        let span = value.span();
+        self.typing.cast(value, column.ty, CastContext::Assignment, span)
+    }
+
+    /// The statement that changes a table as `change` says; RETURNING shows `output`.
+    pub(super) fn finish_write(
+        self,
+        input: Operator,
+        mut change: Change,
+        output: Vec<OutputColumn>,
+    ) -> Result<Bound> {
+        change.returning = output.iter().map(|c| c.id).collect();
+        let input = Box::new(input);
+        let root = Operator::Write(Box::new(Write { input, change }));
+        finished(self, root, output, Statement::Write)
+    }
+}
+
+/// Whether a value is DEFAULT.
+pub(super) fn is_default(e: &SqlExpr) -> bool {
+    matches!(e, SqlExpr::Identifier(Ident { value, quote_style: None, .. }) if value.eq_ignore_ascii_case("default"))
+}

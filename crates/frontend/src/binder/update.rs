@@ -1,0 +1,100 @@
+//! UPDATE: a query for row ids and new values under a Write.
+
+use super::from::FromRows;
+use super::join::Joined;
+use super::rows::{Computed, filtered};
+use super::scope::{Item, Level};
+use super::target::TargetRows;
+use super::{Binder, OutputColumn};
+use crate::{Bound, TableEntry};
+use frazil_plan::{Change, ColumnId, JoinKind, Operator, WriteKind};
+use frazil_types::{Error, Result, Span};
+use sqlparser::ast::{TableAlias, TableFactor, TableWithJoins, Update, UpdateTableFromKind};
+
+/// Binds UPDATE.
+pub(crate) fn update<'a>(mut binder: Binder<'a>, u: &'a Update) -> Result<Bound> {
+    super::refuse::first(&[
+        (u.or.is_some(), "UPDATE OR"),
+        (u.output.is_some(), "OUTPUT"),
+        (!u.order_by.is_empty(), "UPDATE … ORDER BY"),
+        (u.limit.is_some(), "UPDATE … LIMIT"),
+        (!u.optimizer_hints.is_empty(), "an optimizer hint"),
+        (
+            matches!(u.from, Some(UpdateTableFromKind::BeforeSet(_))),
+            "FROM before SET",
+        ),
+        (!u.table.joins.is_empty(), "UPDATE of a join (write FROM)"),
+    ])?;
+    let TableFactor::Table { name, alias, .. } = &u.table.relation else {
+        return Err(Error::unsupported("UPDATE of anything but a table"));
+    };
+    super::refuse::table_factor(&u.table.relation)?;
+    let entry = binder.table_to_change(name, "UPDATE of")?;
+    binder.levels.push(Level::default());
+    let (op, change, output) = binder.rows_to_update(&entry, alias.as_ref(), u)?;
+    binder.levels.pop();
+    binder.finish_write(op, change, output)
+}
+
+impl<'a> Binder<'a> {
+    fn rows_to_update(
+        &mut self,
+        entry: &TableEntry,
+        alias: Option<&'a TableAlias>,
+        u: &'a Update,
+    ) -> Result<(Operator, Change, Vec<OutputColumn>)> {
+        let TargetRows { mut rows, row_id } = self.target_rows(entry, &entry.name, alias)?;
+        if let Some(UpdateTableFromKind::AfterSet(from)) = &u.from {
+            let others = self.others(&rows, from)?;
+            rows = self.combine(rows, others, Joined::plain(JoinKind::Inner), Span::NONE)?;
+        }
+        self.level().items = rows.items.clone();
+        let set = self.assignments(entry, &u.assignments)?;
+        let condition = self.where_condition(u.selection.as_ref())?;
+        let op = set.joined(filtered(rows.op, condition));
+        let mut computed = Computed::default();
+        let mut changed = Vec::with_capacity(set.values.len());
+        for (position, value) in set.values {
+            let name = entry.schema.columns[position].name.as_str();
+            changed.push((position, self.as_column(value, name, &mut computed)));
+        }
+        let op = computed.above(op);
+        let mut items = rows.items;
+        let mut new: Vec<ColumnId> = items[0].columns.iter().map(|c| c.id).collect();
+        changed.iter().for_each(|(position, id)| new[*position] = *id);
+        items[0] = renewed(&items[0], &new);
+        let mut computed = Computed::default();
+        let touched: Vec<usize> = changed.iter().map(|c| c.0).collect();
+        let checks = self.checks(entry, &new, Some(&touched), None, &mut computed)?;
+        let op = computed.above(op);
+        let (op, output) = self.returning(u.returning.as_deref(), items, op)?;
+        let change = Change {
+            table: entry.id,
+            name: entry.name.clone(),
+            kind: WriteKind::Update { row_id, set: changed },
+            checks,
+            returning: Vec::new(),
+        };
+        Ok((op, change, output))
+    }
+
+    /// The relations that FROM or USING names beside the target, which they do not see.
+    pub(super) fn others(&mut self, target: &FromRows, from: &'a [TableWithJoins]) -> Result<FromRows> {
+        self.level().target.clone_from(&target.items);
+        let others = self.from(from);
+        self.level().target.clear();
+        let others = others?;
+        self.distinct_names(&target.items, &others.items, Span::NONE)?;
+        Ok(others)
+    }
+}
+
+/// The relation of the target with other columns, under the same names.
+fn renewed(target: &Item, new: &[ColumnId]) -> Item {
+    let mut columns = target.columns.to_vec();
+    columns
+        .iter_mut()
+        .zip(new)
+        .for_each(|(column, id)| column.id = *id);
+    target.with_columns(columns)
+}

@@ -1,0 +1,3 @@
+//! What operators do, a file each.
+
+pub mod write;

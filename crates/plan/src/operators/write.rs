@@ -1,0 +1,144 @@
+//! What the operator at the root of INSERT, UPDATE and DELETE does ([`crate::Write`]).
+//!
+//! Everything that a write needs is a column of its input: new values, row ids, results of CHECK constraints, and what
+//! RETURNING shows. All rows of the input are kept until the last one is computed, so that a statement reads nothing of
+//! what it writes; then they are written in their order, and RETURNING shows the kept columns of those that were.
+
+use crate::column::ColumnId;
+use frazil_types::ObjectId;
+use std::collections::BTreeSet;
+
+/// What a write does with the rows it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The table.
+    pub table: ObjectId,
+    /// Its name, for EXPLAIN and errors.
+    pub name: String,
+    /// How a row changes the table.
+    pub kind: WriteKind,
+    /// CHECK constraints of a row to be written, by name: boolean columns. False refuses the row, NULL does not.
+    pub checks: Vec<(String, ColumnId)>,
+    /// Columns that RETURNING shows of each row that was written.
+    pub returning: Vec<ColumnId>,
+}
+
+/// How a row of the input changes the table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WriteKind {
+    /// It is inserted.
+    Insert {
+        /// One input column for each of the table's, in order.
+        columns: Vec<ColumnId>,
+        /// What happens where a unique index has its key.
+        conflict: PlanConflict,
+    },
+    /// It gives a row of the table new values. Of several rows for one row of the table one counts.
+    Update {
+        /// The row of the table: a column of row ids.
+        row_id: ColumnId,
+        /// Positions of columns in the table, and their new values.
+        set: Vec<(usize, ColumnId)>,
+    },
+    /// It deletes a row of the table. Several rows for one row of the table count once.
+    Delete {
+        /// The row of the table: a column of row ids.
+        row_id: ColumnId,
+    },
+}
+
+/// What INSERT does with a row whose key a unique index has already.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanConflict {
+    /// The statement fails: 23505.
+    Fail,
+    /// ON CONFLICT DO NOTHING: the row is left out.
+    Skip {
+        /// The indexes whose keys count; with an empty list all unique ones do. In others a conflict is 23505.
+        arbiters: Vec<ObjectId>,
+    },
+    /// ON CONFLICT DO UPDATE: the row with the key is changed.
+    Update(ConflictUpdate),
+}
+
+/// ON CONFLICT DO UPDATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictUpdate {
+    /// The indexes whose keys count.
+    pub arbiters: Vec<ObjectId>,
+    /// The row of the table that is in the way: a column of row ids, NULL where there is none.
+    pub row_id: ColumnId,
+    /// WHERE: the row in the way is changed where this boolean column is true; without one it always is.
+    pub applies: Option<ColumnId>,
+    /// Positions of columns in the table, and their new values.
+    pub set: Vec<(usize, ColumnId)>,
+    /// CHECK constraints of the changed row, by name: boolean columns.
+    pub checks: Vec<(String, ColumnId)>,
+}
+
+impl Change {
+    /// The tag of the command.
+    pub fn tag(&self) -> &'static str {
+        match self.kind {
+            WriteKind::Insert { .. } => "INSERT",
+            WriteKind::Update { .. } => "UPDATE",
+            WriteKind::Delete { .. } => "DELETE",
+        }
+    }
+
+    /// ON CONFLICT DO UPDATE, if it has one.
+    pub fn conflict_update(&self) -> Option<&ConflictUpdate> {
+        match &self.kind {
+            WriteKind::Insert {
+                conflict: PlanConflict::Update(update),
+                ..
+            } => Some(update),
+            _ => None,
+        }
+    }
+
+    /// The new values of a row: of INSERT for all columns of the table, of UPDATE for those that are set, of DELETE
+    /// none.
+    pub fn values(&self) -> Vec<ColumnId> {
+        match &self.kind {
+            WriteKind::Insert { columns, .. } => columns.clone(),
+            WriteKind::Update { set, .. } => set.iter().map(|s| s.1).collect(),
+            WriteKind::Delete { .. } => Vec::new(),
+        }
+    }
+
+    /// The columns that are kept of the input, in order: first [`Change::values`], where one may come twice, then each
+    /// other column once.
+    pub fn kept(&self) -> Vec<ColumnId> {
+        let mut kept = self.values();
+        let mut known: BTreeSet<ColumnId> = kept.iter().copied().collect();
+        let mut copy = self.clone();
+        let all = copy.ids_mut().into_iter().map(|id| *id);
+        kept.extend(all.filter(|id| known.insert(*id)));
+        kept
+    }
+
+    /// Every column that it reads.
+    pub fn ids_mut(&mut self) -> Vec<&mut ColumnId> {
+        let mut ids = Vec::new();
+        match &mut self.kind {
+            WriteKind::Insert { columns, conflict } => {
+                ids.extend(columns);
+                if let PlanConflict::Update(update) = conflict {
+                    ids.push(&mut update.row_id);
+                    ids.extend(&mut update.applies);
+                    ids.extend(update.set.iter_mut().map(|s| &mut s.1));
+                    ids.extend(update.checks.iter_mut().map(|c| &mut c.1));
+                }
+            }
+            WriteKind::Update { row_id, set } => {
+                ids.extend(set.iter_mut().map(|s| &mut s.1));
+                ids.push(row_id);
+            }
+            WriteKind::Delete { row_id } => ids.push(row_id),
+        }
+        ids.extend(self.checks.iter_mut().map(|c| &mut c.1));
+        ids.extend(&mut self.returning);
+        ids
+    }
+}
