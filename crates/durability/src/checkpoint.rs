@@ -86,7 +86,10 @@ impl Segment<'_> {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
-                let mut file = NewFile::create(&segment_path(&self.directory.path, self.number))?;
+                let mut file = NewFile::create(
+                    &self.directory.vfs,
+                    &segment_path(&self.directory.path, self.number),
+                )?;
                 file.write(SEGMENT_MAGIC)?;
                 none.insert(file)
             }
@@ -150,8 +153,8 @@ impl Directory {
     /// Makes a segment and its name durable, and maps it. Nothing of it is left if that fails.
     fn publish(&self, file: NewFile, number: u64) -> Result<Arc<MappedFile>> {
         let durable = file.finish()?;
-        sync_directory(&self.path.join("segments"))?;
-        let mapped = MappedFile::open(&segment_path(&self.path, number))?;
+        sync_directory(&*self.vfs, &self.path.join("segments"))?;
+        let mapped = MappedFile::open(&*self.vfs, &segment_path(&self.path, number))?;
         durable.keep();
         Ok(mapped)
     }
@@ -173,7 +176,7 @@ impl Directory {
     }
 
     pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
-        replace_file(&self.path.join("manifest"), &manifest.to_bytes())
+        replace_file(&*self.vfs, &self.path.join("manifest"), &manifest.to_bytes())
     }
 }
 

@@ -5,8 +5,13 @@ use crate::manifest::Manifest;
 use crate::restore;
 use frazil_storage::Store;
 use frazil_types::{Error, Result, SqlState};
-use frazil_vfs::{DirectoryLock, MappedFile, create_directory, io_error, read_file};
+use frazil_vfs::{
+    DirectoryLock, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file, sync_directory,
+    sync_directory_and_above,
+};
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -14,6 +19,7 @@ use std::sync::{Arc, Mutex};
 /// since the last checkpoint is lost if the process dies.
 #[derive(Debug)]
 pub struct Directory {
+    pub(crate) vfs: Arc<dyn Vfs>,
     pub(crate) path: PathBuf,
     store: Arc<Store>,
     pub(crate) state: Mutex<State>,
@@ -35,27 +41,39 @@ impl Directory {
     /// Opens a directory, making it if it is not there or empty. One process at a time: 55006 for a
     /// second.
     pub fn open(path: &Path) -> Result<Directory> {
-        refuse_foreign(path)?;
-        create_directory(&path.join("segments"))?;
-        let lock = Arc::new(DirectoryLock::acquire(path)?);
+        Directory::open_over(Arc::new(SystemVfs::default()), path)
+    }
+
+    /// Opens a directory of another file system than the operating system's, as [`Directory::open`] does.
+    pub fn open_over(vfs: Arc<dyn Vfs>, path: &Path) -> Result<Directory> {
+        let files = &*vfs;
+        refuse_foreign(files, path)?;
+        create_directory(files, &path.join("segments"))?;
+        let lock = Arc::new(DirectoryLock::acquire(files, path)?);
         let manifest_path = path.join("manifest");
-        let manifest = read_file(&manifest_path)?;
+        let manifest = read_file(files, &manifest_path)?;
         let is_new = manifest.is_none();
         let (store, mut state) = match manifest {
-            Some(bytes) => restore::restore(path, Manifest::from_bytes(&manifest_path, &bytes)?)?,
+            Some(bytes) => restore::restore(files, path, Manifest::from_bytes(&manifest_path, &bytes)?)?,
             None => {
-                refuse_without_manifest(path)?;
+                refuse_without_manifest(files, path)?;
                 (Store::new(), State::default())
             }
         };
-        state.last_segment = remove_leftovers(path, &state).max(state.last_segment);
+        // Who wrote this manifest may have died before its name was durable. Until it is, the one before may come back, and
+        // with it the need for the segments that it names.
+        sync_directory(files, path)?;
+        state.last_segment = remove_leftovers(files, path, &state)?.max(state.last_segment);
         let directory = Directory {
+            vfs,
             path: path.to_path_buf(),
             store,
             state: Mutex::new(state),
             lock,
         };
         if is_new {
+            // Likewise the names of the directory and of those above it, by whomever they were made.
+            sync_directory_and_above(&*directory.vfs, path)?;
             // An empty database is one, too.
             directory.write_manifest(&Manifest::default())?;
         }
@@ -86,20 +104,22 @@ impl Directory {
     }
 }
 
+/// The names in a directory.
+fn names_in(vfs: &dyn Vfs, directory: &Path) -> Result<Vec<OsString>> {
+    vfs.list(directory)
+        .map_err(|e| io_error("open directory", directory, &e))
+}
+
 /// An existing directory of something else is not to be filled with our files.
-fn refuse_foreign(path: &Path) -> Result<()> {
-    let entries = match std::fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(io_error("open directory", path, &e)),
+fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    let names = match vfs.list(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        names => names.map_err(|e| io_error("open directory", path, &e))?,
     };
     let ours = ["manifest", "manifest.new", "segments", "lock"];
-    let foreign = entries
-        .flatten()
-        .map(|e| e.file_name())
-        .find(|name| !ours.iter().any(|o| name == o));
+    let foreign = names.iter().find(|name| !ours.iter().any(|o| name == o));
     match foreign {
-        Some(name) if !path.join("manifest").exists() => Err(Error::new(
+        Some(name) if !names.iter().any(|n| n == "manifest") => Err(Error::new(
             SqlState::INVALID_PARAMETER,
             format!(
                 "directory \"{}\" is not a Frazil database: it holds \"{}\" and no manifest",
@@ -113,13 +133,12 @@ fn refuse_foreign(path: &Path) -> Result<()> {
 }
 
 /// Segments without a manifest: the data is there, what it means is not.
-fn refuse_without_manifest(path: &Path) -> Result<()> {
-    let segments = path.join("segments");
-    let any = std::fs::read_dir(&segments).map_err(|e| io_error("open directory", &segments, &e))?;
-    match any.flatten().next() {
+fn refuse_without_manifest(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    match names_in(vfs, &path.join("segments"))?.is_empty() {
+        true => Ok(()),
         // The very first checkpoint may have died between its segment and its manifest; but then the
         // manifest of the empty database was written before.
-        Some(_) => Err(Error::new(
+        false => Err(Error::new(
             SqlState::UNDEFINED_FILE,
             format!(
                 "the manifest of database directory \"{}\" is missing",
@@ -127,27 +146,26 @@ fn refuse_without_manifest(path: &Path) -> Result<()> {
             ),
         )
         .with_hint("restore the file \"manifest\" from a copy of the directory")),
-        None => Ok(()),
     }
 }
 
 /// Removes segments that the manifest does not name: a crash left them behind. Files of other names stay. Returns the
 /// greatest number of a segment that is there or could not be removed.
-fn remove_leftovers(path: &Path, state: &State) -> u64 {
-    let _ = std::fs::remove_file(path.join("manifest.new"));
+fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
+    let _ = vfs.remove(&path.join("manifest.new"));
     let mut greatest = 0;
-    let entries = std::fs::read_dir(path.join("segments")).into_iter();
-    for entry in entries.flatten().flatten() {
-        let Some(number) = entry.file_name().to_str().and_then(segment_number) else {
+    let segments = path.join("segments");
+    for name in names_in(vfs, &segments)? {
+        let Some(number) = name.to_str().and_then(segment_number) else {
             continue;
         };
         // One that cannot be removed harms nobody and is tried again by the next open.
-        let is_gone = !state.segments.contains_key(&number) && std::fs::remove_file(entry.path()).is_ok();
+        let is_gone = !state.segments.contains_key(&number) && vfs.remove(&segments.join(&name)).is_ok();
         if !is_gone {
             greatest = greatest.max(number);
         }
     }
-    greatest
+    Ok(greatest)
 }
 
 /// Path of a segment.

@@ -11,14 +11,14 @@ use frazil_storage::{
     BlockVisits, BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Store, Table, TableSnapshot,
 };
 use frazil_types::{CHUNK_ROWS, Cancel, Error, Result, SqlState};
-use frazil_vfs::MappedFile;
+use frazil_vfs::{MappedFile, Vfs};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The store of a manifest, and what is known of its files.
-pub(crate) fn restore(directory: &Path, manifest: Manifest) -> Result<(Arc<Store>, State)> {
-    let segments = open_segments(directory, &manifest)?;
+pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Result<(Arc<Store>, State)> {
+    let segments = open_segments(vfs, directory, &manifest)?;
     let mut places = Places::default();
     let mut tables = Vec::new();
     for record in &manifest.tables {
@@ -38,7 +38,11 @@ pub(crate) fn restore(directory: &Path, manifest: Manifest) -> Result<(Arc<Store
     Ok((store, state))
 }
 
-fn open_segments(directory: &Path, manifest: &Manifest) -> Result<HashMap<u64, Arc<MappedFile>>> {
+fn open_segments(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    manifest: &Manifest,
+) -> Result<HashMap<u64, Arc<MappedFile>>> {
     let mut segments = HashMap::new();
     for chunk in manifest.tables.iter().flat_map(|t| &t.chunks) {
         for place in std::iter::once(chunk.block).chain(chunk.deleted.map(|d| d.0)) {
@@ -46,7 +50,7 @@ fn open_segments(directory: &Path, manifest: &Manifest) -> Result<HashMap<u64, A
                 continue;
             }
             let path = segment_path(directory, place.segment);
-            let file = MappedFile::open(&path)?;
+            let file = MappedFile::open(vfs, &path)?;
             if !file.bytes().starts_with(SEGMENT_MAGIC) {
                 return Err(Error::new(
                     SqlState::DATA_CORRUPTED,

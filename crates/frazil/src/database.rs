@@ -7,7 +7,7 @@ use frazil_durability::Directory;
 use frazil_exec::WorkerPool;
 use frazil_storage::Store;
 use frazil_types::{MemoryBudget, Result};
-use frazil_vfs::Process;
+use frazil_vfs::{Process, Vfs};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -68,6 +68,13 @@ impl Database {
             return Database::memory();
         }
         let directory = Directory::open(directory)?;
+        Ok(Database::new(directory.store().clone(), Some(directory)))
+    }
+
+    /// The database of a directory of another file system than the operating system's, as [`Database::open`] has those of
+    /// the operating system: tests have one that fails and forgets.
+    pub fn open_over(vfs: Arc<dyn Vfs>, directory: &Path) -> Result<Database> {
+        let directory = Directory::open_over(vfs, directory)?;
         Ok(Database::new(directory.store().clone(), Some(directory)))
     }
 

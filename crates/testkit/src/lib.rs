@@ -1,7 +1,12 @@
 //! What tests and benchmarks of several crates share. No crate of the product depends on it.
+//!
+//! [`Random`] gives numbers that follow from a seed. [`SimVfs`] is a file system in memory that loses, tears and refuses
+//! what a real one may.
 #![forbid(unsafe_code)]
 
 mod random;
+pub mod sim_vfs;
 pub mod table_model;
 
 pub use random::Random;
+pub use sim_vfs::{Failure, SimVfs};

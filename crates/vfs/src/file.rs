@@ -1,10 +1,9 @@
-//! Reading, mapping and replacing files.
+//! Reading, mapping and replacing whole files.
 
-use crate::faults::attempt;
 use crate::lock::DirectoryLock;
+use crate::vfs::{Entry, Mapping, Vfs};
 use frazil_types::{Error, Result, SqlState};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -26,17 +25,14 @@ pub fn io_error(doing: &str, path: &Path, error: &io::Error) -> Error {
 #[derive(Debug)]
 pub struct MappedFile {
     path: PathBuf,
-    map: memmap2::Mmap,
+    map: Mapping,
     remove_by: OnceLock<Weak<DirectoryLock>>,
 }
 
 impl MappedFile {
-    /// Maps a whole file.
-    pub fn open(path: &Path) -> Result<Arc<MappedFile>> {
-        let file = attempt("open", path, || File::open(path))?;
-        // SAFETY: segment files are written once, synced, and never changed while the directory is
-        // locked by this process; a foreign process that truncates one breaks the lock's contract.
-        let map = attempt("map", path, || unsafe { memmap2::Mmap::map(&file) })?;
+    /// Maps a whole file, which nobody may change or shorten from now on.
+    pub fn open(vfs: &dyn Vfs, path: &Path) -> Result<Arc<MappedFile>> {
+        let map = vfs.map(path).map_err(|e| io_error("map", path, &e))?;
         Ok(Arc::new(MappedFile {
             path: path.to_path_buf(),
             map,
@@ -46,7 +42,7 @@ impl MappedFile {
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        &self.map
+        self.map.bytes()
     }
 
     /// Where it lies.
@@ -72,55 +68,97 @@ impl Drop for MappedFile {
 
 /// Writes `bytes` as `path` so that a crash leaves the old file or the new one: a temporary file
 /// beside it, sync, rename, sync of the directory. After an error `path` is the old file or the new one.
-pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn replace_file(vfs: &dyn Vfs, path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = path.with_extension("new");
-    let written = attempt("create", &temporary, || File::create(&temporary)).and_then(|mut file| {
-        attempt("write", &temporary, || file.write_all(bytes))?;
-        attempt("sync", &temporary, || file.sync_all())
-    });
+    let written = create_anew(vfs, &temporary)
+        .map_err(|e| io_error("create", &temporary, &e))
+        .and_then(|file| {
+            (file.write_at(0, bytes)).map_err(|e| io_error("write", &temporary, &e))?;
+            file.sync().map_err(|e| io_error("sync", &temporary, &e))
+        });
     if let Err(e) = written {
-        let _ = std::fs::remove_file(&temporary);
+        let _ = vfs.remove(&temporary);
         return Err(e);
     }
-    attempt("rename to", path, || std::fs::rename(&temporary, path))?;
+    (vfs.rename(&temporary, path)).map_err(|e| io_error("rename to", path, &e))?;
     match path.parent() {
-        Some(directory) => sync_directory(directory),
+        Some(directory) => sync_directory(vfs, directory),
         None => Ok(()),
     }
 }
 
-/// The bytes of a file; `None` if there is none.
-pub fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
-    attempt("read", path, || match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e),
-    })
+/// Creates an empty file, in place of one that a crash left behind.
+fn create_anew(vfs: &dyn Vfs, path: &Path) -> io::Result<Box<dyn crate::vfs::VfsFile>> {
+    match vfs.create(path) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            vfs.remove(path)?;
+            vfs.create(path)
+        }
+        created => created,
+    }
 }
 
-/// Makes a directory, and those above it that are missing, durably.
-pub fn create_directory(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    // The directory above a relative path of one name is the current one.
-    let parent = match path.parent() {
+/// The bytes of a file; `None` if there is none.
+pub fn read_file(vfs: &dyn Vfs, path: &Path) -> Result<Option<Vec<u8>>> {
+    let read = || {
+        let file = match vfs.open(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut bytes = vec![0; file.len()? as usize];
+        let read = file.read_at(0, &mut bytes)?;
+        bytes.truncate(read);
+        Ok(Some(bytes))
+    };
+    read().map_err(|e| io_error("read", path, &e))
+}
+
+/// The directory that holds a path's last name. That above a relative path of one name is the current one.
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,
         None => path,
-    };
-    if parent != path {
-        create_directory(parent)?;
     }
-    attempt("create directory", path, || match std::fs::create_dir(path) {
+}
+
+/// Makes a directory, and those above it that are missing. Their names are durable after [`sync_directory_and_above`].
+pub fn create_directory(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    let failed = |e| io_error("create directory", path, &e);
+    if vfs.entry(path).map_err(failed)? == Some(Entry::Directory) {
+        return Ok(());
+    }
+    let parent = parent_of(path);
+    if parent != path {
+        create_directory(vfs, parent)?;
+    }
+    match vfs.create_directory(path) {
         // Somebody was faster, or the path ends in "..".
-        Err(_) if path.is_dir() => Ok(()),
-        made => made,
-    })?;
-    sync_directory(parent)
+        Err(_) if vfs.entry(path).is_ok_and(|e| e == Some(Entry::Directory)) => Ok(()),
+        made => made.map_err(failed),
+    }
 }
 
 /// Makes the names in a directory durable.
-pub fn sync_directory(path: &Path) -> Result<()> {
-    attempt("sync", path, || File::open(path)?.sync_all())
+pub fn sync_directory(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    vfs.sync_directory(path).map_err(|e| io_error("sync", path, &e))
+}
+
+/// Makes the names in a directory durable, and its own, and those of the directories above it: whoever died while they
+/// were being made may have synced none. A directory above that this process may not read is left out: one that we
+/// make can be read.
+pub fn sync_directory_and_above(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    sync_directory(vfs, path)?;
+    let mut below = path;
+    loop {
+        let above = parent_of(below);
+        if above == below || below == Path::new(".") {
+            return Ok(());
+        }
+        match vfs.sync_directory(above) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
+            synced => synced.map_err(|e| io_error("sync", above, &e))?,
+        }
+        below = above;
+    }
 }

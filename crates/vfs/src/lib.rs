@@ -1,15 +1,23 @@
-//! Files, mapping, locking and sync: the only stratum that speaks to the operating system about bytes
-//! on disk. Its errors name the file. Tests have any operation fail ([`faults`]).
+//! Files, mapping, locking and sync: the only stratum that speaks to the operating system about a database's files.
+//!
+//! [`Vfs`] is the door: [`SystemVfs`] is the operating system's files, and tests have one in memory that loses and tears
+//! what was not synced. What stands above it (whole files, new files, the lock of a directory) names the file in its errors.
 
-pub mod faults;
 pub mod file;
 pub mod lock;
 pub mod mapping;
 pub mod new_file;
 pub mod process;
+pub mod system;
+mod system_lock;
+pub mod vfs;
 
-pub use file::{MappedFile, create_directory, io_error, read_file, replace_file, sync_directory};
+pub use file::{
+    MappedFile, create_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
+};
 pub use lock::DirectoryLock;
 pub use mapping::AnonymousMapping;
 pub use new_file::{DurableFile, NewFile};
 pub use process::Process;
+pub use system::SystemVfs;
+pub use vfs::{Entry, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};

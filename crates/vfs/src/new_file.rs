@@ -1,93 +1,122 @@
 //! Writing a file from its start to its end.
 
-use crate::faults::attempt;
+use crate::file::io_error;
+use crate::vfs::{Vfs, VfsFile};
 use frazil_types::Result;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 1 << 18;
 
 /// A file being written. Removed when dropped before [`NewFile::finish`].
 #[derive(Debug)]
 pub struct NewFile {
+    name: Name,
+    file: Box<dyn VfsFile>,
+    /// Bytes that the file does not hold yet.
+    buffer: Vec<u8>,
+    /// Bytes that it holds.
+    written: u64,
+}
+
+/// A name that is removed when this is dropped, unless it is to be kept.
+#[derive(Debug)]
+struct Name {
+    vfs: Arc<dyn Vfs>,
     path: PathBuf,
-    file: Option<BufWriter<File>>,
-    len: u64,
+    kept: bool,
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        if !self.kept {
+            // What stays is found unreferenced and removed by the next open.
+            let _ = self.vfs.remove(&self.path);
+        }
+    }
 }
 
 impl NewFile {
     /// Creates a file that must not exist.
-    pub fn create(path: &Path) -> Result<NewFile> {
-        let file = attempt("create", path, || {
-            File::options().write(true).create_new(true).open(path)
-        })?;
+    pub fn create(vfs: &Arc<dyn Vfs>, path: &Path) -> Result<NewFile> {
+        let file = vfs.create(path).map_err(|e| io_error("create", path, &e))?;
         Ok(NewFile {
-            path: path.to_path_buf(),
-            file: Some(BufWriter::with_capacity(1 << 18, file)),
-            len: 0,
+            name: Name {
+                vfs: vfs.clone(),
+                path: path.to_path_buf(),
+                kept: false,
+            },
+            file,
+            buffer: Vec::new(),
+            written: 0,
         })
     }
 
-    /// Appends bytes.
+    /// Appends bytes. After an error the file cannot be finished as it was meant: it is to be dropped.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        if let Some(file) = &mut self.file {
-            attempt("write", &self.path, || file.write_all(bytes))?;
-            self.len += bytes.len() as u64;
+        if self.buffer.len() + bytes.len() > BUFFER {
+            self.flush()?;
         }
+        match bytes.len() > BUFFER {
+            true => self.put(bytes),
+            false => {
+                self.buffer.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        if !buffer.is_empty() {
+            self.put(&buffer)?;
+        }
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_at(self.written, bytes);
+        written.map_err(|e| io_error("write", &self.name.path, &e))?;
+        self.written += bytes.len() as u64;
         Ok(())
     }
 
     /// Appends zero bytes up to a multiple of `alignment`.
     pub fn align(&mut self, alignment: u64) -> Result<()> {
-        let missing = self.len.next_multiple_of(alignment) - self.len;
+        let missing = self.len().next_multiple_of(alignment) - self.len();
         self.write(&vec![0; missing as usize])
     }
 
-    /// Bytes written so far.
+    /// Bytes appended so far.
     pub fn len(&self) -> u64 {
-        self.len
+        self.written + self.buffer.len() as u64
     }
 
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Makes the bytes durable; the name becomes so with the directory's sync.
     pub fn finish(mut self) -> Result<DurableFile> {
-        if let Some(file) = &mut self.file {
-            attempt("write", &self.path, || file.flush())?;
-            attempt("sync", &self.path, || file.get_ref().sync_all())?;
-        }
-        self.file = None;
-        Ok(DurableFile(Some(std::mem::take(&mut self.path))))
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if self.file.take().is_some() {
-            // What stays is found unreferenced and removed by the next open.
-            let _ = std::fs::remove_file(&self.path);
-        }
+        self.flush()?;
+        self.file
+            .sync()
+            .map_err(|e| io_error("sync", &self.name.path, &e))?;
+        Ok(DurableFile(self.name))
     }
 }
 
 /// A file whose bytes are durable. Removed when dropped before [`DurableFile::keep`].
 #[derive(Debug)]
-pub struct DurableFile(Option<PathBuf>);
+pub struct DurableFile(Name);
 
 impl DurableFile {
     /// Leaves the file where it is.
     pub fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for DurableFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            // What stays is found unreferenced and removed by the next open.
-            let _ = std::fs::remove_file(path);
-        }
+        self.0.kept = true;
     }
 }

@@ -13,6 +13,8 @@ const FUNCTION_LINES: usize = 80;
 const UNSAFE_CRATES: [&str; 10] = [
     "types", "vfs", "kernels", "block", "mvcc", "index", "storage", "runtime", "codegen", "python",
 ];
+/// Crates that reach a database's files through `vfs` alone.
+const BEHIND_VFS: [&str; 2] = ["storage", "durability"];
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
@@ -149,6 +151,12 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
             && !["kernels", "xtask"].contains(&member)
         {
             violations.push(format!("{shown}:{}: core::arch outside kernels", number + 1));
+        }
+        if code.contains("std::fs") && !is_test && BEHIND_VFS.contains(&member) && number < lines {
+            violations.push(format!(
+                "{shown}:{}: files of a database are vfs's business",
+                number + 1
+            ));
         }
         if ["todo!(", "unimplemented!("].iter().any(|m| code.contains(m)) && member != "xtask" {
             violations.push(format!("{shown}:{}: unfinished", number + 1));

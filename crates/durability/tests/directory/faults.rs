@@ -1,126 +1,293 @@
-//! Every operation on a file fails once: what was committed is written by the next checkpoint all the same.
+//! Every operation on a file fails once, in every way, and the power is cut at each: what a finished checkpoint held is
+//! there when the directory is opened again.
 
-use crate::{Temporary, append, create, delete, freeze, numbers, segments};
+use crate::{append, begin, create, delete, freeze, numbers, read};
+use frazil_catalog::DropRelations;
 use frazil_durability::Directory;
-use frazil_vfs::faults::{Fault, Strike};
+use frazil_storage::Store;
+use frazil_testkit::sim_vfs::FAILURES;
+use frazil_testkit::{Failure, SimVfs};
+use frazil_types::{Result, SqlState};
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-/// Copies a directory as a crash would leave it.
-fn copy_of(directory: &Path, name: &str) -> Temporary {
-    let copy = Temporary::new(name);
-    std::fs::create_dir_all(copy.0.join("segments")).unwrap();
-    for folder in ["", "segments"] {
-        for entry in std::fs::read_dir(directory.join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_file() {
-                std::fs::copy(&path, copy.0.join(folder).join(path.file_name().unwrap())).unwrap();
+/// The numbers of each table's rows, by the table's name.
+type Contents = BTreeMap<String, Vec<i128>>;
+
+fn path() -> &'static Path {
+    Path::new("/data/db")
+}
+
+fn contents(store: &Arc<Store>) -> Result<Contents> {
+    let snapshot = store.snapshot();
+    let names = snapshot.catalog().tables().map(|t| t.name.clone());
+    names
+        .map(|name| {
+            let rows = read(store, &name)?;
+            Ok((name, rows.into_iter().map(|r| r.1).collect()))
+        })
+        .collect()
+}
+
+/// What a database went through.
+struct Run {
+    sim: SimVfs,
+    /// What the last finished checkpoint held. `None`: not even opening was finished.
+    acknowledged: Option<Contents>,
+    /// What a checkpoint that failed since would have held.
+    attempted: Vec<Contents>,
+    /// What failed.
+    errors: Vec<frazil_types::Error>,
+}
+
+impl Run {
+    fn new(sim: SimVfs) -> Run {
+        Run {
+            sim,
+            acknowledged: None,
+            attempted: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Opens the directory; a second time if the first one failed.
+    fn open(&mut self) -> Option<Directory> {
+        for _ in 0..2 {
+            match Directory::open_over(self.sim.vfs(), path()) {
+                Ok(directory) => {
+                    let found = contents(directory.store()).unwrap();
+                    self.check(&found);
+                    self.acknowledged.get_or_insert(found);
+                    return Some(directory);
+                }
+                Err(e) => self.errors.push(e),
+            }
+        }
+        None
+    }
+
+    fn checkpoint(&mut self, directory: &Directory) {
+        let held = contents(directory.store()).unwrap();
+        match directory.checkpoint() {
+            Ok(_) => {
+                self.acknowledged = Some(held);
+                self.attempted.clear();
+            }
+            Err(e) => {
+                self.errors.push(e);
+                self.attempted.push(held);
             }
         }
     }
-    copy
+
+    fn check(&self, found: &Contents) {
+        let sizes = |c: &Contents| c.iter().map(|(n, r)| (n.clone(), r.len())).collect::<Vec<_>>();
+        let expected = self.acknowledged.iter().chain(&self.attempted);
+        let empty = Contents::new();
+        assert!(
+            expected.clone().any(|c| c == found) || self.acknowledged.is_none() && *found == empty,
+            "found {:?} instead of {:?}; {:?}",
+            sizes(found),
+            expected.map(sizes).collect::<Vec<_>>(),
+            self.errors
+        );
+    }
 }
 
-/// Has one operation of a checkpoint fail. Returns whether it came to that.
-fn fail_in_checkpoint(nth: u64, strike: Strike) -> bool {
-    let temporary = Temporary::new(&format!("fault-{nth}-{strike:?}"));
-    let directory = temporary.open();
+/// CREATE, INSERT, FREEZE, DELETE, DROP and checkpoints, two databases' lives long. Ends early where nothing can be opened.
+fn workload(run: &mut Run) {
+    let Some(directory) = run.open() else { return };
     let id = create(directory.store(), "t");
-    append(directory.store(), id, 0..500);
+    append(directory.store(), id, 0..300);
+    run.checkpoint(&directory);
     freeze(directory.store(), id);
-    append(directory.store(), id, 500..600);
-    directory.checkpoint().unwrap();
-    let before = numbers(directory.store());
-    append(directory.store(), id, 600..700);
-    delete(directory.store(), id, |n| n < 20);
-    let after = numbers(directory.store());
-
-    let fault = Fault::after(nth, strike);
-    let result = directory.checkpoint();
-    if !fault.struck() {
-        result.unwrap();
-        return false;
+    append(directory.store(), id, 300..350);
+    run.checkpoint(&directory);
+    delete(directory.store(), id, |n| n % 3 == 0);
+    let other = create(directory.store(), "other");
+    append(directory.store(), other, 0..20);
+    run.checkpoint(&directory);
+    drop(directory);
+    let Some(directory) = run.open() else { return };
+    if directory.store().snapshot().table_named("other").is_ok() {
+        let mut transaction = begin(directory.store());
+        transaction
+            .drop_relations(&DropRelations::table("other"))
+            .unwrap();
+        transaction.commit();
     }
-    drop(fault);
-    let error = result.expect_err("an operation failed");
-    assert!(error.message().contains("a test asked for it"), "{error}");
+    let id = match directory.store().snapshot().table_named("t") {
+        Ok(table) => table.table().entry().id,
+        Err(_) => create(directory.store(), "t"),
+    };
+    append(directory.store(), id, 1_000..1_040);
+    freeze(directory.store(), id);
+    run.checkpoint(&directory);
+    append(directory.store(), id, 2_000..2_001);
+    run.checkpoint(&directory);
+}
 
-    let crashed = copy_of(&temporary.0, &format!("fault-copy-{nth}-{strike:?}"));
-    let found = numbers(crashed.open().store());
-    assert!(found == before || found == after, "operation {nth}: {error}");
+/// Number of operations of a workload in which nothing fails.
+fn operations() -> u64 {
+    let mut run = Run::new(SimVfs::new(1));
+    workload(&mut run);
+    assert!(run.errors.is_empty(), "{:?}", run.errors);
+    assert_eq!(run.acknowledged.as_ref().unwrap()["t"].len(), 233 + 41);
+    run.sim.operations()
+}
 
-    append(directory.store(), id, 700..710);
-    let expected = numbers(directory.store());
-    directory
-        .checkpoint()
-        .unwrap_or_else(|e| panic!("after operation {nth} failed ({error}): {e}"));
-    append(directory.store(), id, 710..720);
-    directory.checkpoint().unwrap();
-    assert!(
-        segments(&temporary.0) <= 3,
-        "failed checkpoints leave no files behind"
-    );
-    directory.close().unwrap();
-    let directory = temporary.open();
-    assert_eq!(numbers(directory.store()).len(), expected.len() + 10);
-    true
+/// Opens what a power cut left, and once more after a second one while it was opened.
+fn opens_after_power_cuts(mut run: Run, second: u64) {
+    run.sim = run.sim.restart_after_power_cut();
+    run.sim.fail_at(second, Failure::PowerCut);
+    let _ = Directory::open_over(run.sim.vfs(), path()).map(|d| run.check(&contents(d.store()).unwrap()));
+    run.sim = run.sim.restart_after_power_cut();
+    let trace = || run.sim.trace();
+    let directory =
+        Directory::open_over(run.sim.vfs(), path()).unwrap_or_else(|e| panic!("{e}: {:#?}", trace()));
+    run.check(&contents(directory.store()).unwrap());
 }
 
 #[test]
-fn whatever_fails_in_a_checkpoint_the_next_one_holds_everything() {
-    for strike in [Strike::Undone, Strike::Done] {
-        let failed = (0..).take_while(|&nth| fail_in_checkpoint(nth, strike)).count();
-        assert!(failed > 10, "{failed} operations");
+fn a_power_cut_at_any_operation_leaves_the_last_checkpoint() {
+    let operations = operations();
+    assert!(operations > 80, "{operations}");
+    for nth in 0..operations {
+        for seed in 0..4 {
+            let mut run = Run::new(SimVfs::new(seed * 1_000 + nth));
+            run.sim.fail_at(nth, Failure::PowerCut);
+            workload(&mut run);
+            assert!(!run.errors.is_empty(), "operation {nth}");
+            opens_after_power_cuts(run, (nth + 5 * seed) % 23);
+        }
     }
 }
 
 #[test]
-fn whatever_fails_while_opening_the_next_one_opens() {
-    for strike in [Strike::Undone, Strike::Done] {
-        let temporary = Temporary::new(&format!("fault-open-{strike:?}"));
-        let directory = temporary.open();
+fn a_process_that_dies_at_any_operation_leaves_the_last_checkpoint_to_later_power_cuts() {
+    for nth in 0..operations() {
+        let mut run = Run::new(SimVfs::new(nth));
+        run.sim.fail_at(nth, Failure::PowerCut);
+        workload(&mut run);
+        run.sim = run.sim.restart_after_kill();
+        opens_after_power_cuts_of_the_next(run, nth);
+    }
+}
+
+/// The next process goes on where the dead one ended, and the power is cut then.
+fn opens_after_power_cuts_of_the_next(mut run: Run, nth: u64) {
+    if let Some(directory) = run.open() {
+        // What was found is what counts from now on, whichever checkpoint it was of.
+        run.acknowledged = Some(contents(directory.store()).unwrap());
+        run.attempted.clear();
+        let id = create(directory.store(), "next");
+        append(directory.store(), id, 0..10);
+        match nth % 2 {
+            0 => run.checkpoint(&directory),
+            _ => drop(directory),
+        }
+    }
+    opens_after_power_cuts(run, nth % 17);
+}
+
+#[test]
+fn whatever_fails_the_directory_holds_what_was_acknowledged() {
+    for failure in FAILURES.into_iter().filter(|f| *f != Failure::PowerCut) {
+        for nth in 0..operations() {
+            let mut run = Run::new(SimVfs::new(nth));
+            run.sim.fail_at(nth, failure);
+            workload(&mut run);
+            let named = |e: &frazil_types::Error| e.message().contains(" \"/");
+            assert!(run.errors.iter().all(named), "{:?}", run.errors);
+            let codes = [SqlState::IO_ERROR, SqlState::DISK_FULL, SqlState::UNDEFINED_FILE];
+            assert!(
+                run.errors.iter().all(|e| codes.contains(&e.state())),
+                "{:?}",
+                run.errors
+            );
+            run.sim = match nth % 2 {
+                0 => run.sim.restart_after_power_cut(),
+                _ => run.sim.restart_after_kill(),
+            };
+            match Directory::open_over(run.sim.vfs(), path()) {
+                Ok(directory) => run.check(&contents(directory.store()).unwrap()),
+                // What somebody removed is missed by its name.
+                Err(e) => assert!(
+                    failure == Failure::Vanished && e.state() == SqlState::UNDEFINED_FILE,
+                    "{failure:?} of operation {nth}: {e}"
+                ),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_ends_checkpoints_until_there_is_room_again() {
+    for room in (0..12_000).step_by(397) {
+        let mut run = Run::new(SimVfs::new(room));
+        let directory = run.open().unwrap();
+        let id = create(directory.store(), "t");
+        append(directory.store(), id, 0..300);
+        run.checkpoint(&directory);
+        run.sim.set_capacity(run.sim.used() + room);
+        append(directory.store(), id, 300..600);
+        run.checkpoint(&directory);
+        assert!(
+            run.errors.iter().all(|e| e.state() == SqlState::DISK_FULL),
+            "{:?}",
+            run.errors
+        );
+        run.sim.set_capacity(u64::MAX);
+        run.checkpoint(&directory);
+        assert_eq!(run.acknowledged.as_ref().unwrap()["t"].len(), 600);
+        drop(directory);
+        opens_after_power_cuts(run, room);
+    }
+}
+
+#[test]
+fn failed_checkpoints_leave_no_files_behind() {
+    for nth in 0..40 {
+        let mut run = Run::new(SimVfs::new(nth));
+        let directory = run.open().unwrap();
         let id = create(directory.store(), "t");
         append(directory.store(), id, 0..500);
-        directory.close().unwrap();
-        for nth in 0.. {
-            let fault = Fault::after(nth, strike);
-            let opened = Directory::open(&temporary.0);
-            let struck = fault.struck();
-            drop(fault);
-            assert_eq!(opened.is_err(), struck, "operation {nth}");
-            drop(opened);
-            assert_eq!(numbers(temporary.open().store()), (0..500).collect::<Vec<_>>());
-            if !struck {
-                break;
-            }
+        run.checkpoint(&directory);
+        append(directory.store(), id, 500..700);
+        run.sim.fail_at(run.sim.operations() + nth, Failure::Undone);
+        run.checkpoint(&directory);
+        run.sim.heal();
+        for more in 0..2 {
+            append(directory.store(), id, 1_000 + more..1_001 + more);
+            run.checkpoint(&directory);
         }
+        assert_eq!(numbers(directory.store()).len(), 702);
+        let segments = frazil_vfs::Vfs::list(&run.sim, &path().join("segments")).unwrap();
+        assert!(segments.len() <= 3, "operation {nth}: {segments:?}");
+        assert_eq!(run.acknowledged.unwrap()["t"].len(), 702);
     }
 }
 
-/// The names of a new directory are durable only once the directories above are synced.
+/// The names of a new directory are durable only once the directories above are synced, by whomever they were made.
 #[test]
 fn the_directories_above_a_new_one_are_synced() {
-    let temporary = Temporary::new("fault-new");
-    std::fs::create_dir_all(&temporary.0).unwrap();
-    let mut synced = Vec::new();
-    for nth in 0.. {
-        let path = temporary.0.join(format!("{nth}")).join("deep");
-        let fault = Fault::after(nth, Strike::Undone);
-        let opened = Directory::open(&path);
-        if !fault.struck() {
-            opened.unwrap();
-            break;
+    for nth in 0..30 {
+        let mut run = Run::new(SimVfs::new(nth));
+        run.sim.fail_at(nth, Failure::PowerCut);
+        let _ = Directory::open_over(run.sim.vfs(), path());
+        // It died while the names were made; the next one finds some.
+        run.sim = run.sim.restart_after_kill();
+        let is_new = run.sim.read(&path().join("manifest")).is_none();
+        let directory = run.open().unwrap();
+        create(directory.store(), "t");
+        run.checkpoint(&directory);
+        let synced = run.sim.trace();
+        for above in ["/", "/data", "/data/db"].into_iter().filter(|_| is_new) {
+            let wanted = format!("sync directory {above}");
+            assert!(synced.contains(&wanted), "{wanted} is not among {synced:#?}");
         }
-        drop(fault);
-        let message = opened.expect_err("an operation failed").message().to_owned();
-        let relative = message.replace(temporary.0.to_str().unwrap(), "DIR");
-        if relative.contains("could not sync") {
-            synced.push(relative.replace(&format!("/{nth}"), "/new"));
-        }
-        // What was left half made opens now.
-        Directory::open(&path).unwrap().close().unwrap();
-    }
-    for parent in ["DIR", "DIR/new", "DIR/new/deep"] {
-        let wanted = format!("could not sync \"{parent}\": a test asked for it");
-        assert!(synced.contains(&wanted), "{wanted} is not among {synced:#?}");
+        drop(directory);
+        opens_after_power_cuts(run, 100);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{directory, rows, state};
 use frazil::{ColumnVector, Database, LogicalType, RowBatch, SqlState, Value};
-use frazil_vfs::faults::{Fault, Strike};
+use frazil_testkit::{Failure, SimVfs};
 use std::path::Path;
 
 fn count(path: &Path) -> String {
@@ -69,19 +69,20 @@ fn an_appender_that_comes_too_late_is_told() {
 
 #[test]
 fn a_database_that_could_not_be_written_stays_open() {
-    let path = directory("close-fails");
-    let database = Database::open(&path).expect("it opens");
+    let sim = SimVfs::new(1);
+    let path = Path::new("/db");
+    let database = Database::open_over(sim.vfs(), path).expect("it opens");
     let c = database.connect();
     rows(&c, "create table t (a integer); insert into t values (1)");
-    let fault = Fault::after(3, Strike::Undone);
+    sim.fail_at(sim.operations() + 3, Failure::Undone);
     let error = database.close().expect_err("an operation fails");
-    assert!(fault.struck());
-    drop(fault);
+    assert_eq!(sim.struck().len(), 1);
     assert_eq!(error.state(), SqlState::IO_ERROR, "{error}");
     assert_eq!(rows(&c, "insert into t values (2)"), "INSERT 1");
     c.database().clone().close().expect("it closes now");
-    assert_eq!(count(&path), "2");
-    let _ = std::fs::remove_dir_all(&path);
+    let sim = sim.restart_after_power_cut();
+    let database = Database::open_over(sim.vfs(), path).expect("it opens");
+    assert_eq!(rows(&database.connect(), "select count(*) from t"), "2");
 }
 
 #[test]

@@ -1,0 +1,470 @@
+//! A file system in memory that does what a real one may do at its worst, by a seed.
+//!
+//! What was not synced is lost or kept by a power cut, sector by sector and name by name, in no order. A write may be cut
+//! short at a sector's border. Any operation may fail, be done and reported as failed all the same, find the disk full or
+//! its file gone, or be the last before the power is cut. After a sync that failed, what it should have written is on the
+//! disk or not, and a later sync that succeeds changes nothing of that, as systems do that forget which pages they could not
+//! write. Every operation is counted and traced.
+
+mod disk;
+
+use crate::Random;
+use disk::{Disk, NodeId, SECTOR};
+use frazil_vfs::{Entry, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What happens to an operation that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It is not done, and reported as an I/O error. A sync may have made any part durable.
+    Undone,
+    /// It is done, and reported as an I/O error all the same.
+    Done,
+    /// A write ends after some whole sectors with an I/O error. Other operations: as [`Failure::Undone`].
+    Short,
+    /// The disk is full: a write ends after some whole sectors, what would make a name makes none. Other operations: as
+    /// [`Failure::Undone`].
+    Full,
+    /// The file that a path leads to is gone. Operations on open files: as [`Failure::Undone`].
+    Vanished,
+    /// The power is cut while it runs: it is done, done in part, or not. Nothing works until
+    /// [`SimVfs::restart_after_power_cut`].
+    PowerCut,
+}
+
+/// All of them.
+pub const FAILURES: [Failure; 6] = [
+    Failure::Undone,
+    Failure::Done,
+    Failure::Short,
+    Failure::Full,
+    Failure::Vanished,
+    Failure::PowerCut,
+];
+
+/// A file system in memory. Clones are the same one.
+#[derive(Clone)]
+pub struct SimVfs(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    counters: IoCounters,
+}
+
+impl fmt::Debug for SimVfs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SimVfs({} operations)", self.operations())
+    }
+}
+
+struct State {
+    disk: Disk,
+    random: Random,
+    powered: bool,
+    /// Directories that are locked.
+    locked: HashSet<NodeId>,
+    trace: Vec<String>,
+    failures: Vec<(When, Failure)>,
+    /// Operations that failed as they were asked to: their numbers.
+    struck: Vec<u64>,
+}
+
+enum When {
+    /// The operation with this number.
+    At(u64),
+    /// Any operation, with this probability.
+    Chance(f64),
+}
+
+/// What an operation is to do, as the test decided.
+enum Fate {
+    Succeed,
+    Fail(Failure),
+}
+
+const POWER_IS_CUT: &str = "the power is cut (simulated)";
+const IO_ERROR: &str = "input/output error (simulated)";
+
+fn failed() -> io::Error {
+    io::Error::other(IO_ERROR)
+}
+
+impl SimVfs {
+    /// An empty file system. What it does at its worst follows from the seed.
+    pub fn new(seed: u64) -> SimVfs {
+        SimVfs::with(Disk::new(), Random::new(seed))
+    }
+
+    fn with(disk: Disk, random: Random) -> SimVfs {
+        let state = State {
+            disk,
+            random,
+            powered: true,
+            locked: HashSet::new(),
+            trace: Vec::new(),
+            failures: Vec::new(),
+            struck: Vec::new(),
+        };
+        SimVfs(Arc::new(Shared {
+            state: Mutex::new(state),
+            counters: IoCounters::default(),
+        }))
+    }
+
+    /// It, as what databases are opened over.
+    pub fn vfs(&self) -> Arc<dyn Vfs> {
+        Arc::new(self.clone())
+    }
+
+    /// Has the operation with this number fail; the first one has number 0.
+    pub fn fail_at(&self, operation: u64, failure: Failure) {
+        self.state().failures.push((When::At(operation), failure));
+    }
+
+    /// Has each operation fail with this probability.
+    pub fn fail_by_chance(&self, probability: f64, failure: Failure) {
+        self.state().failures.push((When::Chance(probability), failure));
+    }
+
+    /// Ends all failures that were asked for.
+    pub fn heal(&self) {
+        self.state().failures.clear();
+    }
+
+    /// Limits the bytes of all files together.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.state().disk.capacity = bytes;
+    }
+
+    /// Bytes of all files together.
+    pub fn used(&self) -> u64 {
+        self.state().disk.used()
+    }
+
+    /// Number of operations so far.
+    pub fn operations(&self) -> u64 {
+        self.state().trace.len() as u64
+    }
+
+    /// One line an operation, in order.
+    pub fn trace(&self) -> Vec<String> {
+        self.state().trace.clone()
+    }
+
+    /// Numbers of the operations that failed as they were asked to.
+    pub fn struck(&self) -> Vec<u64> {
+        self.state().struck.clone()
+    }
+
+    /// Cuts the power, if it is not cut yet, and starts anew with what is on the disk.
+    pub fn restart_after_power_cut(&self) -> SimVfs {
+        self.restart(|disk, random| disk.cut_power(random))
+    }
+
+    /// The process dies, the system lives: nothing that was written is lost, durable or not.
+    pub fn restart_after_kill(&self) -> SimVfs {
+        self.restart(|_, _| ())
+    }
+
+    fn restart(&self, happens: impl FnOnce(&mut Disk, &mut Random)) -> SimVfs {
+        let mut state = self.state();
+        state.powered = false;
+        let mut disk = std::mem::replace(&mut state.disk, Disk::new());
+        let mut random = state.random.clone();
+        happens(&mut disk, &mut random);
+        SimVfs::with(disk, random)
+    }
+
+    /// What a process reads of a file.
+    pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.state();
+        let node = state.disk.find(path).ok()?;
+        state.disk.bytes(node).ok().map(<[u8]>::to_vec)
+    }
+
+    /// Changes a file behind the back of whoever has it open; durable at once.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn tamper(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.state();
+        let node = state.disk.find(path).expect("the file is there");
+        state.disk.replace(node, change);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Counts an operation and says what is to become of it.
+    fn begin(&self, what: impl FnOnce() -> String) -> io::Result<(MutexGuard<'_, State>, Fate)> {
+        let mut state = self.state();
+        if !state.powered {
+            return Err(io::Error::other(POWER_IS_CUT));
+        }
+        let number = state.trace.len() as u64;
+        state.trace.push(what());
+        let State { failures, random, .. } = &mut *state;
+        let failure = failures.iter().find(|(when, _)| match when {
+            When::At(operation) => *operation == number,
+            When::Chance(probability) => random.share() < *probability,
+        });
+        let fate = failure.map_or(Fate::Succeed, |(_, failure)| Fate::Fail(*failure));
+        if let Fate::Fail(_) = fate {
+            state.struck.push(number);
+        }
+        Ok((state, fate))
+    }
+
+    /// An operation on what a path leads to. `makes_name`: whether a full disk makes it fail.
+    fn on_path<T>(
+        &self,
+        what: &str,
+        path: &Path,
+        makes_name: bool,
+        operation: impl FnOnce(&mut State) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let (mut state, fate) = self.begin(|| format!("{what} {}", path.display()))?;
+        match fate {
+            Fate::Succeed => operation(&mut state),
+            Fate::Fail(Failure::Done) => operation(&mut state).and(Err(failed())),
+            Fate::Fail(Failure::Full) if makes_name => Err(io::ErrorKind::StorageFull.into()),
+            Fate::Fail(Failure::Vanished) => {
+                let _ = state.disk.unlink(0, path);
+                operation(&mut state)
+            }
+            Fate::Fail(Failure::PowerCut) => {
+                if state.random.below(2) == 0 {
+                    let _ = operation(&mut state);
+                }
+                state.powered = false;
+                Err(io::Error::other(POWER_IS_CUT))
+            }
+            Fate::Fail(Failure::Undone | Failure::Short | Failure::Full) => Err(failed()),
+        }
+    }
+
+    fn sync(
+        &self,
+        what: &str,
+        path: &Path,
+        find: impl FnOnce(&Disk) -> io::Result<NodeId>,
+    ) -> io::Result<()> {
+        let (mut state, fate) = self.begin(|| format!("{what} {}", path.display()))?;
+        let State { disk, random, .. } = &mut *state;
+        let node = find(disk)?;
+        match fate {
+            Fate::Succeed => {
+                disk.sync(node);
+                Ok(())
+            }
+            Fate::Fail(Failure::Done) => {
+                disk.sync(node);
+                Err(failed())
+            }
+            Fate::Fail(Failure::PowerCut) => {
+                if random.below(2) == 0 {
+                    disk.sync(node);
+                }
+                state.powered = false;
+                Err(io::Error::other(POWER_IS_CUT))
+            }
+            Fate::Fail(_) => {
+                disk.fail_sync(node, random);
+                Err(failed())
+            }
+        }
+    }
+
+    fn write(&self, file: &SimFile, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let what = || format!("write {} at {offset} bytes {}", file.path.display(), bytes.len());
+        let (mut state, fate) = self.begin(what)?;
+        let State { disk, random, .. } = &mut *state;
+        let room = disk.room(file.node, offset, bytes.len());
+        let short = whole_sectors(offset, bytes.len(), random);
+        let (kept, error) = match fate {
+            Fate::Succeed if room < bytes.len() => (room, Some(io::ErrorKind::StorageFull.into())),
+            Fate::Succeed => (bytes.len(), None),
+            Fate::Fail(Failure::Done) => (bytes.len(), Some(failed())),
+            Fate::Fail(Failure::Undone | Failure::Vanished) => (0, Some(failed())),
+            Fate::Fail(Failure::Short) => (short, Some(failed())),
+            Fate::Fail(Failure::Full) => (short, Some(io::ErrorKind::StorageFull.into())),
+            Fate::Fail(Failure::PowerCut) => (
+                match random.below(2) {
+                    0 => short,
+                    _ => bytes.len(),
+                },
+                Some(io::Error::other(POWER_IS_CUT)),
+            ),
+        };
+        disk.write(file.node, offset, &bytes[..kept.min(room)])?;
+        state.powered &= !matches!(fate, Fate::Fail(Failure::PowerCut));
+        error.map_or(Ok(()), Err)
+    }
+
+    fn handle(&self, node: NodeId, path: &Path) -> Box<dyn VfsFile> {
+        Box::new(SimFile {
+            vfs: self.clone(),
+            node,
+            path: path.to_path_buf(),
+        })
+    }
+}
+
+/// Bytes from the front of a write that end at some border of a sector, before its last byte.
+fn whole_sectors(offset: u64, len: usize, random: &mut Random) -> usize {
+    let first = SECTOR - offset as usize % SECTOR;
+    let borders = len.saturating_sub(first).div_ceil(SECTOR);
+    match random.index(borders + 1) {
+        0 => 0,
+        sectors => (first + (sectors - 1) * SECTOR).min(len),
+    }
+}
+
+impl Vfs for SimVfs {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
+        let node = self.on_path("open", path, false, |state| {
+            let node = state.disk.find(path)?;
+            state.disk.bytes(node)?;
+            Ok(node)
+        })?;
+        Ok(self.handle(node, path))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
+        let node = self.on_path("create", path, true, |state| state.disk.create(path))?;
+        Ok(self.handle(node, path))
+    }
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.on_path("create directory", path, true, |state| {
+            state.disk.create_directory(path).map(drop)
+        })
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.0.counters.count_directory_sync();
+        self.sync("sync directory", path, |disk| disk.find(path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.on_path("rename", from, true, |state| state.disk.rename(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.on_path("remove", path, false, |state| state.disk.unlink(0, path))
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        self.on_path("list", directory, false, |state| {
+            let node = state.disk.find(directory)?;
+            state.disk.names(node)
+        })
+    }
+
+    fn entry(&self, path: &Path) -> io::Result<Option<Entry>> {
+        self.on_path("look at", path, false, |state| match state.disk.find(path) {
+            Ok(node) if state.disk.is_directory(node) => Ok(Some(Entry::Directory)),
+            Ok(_) => Ok(Some(Entry::File)),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(e) => Err(e),
+        })
+    }
+
+    fn map(&self, path: &Path) -> io::Result<Mapping> {
+        self.on_path("map", path, false, |state| {
+            let node = state.disk.find(path)?;
+            state.disk.bytes(node).map(Mapping::copied)
+        })
+    }
+
+    fn lock(&self, directory: &Path) -> io::Result<Locking> {
+        let node = self.on_path("lock", directory, true, |state| {
+            let node = state.disk.find(directory)?;
+            let _ = state.disk.create(&directory.join("lock"));
+            Ok(node)
+        })?;
+        if !self.state().locked.insert(node) {
+            return Ok(Locking::Theirs("simulated".to_string()));
+        }
+        Ok(Locking::Ours(Box::new(SimLock {
+            vfs: self.clone(),
+            directory: node,
+        })))
+    }
+
+    fn space(&self, directory: &Path) -> io::Result<u64> {
+        self.on_path("ask for space", directory, false, |state| {
+            state.disk.find(directory)?;
+            Ok(state.disk.space())
+        })
+    }
+
+    fn counters(&self) -> &IoCounters {
+        &self.0.counters
+    }
+}
+
+#[derive(Debug)]
+struct SimFile {
+    vfs: SimVfs,
+    node: NodeId,
+    path: PathBuf,
+}
+
+impl VfsFile for SimFile {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let what = || format!("read {} at {offset} bytes {}", self.path.display(), into.len());
+        let (mut state, fate) = self.vfs.begin(what)?;
+        if let Fate::Fail(failure) = fate {
+            state.powered &= failure != Failure::PowerCut;
+            return Err(failed());
+        }
+        let bytes = state.disk.bytes(self.node)?;
+        let rest = bytes.get(offset as usize..).unwrap_or_default();
+        let read = rest.len().min(into.len());
+        into[..read].copy_from_slice(&rest[..read]);
+        Ok(read)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.vfs.0.counters.count_write(bytes.len());
+        self.vfs.write(self, offset, bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.vfs.0.counters.count_file_sync();
+        self.vfs.sync("sync", &self.path, |_| Ok(self.node))
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.vfs.on_path("measure", &self.path, false, |state| {
+            state.disk.bytes(self.node).map(|b| b.len() as u64)
+        })
+    }
+}
+
+#[derive(Debug)]
+struct SimLock {
+    vfs: SimVfs,
+    directory: NodeId,
+}
+
+impl VfsLock for SimLock {
+    fn remove(&self, name: &Path) -> io::Result<()> {
+        self.vfs.on_path("remove locked", name, false, |state| {
+            state.disk.unlink(self.directory, name)
+        })
+    }
+}
+
+impl Drop for SimLock {
+    fn drop(&mut self) {
+        self.vfs.state().locked.remove(&self.directory);
+    }
+}

@@ -1,0 +1,188 @@
+//! What a file system has to do for a database: the one door to its files.
+//!
+//! Errors are the system's; who calls turns them into ours with [`io_error`](crate::io_error), which names the file.
+//! What is durable follows from three promises: after a successful [`VfsFile::sync`] the file's bytes and length are;
+//! after a successful [`Vfs::sync_directory`] the names in the directory are; and a sync that failed made nothing durable
+//! that can be counted on, not even after a later one that succeeds, unless it is written again.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file system. Paths are the caller's; a directory's entries are named relative to it.
+pub trait Vfs: fmt::Debug + Send + Sync {
+    /// Opens a file that is there, for reading and writing.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn VfsFile>>;
+
+    /// Creates an empty file and opens it for reading and writing. `AlreadyExists` if the name is taken.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn VfsFile>>;
+
+    /// Makes a directory in one that is there. `AlreadyExists` if the name is taken.
+    fn create_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes the names in a directory durable.
+    fn sync_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Gives a file another name, in the place of a file that had it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file's name. Whoever has the file open or mapped keeps it.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// The names in a directory, in no order.
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
+
+    /// What lies at a path; `None` if nothing does.
+    fn entry(&self, path: &Path) -> io::Result<Option<Entry>>;
+
+    /// Maps a whole file for reading. Nobody may change or shorten the file as long as the mapping lives.
+    fn map(&self, path: &Path) -> io::Result<Mapping>;
+
+    /// Takes the only lock of a directory, for this process.
+    fn lock(&self, directory: &Path) -> io::Result<Locking>;
+
+    /// Bytes that may still be written to the file system of a directory.
+    fn space(&self, directory: &Path) -> io::Result<u64>;
+
+    /// What was done so far.
+    fn counters(&self) -> &IoCounters;
+}
+
+/// An open file. Reads and writes name their place, so that threads share it.
+pub trait VfsFile: fmt::Debug + Send + Sync {
+    /// Fills `into` from byte `offset` on. Returns the number of bytes read, which is less than `into.len()` only where the
+    /// file ends.
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes all of `bytes` at byte `offset`; the file grows if they reach beyond its end. After an error any part of them
+    /// may have been written.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes bytes and length durable.
+    fn sync(&self) -> io::Result<()>;
+
+    /// The file's length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether the file holds no byte.
+    fn is_empty(&self) -> io::Result<bool> {
+        self.len().map(|len| len == 0)
+    }
+}
+
+/// A lock that is held until this is dropped, or the process ends.
+pub trait VfsLock: fmt::Debug + Send + Sync {
+    /// Removes a file of the locked directory, whatever lies at the directory's path by now. `name` is relative to it.
+    fn remove(&self, name: &Path) -> io::Result<()>;
+}
+
+/// What became of a wish for a lock.
+#[derive(Debug)]
+pub enum Locking {
+    /// It is held now.
+    Ours(Box<dyn VfsLock>),
+    /// Another one holds it; what it wrote about itself, or nothing.
+    Theirs(String),
+    /// The file system cannot lock files.
+    Unsupported,
+}
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// How often a file system was asked to do what costs time.
+#[derive(Debug, Default)]
+pub struct IoCounters {
+    file_syncs: AtomicU64,
+    directory_syncs: AtomicU64,
+    writes: AtomicU64,
+    bytes_written: AtomicU64,
+}
+
+impl IoCounters {
+    /// Counts a sync of a file, whether it succeeds or not.
+    pub fn count_file_sync(&self) {
+        self.file_syncs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a sync of a directory, whether it succeeds or not.
+    pub fn count_directory_sync(&self) {
+        self.directory_syncs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a write of that many bytes.
+    pub fn count_write(&self, bytes: usize) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.bytes_written.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Syncs of files.
+    pub fn file_syncs(&self) -> u64 {
+        self.file_syncs.load(Ordering::Relaxed)
+    }
+
+    /// Syncs of directories.
+    pub fn directory_syncs(&self) -> u64 {
+        self.directory_syncs.load(Ordering::Relaxed)
+    }
+
+    /// Writes to files.
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of these writes.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written.load(Ordering::Relaxed)
+    }
+}
+
+/// The alignment of a mapping's first byte, in bytes: that of Data Blocks.
+const ALIGNMENT: usize = 64;
+
+/// A file's bytes in memory, from its first on. They never move.
+#[derive(Debug)]
+pub struct Mapping(Bytes);
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(memmap2::Mmap),
+    // `buffer[start..start + len]` are the file's bytes.
+    Copied {
+        buffer: Box<[u8]>,
+        start: usize,
+        len: usize,
+    },
+}
+
+impl Mapping {
+    /// A mapping of the system's.
+    pub(crate) fn mapped(map: memmap2::Mmap) -> Mapping {
+        Mapping(Bytes::Mapped(map))
+    }
+
+    /// A copy of a file's bytes, aligned as a mapped file is: what a file system in memory has instead.
+    pub fn copied(bytes: &[u8]) -> Mapping {
+        let mut buffer = vec![0; bytes.len() + ALIGNMENT].into_boxed_slice();
+        let start = buffer.as_ptr().align_offset(ALIGNMENT);
+        buffer[start..start + bytes.len()].copy_from_slice(bytes);
+        let len = bytes.len();
+        Mapping(Bytes::Copied { buffer, start, len })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Mapped(map) => map,
+            Bytes::Copied { buffer, start, len } => &buffer[*start..*start + *len],
+        }
+    }
+}
