@@ -2,7 +2,9 @@
 
 use crate::connection::Connection;
 use crate::database::Database;
-use frazil_storage::{Conflict, NewRows, Transaction};
+use crate::query::Runner;
+use crate::row_checks::{self, RowChecks};
+use frazil_storage::Transaction;
 use frazil_types::{ObjectId, Result, RowBatch};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
@@ -12,6 +14,8 @@ pub struct Appender {
     database: Database,
     transaction: Transaction,
     table: ObjectId,
+    /// What its CHECK constraints ask.
+    checks: Option<RowChecks>,
     rows: u64,
 }
 
@@ -21,19 +25,22 @@ impl Appender {
         let _inside = connection.database().enter()?;
         let timeout = session.settings().lock_timeout;
         let transaction = session.database().store().begin(timeout, session.cancel())?;
-        let table = transaction.snapshot().catalog().table(table)?.id;
+        let entry = transaction.snapshot().catalog().table(table)?.clone();
+        let checks = RowChecks::of(&Runner::new(&session), &entry)?;
         Ok(Appender {
             database: connection.database().clone(),
             transaction,
-            table,
+            table: entry.id,
+            checks,
             rows: 0,
         })
     }
 
-    /// Appends rows; their columns are the table's, in order. 23502 for NULL in a NOT NULL column.
+    /// Appends rows; their columns are the table's, in order. 23502 for NULL in a NOT NULL column, 23514 where a CHECK
+    /// constraint is false.
     pub fn append(&mut self, batch: RowBatch) -> Result<()> {
-        let mut writer = self.transaction.writer(self.table)?;
-        self.rows += writer.insert(&NewRows::of(&batch), Conflict::Fail)?.count;
+        let checks = self.checks.as_ref();
+        self.rows += row_checks::insert(&mut self.transaction, self.table, &batch, checks)?;
         Ok(())
     }
 

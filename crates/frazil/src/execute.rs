@@ -4,6 +4,7 @@ use crate::bundle::Bundle;
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::panics::survive;
 use crate::parameters;
+pub(crate) use crate::parameters::hidden_value;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
@@ -396,13 +397,6 @@ fn lacks_types(state: SqlState) -> bool {
         SqlState::AMBIGUOUS_FUNCTION,
     ]
     .contains(&state)
-}
-
-pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
-    match hidden {
-        HiddenParameter::Now => Value::Int(now.into()),
-        HiddenParameter::CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
-    }
 }
 
 fn refuse_system_table(plan: &Plan) -> Result<()> {

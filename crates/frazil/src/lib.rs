@@ -39,6 +39,7 @@ mod panics;
 mod parameters;
 mod plan_cache;
 mod query;
+mod row_checks;
 mod row_sink;
 mod rows;
 mod session;

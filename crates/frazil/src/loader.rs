@@ -3,6 +3,7 @@
 //! threads take turns at reading the next batch and freeze what they read side by side.
 
 use crate::query::Runner;
+use crate::row_checks::{self, RowChecks};
 use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
 use frazil_storage::{Conflict, Freezer, NewRows, Table, Transaction};
@@ -64,10 +65,10 @@ pub fn load(
         shape,
         runner,
     };
-    if !runner.freezes_loads() {
+    let checks = RowChecks::of(runner, shared.table.entry())?;
+    if checks.is_some() || !runner.freezes_loads() {
         while let Some((_, batch)) = shared.next()? {
-            let rows = NewRows::of(&batch);
-            transaction.writer(id)?.insert(&rows, Conflict::Fail)?;
+            row_checks::insert(transaction, id, &batch, checks.as_ref())?;
         }
         return Ok(lock(&shared.reader).rows);
     }

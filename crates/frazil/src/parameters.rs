@@ -1,5 +1,6 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
+use frazil_frontend::HiddenParameter;
 use frazil_types::{Error, LogicalType, Result, SqlState, Value, decimal, value_ops};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -100,6 +101,14 @@ pub fn own_type(value: &Value) -> LogicalType {
 pub fn now_micros() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_micros() as i64
+}
+
+/// The value of a parameter that follows the statement's own; `now` in microseconds since 1970.
+pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
+    match hidden {
+        HiddenParameter::Now => Value::Int(now.into()),
+        HiddenParameter::CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What running a plan needs of the session, beside its transaction.
+#[derive(Debug)]
 pub struct Runner {
     database: Database,
     settings: Settings,
@@ -37,6 +38,21 @@ impl Runner {
             settings: session.settings().clone(),
             cancel: session.cancel().clone(),
             progress: session.progress().clone(),
+        }
+    }
+
+    /// The same on one thread, for plans in which nothing is proved by the rows that tables hold now.
+    pub fn without_proofs(&self) -> Runner {
+        let settings = Settings {
+            elide_checks: false,
+            threads: 1,
+            ..self.settings.clone()
+        };
+        Runner {
+            database: self.database.clone(),
+            settings,
+            cancel: self.cancel.clone(),
+            progress: self.progress.clone(),
         }
     }
 
@@ -177,7 +193,7 @@ impl Runner {
     }
 
     /// An optimized plan that nobody looks into, as machine code.
-    fn code(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<CompiledQuery> {
+    pub fn code(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<CompiledQuery> {
         let planned = self.cut(plan, bundle, timing)?;
         self.generate(planned, bundle, CodeText::Dropped, timing)
     }
