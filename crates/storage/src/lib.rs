@@ -27,6 +27,7 @@ pub mod hot_layout;
 mod hot_match;
 mod index_build;
 mod index_log;
+mod index_lookup;
 pub mod merge_restrictions;
 mod persistent_map;
 mod read_chunk;

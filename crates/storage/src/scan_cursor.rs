@@ -19,6 +19,7 @@ use frazil_kernels::compare::Combine;
 use frazil_kernels::count::take_words;
 use frazil_kernels::{Isa, Selection, positions};
 use frazil_types::{CHUNK_ROWS, MatchBits, Result, RowId};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Partitions of hot chunks with this many rows bound vectors, which then need no copy; the rows of shorter ones are
@@ -73,6 +74,8 @@ pub struct ScanCursor {
     entry: Option<Arc<ChunkEntry>>,
     /// Memory of the open chunk, if it is hot and the scan may lend it.
     lease: Option<Lease>,
+    /// The open morsel.
+    morsel: usize,
     block_scan: Option<BlockScan>,
     window: MatchBits,
     // Rows from `next_row` to `end` have not been matched (or, if all rows match, not been returned).
@@ -105,6 +108,7 @@ impl ScanCursor {
             scan,
             entry: None,
             lease: None,
+            morsel: 0,
             block_scan: None,
             window: MatchBits::default(),
             next_row: 0,
@@ -129,7 +133,11 @@ impl ScanCursor {
     /// Begins the chunk of a morsel: a number below [`TableScan::morsels`].
     pub fn open(&mut self, morsel: usize) -> Result<()> {
         self.settle();
-        let entry = self.scan.snapshot.chunk(morsel).clone();
+        let entry = match &self.scan.candidates {
+            Some(candidates) => candidates.chunks[morsel].0.clone(),
+            None => self.scan.snapshot.chunk(morsel).clone(),
+        };
+        self.morsel = morsel;
         let view = entry.view();
         self.counters.chunks += 1;
         self.next_row = 0;
@@ -148,8 +156,48 @@ impl ScanCursor {
             }
             State::Frozen(frozen) => self.open_block(&entry, &frozen.block, untested)?,
         }
+        self.begin_at_candidates();
         self.entry = Some(entry);
         Ok(())
+    }
+
+    /// Leaves out rows of the open chunk in front of the first candidate and behind the last one.
+    fn begin_at_candidates(&mut self) {
+        let Some(candidates) = &self.scan.candidates else {
+            return;
+        };
+        let offsets = &candidates.chunks[self.morsel].1;
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+            return;
+        };
+        let end = self.end.min(usize::from(last) + 1);
+        let start = self.next_row.max(usize::from(first));
+        if start >= end {
+            // Nothing is left: an empty range.
+            (self.all_match, self.next_row, self.end) = (true, end, end);
+            return;
+        }
+        self.all_match = false;
+        self.end = end;
+        self.next_row = start & !63;
+        self.emitted = self.next_row / 64;
+    }
+
+    /// Where the next window of rows lies. With candidates it is the word that holds the next one: words before it match
+    /// nothing.
+    fn next_window(&mut self) -> Range<usize> {
+        let start = self.next_row;
+        let Some(candidates) = &self.scan.candidates else {
+            return start..self.end.min(start + self.scan.options.window_rows);
+        };
+        let offsets = &candidates.chunks[self.morsel].1;
+        let next = offsets.partition_point(|&offset| usize::from(offset) < start);
+        let word = offsets
+            .get(next)
+            .map_or(self.end, |&offset| usize::from(offset) & !63)
+            .min(self.end);
+        self.words[start / 64..word.div_ceil(64)].fill(0);
+        word..self.end.min(word + 64)
     }
 
     fn open_block(&mut self, entry: &ChunkEntry, block: &Block, untested: bool) -> Result<()> {
@@ -362,10 +410,13 @@ impl ScanCursor {
 
     /// Matches the window from `next_row` on, which is a multiple of 64.
     fn match_window(&mut self) -> Result<()> {
+        let Range { start, end } = self.next_window();
+        if start == end {
+            self.next_row = end;
+            return Ok(());
+        }
         let entry = self.entry.as_ref().expect("a chunk is open");
         let view = entry.view();
-        let start = self.next_row;
-        let end = self.end.min(start + self.scan.options.window_rows);
         match (view.state(), &mut self.block_scan) {
             (State::Hot(hot), _) => {
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
@@ -406,6 +457,13 @@ impl ScanCursor {
             }
         }
         view.clear_deleted(start / 64, &mut self.words[start / 64..end.div_ceil(64)]);
+        if let Some(candidates) = &self.scan.candidates {
+            keep_candidates(
+                &candidates.chunks[self.morsel].1,
+                start..end,
+                &mut self.words[start / 64],
+            );
+        }
         if self.early_probes.pay() {
             let scan = &self.scan;
             let words = &mut self.words[start / 64..end.div_ceil(64)];
@@ -450,6 +508,14 @@ impl ScanCursor {
             frozen.visits.count();
         }
     }
+}
+
+/// Clears the bits of rows that are no candidates in the word of a window.
+fn keep_candidates(offsets: &[u16], window: Range<usize>, word: &mut u64) {
+    let from = offsets.partition_point(|&offset| usize::from(offset) < window.start);
+    let inside = (offsets[from..].iter()).map(|&offset| usize::from(offset));
+    let inside = inside.take_while(|offset| window.contains(offset));
+    *word &= inside.fold(0, |bits, offset| bits | 1u64 << (offset % 64));
 }
 
 impl Drop for ScanCursor {

@@ -3,6 +3,7 @@
 
 use crate::hot_disjunction::HotDisjunction;
 use crate::hot_match::HotPredicate;
+use crate::index_lookup::Candidates;
 use crate::merge_restrictions::{merge_alternatives, merge_ranges};
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
@@ -31,6 +32,8 @@ pub struct ScanOptions {
     pub lend_columns: bool,
     /// Whether the keys of joins are tested in the scan (see [`EarlyProbe`]).
     pub early_probes: bool,
+    /// Whether an index may say which rows are looked at.
+    pub use_indexes: bool,
     /// Whether what is asked of the columns is counted (see [`crate::access_counters`]).
     pub count_access: bool,
 }
@@ -46,6 +49,7 @@ impl Default for ScanOptions {
             push_restrictions: true,
             lend_columns: true,
             early_probes: true,
+            use_indexes: true,
             count_access: true,
         }
     }
@@ -103,6 +107,8 @@ pub struct TableScan {
     pub(crate) hot_disjunctions: Vec<HotDisjunction>,
     pub(crate) options: ScanOptions,
     pub(crate) early_probes: Vec<EarlyProbe>,
+    /// The rows to look at, if an index says so.
+    pub(crate) candidates: Option<Candidates>,
     totals: [AtomicU64; 7],
 }
 
@@ -130,6 +136,9 @@ impl TableScan {
             }
             hot_predicates.sort_by_key(HotPredicate::cost);
         }
+        let candidates = (options.use_indexes)
+            .then(|| Candidates::find(&snapshot, &restrictions))
+            .flatten();
         Ok(TableScan {
             snapshot,
             columns,
@@ -139,6 +148,7 @@ impl TableScan {
             hot_disjunctions: Vec::new(),
             options,
             early_probes: Vec::new(),
+            candidates,
             totals: Default::default(),
         })
     }
@@ -165,14 +175,26 @@ impl TableScan {
         TableScan { early_probes, ..self }
     }
 
-    /// Number of morsels: one per chunk.
+    /// Number of morsels: one per chunk that is looked at.
     pub fn morsels(&self) -> usize {
-        self.snapshot.chunk_count()
+        match &self.candidates {
+            Some(candidates) => candidates.chunks.len(),
+            None => self.snapshot.chunk_count(),
+        }
     }
 
-    /// Rows it would return without restrictions.
+    /// Rows it looks at: all, or those that an index gives.
     pub fn rows(&self) -> u64 {
-        self.snapshot.rows()
+        match &self.candidates {
+            Some(candidates) => candidates.chunks.iter().map(|(_, rows)| rows.len() as u64).sum(),
+            None => self.snapshot.rows(),
+        }
+    }
+
+    /// Name of the index that says which rows are looked at; `None`: all rows are.
+    pub fn index(&self) -> Option<&str> {
+        let index = &self.candidates.as_ref()?.index;
+        Some(&index.entry().name)
     }
 
     /// The version it reads.

@@ -340,6 +340,7 @@ pub fn check_at_random(
                 use_psma: random.below(2) == 0,
                 push_restrictions: true,
                 early_probes: true,
+                use_indexes: true,
                 count_access: round % 2 == 1,
             };
             check(snapshot, expected, &restrictions, options.clone());
