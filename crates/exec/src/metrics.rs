@@ -18,6 +18,8 @@ pub struct PipelineMetrics {
     pub rows_out: Option<u64>,
     /// What its scan did, if it is one.
     pub scan: Option<ScanCounters>,
+    /// Name of the index that said which rows its scan looks at.
+    pub index: Option<String>,
 }
 
 /// All pipelines in order.

@@ -109,6 +109,9 @@ fn pipeline(p: &PipelineMetrics) -> String {
         text.push_str(&format!(", {rows} rows out"));
     }
     text.push_str(&format!(", {} morsels, {} workers", p.morsels, p.workers));
+    if let Some(index) = &p.index {
+        text.push_str(&format!("; rows of index {index}"));
+    }
     if let Some(scan) = &p.scan {
         text.push_str(&format!(
             "; scan: {} chunks, {} skipped by SMA, {} rows skipped by PSMA, {} rows scanned, {} dropped early, {} rows returned, {} bytes touched",

@@ -87,6 +87,8 @@ pub struct Settings {
     pub plan_cache: bool,
     /// Whether scans test the keys of joins beforehand.
     pub early_probes: bool,
+    /// Whether an index may say which rows a scan looks at.
+    pub use_indexes: bool,
     /// How generated code reads hot chunks; `None`: as pays.
     pub pax_code: Option<PaxCode>,
     /// Whether Cranelift optimizes.
@@ -112,6 +114,7 @@ impl Default for Settings {
             stage_rows: frazil_types::STAGE_ROWS,
             plan_cache: true,
             early_probes: true,
+            use_indexes: true,
             pax_code: None,
             optimize: false,
             elide_checks: true,
@@ -123,7 +126,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -137,6 +140,7 @@ pub const NAMES: [&str; 17] = [
     "frazil.window_rows",
     "frazil.stage_rows",
     "frazil.early_probes",
+    "frazil.use_indexes",
     "frazil.pax_code",
     "frazil.optimization",
     "frazil.elide_checks",
@@ -186,6 +190,7 @@ impl Settings {
             push_restrictions: pushed,
             lend_columns: self.scan != ScanMode::Vectorized,
             early_probes: pushed && self.early_probes,
+            use_indexes: self.use_indexes,
             count_access: self.access_counters,
         }
     }
@@ -218,6 +223,7 @@ impl Settings {
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
             "frazil.early_probes" => self.early_probes = on_or_off(name, value)?,
+            "frazil.use_indexes" => self.use_indexes = on_or_off(name, value)?,
             "frazil.pax_code" => self.pax_code = chosen(name, value, &PAX_CODE)?,
             "frazil.optimization" => self.optimize = chosen(name, value, &OPTIMIZATION)?,
             "frazil.elide_checks" => self.elide_checks = on_or_off(name, value)?,
@@ -243,6 +249,7 @@ impl Settings {
             "frazil.scan" => self.scan.to_string(),
             "frazil.plan_cache" => if self.plan_cache { "on" } else { "off" }.to_owned(),
             "frazil.early_probes" => if self.early_probes { "on" } else { "off" }.to_owned(),
+            "frazil.use_indexes" => if self.use_indexes { "on" } else { "off" }.to_owned(),
             "frazil.pax_code" => name_of(&self.pax_code, &PAX_CODE).to_owned(),
             "frazil.optimization" => name_of(&self.optimize, &OPTIMIZATION).to_owned(),
             "frazil.elide_checks" => if self.elide_checks { "on" } else { "off" }.to_owned(),

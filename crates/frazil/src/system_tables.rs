@@ -1,7 +1,8 @@
 //! Tables that the database makes of its own state: `frazil_blocks`, a row for every column of every
-//! chunk, `frazil_access`, a row for every column of every table, and `frazil_views`, a row for every view.
+//! chunk, `frazil_access`, a row for every column of every table, `frazil_views`, a row for every view, and `frazil_indexes`, a row
+//! for every index.
 
-use frazil_catalog::TableOptions;
+use frazil_catalog::{TableOptions, identifier};
 use frazil_storage::{Conflict, NewRows, Snapshot, Store, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
@@ -16,11 +17,18 @@ pub enum SystemTable {
     Access,
     /// The queries of views.
     Views,
+    /// What indexes hold.
+    Indexes,
 }
 
 impl SystemTable {
     /// All of them.
-    pub const ALL: [SystemTable; 3] = [SystemTable::Blocks, SystemTable::Access, SystemTable::Views];
+    pub const ALL: [SystemTable; 4] = [
+        SystemTable::Blocks,
+        SystemTable::Access,
+        SystemTable::Views,
+        SystemTable::Indexes,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -28,6 +36,7 @@ impl SystemTable {
             SystemTable::Blocks => "frazil_blocks",
             SystemTable::Access => "frazil_access",
             SystemTable::Views => "frazil_views",
+            SystemTable::Indexes => "frazil_indexes",
         }
     }
 
@@ -42,6 +51,7 @@ impl SystemTable {
             SystemTable::Blocks => blocks(snapshot),
             SystemTable::Access => access(snapshot),
             SystemTable::Views => views(snapshot),
+            SystemTable::Indexes => indexes(snapshot),
         }
     }
 }
@@ -134,6 +144,45 @@ fn views(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
         .map(|view| [&view.name, &view.query].map(|t| Value::Text(t.clone())).to_vec())
         .collect();
     materialize(SystemTable::Views.name(), Schema::new(columns.to_vec()), &rows)
+}
+
+fn indexes(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+    use LogicalType::*;
+    let columns = [
+        ("table_name", Text),
+        ("index_name", Text),
+        ("columns", Text),
+        ("is_unique", Boolean),
+        ("entries", BigInt),
+        ("waiting", BigInt),
+        ("bytes", BigInt),
+        ("uses", BigInt),
+    ];
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for table in snapshot.tables() {
+        for index in table.indexes().iter() {
+            let names = (index.entry().keys.iter()).map(|key| {
+                let name = identifier(&table.schema().columns[key.column].name);
+                if key.descending {
+                    format!("{name} desc")
+                } else {
+                    name
+                }
+            });
+            rows.push(vec![
+                Value::Text(table.table().name().to_owned()),
+                Value::Text(index.entry().name.clone()),
+                Value::Text(names.collect::<Vec<_>>().join(", ")),
+                Value::Bool(index.entry().unique),
+                Value::Int(index.entries().into()),
+                Value::Int(table.table().waiting_entries().into()),
+                Value::Int(index.bytes() as i128),
+                Value::Int(index.uses().into()),
+            ]);
+        }
+    }
+    let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
+    materialize(SystemTable::Indexes.name(), Schema::new(columns), &rows)
 }
 
 /// A table of these rows outside every catalog.

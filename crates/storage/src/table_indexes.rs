@@ -102,6 +102,16 @@ impl TableIndex {
         &*self.tree
     }
 
+    /// Number of entries, those of dead rows that have not left yet included.
+    pub fn entries(&self) -> u64 {
+        self.tree.entries()
+    }
+
+    /// Bytes of its entries in memory.
+    pub fn bytes(&self) -> usize {
+        self.tree.bytes()
+    }
+
     /// Counts a use, which `frazil_indexes` shows.
     pub fn count_use(&self) {
         self.uses.fetch_add(1, Ordering::Relaxed);
