@@ -4,12 +4,42 @@
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator, Plan};
 use frazil_types::{ColumnVector, LogicalType, RowBatch, Value};
 use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::Mutex;
 
 /// Rows whose values are known once the parameters are.
 #[derive(Debug)]
 pub struct DirectRows {
     columns: Vec<DirectColumn>,
     rows: usize,
+    /// A batch of an earlier run, whose memory serves again.
+    spare: Mutex<Option<RowBatch>>,
+}
+
+/// Rows that are read and not kept: their memory serves the next run of the statement.
+#[derive(Debug)]
+pub struct LentRows<'a> {
+    batch: RowBatch,
+    spare: &'a Mutex<Option<RowBatch>>,
+}
+
+impl Deref for LentRows<'_> {
+    type Target = RowBatch;
+
+    fn deref(&self) -> &RowBatch {
+        &self.batch
+    }
+}
+
+impl Drop for LentRows<'_> {
+    fn drop(&mut self) {
+        // Long texts are not kept for their memory's sake.
+        if self.batch.columns.iter().all(|c| c.heaps().is_empty())
+            && let Ok(mut spare) = self.spare.try_lock()
+        {
+            *spare = Some(std::mem::take(&mut self.batch));
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -50,6 +80,7 @@ impl DirectRows {
         Some(DirectRows {
             columns: columns.collect::<Option<_>>()?,
             rows,
+            spare: Mutex::default(),
         })
     }
 
@@ -59,27 +90,44 @@ impl DirectRows {
         DirectRows {
             columns: Vec::new(),
             rows: 0,
+            spare: Mutex::default(),
         }
     }
 
     /// The rows, given all parameters.
     pub fn batch(&self, parameters: &[Value]) -> RowBatch {
-        let vector = |column: &DirectColumn| match &column.cells[..] {
-            [Cell::Constant(value)] => ColumnVector::from_values(column.ty, std::slice::from_ref(value)),
-            [Cell::Parameter(at)] => {
-                ColumnVector::from_values(column.ty, std::slice::from_ref(&parameters[*at]))
-            }
-            cells => {
-                let values = cells.iter().map(|cell| match cell {
-                    Cell::Constant(value) => value.clone(),
-                    Cell::Parameter(at) => parameters[*at].clone(),
-                });
-                ColumnVector::from_values(column.ty, &values.collect::<Vec<_>>())
-            }
-        };
-        RowBatch {
-            columns: self.columns.iter().map(vector).collect(),
+        let mut batch = RowBatch {
+            columns: (self.columns.iter())
+                .map(|column| ColumnVector::new(column.ty, self.rows))
+                .collect(),
             rows: self.rows,
+        };
+        self.fill(&mut batch, parameters);
+        batch
+    }
+
+    /// The rows, given all parameters, to be read: running a statement again needs no memory for each column.
+    pub fn lend(&self, parameters: &[Value]) -> LentRows<'_> {
+        let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.take());
+        let batch = match spare {
+            Some(mut batch) => {
+                self.fill(&mut batch, parameters);
+                batch
+            }
+            None => self.batch(parameters),
+        };
+        LentRows {
+            batch,
+            spare: &self.spare,
+        }
+    }
+
+    fn fill(&self, batch: &mut RowBatch, parameters: &[Value]) {
+        for (column, vector) in self.columns.iter().zip(&mut batch.columns) {
+            vector.refill(column.cells.iter().map(|cell| match cell {
+                Cell::Constant(value) => value,
+                Cell::Parameter(at) => &parameters[*at],
+            }));
         }
     }
 }
@@ -116,5 +164,46 @@ fn direct_cell(e: &Expr, column: ColumnId, plan: &Plan) -> Option<Cell> {
         ExprKind::Parameter(at) if plan.parameters.get(*at) != Some(&ty) => None,
         _ if e.ty == ty => Cell::of(e),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_serves_again_and_long_texts_are_let_go() {
+        let column = |ty, cells: Vec<Cell>| DirectColumn { ty, cells };
+        let rows = DirectRows {
+            columns: vec![
+                column(LogicalType::Text, vec![Cell::Parameter(0), Cell::Parameter(1)]),
+                column(
+                    LogicalType::Integer,
+                    vec![Cell::Constant(Value::Int(7)), Cell::Parameter(2)],
+                ),
+            ],
+            rows: 2,
+            spare: Mutex::default(),
+        };
+        let text = |text: &str| Value::Text(text.to_string());
+        let long = "a text of more than twelve bytes";
+        for (given, is_kept) in [
+            ([text("ab"), Value::Null, Value::Int(1)], true),
+            ([Value::Null, text("twelve bytes"), Value::Null], true),
+            ([text(long), text("b"), Value::Int(3)], false),
+            ([text(""), text("c"), Value::Int(4)], true),
+        ] {
+            let lent = rows.lend(&given);
+            // A second call beside the first has its own memory.
+            let expected = [rows.lend(&given).clone(), rows.batch(&given)];
+            for batch in [&*lent, &expected[0], &expected[1]] {
+                let value = |column: usize, row| batch.columns[column].value(row);
+                assert_eq!([value(0, 0), value(0, 1)], [given[0].clone(), given[1].clone()]);
+                assert_eq!([value(1, 0), value(1, 1)], [Value::Int(7), given[2].clone()]);
+            }
+            *rows.spare.lock().unwrap() = None;
+            drop(lent);
+            assert_eq!(rows.spare.lock().unwrap().is_some(), is_kept);
+        }
     }
 }

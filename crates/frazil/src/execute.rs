@@ -137,8 +137,9 @@ fn write_compiled(
                 return Ok(None);
             }
             let parameters = call.values(&statement.parameters, &statement.hidden)?;
-            let batches = vec![rows.batch(&parameters)];
-            action.run(transaction, batches, &cancel, call.timing()).map(Some)
+            let rows = rows.lend(&parameters);
+            let run = action.run_direct(transaction, &rows, &cancel, call.timing());
+            run.map(Some)
         });
     }
     let runner = query::Runner::new(session);

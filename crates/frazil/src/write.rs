@@ -50,6 +50,35 @@ impl WriteAction {
         Ok(self.response(result, timing))
     }
 
+    /// Writes one batch of rows that the caller uses again.
+    pub fn run_direct(
+        &self,
+        transaction: &mut Transaction,
+        rows: &RowBatch,
+        cancel: &Cancel,
+        mut timing: Timing,
+    ) -> Result<Response> {
+        let fails = matches!(
+            &self.change.kind,
+            WriteKind::Insert {
+                conflict: PlanConflict::Fail,
+                ..
+            }
+        );
+        let plain = self.change.checks.is_empty() && self.change.returning.is_empty();
+        if !fails || !plain || self.kept.len() > self.values {
+            return self.run(transaction, vec![rows.clone()], cancel, timing);
+        }
+        let begun = Instant::now();
+        let mut writer = transaction.writer(self.change.table)?;
+        let result = WriteResult {
+            count: writer.insert(&NewRows::of(rows), Conflict::Fail)?.count,
+            ..WriteResult::default()
+        };
+        timing.execute += begun.elapsed();
+        Ok(self.response(result, timing))
+    }
+
     fn response(&self, result: WriteResult, timing: Timing) -> Response {
         let tag = self.change.tag();
         let outcome = match self.change.returning.is_empty() {

@@ -5,7 +5,6 @@
 //! rolled back transactions included, and only widen. A writer widens them before its rows can be seen; a reader
 //! takes its view first and looks at them afterwards, so that they hold every row of the view.
 
-use crate::columns::Columns;
 use frazil_types::{ColumnVector, Native};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -137,29 +136,51 @@ impl TableBounds {
         look(&self.lock())
     }
 
-    /// Takes in the rows `from..to` of these columns. Called before anybody can see them.
-    pub(crate) fn take_in(&self, columns: Columns<'_>, from: usize, to: usize) {
-        let columns = columns.iter().map(|c| ColumnBounds::of(c, from, to));
-        self.widen(columns);
-    }
-
     /// Takes in rows within these bounds, one for each column. Called before anybody can see them.
     pub(crate) fn widen(&self, rows: impl Iterator<Item = ColumnBounds>) {
-        let mut widest = self.lock();
-        let mut changed = false;
-        for (known, rows) in widest.columns.iter_mut().zip(rows) {
-            let wider = known.with(rows);
-            changed |= wider != *known;
-            *known = wider;
+        let mut widening = self.widening();
+        for (column, rows) in rows.enumerate() {
+            widening.take_in(column, rows);
         }
-        if changed {
-            widest.epoch += 1;
-            self.epoch.store(widest.epoch, Ordering::Release);
+    }
+
+    /// Takes in rows column by column, as one step. Ends before anybody can see the rows.
+    pub(crate) fn widening(&self) -> Widening<'_> {
+        Widening {
+            widest: self.lock(),
+            epoch: &self.epoch,
+            changed: false,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, WidestBounds> {
         self.widest.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Bounds of a table that are being widened; nobody sees them before this is dropped.
+pub(crate) struct Widening<'a> {
+    widest: MutexGuard<'a, WidestBounds>,
+    epoch: &'a AtomicU64,
+    changed: bool,
+}
+
+impl Widening<'_> {
+    /// Takes in rows whose values of a column lie within bounds.
+    pub fn take_in(&mut self, column: usize, rows: ColumnBounds) {
+        let known = &mut self.widest.columns[column];
+        let wider = known.with(rows);
+        self.changed |= wider != *known;
+        *known = wider;
+    }
+}
+
+impl Drop for Widening<'_> {
+    fn drop(&mut self) {
+        if self.changed {
+            self.widest.epoch += 1;
+            self.epoch.store(self.widest.epoch, Ordering::Release);
+        }
     }
 }
 
@@ -173,7 +194,7 @@ mod tests {
         let bounds = TableBounds::new(1);
         let take_in = |values: &[Value]| {
             let column = ColumnVector::from_values(LogicalType::BigInt, values);
-            bounds.take_in(Columns::Mixed(&[&column]), 0, values.len());
+            bounds.widen([ColumnBounds::of(&column, 0, values.len())].into_iter());
             (bounds.widest().columns[0], bounds.epoch())
         };
         let lasting = |min, max, has_nulls| LastingBounds {

@@ -1,6 +1,7 @@
 //! What one version of a table shows of a chunk: which of its rows, and which of those are deleted. Rows are read
 //! through a [`ChunkView`] alone.
 
+use crate::bounds::Widening;
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_view::ChunkView;
 use crate::columns::Columns;
@@ -200,6 +201,7 @@ impl ChunkEntry {
     }
 
     /// Appends as many of the rows `rows` of columns as fit, which have the table's types; returns their offsets.
+    /// Widens the table's bounds by them.
     /// An internal error for a frozen chunk.
     ///
     /// # Safety
@@ -208,6 +210,7 @@ impl ChunkEntry {
         &mut self,
         columns: Columns<'_>,
         rows: Range<usize>,
+        widening: Option<Widening<'_>>,
         now: u64,
     ) -> Result<Range<usize>> {
         let Chunk::Hot(hot) = &*self.chunk else {
@@ -216,7 +219,7 @@ impl ChunkEntry {
         let start = hot.written();
         let count = rows.len().min(CHUNK_ROWS - start);
         // SAFETY: by contract, and the rows fit.
-        unsafe { hot.append(columns, rows.start, count) };
+        unsafe { hot.append(columns, rows.start, count, widening) };
         // What a transaction that was rolled back wrote counts as deleted rows.
         let buried = self.rows as usize..start;
         self.rows = (start + count) as u32;
@@ -243,7 +246,7 @@ mod tests {
         let columns = [&column];
         // SAFETY: no other thread knows the chunk; there are no strings.
         let append = |entry: &mut ChunkEntry, rows, now| unsafe {
-            entry.append(Columns::Mixed(&columns), 0..rows, now)
+            entry.append(Columns::Mixed(&columns), 0..rows, None, now)
         };
         let mut rolled_back = before.clone();
         assert_eq!(append(&mut rolled_back, 5, 7).unwrap(), 0..5);

@@ -6,7 +6,7 @@
 //! that was rolled back stay behind as dead cells; the next append marks them deleted.
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
 
-use crate::bounds::ColumnBounds;
+use crate::bounds::{ColumnBounds, Widening};
 use crate::columns::Columns;
 use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
@@ -153,12 +153,18 @@ impl HotChunk {
         assert!(rows.is_empty() || self.layout.run_end(rows.start, rows.end) == rows.end);
     }
 
-    /// Appends rows `from..from + count` of columns that have the table's types.
+    /// Appends rows `from..from + count` of columns that have the table's types, and widens the table's bounds by them.
     ///
     /// # Safety
     /// The caller is the one writer of the table, the count fits behind the rows written, and the
     /// strings of the columns are alive.
-    pub unsafe fn append(&self, columns: Columns<'_>, from: usize, count: usize) {
+    pub unsafe fn append(
+        &self,
+        columns: Columns<'_>,
+        from: usize,
+        count: usize,
+        mut widening: Option<Widening<'_>>,
+    ) {
         let start = self.written();
         assert!(start + count <= CHUNK_ROWS);
         for (column, vector) in columns.iter().enumerate() {
@@ -172,9 +178,15 @@ impl HotChunk {
                 done += run;
             }
         }
-        for (known, vector) in self.lock_bounds().iter_mut().zip(columns.iter()) {
-            *known = known.merge(ColumnBounds::of(vector, from, from + count));
+        let mut bounds = self.lock_bounds();
+        for (column, vector) in columns.iter().enumerate() {
+            let rows = ColumnBounds::of(vector, from, from + count);
+            bounds[column] = bounds[column].merge(rows);
+            if let Some(widening) = &mut widening {
+                widening.take_in(column, rows);
+            }
         }
+        drop(bounds);
         self.written.store((start + count) as u32, Ordering::Release);
     }
 

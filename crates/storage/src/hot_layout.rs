@@ -103,7 +103,7 @@ impl HotLayout {
 
     /// End of the longest run of rows from `row` on, up to `end`, whose cells lie side by side.
     pub fn run_end(&self, row: usize, end: usize) -> usize {
-        end.min((row / self.rows_per_partition + 1) * self.rows_per_partition)
+        end.min((self.place(row).0 + 1) * self.rows_per_partition)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::table_indexes::TableIndex;
 use crate::transaction::Transaction;
 use crate::unique_keys::Rivals;
 use frazil_block::Block;
+use frazil_catalog::{Constraint, ConstraintKind};
 use frazil_types::{ColumnVector, EncodedKeys, Error, ObjectId, Result, RowBatch, RowId, SqlState};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -91,7 +92,7 @@ impl TableWriter<'_> {
     /// one that another row has.
     pub fn insert(&mut self, rows: &NewRows<'_>, conflict: Conflict<'_>) -> Result<Written> {
         let table = self.current()?.table();
-        check_shape(table, rows.batch)?;
+        check_shape(table, rows.batch).and_then(|()| refuse_unchecked(table, rows.checks))?;
         let every = 0..table.schema().columns.len();
         let fault = first_fault(table, every, rows);
         let good = match &fault {
@@ -281,7 +282,7 @@ impl TableWriter<'_> {
     /// of its rows. 23502 for NULL in a NOT NULL column; 54000 and 23505 as [`TableWriter::insert`].
     pub fn block(&mut self, block: Block) -> Result<u64> {
         let table = self.current()?.table();
-        check_block(table, &block)?;
+        check_block(table, &block).and_then(|()| refuse_unchecked(table, &[]))?;
         let rows = u64::from(block.rows());
         let version = self.transaction.table_mut(self.table)?;
         let number = version.table().take_chunk_number();
@@ -429,6 +430,8 @@ fn null_refused(table: &Table, column: usize) -> Error {
             table.name()
         ),
     )
+    .of_table(table.name())
+    .of_column(&table.schema().columns[column].name)
 }
 
 fn check_failed(table: &Table, name: &str) -> Error {
@@ -439,6 +442,25 @@ fn check_failed(table: &Table, name: &str) -> Error {
             table.name()
         ),
     )
+    .of_table(table.name())
+    .of_constraint(name)
+}
+
+/// 0A000 if the table has a CHECK constraint that nobody evaluated for the rows: no way in leaves one out.
+fn refuse_unchecked(table: &Table, checks: &[CheckResult<'_>]) -> Result<()> {
+    let is_unknown = |constraint: &&Constraint| {
+        matches!(constraint.kind, ConstraintKind::Check { .. })
+            && !checks.iter().any(|check| check.name == constraint.name)
+    };
+    match table.entry().constraints.iter().find(is_unknown) {
+        Some(constraint) => Err(Error::unsupported(format!(
+            "loading rows into table \"{}\" with check constraint \"{}\"",
+            table.name(),
+            constraint.name
+        ))
+        .with_hint("use INSERT")),
+        None => Ok(()),
+    }
 }
 
 fn check_block(table: &Table, block: &Block) -> Result<()> {
@@ -465,8 +487,7 @@ fn append(
     now: u64,
     mut place: impl FnMut(usize, RowId),
 ) -> Result<()> {
-    // Before anybody can see the rows.
-    version.table().bounds().take_in(columns, rows.start, rows.end);
+    let table = version.table().clone();
     let mut done = rows.start;
     while done < rows.end {
         let number = match version.tail() {
@@ -476,7 +497,9 @@ fn append(
         };
         // SAFETY: a transaction exists, so this thread is the one writer; the columns keep their strings alive.
         let appended = version.change(number, |tail| unsafe {
-            tail.append(columns, done..rows.end, now)
+            // Before anybody can see the rows.
+            let widening = Some(table.bounds().widening());
+            tail.append(columns, done..rows.end, widening, now)
         });
         let offsets = appended.unwrap_or_else(|| Err(Error::internal("the tail of a table is gone")))?;
         for offset in offsets {

@@ -2,7 +2,8 @@
 
 mod support;
 
-use frazil_storage::{CheckResult, Conflict, NewRows, ScanOptions, Store, Written};
+use frazil_catalog::{NewConstraint, NewConstraintKind, NewTable, TableOptions};
+use frazil_storage::{CheckResult, Conflict, Freezer, NewRows, ScanOptions, Store, Written};
 use frazil_types::{
     ColumnDef, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState, Value,
 };
@@ -228,6 +229,8 @@ fn the_first_row_that_is_refused_decides() {
                         false => SqlState::CHECK_VIOLATION,
                     };
                     assert_eq!(error.state(), state);
+                    let named = error.column().or(error.constraint()).unwrap();
+                    assert!(thing.ends_with(&format!("\"{named}\"")) && error.table() == Some("t"));
                     assert_eq!(transaction_rows(&transaction, id), 10);
                 }
             }
@@ -262,4 +265,43 @@ fn a_block_with_null_in_a_column_that_must_not_have_it_is_refused() {
         SqlState::INTERNAL_ERROR
     );
     assert_eq!(transaction_rows(&transaction, id), 10);
+}
+
+/// COPY and the like evaluate no expressions: a constraint that nobody looked at must not pass in silence.
+#[test]
+fn rows_without_a_result_for_each_check_are_refused() {
+    let store = Store::new();
+    let mut transaction = begin(&store);
+    let check = NewConstraint {
+        name: Some("small".to_string()),
+        kind: NewConstraintKind::Check {
+            expression: "a < 100".to_string(),
+            columns: vec![0],
+        },
+    };
+    let new = NewTable {
+        name: "t".to_string(),
+        schema: schema(),
+        options: TableOptions::default(),
+        constraints: vec![check],
+    };
+    let id = transaction.create(new).unwrap().id;
+    let batch = batch(&schema(), &[row(1)]);
+    let holds = ColumnVector::from_values(LogicalType::Boolean, &[Value::Null]);
+    let table = transaction.view().table(id).unwrap().table().clone();
+    let block = Freezer::default().freeze_batch(&table, &batch).unwrap();
+    let mut writer = transaction.writer(id).unwrap();
+    let unsupported = SqlState::FEATURE_NOT_SUPPORTED;
+    let error = writer.insert(&NewRows::of(&batch), Conflict::Fail).unwrap_err();
+    assert_eq!(error.state(), unsupported);
+    assert_eq!(writer.block(block).unwrap_err().state(), unsupported);
+    let checks = [CheckResult {
+        name: "small",
+        holds: &holds,
+    }];
+    let rows = NewRows {
+        batch: &batch,
+        checks: &checks,
+    };
+    assert_eq!(writer.insert(&rows, Conflict::Fail).unwrap().count, 1);
 }

@@ -1,5 +1,6 @@
 //! Owned columns of rows: what a loader hands to storage and what a result is made of.
 
+use crate::string_ref::INLINE_BYTES;
 use crate::{LogicalType, MatchBits, Native, NativeType, StringRef, Value, dispatch_native};
 use std::sync::Arc;
 
@@ -154,33 +155,52 @@ impl ColumnVector {
     /// A column of these values, e.g. of a VALUES list. Values must be of type `ty`.
     pub fn from_values(ty: LogicalType, values: &[Value]) -> ColumnVector {
         let mut out = ColumnVector::new(ty, values.len());
-        out.resize(values.len());
-        let mut heap = Vec::with_capacity(values.iter().filter_map(Value::as_text).map(str::len).sum());
-        for (row, value) in values.iter().enumerate() {
+        out.refill(values.iter());
+        out
+    }
+
+    /// Makes it a column of other values of its type. Where they are as many as before and no text among them is long,
+    /// nothing is allocated.
+    pub fn refill<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a Value> + Clone) {
+        self.nulls = None;
+        self.heaps.clear();
+        // NULL cells hold zeros.
+        self.words.clear();
+        self.resize(values.len());
+        let texts = values.clone().filter_map(Value::as_text).map(str::len);
+        let mut heap = Vec::with_capacity(texts.filter(|&len| len > INLINE_BYTES).sum());
+        for (row, value) in values.enumerate() {
             match value {
-                Value::Null => out.set_null(row),
-                Value::Bool(b) => out.values_mut::<u8>()[row] = u8::from(*b),
-                Value::Double(d) => out.values_mut::<f64>()[row] = *d,
-                Value::Interval(i) => out.values_mut::<i128>()[row] = i.to_native(),
-                Value::Int(v) => match ty.native() {
-                    NativeType::I16 => out.values_mut::<i16>()[row] = *v as i16,
-                    NativeType::I32 => out.values_mut::<i32>()[row] = *v as i32,
-                    NativeType::I64 => out.values_mut::<i64>()[row] = *v as i64,
-                    NativeType::I128 => out.values_mut::<i128>()[row] = *v,
+                Value::Null => self.set_null(row),
+                Value::Bool(b) => self.values_mut::<u8>()[row] = u8::from(*b),
+                Value::Double(d) => self.values_mut::<f64>()[row] = *d,
+                Value::Interval(i) => self.values_mut::<i128>()[row] = i.to_native(),
+                Value::Int(v) => match self.native() {
+                    NativeType::I16 => self.values_mut::<i16>()[row] = *v as i16,
+                    NativeType::I32 => self.values_mut::<i32>()[row] = *v as i32,
+                    NativeType::I64 => self.values_mut::<i64>()[row] = *v as i64,
+                    NativeType::I128 => self.values_mut::<i128>()[row] = *v,
                     other => unreachable!("an integer value in a {other:?} column"),
                 },
                 Value::Text(t) => {
                     let start = heap.len();
-                    heap.extend_from_slice(t.as_bytes());
-                    // SAFETY: the capacity was reserved, so the heap does not move, and it is kept below.
-                    out.values_mut::<StringRef>()[row] = unsafe { StringRef::new(&heap[start..]) };
+                    if t.len() > INLINE_BYTES {
+                        heap.extend_from_slice(t.as_bytes());
+                    }
+                    let bytes = if t.len() > INLINE_BYTES {
+                        &heap[start..]
+                    } else {
+                        t.as_bytes()
+                    };
+                    // SAFETY: short ones lie in the reference; for the others the capacity was reserved, so the heap does
+                    // not move, and it is kept below.
+                    self.values_mut::<StringRef>()[row] = unsafe { StringRef::new(bytes) };
                 }
             }
         }
         if !heap.is_empty() {
-            out.keep(Arc::new(heap));
+            self.keep(Arc::new(heap));
         }
-        out
     }
 
     /// Its values at some rows, in their order.

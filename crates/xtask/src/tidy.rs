@@ -15,6 +15,18 @@ const UNSAFE_CRATES: [&str; 10] = [
 ];
 /// Crates that reach a database's files through `vfs` alone.
 const BEHIND_VFS: [&str; 2] = ["storage", "durability"];
+/// Calls that give the cells of a hot chunk, and the files that may make them: those behind `ChunkView`, and generated
+/// code's source, which reads them through a `Lease`.
+const CELLS: [&str; 4] = [".first_cell(", ".value_ptr(", ".cells::<", ".validity_cells("];
+const READERS_OF_CELLS: [&str; 7] = [
+    "storage/src/chunk_view.rs",
+    "storage/src/hot_chunk.rs",
+    "storage/src/hot_match.rs",
+    "storage/src/read_chunk.rs",
+    "storage/src/row_fetch.rs",
+    "storage/src/scan_cursor.rs",
+    "runtime/src/scan_cursor.rs",
+];
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
@@ -155,6 +167,13 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
         if code.contains("std::fs") && !is_test && BEHIND_VFS.contains(&member) && number < lines {
             violations.push(format!(
                 "{shown}:{}: files of a database are vfs's business",
+                number + 1
+            ));
+        }
+        let reads_cells = CELLS.iter().any(|call| code.contains(call));
+        if reads_cells && member != "xtask" && !READERS_OF_CELLS.iter().any(|f| shown.ends_with(f)) {
+            violations.push(format!(
+                "{shown}:{}: cells of a chunk are read beside ChunkView",
                 number + 1
             ));
         }
