@@ -19,6 +19,7 @@ pub mod manifest;
 mod manifest_keys;
 pub mod restore;
 pub mod type_names;
+pub mod wal;
 
 pub use checkpoint::CheckpointReport;
 pub use directory::Directory;

@@ -118,6 +118,8 @@ sql_states! {
     INSUFFICIENT_RESOURCES = "53000";
     /// Over the memory budget.
     OUT_OF_MEMORY = "53200";
+    /// A commit of which nobody knows whether it will survive.
+    TRANSACTION_RESOLUTION_UNKNOWN = "08007";
     /// The disk is full.
     DISK_FULL = "53100";
     /// A statement nested too deeply.

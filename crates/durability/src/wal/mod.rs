@@ -1,0 +1,36 @@
+//! The log: redo records in files, durable when a commit says so.
+//!
+//! ```text
+//! DIR/log/GENERATION.log    one sector: the file's header; then records, each a multiple of 8 bytes
+//! ```
+//!
+//! **A record counts only behind the one before it.** Its checksum covers the database, the file's generation, its position
+//! and the checksum of the record before. So what a file held before it was used again, a whole record behind a torn one,
+//! and a file of another database are told from what was written there, and the log ends at the first record that does not
+//! fit. Files follow one another in the same way: a header names the position and the checksum that the file begins behind.
+//!
+//! **Files are written before they are used.** A file gets its length by zeros that are synced, with its name, so that a sync
+//! afterwards writes bytes and no metadata. A file that no checkpoint needs any more is used again: its header is zeroed and
+//! synced first, and its name is that of the next generation. A header is written with the first group of records: a file
+//! whose header is zero was never used, whatever follows it.
+//!
+//! **A group of commits ends on a sector's border**, behind zeros: no sector that is durable is ever written again.
+//!
+//! **Recovery appends nothing to a file that it read.** It writes the last file's records once more and syncs them (a process
+//! that was killed may have left them in the system's cache alone, or there after a sync that failed), and goes on in a file
+//! of the next generation.
+//!
+//! **Commits share syncs without a thread of their own.** Whoever waits while nobody writes leads: all that was appended goes
+//! to the file in one write and one sync; the others follow ([`group`]). A write or sync that fails ends the log for this
+//! process, because what is on the disk then is unknown.
+
+pub mod group;
+pub mod log_file;
+pub mod reader;
+pub mod record;
+mod sync;
+pub mod writer;
+
+pub use reader::{End, Replayed};
+pub use record::DatabaseId;
+pub use writer::{Wal, WalCounters, WalOptions};

@@ -1,0 +1,241 @@
+//! Reading a log from a position on, up to the first record that does not fit.
+
+use super::log_file::{Header, SECTOR, generation_of};
+use super::record::{Chain, DatabaseId, Found, Record};
+use frazil_storage::Lsn;
+use frazil_types::{Error, Result, SqlState};
+use frazil_vfs::{Vfs, VfsFile, io_error, sync_directory};
+use std::path::{Path, PathBuf};
+
+/// Why a log ends where it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nothing was ever written behind its last record, or there is no file.
+    Clean,
+    /// Something else than the next record stands there: a group that was not written whole, or what a file held before it was
+    /// used again.
+    At {
+        /// The file.
+        path: PathBuf,
+        /// Byte in the file.
+        offset: u64,
+        /// What is wrong with what stands there.
+        why: &'static str,
+    },
+}
+
+/// What was read of a log.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// Where the next record comes.
+    pub position: Lsn,
+    /// Timestamp of the last record, or the one that was given if there is none.
+    pub timestamp: u64,
+    /// Number of records that were visited.
+    pub records: u64,
+    /// Why there are no more.
+    pub end: End,
+    /// Checksum of the last record.
+    pub(super) previous: u32,
+    /// The greatest generation that a file ever had.
+    pub(super) generation: u64,
+}
+
+/// What is read, and what is done with it.
+pub(super) struct Reader<'a> {
+    pub vfs: &'a dyn Vfs,
+    pub directory: &'a Path,
+    pub database: DatabaseId,
+    /// Records that begin before this position are not visited.
+    pub from: Lsn,
+    pub visit: &'a mut dyn FnMut(&Record<'_>) -> Result<()>,
+}
+
+/// A file in use.
+struct Used {
+    path: PathBuf,
+    file: Box<dyn VfsFile>,
+    header: Header,
+}
+
+impl Reader<'_> {
+    /// Reads the log and makes what was read durable. Removes the files that it does not need.
+    pub fn read(&mut self, timestamp: u64) -> Result<Replayed> {
+        let mut replayed = Replayed {
+            position: self.from,
+            timestamp,
+            records: 0,
+            end: End::Clean,
+            previous: 0,
+            generation: 0,
+        };
+        let files = self.used(&mut replayed)?;
+        let Some(first) = files.first() else {
+            return Ok(replayed);
+        };
+        if first.header.start > self.from.0 {
+            return Err(missing(self.directory, self.from.0, &first.path));
+        }
+        replayed.position = Lsn(first.header.start);
+        replayed.previous = first.header.previous;
+        for (place, used) in files.iter().enumerate() {
+            let header = &used.header;
+            if (header.start, header.previous) != (replayed.position.0, replayed.previous) {
+                return Err(broken(&replayed, self.directory, &used.path));
+            }
+            let bytes = self.read_file(used, &mut replayed)?;
+            if place + 1 == files.len() {
+                rewrite(used, &bytes)?;
+            }
+        }
+        sync_directory(self.vfs, self.directory)?;
+        if replayed.position < self.from {
+            let end = files.last().map_or(self.directory, |f| &f.path);
+            let message = format!(
+                "log file \"{}\" ends at position {}, before the last checkpoint's {}: {}",
+                end.display(),
+                replayed.position.0,
+                self.from.0,
+                why(&replayed.end)
+            );
+            return Err(Error::new(SqlState::DATA_CORRUPTED, message));
+        }
+        Ok(replayed)
+    }
+
+    /// The files in use from the one on that holds the first record to be visited. The others are removed.
+    fn used(&self, replayed: &mut Replayed) -> Result<Vec<Used>> {
+        let names =
+            (self.vfs.list(self.directory)).map_err(|e| io_error("open directory", self.directory, &e))?;
+        let mut generations: Vec<u64> = (names.iter())
+            .filter_map(|name| name.to_str().and_then(generation_of))
+            .collect();
+        generations.sort_unstable();
+        replayed.generation = generations.last().copied().unwrap_or(0);
+        let mut files: Vec<Used> = Vec::new();
+        for generation in generations {
+            let path = super::log_file::path_of(self.directory, generation);
+            let file = self.vfs.open(&path).map_err(|e| io_error("open", &path, &e))?;
+            match self.header(&path, &*file, generation)? {
+                Some(header) => files.push(Used { path, file, header }),
+                // One that cannot be removed is tried again by the next open.
+                None => drop(self.vfs.remove(&path)),
+            }
+        }
+        let needed = files
+            .iter()
+            .rposition(|f| f.header.start <= self.from.0)
+            .unwrap_or(0);
+        for old in files.drain(..needed) {
+            let _ = self.vfs.remove(&old.path);
+        }
+        Ok(files)
+    }
+
+    /// The header of a file; `None` if the file was never used.
+    fn header(&self, path: &Path, file: &dyn VfsFile, generation: u64) -> Result<Option<Header>> {
+        let failed = |e| io_error("read", path, &e);
+        let mut sector = vec![0; SECTOR as usize];
+        let read = file.read_at(0, &mut sector).map_err(failed)?;
+        let Some(header) = Header::from_bytes(path, &sector[..read])? else {
+            return Ok(None);
+        };
+        let len = file.len().map_err(failed)?;
+        let wrong = if header.database != self.database {
+            "it belongs to another database".to_string()
+        } else if header.generation != generation {
+            format!("it is the file of generation {}, renamed", header.generation)
+        } else if len < header.bytes {
+            format!("it has {len} of its {} bytes: it was truncated", header.bytes)
+        } else {
+            return Ok(Some(header));
+        };
+        let message = format!("log file \"{}\": {wrong}", path.display());
+        Err(Error::new(SqlState::DATA_CORRUPTED, message)
+            .with_hint("restore the file from a copy of the directory"))
+    }
+
+    /// Visits the records of a file. Returns the file's bytes up to the end of the last one's sector.
+    fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<Vec<u8>> {
+        let header = &used.header;
+        let mut bytes = vec![0; header.bytes as usize];
+        let read = used.file.read_at(0, &mut bytes);
+        bytes.truncate(read.map_err(|e| io_error("read", &used.path, &e))?);
+        let mut chain = Chain {
+            database: self.database,
+            generation: header.generation,
+            previous: header.previous,
+        };
+        let mut at = SECTOR as usize;
+        replayed.end = loop {
+            let position = header.start + at as u64 - SECTOR;
+            let border = at.next_multiple_of(SECTOR as usize);
+            match chain.read(bytes.get(at..).unwrap_or_default(), position) {
+                Found::Record(record, size) => {
+                    if record.position >= self.from.0 {
+                        (self.visit)(&record)?;
+                        replayed.records += 1;
+                    }
+                    replayed.timestamp = record.timestamp;
+                    at += size;
+                }
+                Found::Nothing if at < border => at = border,
+                Found::Nothing => break End::Clean,
+                Found::Other(why) => {
+                    break End::At {
+                        path: used.path.clone(),
+                        offset: at as u64,
+                        why,
+                    };
+                }
+            }
+        };
+        let end = at.next_multiple_of(SECTOR as usize);
+        replayed.position = Lsn(header.start + end as u64 - SECTOR);
+        replayed.previous = chain.previous;
+        // Behind the last record zeros are to stand, whatever stands there.
+        bytes.truncate(at);
+        bytes.resize(end, 0);
+        Ok(bytes)
+    }
+}
+
+/// Writes a file's records once more and syncs them: they may never have been on the disk.
+fn rewrite(used: &Used, bytes: &[u8]) -> Result<()> {
+    (used.file.write_at(0, bytes)).map_err(|e| io_error("write", &used.path, &e))?;
+    used.file.sync().map_err(|e| io_error("sync", &used.path, &e))
+}
+
+fn why(end: &End) -> String {
+    match end {
+        End::Clean => "nothing was written there".to_string(),
+        End::At { path, offset, why } => format!("at offset {offset} of \"{}\" {why}", path.display()),
+    }
+}
+
+/// The log goes on behind a place where it must not end.
+fn broken(replayed: &Replayed, directory: &Path, next: &Path) -> Error {
+    Error::new(
+        SqlState::DATA_CORRUPTED,
+        format!(
+            "the log in \"{}\" ends at position {}, but \"{}\" goes on elsewhere: {}",
+            directory.display(),
+            replayed.position.0,
+            next.display(),
+            why(&replayed.end)
+        ),
+    )
+    .with_hint("a file was changed, or one is missing: restore it from a copy of the directory")
+}
+
+fn missing(directory: &Path, from: u64, first: &Path) -> Error {
+    Error::new(
+        SqlState::DATA_CORRUPTED,
+        format!(
+            "the log in \"{}\" begins with \"{}\", behind the last checkpoint's position {from}: a file is missing",
+            directory.display(),
+            first.display()
+        ),
+    )
+    .with_hint("restore it from a copy of the directory")
+}

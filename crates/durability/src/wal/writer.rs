@@ -1,0 +1,405 @@
+//! Writing the log: records are appended in memory and written in groups.
+
+use super::group::{GroupCommit, Waited};
+use super::log_file::{Header, LogFile, SECTOR};
+use super::reader::{Reader, Replayed};
+use super::record::{self, Chain, DatabaseId, Record};
+use frazil_storage::{Log, Lsn, Reserved};
+use frazil_types::{Error, Result, SqlState};
+use frazil_vfs::{Vfs, create_directory, io_error, sync_directory};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Files that are kept to be used again.
+const SPARE_FILES: usize = 2;
+
+/// How a log is written.
+#[derive(Clone, Copy, Debug)]
+pub struct WalOptions {
+    /// Bytes of a file, a multiple of the sector. One that a greater record needs is as large as that.
+    pub file_bytes: u64,
+}
+
+impl Default for WalOptions {
+    fn default() -> WalOptions {
+        // Zeros for some ten milliseconds, thousands of groups.
+        WalOptions { file_bytes: 16 << 20 }
+    }
+}
+
+/// What a log did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalCounters {
+    /// Records appended.
+    pub records: u64,
+    /// Groups written. Each took a sync, those that filled a file two.
+    pub groups: u64,
+    /// Syncs of log files, those that prepared files included.
+    pub syncs: u64,
+    /// Bytes written, without the zeros that prepared files.
+    pub bytes: u64,
+}
+
+/// The log of a directory, open for writing.
+#[derive(Debug)]
+pub struct Wal {
+    vfs: Arc<dyn Vfs>,
+    directory: PathBuf,
+    commits: GroupCommit<Tail>,
+    /// What ended it.
+    failure: OnceLock<Error>,
+    records: AtomicU64,
+    groups: AtomicU64,
+    syncs: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// What the next record is appended to.
+#[derive(Debug)]
+struct Tail {
+    options: WalOptions,
+    chain: Chain,
+    /// Where the next record comes.
+    position: u64,
+    /// Timestamp of the last record.
+    timestamp: u64,
+    /// The file that records go to, and the position of its first one.
+    current: Option<(Arc<LogFile>, u64)>,
+    /// The one that comes then.
+    next: Option<LogFile>,
+    /// Somebody makes that one.
+    prepares: bool,
+    /// Greatest generation that a file was ever given.
+    generation: u64,
+    /// Files before the current one, each with the position where it ends.
+    full: Vec<(Arc<LogFile>, u64)>,
+    /// Files that nobody needs.
+    spare: Vec<LogFile>,
+    /// What no leader has taken yet.
+    pending: Vec<Piece>,
+}
+
+/// Bytes that are to be written to a file.
+#[derive(Debug)]
+struct Piece {
+    file: Arc<LogFile>,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl Wal {
+    /// Opens the log in a directory, which is made if it is not there, for the database `database`. Visits each record that
+    /// begins at `from` or later, in order. `timestamp`: that of the last commit before `from`. XX001 for files that are
+    /// damaged, missing or of another database, and for a log that ends before `from`.
+    pub fn open(
+        vfs: Arc<dyn Vfs>,
+        directory: &Path,
+        database: DatabaseId,
+        (from, timestamp): (Lsn, u64),
+        options: WalOptions,
+        visit: &mut dyn FnMut(&Record<'_>) -> Result<()>,
+    ) -> Result<(Wal, Replayed)> {
+        create_directory(&*vfs, directory)?;
+        // By whomever it was made, its name must be durable before anything in it counts.
+        if let Some(above) = directory.parent() {
+            sync_directory(&*vfs, above)?;
+        }
+        let mut reader = Reader {
+            vfs: &*vfs,
+            directory,
+            database,
+            from,
+            visit,
+        };
+        let replayed = reader.read(timestamp)?;
+        let tail = Tail {
+            options,
+            chain: Chain {
+                database,
+                generation: 0,
+                previous: replayed.previous,
+            },
+            position: replayed.position.0,
+            timestamp: replayed.timestamp,
+            current: None,
+            next: None,
+            prepares: false,
+            generation: replayed.generation,
+            full: Vec::new(),
+            spare: Vec::new(),
+            pending: Vec::new(),
+        };
+        let wal = Wal {
+            vfs,
+            directory: directory.to_path_buf(),
+            commits: GroupCommit::new(tail, replayed.position.0),
+            failure: OnceLock::new(),
+            records: AtomicU64::new(0),
+            groups: AtomicU64::new(0),
+            syncs: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        };
+        Ok((wal, replayed))
+    }
+
+    /// Makes everything that was appended durable.
+    pub fn flush(&self) -> Result<()> {
+        self.wait(self.end())
+    }
+
+    /// Where the next record comes.
+    pub fn end(&self) -> Lsn {
+        Lsn(self.commits.with(|tail| tail.position))
+    }
+
+    /// Says that no record before `lsn` will be read any more. Files that hold nothing else are used again, or removed.
+    pub fn release(&self, lsn: Lsn) {
+        let unneeded = self.commits.with(|tail| {
+            let (old, full): (Vec<_>, Vec<_>) = tail.full.drain(..).partition(|(_, end)| *end <= lsn.0);
+            tail.full = full;
+            let mut unneeded = Vec::new();
+            for (file, end) in old {
+                match Arc::try_unwrap(file) {
+                    Ok(file) if tail.spare.len() < SPARE_FILES => tail.spare.push(file),
+                    Ok(file) => unneeded.push(file),
+                    // Its last bytes are being written.
+                    Err(file) => tail.full.push((file, end)),
+                }
+            }
+            unneeded
+        });
+        for file in unneeded {
+            // What stays is removed by the next open.
+            let _ = self.vfs.remove(&file.path);
+        }
+    }
+
+    /// What was done so far.
+    pub fn counters(&self) -> WalCounters {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        WalCounters {
+            records: load(&self.records),
+            groups: load(&self.groups),
+            syncs: load(&self.syncs),
+            bytes: load(&self.bytes),
+        }
+    }
+
+    /// Writes a group and syncs it, file by file: what a file begins with must not be there before what the one before ends
+    /// with.
+    fn write(&self, group: Vec<Piece>) -> Result<()> {
+        for piece in &group {
+            let path = &piece.file.path;
+            let written = piece.file.file.write_at(piece.offset, &piece.bytes);
+            written.map_err(|e| io_error("write", path, &e))?;
+            self.syncs.fetch_add(1, Ordering::Relaxed);
+            piece.file.file.sync().map_err(|e| io_error("sync", path, &e))?;
+            self.bytes.fetch_add(piece.bytes.len() as u64, Ordering::Relaxed);
+        }
+        self.groups.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Makes the next file while the current one is still being filled, if it is time.
+    fn prepare(&self) {
+        let Some(mut preparation) = self.commits.with(Tail::begin_to_prepare) else {
+            return;
+        };
+        // Whoever needs the file and has none hears of what fails.
+        let made = preparation.make(self).ok();
+        self.commits.with(|tail| tail.end_to_prepare(made));
+    }
+}
+
+impl Log for Wal {
+    fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
+        if redo.is_empty() || redo.len() > record::MAX_PAYLOAD {
+            return Err(Error::new(
+                SqlState::PROGRAM_LIMIT_EXCEEDED,
+                format!(
+                    "a log record of {} bytes: records have 1 to {} bytes",
+                    redo.len(),
+                    record::MAX_PAYLOAD
+                ),
+            ));
+        }
+        let reserved = self.commits.append(|tail| tail.append(self, redo));
+        let reserved =
+            reserved.map_err(|_| self.ended(SqlState::IO_ERROR, "nothing can be written any more"))??;
+        self.records.fetch_add(1, Ordering::Relaxed);
+        Ok(reserved)
+    }
+
+    fn wait(&self, lsn: Lsn) -> Result<()> {
+        let write = |group| match self.write(group) {
+            Ok(()) => true,
+            Err(e) => {
+                let _ = self.failure.set(e);
+                false
+            }
+        };
+        match self.commits.wait(lsn.0, Tail::take, write) {
+            Ok(Waited::Followed) => Ok(()),
+            Ok(Waited::Led) => {
+                self.prepare();
+                Ok(())
+            }
+            Err(_) => Err(self.ended(
+                SqlState::TRANSACTION_RESOLUTION_UNKNOWN,
+                "it is unknown whether the transaction is committed",
+            )),
+        }
+    }
+}
+
+impl Wal {
+    fn ended(&self, state: SqlState, what: &str) -> Error {
+        let why = self.failure.get().map_or("its writer panicked", |e| e.message());
+        Error::new(state, format!("{what}: the log failed: {why}"))
+            .with_hint("close the database and open it again: it opens with what is durable")
+    }
+}
+
+/// What a file is made of, and which.
+struct Preparation {
+    generation: u64,
+    bytes: u64,
+    of: Option<LogFile>,
+}
+
+impl Preparation {
+    fn make(&mut self, wal: &Wal) -> Result<LogFile> {
+        wal.syncs.fetch_add(1, Ordering::Relaxed);
+        match self.of.take() {
+            Some(old) => old.recycle(&*wal.vfs, &wal.directory, self.generation),
+            None => LogFile::create(&*wal.vfs, &wal.directory, self.generation, self.bytes),
+        }
+    }
+}
+
+impl Tail {
+    /// Bytes of the smallest file that takes a record of that many.
+    fn file_bytes(&self, record: u64) -> u64 {
+        (record.next_multiple_of(SECTOR) + SECTOR).max(self.options.file_bytes)
+    }
+
+    fn prepared_of(&mut self, bytes: u64) -> Preparation {
+        self.generation += 1;
+        let fits = self.spare.iter().position(|file| file.bytes >= bytes);
+        Preparation {
+            generation: self.generation,
+            bytes,
+            of: fits.map(|at| self.spare.swap_remove(at)),
+        }
+    }
+
+    fn begin_to_prepare(&mut self) -> Option<Preparation> {
+        let (file, start) = self.current.as_ref()?;
+        let is_half_full = (self.position - start) * 2 > file.bytes;
+        if !is_half_full || self.next.is_some() || self.prepares {
+            return None;
+        }
+        self.prepares = true;
+        let bytes = self.file_bytes(0);
+        Some(self.prepared_of(bytes))
+    }
+
+    fn end_to_prepare(&mut self, made: Option<LogFile>) {
+        self.prepares = false;
+        let Some(file) = made else { return };
+        // Somebody could not wait and made one of a later generation, or files are no longer wanted.
+        match self
+            .current
+            .as_ref()
+            .is_some_and(|(c, _)| c.generation < file.generation)
+        {
+            true => self.next = Some(file),
+            false => self.spare.push(file),
+        }
+    }
+
+    /// Appends a record. After an error nothing is appended.
+    fn append(&mut self, wal: &Wal, payload: &[u8]) -> Result<Reserved> {
+        let size = record::size(payload.len()) as u64;
+        let fits = (self.current.as_ref()).is_some_and(|(file, start)| {
+            (self.position - start + size).next_multiple_of(SECTOR) + SECTOR <= file.bytes
+        });
+        if !fits {
+            self.change_file(wal, size)?;
+        }
+        self.timestamp += 1;
+        let record = Record {
+            position: self.position,
+            timestamp: self.timestamp,
+            payload,
+        };
+        let (file, start) = self.current.as_ref().expect("a file was just made sure of");
+        if self
+            .pending
+            .last()
+            .is_none_or(|piece| !Arc::ptr_eq(&piece.file, file))
+        {
+            self.pending.push(Piece {
+                file: file.clone(),
+                offset: SECTOR + self.position - start,
+                bytes: Vec::new(),
+            });
+        }
+        if let Some(piece) = self.pending.last_mut() {
+            self.chain.write(&mut piece.bytes, &record);
+        }
+        self.position += size;
+        Ok(Reserved {
+            lsn: Lsn(self.position),
+            timestamp: self.timestamp,
+        })
+    }
+
+    /// Goes on in a file that takes a record of `size` bytes.
+    fn change_file(&mut self, wal: &Wal, size: u64) -> Result<()> {
+        let bytes = self.file_bytes(size);
+        let next = match self.next.take() {
+            Some(file) if file.bytes >= bytes => file,
+            small => {
+                self.spare.extend(small);
+                self.prepared_of(bytes).make(wal)?
+            }
+        };
+        self.pad();
+        let file = Arc::new(next);
+        self.chain.generation = file.generation;
+        let header = Header {
+            database: self.chain.database,
+            generation: file.generation,
+            start: self.position,
+            bytes: file.bytes,
+            previous: self.chain.previous,
+        };
+        self.pending.push(Piece {
+            file: file.clone(),
+            offset: 0,
+            bytes: header.to_bytes(),
+        });
+        if let Some((old, _)) = self.current.replace((file, self.position)) {
+            self.full.push((old, self.position));
+        }
+        Ok(())
+    }
+
+    /// Ends the group on a sector's border.
+    fn pad(&mut self) {
+        let border = self.position.next_multiple_of(SECTOR);
+        if let Some(piece) = self.pending.last_mut() {
+            let end = piece.bytes.len() + (border - self.position) as usize;
+            piece.bytes.resize(end, 0);
+        }
+        self.position = border;
+    }
+
+    /// What is pending, and where it ends.
+    fn take(&mut self) -> (Vec<Piece>, u64) {
+        self.pad();
+        (std::mem::take(&mut self.pending), self.position)
+    }
+}

@@ -1,0 +1,145 @@
+//! Files that were changed, cut, swapped or taken from another database: a named error, or a prefix of what was written.
+
+use crate::{append, directory, open, payload};
+use frazil_durability::wal::{DatabaseId, Wal, WalOptions};
+use frazil_storage::{Log, Lsn};
+use frazil_testkit::{Random, SimVfs};
+use frazil_types::{Result, SqlState};
+use std::path::PathBuf;
+
+fn file(generation: u64) -> PathBuf {
+    directory().join(format!("{generation:016}.log"))
+}
+
+/// A log of several files. Returns the number of its records and the files' generations, in order.
+fn written(seed: u64) -> (SimVfs, u64, Vec<u64>) {
+    let sim = SimVfs::new(seed);
+    let (wal, _) = open(&sim, (Lsn(0), 0)).unwrap();
+    append(&wal, 1, 60, &mut Random::new(seed)).unwrap();
+    wal.flush().unwrap();
+    drop(wal);
+    let used = |g: &u64| sim.read(&file(*g)).is_some_and(|bytes| bytes[0] != 0);
+    let files: Vec<u64> = (1..100).filter(used).collect();
+    assert!(files.len() >= 3);
+    (sim, 60, files)
+}
+
+/// Reads a log whatever it holds; what is read is what was written.
+fn read(sim: &SimVfs) -> Result<u64> {
+    open(sim, (Lsn(0), 0)).map(|(_, replayed)| replayed.timestamp)
+}
+
+#[test]
+fn flipped_bits_give_a_named_error_or_a_prefix() {
+    let (mut errors, mut prefixes) = (0, 0);
+    for seed in 0..400 {
+        let (sim, records, files) = written(seed % 4);
+        let mut random = Random::new(seed);
+        let generation = files[random.index(files.len())];
+        sim.tamper(&file(generation), |bytes| {
+            let at = random.index(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
+        });
+        match read(&sim) {
+            Ok(found) => {
+                assert!(
+                    found == records || files.ends_with(&[generation]),
+                    "seed {seed}: {found}"
+                );
+                prefixes += 1;
+            }
+            Err(e) => {
+                let codes = [SqlState::DATA_CORRUPTED, SqlState::FEATURE_NOT_SUPPORTED];
+                assert!(codes.contains(&e.state()), "{e}");
+                assert!(e.message().contains("/log/0000"), "{e}");
+                errors += 1;
+            }
+        }
+    }
+    assert!(errors > 50 && prefixes > 50, "{errors} {prefixes}");
+}
+
+#[test]
+fn truncated_files_are_named() {
+    for seed in 0..60 {
+        let (sim, records, files) = written(1);
+        let mut random = Random::new(seed);
+        let generation = files[random.index(files.len())];
+        sim.tamper(&file(generation), |bytes| {
+            bytes.truncate(1 + random.index(bytes.len() - 1))
+        });
+        match read(&sim) {
+            Err(e) => assert!(e.message().contains("/log/0000"), "{e}"),
+            Ok(found) => panic!("{found} of {records} records from a truncated file {generation}"),
+        }
+    }
+}
+
+#[test]
+fn missing_swapped_renamed_and_foreign_files_are_named() {
+    let (sim, _, files) = written(2);
+    let (one, two) = (files[0], files[1]);
+    let bytes = |generation: u64| sim.read(&file(generation)).unwrap();
+    let (first, second) = (bytes(one), bytes(two));
+    let refused = |what: &str| {
+        let error = read(&sim).unwrap_err();
+        assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "{error}");
+        assert!(error.message().contains(what), "{error}");
+    };
+    sim.tamper(&file(one), |b| b.clone_from(&second));
+    refused(&format!("it is the file of generation {two}, renamed"));
+    sim.tamper(&file(one), |b| b.clone_from(&first));
+    read(&sim).unwrap();
+    let error = Wal::open(
+        sim.vfs(),
+        directory(),
+        DatabaseId(*b"another database"),
+        (Lsn(0), 0),
+        WalOptions::default(),
+        &mut |_| Ok(()),
+    );
+    assert!(error.unwrap_err().message().contains("another database"));
+    frazil_vfs::Vfs::remove(&sim, &file(two)).unwrap();
+    refused("goes on elsewhere");
+    frazil_vfs::Vfs::remove(&sim, &file(one)).unwrap();
+    refused("a file is missing");
+}
+
+#[test]
+fn a_log_that_ends_before_the_checkpoint_is_refused() {
+    let sim = SimVfs::new(1);
+    let (wal, _) = open(&sim, (Lsn(0), 0)).unwrap();
+    wal.wait(wal.reserve(&payload(1)).unwrap().lsn).unwrap();
+    drop(wal);
+    let error = open(&sim, (Lsn(1 << 20), 1)).unwrap_err();
+    assert!(
+        error.message().contains("before the last checkpoint's 1048576"),
+        "{error}"
+    );
+}
+
+/// A file that was used before holds whole records of its former life behind what was written to it since.
+#[test]
+fn records_of_a_files_former_life_stay_dead() {
+    let mut ends_at_old_records = 0;
+    for seed in 0..60 {
+        let sim = SimVfs::new(seed);
+        let (wal, _) = open(&sim, (Lsn(0), 0)).unwrap();
+        let mut random = Random::new(seed);
+        let mut next = 1;
+        let mut from = (Lsn(0), 0);
+        for _ in 0..12 {
+            append(&wal, next, 15, &mut random).unwrap();
+            next += 15;
+            wal.flush().unwrap();
+            wal.release(from.0);
+            from = (wal.end(), next - 1);
+        }
+        drop(wal);
+        let sim = sim.restart_after_power_cut();
+        let (_, replayed) = open(&sim, from).unwrap();
+        assert_eq!(replayed.timestamp, next - 1);
+        ends_at_old_records += u32::from(replayed.end != frazil_durability::wal::End::Clean);
+    }
+    assert!(ends_at_old_records > 10, "{ends_at_old_records}");
+}

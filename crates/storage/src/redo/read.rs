@@ -1,0 +1,215 @@
+//! Reading redo. Every byte is checked: what is not redo is an error, never a panic.
+
+use super::columns::RedoColumns;
+use super::kind;
+use super::write::LoadedBlock;
+use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowId, SqlState};
+
+/// Something that a transaction did.
+#[derive(Clone, Debug)]
+pub enum Change<'a> {
+    /// Rows were inserted.
+    Insert {
+        /// Into this table.
+        table: ObjectId,
+        /// Id of the first one; the others follow in its chunk.
+        first: RowId,
+        /// The rows.
+        columns: RedoColumns<'a>,
+    },
+    /// Rows were deleted.
+    Delete {
+        /// From this table.
+        table: ObjectId,
+        /// Their ids.
+        rows: Vec<RowId>,
+    },
+    /// The catalog is another one: it, as the directory's manifest writes it.
+    Catalog(&'a [u8]),
+    /// Rows have other ids.
+    Move {
+        /// Their table.
+        table: ObjectId,
+        /// Old and new id of each.
+        rows: Vec<(RowId, RowId)>,
+    },
+    /// A chunk was filled with a block that lies in a segment.
+    Load {
+        /// Its table.
+        table: ObjectId,
+        /// The block.
+        block: LoadedBlock,
+    },
+    /// A sequence gives no value up to this one any more.
+    Sequence {
+        /// The sequence.
+        sequence: ObjectId,
+        /// The value.
+        value: i64,
+    },
+}
+
+/// The changes of a transaction, in order. XX001, with the byte, where the bytes are not redo; nothing follows that.
+pub fn changes(redo: &[u8]) -> impl Iterator<Item = Result<Change<'_>>> {
+    let mut rest = Bytes {
+        bytes: redo,
+        offset: 0,
+    };
+    std::iter::from_fn(move || {
+        if rest.bytes.is_empty() {
+            return None;
+        }
+        let change = entry(&mut rest);
+        if change.is_err() {
+            rest.bytes = &[];
+        }
+        Some(change)
+    })
+}
+
+fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
+    let kind = rest.u8()?;
+    let length = rest.u32()? as usize;
+    let mut body = Bytes {
+        offset: rest.offset,
+        bytes: rest.take(length)?,
+    };
+    let change = match kind {
+        kind::INSERT => return insert(body),
+        kind::DELETE => Change::Delete {
+            table: ObjectId(body.u32()?),
+            rows: {
+                let rows = body.u32()? as usize;
+                body.row_ids(rows)?
+            },
+        },
+        kind::CATALOG => Change::Catalog(body.take(length)?),
+        kind::MOVE => {
+            let table = ObjectId(body.u32()?);
+            let rows = body.u32()? as usize;
+            let (old, new) = (body.row_ids(rows)?, body.row_ids(rows)?);
+            Change::Move {
+                table,
+                rows: old.into_iter().zip(new).collect(),
+            }
+        }
+        kind::LOAD => Change::Load {
+            table: ObjectId(body.u32()?),
+            block: load(&mut body)?,
+        },
+        kind::SEQUENCE => Change::Sequence {
+            sequence: ObjectId(body.u32()?),
+            value: body.u64()? as i64,
+        },
+        _ => {
+            return Err(body
+                .damaged(&format!(
+                    "an entry of kind {kind}, which this Frazil does not know"
+                ))
+                .with_hint("open the directory with the Frazil that wrote it"));
+        }
+    };
+    body.end("the entry")?;
+    Ok(change)
+}
+
+fn insert(mut body: Bytes<'_>) -> Result<Change<'_>> {
+    let (table, chunk, offset) = (body.u32()?, body.u32()?, body.u16()?);
+    let (rows, columns) = (body.u32()? as usize, body.u16()? as usize);
+    if rows == 0 || usize::from(offset) + rows > CHUNK_ROWS {
+        return Err(body.damaged(&format!("{rows} rows from offset {offset} of a chunk on")));
+    }
+    Ok(Change::Insert {
+        table: ObjectId(table),
+        first: RowId::new(chunk, offset),
+        columns: RedoColumns {
+            rows,
+            columns,
+            bytes: body,
+        },
+    })
+}
+
+fn load(body: &mut Bytes<'_>) -> Result<LoadedBlock> {
+    let (chunk, rows) = (body.u32()?, body.u32()?);
+    if rows == 0 || rows as usize > CHUNK_ROWS {
+        return Err(body.damaged(&format!("a chunk of {rows} rows")));
+    }
+    Ok(LoadedBlock {
+        chunk,
+        rows,
+        segment: body.u64()?,
+        offset: body.u64()?,
+        bytes: body.u64()?,
+    })
+}
+
+/// Bytes that are read from the front.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes<'a> {
+    bytes: &'a [u8],
+    /// Bytes of the redo in front of them.
+    offset: usize,
+}
+
+impl<'a> Bytes<'a> {
+    /// The next `len` bytes.
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let Some((taken, rest)) = self.bytes.split_at_checked(len) else {
+            return Err(self.damaged(&format!(
+                "{len} bytes are expected, {} are there",
+                self.bytes.len()
+            )));
+        };
+        self.bytes = rest;
+        self.offset += len;
+        Ok(taken)
+    }
+
+    fn array<const LEN: usize>(&mut self) -> Result<[u8; LEN]> {
+        let mut array = [0; LEN];
+        array.copy_from_slice(self.take(LEN)?);
+        Ok(array)
+    }
+
+    pub fn u8(&mut self) -> Result<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    fn u16(&mut self) -> Result<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn row_ids(&mut self, rows: usize) -> Result<Vec<RowId>> {
+        let bytes = self.take(rows.saturating_mul(8))?;
+        let ids = bytes.as_chunks::<8>().0.iter();
+        Ok(ids.map(|id| RowId(u64::from_le_bytes(*id))).collect())
+    }
+
+    /// XX001 if there are more.
+    pub fn end(&self, what: &str) -> Result<()> {
+        match self.bytes.len() {
+            0 => Ok(()),
+            more => Err(self.damaged(&format!("{more} bytes behind {what}"))),
+        }
+    }
+
+    /// XX001 for what stands here.
+    pub fn damaged(&self, what: &str) -> Error {
+        Error::new(
+            SqlState::DATA_CORRUPTED,
+            format!(
+                "a log record is damaged at byte {} of its redo: {what}",
+                self.offset
+            ),
+        )
+    }
+}

@@ -1,0 +1,124 @@
+//! Writing redo.
+
+use super::{columns, kind};
+use frazil_types::{ObjectId, RowBatch, RowId};
+use std::ops::Range;
+
+/// Redo of a transaction, in the order of its statements.
+#[derive(Clone, Debug, Default)]
+pub struct RedoBuffer {
+    bytes: Vec<u8>,
+}
+
+/// Where a bulk load put the block of a whole chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadedBlock {
+    /// The chunk's number.
+    pub chunk: u32,
+    /// Its rows.
+    pub rows: u32,
+    /// Number of the segment.
+    pub segment: u64,
+    /// First byte in the segment.
+    pub offset: u64,
+    /// Bytes of the block.
+    pub bytes: u64,
+}
+
+impl RedoBuffer {
+    /// All of it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes so far: what a savepoint remembers.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Forgets what was done since there were `len` bytes.
+    pub fn truncate(&mut self, len: usize) {
+        self.bytes.truncate(len);
+    }
+
+    /// The rows `rows` of a batch were inserted; the first one has the id `first`, the others follow in its chunk.
+    ///
+    /// # Panics
+    /// If the batch has no such rows, or its strings have more than 4 GiB.
+    pub fn insert(&mut self, table: ObjectId, first: RowId, batch: &RowBatch, rows: Range<usize>) {
+        self.entry(kind::INSERT, |out| {
+            out.extend_from_slice(&table.0.to_le_bytes());
+            out.extend_from_slice(&first.chunk().to_le_bytes());
+            out.extend_from_slice(&first.offset().to_le_bytes());
+            out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
+            out.extend_from_slice(&(batch.columns.len() as u16).to_le_bytes());
+            for column in &batch.columns {
+                columns::write(column, rows.clone(), out);
+            }
+        });
+    }
+
+    /// Rows were deleted.
+    pub fn delete(&mut self, table: ObjectId, rows: &[RowId]) {
+        self.entry(kind::DELETE, |out| {
+            out.extend_from_slice(&table.0.to_le_bytes());
+            out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
+            rows.iter()
+                .for_each(|row| out.extend_from_slice(&row.0.to_le_bytes()));
+        });
+    }
+
+    /// The catalog is another one; its bytes are durability's business.
+    pub fn catalog(&mut self, catalog: &[u8]) {
+        self.entry(kind::CATALOG, |out| out.extend_from_slice(catalog));
+    }
+
+    /// Rows moved: the one with the id `old[i]` has `new[i]` now.
+    ///
+    /// # Panics
+    /// If there are more new ids than old ones, or fewer.
+    pub fn moved(&mut self, table: ObjectId, old: &[RowId], new: &[RowId]) {
+        assert_eq!(old.len(), new.len());
+        self.entry(kind::MOVE, |out| {
+            out.extend_from_slice(&table.0.to_le_bytes());
+            out.extend_from_slice(&(old.len() as u32).to_le_bytes());
+            old.iter()
+                .chain(new)
+                .for_each(|row| out.extend_from_slice(&row.0.to_le_bytes()));
+        });
+    }
+
+    /// A bulk load filled a chunk whose block lies in a segment, which is durable.
+    pub fn load(&mut self, table: ObjectId, block: LoadedBlock) {
+        self.entry(kind::LOAD, |out| {
+            for number in [table.0, block.chunk, block.rows] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+            for number in [block.segment, block.offset, block.bytes] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        });
+    }
+
+    /// A sequence gives no value up to `value` any more.
+    pub fn sequence(&mut self, sequence: ObjectId, value: i64) {
+        self.entry(kind::SEQUENCE, |out| {
+            out.extend_from_slice(&sequence.0.to_le_bytes());
+            out.extend_from_slice(&value.to_le_bytes());
+        });
+    }
+
+    fn entry(&mut self, kind: u8, body: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.push(kind);
+        let length = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        body(&mut self.bytes);
+        let bytes = u32::try_from(self.bytes.len() - length - 4).expect("an entry of less than 4 GiB");
+        self.bytes[length..length + 4].copy_from_slice(&bytes.to_le_bytes());
+    }
+}
