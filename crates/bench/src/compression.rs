@@ -10,13 +10,13 @@ use crate::experiments::by_purpose;
 use crate::frazil_engine::{self, fill};
 use crate::query_runner;
 use crate::report::{Measurement, Report, Values};
+use crate::scratch::Scratch;
 use frazil::Database;
 use frazil_block::{BlockBuilder, BuildOptions, ColumnInput, ColumnOptions, Encoding, Layout, Purpose};
 use frazil_tpch::{TABLES, Table};
 use frazil_types::{LogicalType, Result};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
 /// Runs the experiment.
 pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result<Report> {
@@ -91,7 +91,7 @@ fn add(report: &mut Report, experiment: &'static str, case: String, bytes: u64, 
 
 /// Loads and freezes the tables that `wanted` names, then closes the directory.
 fn load(directory: &Scratch, scale_factor: f64, options: &str, wanted: fn(Table) -> bool) -> Result<()> {
-    let database = Database::open(&directory.0)?;
+    let database = Database::open(directory.path())?;
     let connection = database.connect();
     for table in TABLES.into_iter().filter(|t| wanted(*t)) {
         fill(&connection, table, options, scale_factor)?;
@@ -104,7 +104,7 @@ fn load(directory: &Scratch, scale_factor: f64, options: &str, wanted: fn(Table)
 /// Bytes of a directory that holds one year of flights.
 fn flights_bytes(path: &Path, options: &str) -> Result<u64> {
     let directory = Scratch::new()?;
-    let database = Database::open(&directory.0)?;
+    let database = Database::open(directory.path())?;
     let connection = database.connect();
     crate::flights::fill(&connection, path, options, 1)?;
     connection.execute("freeze table flights")?;
@@ -223,45 +223,6 @@ fn integer_columns(
     Ok(())
 }
 
-/// A directory of its own under the system's temporary one, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Scratch> {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("frazil-bench-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).map_err(|e| crate::io_error(format!("cannot make {}", path.display()), &e))?;
-        Ok(Scratch(path))
-    }
-
-    fn bytes(&self) -> Result<u64> {
-        bytes_under(&self.0).map_err(|e| crate::io_error(format!("cannot read {}", self.0.display()), &e))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed stays in the temporary directory, whose owner clears it.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn bytes_under(path: &Path) -> std::io::Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() {
-            bytes_under(&entry.path())?
-        } else {
-            metadata.len()
-        };
-    }
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,11 +236,11 @@ mod tests {
     #[test]
     fn bytes_of_a_directory_are_those_of_its_files() {
         let scratch = Scratch::new().expect("a temporary directory");
-        fs::create_dir(scratch.0.join("inner")).expect("a directory");
-        fs::write(scratch.0.join("a"), [0; 100]).expect("a file");
-        fs::write(scratch.0.join("inner/b"), [0; 23]).expect("a file");
+        fs::create_dir(scratch.path().join("inner")).expect("a directory");
+        fs::write(scratch.path().join("a"), [0; 100]).expect("a file");
+        fs::write(scratch.path().join("inner/b"), [0; 23]).expect("a file");
         assert_eq!(scratch.bytes().expect("readable"), 123);
-        let path = scratch.0.clone();
+        let path = scratch.path().to_path_buf();
         drop(scratch);
         assert!(!path.exists());
     }

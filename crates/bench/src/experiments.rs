@@ -1,6 +1,7 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
 use crate::arguments::LAYOUTS;
+use crate::commit;
 use crate::keys;
 use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
@@ -48,6 +49,8 @@ pub enum Kind {
     Keys(&'static [keys::Case]),
     /// Small statements are timed.
     Statements(&'static [statements::Case]),
+    /// Durable commits are timed.
+    Commit(commit::Plan),
     /// Tests of codes are timed.
     Scan(&'static [Grid]),
     /// Two tests are joined in several ways.
@@ -241,7 +244,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 16] = [
+pub const EXPERIMENTS: [Experiment; 17] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -300,6 +303,15 @@ pub const EXPERIMENTS: [Experiment; 16] = [
         name: "keys",
         about: "statements that find or write one row by its key, beside SQLite with the feature sqlite",
         kind: Kind::Keys(keys::CASES),
+    },
+    Experiment {
+        name: "commit",
+        about: "durable commits at the level of the log, by clients: time, commits of a group, syncs",
+        kind: Kind::Commit(commit::Plan {
+            clients: &[1, 2, 4, 8, 16, 32, 64],
+            commits: 8_192,
+            record_bytes: 128,
+        }),
     },
     Experiment {
         name: "scan",

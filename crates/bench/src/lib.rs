@@ -8,6 +8,7 @@
 
 mod arguments;
 mod clients;
+mod commit;
 mod compression;
 mod counters;
 mod csv_bytes;
@@ -24,6 +25,7 @@ mod plan;
 mod query_runner;
 pub mod report;
 mod rust_loop;
+mod scratch;
 mod statements;
 pub mod statistics;
 
@@ -74,6 +76,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Plan(plan) => plan::run(experiment.name, plan, args),
         Kind::Keys(cases) => keys::run(experiment.name, cases, args),
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
+        Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }
