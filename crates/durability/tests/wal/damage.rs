@@ -1,7 +1,8 @@
 //! Files that were changed, cut, swapped or taken from another database: a named error, or a prefix of what was written.
 
-use crate::{append, directory, open, payload};
-use frazil_durability::wal::{DatabaseId, Wal, WalOptions};
+use crate::{DATABASE, SMALL, append, directory, open, payload};
+use frazil_durability::wal::record::{Chain, Found, Record};
+use frazil_durability::wal::{DatabaseId, End, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};
 use frazil_testkit::{Random, SimVfs};
 use frazil_types::{Result, SqlState};
@@ -142,4 +143,70 @@ fn records_of_a_files_former_life_stay_dead() {
         ends_at_old_records += u32::from(replayed.end != frazil_durability::wal::End::Clean);
     }
     assert!(ends_at_old_records > 10, "{ends_at_old_records}");
+}
+
+/// Zeros look like the end of a group. Where they took a record's place, a whole one that begins on the next border counts
+/// for nothing, because the record before it is missing.
+#[test]
+fn a_whole_record_behind_a_lost_one_stays_dead() {
+    let sim = SimVfs::new(1);
+    let open = |visited: &mut Vec<usize>| {
+        let mut visit = |record: &Record<'_>| {
+            visited.push(record.payload.len());
+            Ok(())
+        };
+        Wal::open(sim.vfs(), directory(), DATABASE, (Lsn(0), 0), SMALL, &mut visit).unwrap()
+    };
+    // Records of 24 bytes and the payload: the second one ends on a border.
+    let payloads = [1000, 3048, 500];
+    let (wal, _) = open(&mut Vec::new());
+    for bytes in payloads {
+        wal.reserve(&vec![7; bytes]).unwrap();
+    }
+    wal.flush().unwrap();
+    drop(wal);
+    let mut visited = Vec::new();
+    open(&mut visited);
+    assert_eq!(visited, payloads);
+    sim.tamper(&file(1), |bytes| bytes[4096 + 1024..2 * 4096].fill(0));
+    visited.clear();
+    let (_, replayed) = open(&mut visited);
+    assert_eq!(visited, payloads[..1]);
+    assert!(
+        matches!(replayed.end, End::At { offset: 8192, .. }),
+        "{replayed:?}"
+    );
+}
+
+#[test]
+fn a_record_counts_in_its_place_alone() {
+    let chain = |database, generation, previous| Chain {
+        database,
+        generation,
+        previous,
+    };
+    let record = Record {
+        position: 64,
+        timestamp: 9,
+        payload: b"redo",
+    };
+    let mut bytes = Vec::new();
+    let mut written = chain(DATABASE, 5, 77);
+    written.write(&mut bytes, &record);
+    let mut read = chain(DATABASE, 5, 77);
+    assert_eq!(read.read(&bytes, 64), Found::Record(record, bytes.len()));
+    assert_eq!(read.previous, written.previous);
+    let elsewhere = [
+        (chain(DatabaseId::random(), 5, 77), 64),
+        (chain(DATABASE, 6, 77), 64),
+        (chain(DATABASE, 5, 78), 64),
+        (chain(DATABASE, 5, 77), 72),
+    ];
+    for (mut chain, position) in elsewhere {
+        let found = chain.read(&bytes, position);
+        assert!(
+            matches!(found, Found::Other(_)),
+            "{chain:?} {position}: {found:?}"
+        );
+    }
 }
