@@ -298,7 +298,7 @@ fn encode_strings(part: &KeyPart, column: &ColumnVector, out: &mut EncodedKeys) 
                 continue;
             }
         }
-        let text = part.significant(column.text(row).as_bytes());
+        let text = text_of(part, column, row);
         let place = out.take(row, string_bytes(text));
         write_string(text, place);
         if part.descending {
@@ -313,9 +313,18 @@ fn part_bytes(part: &KeyPart, column: &ColumnVector, row: usize) -> usize {
     marker
         + match part.value_bytes() {
             Some(bytes) => bytes,
-            None if column.is_null(row) => 0,
-            None => string_bytes(part.significant(column.text(row).as_bytes())),
+            None if part.nullable && column.is_null(row) => 0,
+            None => string_bytes(text_of(part, column, row)),
         }
+}
+
+/// The bytes of a row's string that count in a key. NULL in a part that is not nullable, which a row has that is going to be
+/// refused or was deleted before, counts as the empty string: nobody asks for the key of such a row.
+fn text_of<'a>(part: &KeyPart, column: &'a ColumnVector, row: usize) -> &'a [u8] {
+    match column.is_null(row) {
+        true => &[],
+        false => part.significant(column.text(row).as_bytes()),
+    }
 }
 
 /// Bytes of a string in a key: escapes and terminator included.

@@ -267,3 +267,20 @@ fn the_keys_of_a_prefix_lie_between_it_and_what_comes_after_it() {
     assert!(!after_prefix(&mut vec![0xff, 0xff]));
     assert!(!after_prefix(&mut Vec::new()));
 }
+
+#[test]
+fn null_in_a_part_that_is_not_nullable_leaves_the_keys_of_other_rows_alone() {
+    let spec = KeySpec::new(vec![KeyPart {
+        ty: LogicalType::Text,
+        nullable: false,
+        descending: false,
+        nulls_first: false,
+    }]);
+    let values = [Value::Text("a".into()), Value::Null, Value::Text("b".into())];
+    let column = ColumnVector::from_values(LogicalType::Text, &values);
+    let mut keys = EncodedKeys::default();
+    spec.encode_columns(&[&column], &mut keys);
+    for row in [0, 2] {
+        assert_eq!(keys.key(row), key(&spec, &[values[row].clone()]));
+    }
+}

@@ -1,6 +1,7 @@
 //! The database as its users see it: one test program, as linking one takes long.
 
 mod altering;
+mod bad_changes;
 mod closing;
 mod copying;
 mod directories;

@@ -1,0 +1,199 @@
+//! Changes of rows that must not happen, in part or at all: interrupted ones, keys that are too long or taken, indexes that are
+//! gone. Afterwards nothing has changed, and the connection goes on.
+
+use crate::{memory, rows, state};
+use frazil::{Connection, SqlState, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Rows of a table that takes a while to change.
+const MANY: usize = 1 << 17;
+
+/// A table `t` of [`MANY`] rows with a primary key and an index.
+fn large() -> Connection {
+    let c = memory();
+    rows(&c, "create table t (k bigint primary key, n integer, s text)");
+    rows(&c, "create index t_n on t (n)");
+    rows(
+        &c,
+        "insert into t values (0, 0, 'a text that is longer than twelve bytes')",
+    );
+    let mut count = 1;
+    while count < MANY {
+        rows(&c, &format!("insert into t select k + {count}, n + 1, s from t"));
+        count *= 2;
+    }
+    c
+}
+
+/// What must be as before.
+fn sums(c: &Connection) -> String {
+    rows(c, "select count(*), sum(k), sum(n), min(s), max(s) from t")
+}
+
+/// Runs `sql`, which fails with `expected`, alone and behind another change in a transaction; nothing of it stays.
+fn leaves_nothing(
+    c: &Connection,
+    sql: &str,
+    expected: SqlState,
+    interrupted: &dyn Fn(&Connection, &str) -> SqlState,
+) {
+    let before = sums(c);
+    assert_eq!(interrupted(c, sql), expected, "{sql}");
+    rows(c, "reset memory_limit; reset statement_timeout");
+    assert_eq!(sums(c), before, "{sql}");
+    rows(c, "begin; update t set n = -1 where k = 5; savepoint before");
+    let inside = sums(c);
+    assert_eq!(interrupted(c, sql), expected, "{sql}");
+    assert_eq!(state(c, "select 1"), SqlState::IN_FAILED_TRANSACTION);
+    rows(c, "rollback to before");
+    rows(c, "reset memory_limit; reset statement_timeout");
+    assert_eq!(sums(c), inside, "{sql}");
+    // Keys of rows that the statement wrote are free, those of rows that it replaced are taken.
+    assert_eq!(
+        rows(
+            c,
+            "insert into t values (-7, 1, 'new'), (5, 1, 'old') on conflict do nothing"
+        ),
+        "INSERT 1"
+    );
+    rows(c, "rollback");
+    assert_eq!(sums(c), before, "{sql}");
+    assert_eq!(rows(c, "select k, n from t where k in (5, -7)"), "5|2");
+}
+
+/// Changes of all rows.
+const CHANGES: [&str; 4] = [
+    "update t set s = s || 'x', n = n + 1",
+    "update t set k = -k - 1000000",
+    "insert into t select -k - 1000000, n, s from t",
+    "insert into t select k, n, s from t on conflict (k) do update set n = t.n + 1, s = excluded.s || 'y'",
+];
+
+#[test]
+#[ignore = "until CREATE TABLE takes keys"]
+fn a_change_that_runs_out_of_memory_leaves_nothing() {
+    let c = large();
+    for sql in CHANGES {
+        leaves_nothing(&c, sql, SqlState::OUT_OF_MEMORY, &|c, sql| {
+            rows(c, "set memory_limit = '2MB'");
+            state(c, sql)
+        });
+    }
+}
+
+#[test]
+#[ignore = "until CREATE TABLE takes keys"]
+fn a_change_that_takes_too_long_leaves_nothing() {
+    let c = large();
+    for sql in CHANGES {
+        leaves_nothing(&c, sql, SqlState::QUERY_CANCELED, &|c, sql| {
+            rows(c, "set statement_timeout = '5ms'");
+            state(c, sql)
+        });
+    }
+}
+
+#[test]
+#[ignore = "until CREATE TABLE takes keys"]
+fn a_change_that_is_cancelled_leaves_nothing() {
+    let c = large();
+    for sql in CHANGES {
+        leaves_nothing(&c, sql, SqlState::QUERY_CANCELED, &|c, sql| {
+            let done = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    // What is cancelled before the statement begins is forgotten.
+                    while !done.load(Ordering::Relaxed) {
+                        std::thread::sleep(std::time::Duration::from_millis(2));
+                        c.cancel_handle().cancel();
+                    }
+                });
+                let found = state(c, sql);
+                done.store(true, Ordering::Relaxed);
+                found
+            })
+        });
+    }
+}
+
+#[test]
+#[ignore = "until CREATE TABLE takes keys"]
+fn a_key_that_is_too_long_is_refused() {
+    let c = memory();
+    rows(&c, "create table t (k text primary key, n integer)");
+    // Not a text that anything would shorten.
+    let long: String = (0..2100u32)
+        .map(|i| char::from(b'a' + (i * i % 23) as u8))
+        .collect();
+    let insert = c.prepare("insert into t values ($1, 1)").expect("it parses");
+    let text = |n: usize| [Value::Text(long[..n].to_string())];
+    insert.execute(&text(1900)).expect("it fits");
+    let error = insert.execute(&text(2100)).expect_err("it is too long");
+    assert_eq!(error.state(), SqlState::PROGRAM_LIMIT_EXCEEDED);
+    assert!(
+        error.message().contains("t_pkey") && error.hint().is_some(),
+        "{error:?}"
+    );
+    let update = c.prepare("update t set k = k || $1").expect("it parses");
+    let error = update.execute(&text(300)).expect_err("it is too long");
+    assert_eq!(error.state(), SqlState::PROGRAM_LIMIT_EXCEEDED);
+    assert_eq!(rows(&c, "select count(*), sum(length(k)) from t"), "1|1900");
+}
+
+#[test]
+#[ignore = "until CREATE TABLE takes keys"]
+fn a_unique_index_over_duplicates_says_which_key_and_how_often() {
+    let c = memory();
+    rows(&c, "create table t (a integer, b text)");
+    rows(
+        &c,
+        "insert into t values (1, 'x'), (2, 'y'), (2, 'y'), (2, 'y'), (3, null), (3, null)",
+    );
+    let error = c
+        .execute("create unique index t_a_b on t (a, b)")
+        .expect_err("(2, y) is there thrice");
+    assert_eq!(error.state(), SqlState("23505"));
+    let text = format!("{:?} {:?}", error.detail(), error.hint());
+    assert!(
+        text.contains("(a, b)=(2, y)") && text.contains("3 rows"),
+        "{text}"
+    );
+    assert_eq!(rows(&c, "delete from t where a = 2"), "DELETE 3");
+    rows(&c, "create unique index t_a_b on t (a, b)");
+    assert_eq!(state(&c, "insert into t values (1, 'x')"), SqlState("23505"));
+}
+
+#[test]
+#[ignore = "until CREATE TABLE takes keys"]
+fn prepared_statements_outlive_their_index() {
+    let c = memory();
+    rows(&c, "create table t (k integer, n integer)");
+    rows(&c, "create unique index t_k on t (k)");
+    let [find, set, put] = [
+        "select n from t where k = $1",
+        "update t set n = n + 1 where k = $1",
+        "insert into t values ($1, 1) on conflict (k) do update set n = t.n + 10",
+    ]
+    .map(|sql| c.prepare(sql).expect("it parses"));
+    let one = [Value::Int(1)];
+    for _ in 0..2 {
+        put.execute(&one).expect("there is an index");
+        put.execute(&one).expect("there is an index");
+        set.execute(&one).expect("it runs");
+        rows(&c, "drop index t_k");
+        let error = put.execute(&one).expect_err("there is no index");
+        assert_eq!(error.state(), SqlState::INVALID_COLUMN_REFERENCE);
+        set.execute(&one).expect("it runs");
+        find.execute(&one).expect("it runs");
+        rows(&c, "create unique index t_k on t (k)");
+        rows(&c, "drop table t");
+        for statement in [&find, &set, &put] {
+            let error = statement.execute(&one).expect_err("there is no table");
+            assert_eq!(error.state(), SqlState::UNDEFINED_TABLE);
+        }
+        rows(&c, "create table t (k integer, n integer)");
+        rows(&c, "create unique index t_k on t (k)");
+    }
+    put.execute(&one).expect("there is an index");
+    assert_eq!(rows(&c, "select * from t"), "1|1");
+}
