@@ -20,7 +20,8 @@ pub struct Arguments {
 /// Opens a database and runs SQL.
 #[derive(Args)]
 pub struct ShellOptions {
-    /// Directory of the database, made if it does not exist; without it, an empty database in memory
+    /// Directory of the database, made if it does not exist, or a file (CSV, JSON, Parquet) that becomes a table in
+    /// memory; without it, an empty database in memory
     pub directory: Option<PathBuf>,
     /// Run these statements and leave (may be given several times)
     #[arg(short = 'c', long = "command", value_name = "SQL")]

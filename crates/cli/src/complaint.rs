@@ -39,6 +39,11 @@ impl Complaint {
         }
     }
 
+    /// The same of a database or file that cannot be opened; the statement that tried is none of the user's.
+    pub fn as_opening(self) -> Complaint {
+        Complaint::opening(self.error)
+    }
+
     /// What a script ends with that went on after errors: they were told when they happened.
     pub fn told() -> Complaint {
         Complaint {

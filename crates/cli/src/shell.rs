@@ -8,7 +8,7 @@ use crate::output::{Display, Expanded};
 use crate::target::{Output, Target};
 use crate::text::{Piece, StatementReader, Variables};
 use crate::{editor, interrupt};
-use frazil::{Connection, Database, Error, SqlState};
+use frazil::{Connection, Database, Error, SqlState, identifier};
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -54,15 +54,20 @@ enum Rows {
 
 /// Opens the database, runs what the options say, closes it.
 pub fn run(options: &ShellOptions) -> Result<(), Complaint> {
-    let database = match &options.directory {
+    let (directory, file) = match &options.directory {
+        Some(path) if path.is_file() => (None, Some(path)),
+        directory => (directory.as_ref(), None),
+    };
+    let database = match directory {
         Some(directory) => Database::open(directory),
         None => Database::memory(),
     }
     .map_err(Complaint::opening)?;
     interrupt::install();
     let mut shell = Shell::new(database.connect());
-    shell.directory.clone_from(&options.directory);
-    let result = shell.obey(options).and_then(|()| shell.run_options(options));
+    shell.directory = directory.cloned();
+    let opened = file.map_or(Ok(()), |file| shell.open_file(file, options.quiet));
+    let result = (opened.and_then(|()| shell.obey(options))).and_then(|()| shell.run_options(options));
     let failed = shell.failed;
     drop(shell);
     let closed = database.close().map_err(Complaint::from);
@@ -111,6 +116,23 @@ impl Shell {
         for variable in &options.variables {
             let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
             self.variables.set(name, value);
+        }
+        Ok(())
+    }
+
+    /// Makes a table of a file, called as the file is up to its first dot.
+    fn open_file(&mut self, file: &Path, quiet: bool) -> Result<(), Complaint> {
+        let name = file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_lowercase();
+        let name = identifier(name.split('.').next().unwrap_or_default());
+        let path = file.display().to_string().replace('\'', "''");
+        self.query(&format!("create table {name} as select * from '{path}'"))
+            .map_err(Complaint::as_opening)?;
+        if io::stdin().is_terminal() && !quiet {
+            println!("{} is the table {name}.", file.display());
         }
         Ok(())
     }

@@ -10,11 +10,22 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Longest record, in bytes; one that is longer is most likely a quote that was never closed.
 const RECORD_MAX_BYTES: usize = 1 << 30;
 
+/// The first record of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// Is a row.
+    Absent,
+    /// Names the columns, which a reader checks.
+    Checked,
+    /// Names the columns, and is read past.
+    Skipped,
+}
+
 /// What a CSV file looks like.
 #[derive(Clone, Debug)]
 pub struct CsvOptions {
-    /// Whether the first record names the columns.
-    pub header: bool,
+    /// What the first record is. A writer writes the names unless it is absent.
+    pub header: Header,
     /// Between fields.
     pub delimiter: u8,
     /// Around fields that contain marks.
@@ -30,7 +41,7 @@ pub struct CsvOptions {
 impl Default for CsvOptions {
     fn default() -> CsvOptions {
         CsvOptions {
-            header: false,
+            header: Header::Absent,
             delimiter: b',',
             quote: b'"',
             escape: b'"',
@@ -84,8 +95,10 @@ impl CsvReader {
         if reader.buffer.starts_with(b"\xef\xbb\xbf") {
             reader.start = 3;
         }
-        if reader.options.header {
-            reader.check_header()?;
+        match reader.options.header {
+            Header::Absent => {}
+            Header::Checked => reader.check_header()?,
+            Header::Skipped => drop(reader.next_record()?),
         }
         Ok(reader)
     }

@@ -2,7 +2,7 @@
 //! NULL.
 
 use crate::batch_writer::{BatchWriter, push_text};
-use crate::csv_reader::CsvOptions;
+use crate::csv_reader::{CsvOptions, Header};
 use crate::file_output::FileOutput;
 use frazil_types::{Result, RowBatch, Schema};
 
@@ -28,7 +28,7 @@ impl<'a> CsvWriter<'a> {
             text: String::with_capacity(2 * PIECE_BYTES),
             field: String::new(),
         };
-        if writer.options.header {
+        if writer.options.header != Header::Absent {
             for (i, column) in schema.columns.iter().enumerate() {
                 writer.separate(i);
                 writer.field.clear();

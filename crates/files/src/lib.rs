@@ -11,18 +11,24 @@ mod csv_splitter;
 mod csv_writer;
 mod file_input;
 mod file_output;
+mod json_reader;
 mod json_writer;
 mod parquet_column;
 mod parquet_reader;
 mod parquet_writer;
+mod sniff;
+mod source;
 mod to_arrow;
 mod writer;
 
 pub use batch_writer::{BatchWriter, Destination};
 pub use compression::Compression;
-pub use csv_reader::{CsvOptions, CsvReader};
+pub use csv_reader::{CsvOptions, CsvReader, Header};
 pub use file_input::Origin;
+pub use parquet_column::{rows_of, sources};
 pub use parquet_reader::ParquetReader;
+pub use sniff::{CsvHints, Sample, Sniffed, sniff};
+pub use source::{Loaded, SourceForm, files_of, load};
 pub use to_arrow::{arrow_schema, record_batch};
 pub use writer::{Form, writer};
 

@@ -2,18 +2,18 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use frazil_types::{
-    ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, SqlState, StringVectorBuilder,
-    decimal,
+    ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, RowBatch, SqlState,
+    StringVectorBuilder, decimal,
 };
 
 /// An error and the row of the array it stands at.
 type AtRow<T> = std::result::Result<T, (usize, Error)>;
 
 /// Converts an array to a column of type `ty`.
-pub fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
+fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
     let mut out = match ty {
         LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(2..) | LogicalType::Char(0) => {
             strings(array, ty, budget)?
@@ -221,4 +221,64 @@ fn characters(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         ))
     })?;
     Ok(out)
+}
+
+/// The rows of a record batch, as columns of a table; `sources`: the position of each in the batch, `place`: what errors call
+/// a row and column. 23502 for NULL in a column that has none.
+pub fn rows_of(
+    batch: &RecordBatch,
+    columns: &[ColumnDef],
+    sources: &[usize],
+    budget: &MemoryBudget,
+    place: &dyn Fn(usize, &str) -> String,
+) -> Result<RowBatch> {
+    let mut vectors = Vec::with_capacity(columns.len());
+    for (column, &source) in columns.iter().zip(sources) {
+        let array = batch.column(source);
+        if !column.nullable && array.null_count() > 0 {
+            let row = (0..array.len()).find(|&r| array.is_null(r)).unwrap_or(0);
+            let message = format!(
+                "null value in column \"{}\" violates not-null constraint",
+                column.name
+            );
+            let error = Error::new(SqlState::NOT_NULL_VIOLATION, message);
+            return Err(error.in_context(place(row, &column.name)));
+        }
+        let converted = convert(array, column.ty, budget);
+        vectors.push(converted.map_err(|(row, e)| e.in_context(place(row, &column.name)))?);
+    }
+    Ok(RowBatch {
+        columns: vectors,
+        rows: batch.num_rows(),
+    })
+}
+
+/// The position in record batches of a schema of each of `columns`: by name where the schema has all names, else in order.
+/// `what`: what the batches are of, for errors. 42703 for a name that is not there.
+pub fn sources(what: &str, schema: &arrow_schema::Schema, columns: &[ColumnDef]) -> Result<Vec<usize>> {
+    let by_name: Option<Vec<usize>> = columns
+        .iter()
+        .map(|c| {
+            schema
+                .fields()
+                .iter()
+                .position(|f| f.name().eq_ignore_ascii_case(&c.name))
+        })
+        .collect();
+    if let Some(found) = by_name {
+        return Ok(found);
+    }
+    if schema.fields().len() == columns.len() {
+        return Ok((0..columns.len()).collect());
+    }
+    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+    let missing = columns
+        .iter()
+        .find(|c| !names.iter().any(|n| n.eq_ignore_ascii_case(&c.name)));
+    let message = format!(
+        "{what} has no column \"{}\"; it has {}",
+        missing.map_or("", |c| c.name.as_str()),
+        names.join(", ")
+    );
+    Err(Error::new(SqlState::UNDEFINED_COLUMN, message))
 }

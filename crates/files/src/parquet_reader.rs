@@ -1,11 +1,13 @@
 //! Reads a Parquet file into batches.
 
-use crate::parquet_column::convert;
+use crate::parquet_column::{rows_of, sources};
 use crate::{BatchReader, ReadLimits, io_error};
-use arrow_array::{Array, RecordBatch};
-use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Result, RowBatch, SqlState};
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
+use frazil_types::{CHUNK_ROWS, ColumnDef, Error, LogicalType, Result, RowBatch, SqlState};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -29,11 +31,36 @@ impl ParquetReader {
         sound(path, || ParquetReader::open_sound(path, columns, limits))
     }
 
+    /// The columns of a file: names in lower case where that keeps them apart, and the types that hold all values. 0A000 for
+    /// a column whose type Frazil does not have.
+    pub fn columns(path: &Path) -> Result<Vec<ColumnDef>> {
+        sound(path, || {
+            let file = File::open(path).map_err(|e| io_error(path, &e))?;
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| bad_file(path, &e))?;
+            let fields = builder.schema().fields();
+            let folded: HashSet<String> = fields.iter().map(|f| f.name().to_lowercase()).collect();
+            let folds = folded.len() == fields.len();
+            let column = |field: &arrow_schema::FieldRef| {
+                let ty = type_of(field.data_type()).ok_or_else(|| {
+                    let column = format!("column \"{}\" of type {}", field.name(), field.data_type());
+                    Error::unsupported(format!("{column} in file \"{}\"", path.display()))
+                })?;
+                let name = if folds {
+                    field.name().to_lowercase()
+                } else {
+                    field.name().clone()
+                };
+                Ok(ColumnDef::new(name, ty))
+            };
+            fields.iter().map(column).collect()
+        })
+    }
+
     fn open_sound(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
         let file = File::open(path).map_err(|e| io_error(path, &e))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| bad_file(path, &e))?;
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let in_file = match_columns(path, builder.schema(), columns)?;
+        let in_file = sources(&format!("file \"{}\"", path.display()), builder.schema(), columns)?;
         let mut read = in_file.clone();
         read.sort_unstable();
         let sources = in_file
@@ -58,33 +85,11 @@ impl ParquetReader {
     }
 
     fn convert(&self, batch: &RecordBatch) -> Result<RowBatch> {
-        let mut columns = Vec::with_capacity(self.columns.len());
-        for (def, &source) in self.columns.iter().zip(&self.sources) {
-            let array = batch.column(source);
-            let place = |row: usize| {
-                format!(
-                    "file \"{}\", row {}, column \"{}\"",
-                    self.path.display(),
-                    self.done + row as u64 + 1,
-                    def.name
-                )
-            };
-            if !def.nullable && array.null_count() > 0 {
-                let row = (0..array.len()).find(|&r| array.is_null(r)).unwrap_or(0);
-                let message = format!(
-                    "null value in column \"{}\" violates not-null constraint",
-                    def.name
-                );
-                return Err(Error::new(SqlState::NOT_NULL_VIOLATION, message).in_context(place(row)));
-            }
-            columns.push(
-                convert(array, def.ty, &self.limits.budget).map_err(|(row, e)| e.in_context(place(row)))?,
-            );
-        }
-        Ok(RowBatch {
-            columns,
-            rows: batch.num_rows(),
-        })
+        let place = |row: usize, column: &str| {
+            let row = self.done + row as u64 + 1;
+            format!("file \"{}\", row {row}, column \"{column}\"", self.path.display())
+        };
+        rows_of(batch, &self.columns, &self.sources, &self.limits.budget, &place)
     }
 }
 
@@ -128,31 +133,25 @@ fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {
     )
 }
 
-fn match_columns(path: &Path, schema: &arrow_schema::Schema, columns: &[ColumnDef]) -> Result<Vec<usize>> {
-    let by_name: Option<Vec<usize>> = columns
-        .iter()
-        .map(|c| {
-            schema
-                .fields()
-                .iter()
-                .position(|f| f.name().eq_ignore_ascii_case(&c.name))
-        })
-        .collect();
-    if let Some(found) = by_name {
-        return Ok(found);
-    }
-    if schema.fields().len() == columns.len() {
-        return Ok((0..columns.len()).collect());
-    }
-    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-    let missing = columns
-        .iter()
-        .find(|c| !names.iter().any(|n| n.eq_ignore_ascii_case(&c.name)));
-    let message = format!(
-        "file \"{}\" has no column \"{}\"; it has {}",
-        path.display(),
-        missing.map_or("", |c| c.name.as_str()),
-        names.join(", ")
-    );
-    Err(Error::new(SqlState::UNDEFINED_COLUMN, message))
+/// The type that holds all values of an Arrow type.
+fn type_of(ty: &DataType) -> Option<LogicalType> {
+    Some(match ty {
+        DataType::Boolean => LogicalType::Boolean,
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 => LogicalType::SmallInt,
+        DataType::Int32 | DataType::UInt16 => LogicalType::Integer,
+        DataType::Int64 | DataType::UInt32 => LogicalType::BigInt,
+        DataType::UInt64 => LogicalType::Decimal {
+            precision: 20,
+            scale: 0,
+        },
+        DataType::Float32 | DataType::Float64 => LogicalType::Double,
+        DataType::Decimal128(precision, scale) if *scale >= 0 => LogicalType::Decimal {
+            precision: *precision,
+            scale: scale.unsigned_abs(),
+        },
+        DataType::Date32 => LogicalType::Date,
+        DataType::Timestamp(..) => LogicalType::Timestamp,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => LogicalType::Text,
+        _ => return None,
+    })
 }

@@ -1,6 +1,6 @@
 //! CSV: NULLs and empty strings, quotes over lines, byte order marks, and errors that name the place.
 
-use frazil_files::{BatchReader, CsvOptions, CsvReader, Origin, ReadLimits};
+use frazil_files::{BatchReader, CsvOptions, CsvReader, Header, Origin, ReadLimits};
 use frazil_types::{Cancel, ColumnDef, Error, LogicalType, MemoryBudget, SqlState, Value};
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ fn columns() -> Vec<ColumnDef> {
 fn read(name: &str, content: &[u8], header: bool) -> Result<Vec<Vec<Value>>, Error> {
     let file = TempFile::new(name, content);
     let options = CsvOptions {
-        header,
+        header: if header { Header::Checked } else { Header::Absent },
         ..CsvOptions::default()
     };
     let mut reader = CsvReader::open(Origin::File(&file.0), &columns(), options, ReadLimits::default())?;

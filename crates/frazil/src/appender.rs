@@ -4,8 +4,9 @@ use crate::connection::Connection;
 use crate::database::Database;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
+use arrow_array::RecordBatch;
 use frazil_storage::Transaction;
-use frazil_types::{ObjectId, Result, RowBatch};
+use frazil_types::{CHUNK_ROWS, ObjectId, Result, RowBatch};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
 /// was appended. It is a transaction of its own: other writers wait for it.
@@ -41,6 +42,23 @@ impl Appender {
     pub fn append(&mut self, batch: RowBatch) -> Result<()> {
         let checks = self.checks.as_ref();
         self.rows += row_checks::insert(&mut self.transaction, self.table, &batch, checks)?;
+        Ok(())
+    }
+
+    /// Appends the rows of a record batch; its columns are found by name where it has all the table's names, else they are in
+    /// the table's order. 42804 for a type that does not fit, 42703 for a name that is not there.
+    pub fn append_arrow(&mut self, batch: &RecordBatch) -> Result<()> {
+        let table = self.transaction.snapshot().table(self.table)?.clone();
+        let columns = &table.schema().columns;
+        let sources = frazil_files::sources("the frame", &batch.schema(), columns)?;
+        let budget = self.database.budget().clone();
+        for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
+            let part = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
+            let before = self.rows + 1;
+            let place =
+                |row: usize, column: &str| format!("row {}, column \"{column}\"", before + row as u64);
+            self.append(frazil_files::rows_of(&part, columns, &sources, &budget, &place)?)?;
+        }
         Ok(())
     }
 

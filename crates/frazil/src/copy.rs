@@ -1,11 +1,12 @@
 //! COPY FROM: rows of a CSV or Parquet file become rows of a table. All of them or none: the transaction
 //! of the statement is given up at the first bad value.
 
+use crate::compression::compression;
 use crate::loader;
 use crate::query::Runner;
 use crate::row_sink::Delivery;
-use frazil_files::{BatchReader, Compression, CsvOptions, CsvReader, Origin, ParquetReader, ReadLimits};
-use frazil_frontend::{CopyCompression, CopyEnd, CopyFormat, CopyOptions};
+use frazil_files::{BatchReader, CsvOptions, CsvReader, Header, Origin, ParquetReader, ReadLimits};
+use frazil_frontend::{CopyEnd, CopyFormat, CopyOptions};
 use frazil_storage::Transaction;
 use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
 use std::path::Path;
@@ -24,10 +25,7 @@ pub fn from_file(
     let columns: Vec<ColumnDef> = (places.iter())
         .map(|&place| entry.schema.columns[place].clone())
         .collect();
-    let limits = ReadLimits {
-        cancel: runner.cancel().clone(),
-        budget: runner.budget().clone(),
-    };
+    let limits = runner.read_limits();
     let reader = match source {
         (CopyEnd::File(path), _) => open(Origin::File(Path::new(path)), options, &columns, limits)?,
         (CopyEnd::Client, Delivery::Copied(streams)) => {
@@ -72,24 +70,16 @@ pub fn no_client(end: &str) -> Error {
 /// What is said of a CSV file.
 pub fn csv_options(options: &CopyOptions) -> Result<CsvOptions> {
     Ok(CsvOptions {
-        header: options.header,
+        header: if options.header {
+            Header::Checked
+        } else {
+            Header::Absent
+        },
         delimiter: one_byte("DELIMITER", options.delimiter)?,
         quote: one_byte("QUOTE", options.quote)?,
         escape: one_byte("ESCAPE", options.escape)?,
         null: options.null.clone(),
         compression: compression(options.compression),
-    })
-}
-
-/// What compresses a file; `None`: what is usual for it.
-pub fn compression(said: CopyCompression) -> Option<Compression> {
-    Some(match said {
-        CopyCompression::Usual => return None,
-        CopyCompression::None => Compression::None,
-        CopyCompression::Gzip => Compression::Gzip,
-        CopyCompression::Zstd => Compression::Zstd,
-        CopyCompression::Snappy => Compression::Snappy,
-        CopyCompression::Lz4 => Compression::Lz4,
     })
 }
 

@@ -1,7 +1,8 @@
 //! COPY TO: the rows of a table or query become a file while they are computed.
 
 use crate::bundle::Bundle;
-use crate::copy::{compression, csv_options, no_client};
+use crate::compression::compression;
+use crate::copy::{csv_options, no_client};
 use crate::query::{self, Runner};
 use crate::row_sink::{Delivery, Parts, Streams};
 use crate::rows::{Outcome, Response};

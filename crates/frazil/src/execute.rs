@@ -117,9 +117,12 @@ fn read_compiled(
         let parameters = call.values(&statement.parameters, &statement.hidden)?;
         return Ok(Some(query::direct_rows(rows, schema, &parameters, call.timing())));
     }
-    let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
-    let timing = call.timing();
     let runner = query::Runner::new(session);
+    let bundle = call.bundle(
+        statement,
+        StatementTables::new(snapshot).reading_within(runner.read_limits()),
+    )?;
+    let timing = call.timing();
     query::read(&runner, &statement.action, bundle, timing, call.to).map(Some)
 }
 
@@ -148,7 +151,10 @@ fn write_compiled(
         if !statement.fits(&snapshot, settings) {
             return Ok(None);
         }
-        let bundle = call.bundle(statement, StatementTables::new(snapshot))?;
+        let bundle = call.bundle(
+            statement,
+            StatementTables::new(snapshot).reading_within(runner.read_limits()),
+        )?;
         let timing = call.timing();
         query::write(&runner, transaction, (action, rows), bundle, timing).map(Some)
     })
@@ -188,7 +194,8 @@ fn run_bound(
     if !parsed.leaves_failure() {
         session.transaction().check()?;
     }
-    let tables = StatementTables::new(session.snapshot());
+    let tables =
+        StatementTables::new(session.snapshot()).reading_within(query::Runner::new(session).read_limits());
     let (statement, bundle) = bind(parsed, tables, call)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
@@ -281,7 +288,11 @@ fn run_writing(
         let snapshot = transaction.snapshot();
         let (statement, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
             true => (statement, bundle),
-            false => bind(parsed, StatementTables::new(snapshot), call)?,
+            false => bind(
+                parsed,
+                StatementTables::new(snapshot).reading_within(runner.read_limits()),
+                call,
+            )?,
         };
         // A view may have become another one since.
         frazil_frontend::on_deep_stack(bundle.depth, || {

@@ -13,6 +13,7 @@ use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use frazil_codegen::{CompileOptions, Helpers};
 use frazil_exec::{Environment, PlanResult, Progress};
+use frazil_files::ReadLimits;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, Operator, Plan, Statistics};
@@ -64,6 +65,14 @@ impl Runner {
     /// What the statement's memory is taken from.
     pub fn budget(&self) -> &MemoryBudget {
         self.database.budget()
+    }
+
+    /// What the statement's files are read within.
+    pub fn read_limits(&self) -> ReadLimits {
+        ReadLimits {
+            cancel: self.cancel.clone(),
+            budget: self.budget().clone(),
+        }
     }
 
     /// Where the statement says how far it is.

@@ -1,8 +1,10 @@
 //! The tables a statement sees: one snapshot, and system tables made when a statement names them.
 
+use crate::file_tables::FileTables;
 use crate::system_tables::SystemTable;
 use frazil_catalog::Reading;
-use frazil_frontend::{CatalogView, Relation, TableEntry};
+use frazil_files::ReadLimits;
+use frazil_frontend::{CatalogView, FileSource, Relation, TableEntry};
 use frazil_plan::{Bounds, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, ObjectId, Result};
@@ -17,6 +19,8 @@ pub struct StatementTables {
     snapshot: Arc<Snapshot>,
     /// The system tables that were named, as in [`SystemTable::ALL`].
     system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
+    /// The files that were named.
+    files: FileTables,
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
 }
@@ -26,8 +30,17 @@ impl StatementTables {
     pub fn new(snapshot: Arc<Snapshot>) -> StatementTables {
         StatementTables {
             snapshot,
+            files: FileTables::new(ReadLimits::default()),
             system: Default::default(),
             bounds: Mutex::default(),
+        }
+    }
+
+    /// The same; files are read within `limits`.
+    pub fn reading_within(self, limits: ReadLimits) -> StatementTables {
+        StatementTables {
+            files: FileTables::new(limits),
+            ..self
         }
     }
 
@@ -44,9 +57,9 @@ impl StatementTables {
         }
     }
 
-    /// Whether statements may only read the table.
+    /// Whether statements may only read the table: it is a system table or a file.
     pub fn is_system_table(id: ObjectId) -> bool {
-        StatementTables::system_place(id).is_some()
+        StatementTables::system_place(id).is_some() || FileTables::is_file(id)
     }
 
     fn system_place(id: ObjectId) -> Option<usize> {
@@ -56,6 +69,7 @@ impl StatementTables {
     fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
         match StatementTables::system_place(id) {
             Some(place) => self.system[place].get(),
+            None if FileTables::is_file(id) => self.files.find(id),
             None => self.snapshot.table(id).ok(),
         }
     }
@@ -71,10 +85,10 @@ impl StatementTables {
         Some(bounds.clone())
     }
 
-    /// Whether the statement names a system table: it is made of what the statement sees, and nothing tells when a plan
-    /// over it no longer serves.
+    /// Whether the statement names a system table or a file: they are made of what the statement sees, and nothing tells
+    /// when a plan over them no longer serves.
     pub fn names_system_tables(&self) -> bool {
-        self.system.iter().any(|table| table.get().is_some())
+        !self.files.is_empty() || self.system.iter().any(|table| table.get().is_some())
     }
 
     fn statistics(&self, table: ObjectId) -> Option<Arc<TableStatistics>> {
@@ -138,6 +152,10 @@ impl CatalogView for StatementTables {
 
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
         (!StatementTables::is_system_table(table)).then_some(table)
+    }
+
+    fn file(&self, source: &FileSource) -> Result<TableEntry> {
+        self.files.table(source)
     }
 
     fn relation_names(&self) -> Vec<String> {

@@ -2,11 +2,11 @@
 //! chunk, `frazil_access`, a row for every column of every table, `frazil_views`, a row for every view, and `frazil_indexes`, a row
 //! for every index.
 
-use frazil_catalog::{TableOptions, identifier};
-use frazil_storage::{Conflict, NewRows, Snapshot, Store, TableSnapshot};
+use crate::made_table;
+use frazil_catalog::identifier;
+use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A table of the database's own state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +195,5 @@ fn materialize(name: &str, schema: Schema, rows: &[Vec<Value>]) -> Result<Arc<Ta
         columns: columns.collect(),
         rows: rows.len(),
     };
-    let store = Store::new();
-    let mut transaction = store.begin(Duration::ZERO, &Cancel::new())?;
-    let entry = transaction.create_table(name, Arc::new(schema), TableOptions::default())?;
-    let rows = NewRows::of(&batch);
-    transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
-    transaction.commit();
-    Ok(store.snapshot().table(entry.id)?.clone())
+    made_table::make(name, schema, vec![batch], &Cancel::new())
 }

@@ -1,7 +1,8 @@
 //! What the front end sees of the catalog.
 
+use crate::file_source::FileSource;
 use frazil_catalog::{Constraint, IndexEntry, Reading, ViewEntry};
-use frazil_types::{ObjectId, Schema};
+use frazil_types::{ObjectId, Result, Schema};
 use std::sync::Arc;
 
 /// A table as the front end sees it.
@@ -38,6 +39,8 @@ pub trait CatalogView: Sync {
     fn read_by(&self, reading: &Reading) -> Option<Relation>;
     /// The identity of a table in the catalog; `None` for a system table, which is found by its name alone.
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId>;
+    /// Files as a table, which statements may only read. Errors of reading them.
+    fn file(&self, source: &FileSource) -> Result<TableEntry>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<String>;
 }

@@ -32,6 +32,20 @@ pub enum CopyCompression {
     Lz4,
 }
 
+impl CopyCompression {
+    /// The compression of a name in lower case.
+    pub(crate) fn named(name: &str) -> Option<CopyCompression> {
+        Some(match name {
+            "none" | "uncompressed" => CopyCompression::None,
+            "gzip" | "gz" => CopyCompression::Gzip,
+            "zstd" | "zst" => CopyCompression::Zstd,
+            "snappy" => CopyCompression::Snappy,
+            "lz4" | "lz4_raw" => CopyCompression::Lz4,
+            _ => return None,
+        })
+    }
+}
+
 /// The other end of COPY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyEnd {
@@ -293,17 +307,10 @@ fn compression(cursor: &mut Cursor) -> Result<CopyCompression> {
         Some(Token::SingleQuotedString(s)) => s.to_lowercase(),
         _ => return Err(cursor.error_before()),
     };
-    Ok(match name.as_str() {
-        "none" | "uncompressed" => CopyCompression::None,
-        "gzip" | "gz" => CopyCompression::Gzip,
-        "zstd" | "zst" => CopyCompression::Zstd,
-        "snappy" => CopyCompression::Snappy,
-        "lz4" | "lz4_raw" => CopyCompression::Lz4,
-        other => {
-            let message = format!("COPY COMPRESSION {other} is not known");
-            return Err(Error::new(SqlState::INVALID_PARAMETER, message)
-                .with_hint("there are none, gzip, zstd, snappy and lz4"));
-        }
+    CopyCompression::named(&name).ok_or_else(|| {
+        let message = format!("COPY COMPRESSION {name} is not known");
+        Error::new(SqlState::INVALID_PARAMETER, message)
+            .with_hint("there are none, gzip, zstd, snappy and lz4")
     })
 }
 

@@ -4,10 +4,11 @@ mod support;
 
 use frazil_catalog::{ExistingView, NewView, Reading, ViewEntry};
 use frazil_frontend::{
-    Bound, CatalogView, Limits, PlanSettings, Relation, Statement, TableEntry, bind, on_deep_stack, parse,
+    Bound, CatalogView, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry, bind,
+    on_deep_stack, parse,
 };
 use frazil_plan::{Operator, Plan};
-use frazil_types::{ColumnDef, LogicalType, ObjectId, Result, Schema};
+use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 /// Tables, and views by their names.
@@ -37,6 +38,10 @@ impl CatalogView for Relations {
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
         let is_system = table.0 > 1_000_000;
         (!is_system).then_some(table)
+    }
+
+    fn file(&self, source: &FileSource) -> Result<TableEntry> {
+        Err(Error::unsupported(format!("{source:?}")))
     }
 
     fn relation_names(&self) -> Vec<String> {

@@ -54,7 +54,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".import"],
         arguments: "[--csv] [--skip 1] FILE TABLE",
-        help: "load a file of the mode's form (csv, tabs or list) into a table",
+        help: "load a file of the mode's form into a table, made if need be",
         takes: Takes::File,
         run: import,
     },
@@ -112,11 +112,14 @@ fn import(call: &mut Call<'_>) -> Result<Next, Complaint> {
     };
     let delimiter = call.shell.display.separator.as_deref().unwrap_or(own);
     let quoted = |text: &str| text.replace('\'', "''");
-    let text = format!(
-        "copy {table} from '{}' (format csv, header {header}, delimiter '{}')",
-        quoted(path),
-        quoted(delimiter)
-    );
+    let (path, delimiter) = (quoted(path), quoted(delimiter));
+    let is_there = call.shell.connection.table(&unquoted(table)).is_ok();
+    let text = match is_there {
+        true => format!("copy {table} from '{path}' (format csv, header {header}, delimiter '{delimiter}')"),
+        false => {
+            format!("create table {table} as select * from read_csv('{path}', delimiter => '{delimiter}')")
+        }
+    };
     call.shell.run_statement(&text)?;
     Ok(Next::More)
 }

@@ -1,11 +1,10 @@
 //! The text that people type: pieces of SQL, statements, arguments of commands, variables.
 
-mod lexer;
 mod statement_reader;
 mod variables;
 mod words;
 
-pub use lexer::{Kind, Token, tokens};
+pub use frazil::sql_text::{Kind, Token, tokens};
 pub use statement_reader::{Piece, StatementReader};
 pub use variables::Variables;
 pub use words::{split, unquoted};

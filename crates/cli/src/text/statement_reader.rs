@@ -1,6 +1,6 @@
 //! Cuts text into statements and commands of the shell as it comes in, line by line.
 
-use super::lexer::{Kind, tokens};
+use frazil::sql_text::{Kind, tokens};
 
 /// Collects lines and gives out what is whole.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Variables: `\set name value`, and `:name`, `:'name'`, `:"name"` in statements and arguments.
 
-use super::lexer::{Kind, is_of_word, tokens};
+use frazil::sql_text::{Kind, is_of_word, tokens};
 use std::collections::BTreeMap;
 
 /// Names and texts.

@@ -6,6 +6,7 @@ mod closing;
 mod copying;
 mod directories;
 mod explaining;
+mod files;
 mod golden_code;
 mod golden_directories;
 mod holding;

@@ -1,12 +1,15 @@
 //! FROM: tables, subqueries, common table expressions, lists of them.
 
+use super::file_table;
 use super::join::Joined;
 use super::rows::one_row;
 use super::scope::Item;
+use super::view::Names;
 use super::{Binder, OutputColumn, Relation, error, fold};
+use crate::file_source::FileSource;
 use frazil_plan::{Expr, JoinKind, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
-use sqlparser::ast::{ObjectName, Query, TableAlias, TableFactor, TableWithJoins};
+use sqlparser::ast::{ObjectName, Query, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins};
 
 /// Relations combined so far.
 pub(super) struct FromRows {
@@ -56,7 +59,12 @@ impl<'a> Binder<'a> {
     pub(super) fn factor(&mut self, factor: &'a TableFactor) -> Result<FromRows> {
         super::refuse::table_factor(factor)?;
         match factor {
-            TableFactor::Table { name, alias, .. } => self.named_table(name, alias.as_ref()),
+            TableFactor::Table {
+                name, alias, args, ..
+            } => match self.file_source(name, args.as_ref())? {
+                Some(source) => self.file_table(&source, name, alias.as_ref()),
+                None => self.named_table(name, alias.as_ref()),
+            },
             TableFactor::Derived {
                 lateral,
                 subquery,
@@ -92,6 +100,30 @@ impl<'a> Binder<'a> {
             } => self.span(&alias.name),
             _ => Span::NONE,
         }
+    }
+
+    /// The files that a factor names; `None` for a table.
+    fn file_source(&self, name: &ObjectName, args: Option<&TableFunctionArgs>) -> Result<Option<FileSource>> {
+        file_table::source(name, args).map_err(|e| e.at_span(self.name_span(name)))
+    }
+
+    /// The rows of files. 0A000 in the query of a view, whose columns would change with the files.
+    fn file_table(
+        &mut self,
+        source: &FileSource,
+        name: &'a ObjectName,
+        alias: Option<&'a TableAlias>,
+    ) -> Result<FromRows> {
+        let span = self.name_span(name);
+        if matches!(self.names, Names::Noted(_)) {
+            return Err(Error::unsupported("a file in a view")
+                .at_span(span)
+                .with_hint("load it: CREATE TABLE t AS SELECT * FROM 'path'"));
+        }
+        let table = self.catalog.file(source).map_err(|e| e.at_span(span))?;
+        let names = table.schema.columns.iter().map(|c| c.name.clone()).collect();
+        let relation = self.scan(table.id, &table.name, names, &table.schema);
+        self.item(relation, Some(&table.name), alias, false)
     }
 
     fn named_table(&mut self, name: &'a ObjectName, alias: Option<&'a TableAlias>) -> Result<FromRows> {

@@ -18,6 +18,7 @@ mod delete;
 mod describe;
 mod distinct;
 mod expression;
+mod file_table;
 mod finish;
 mod from;
 mod function;

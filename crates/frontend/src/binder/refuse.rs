@@ -44,6 +44,7 @@ pub(super) fn select(s: &Select) -> Result<()> {
 pub(super) fn table_factor(t: &TableFactor) -> Result<()> {
     match t {
         TableFactor::Table {
+            name,
             args,
             with_hints,
             version,
@@ -55,7 +56,10 @@ pub(super) fn table_factor(t: &TableFactor) -> Result<()> {
             alias,
             ..
         } => first(&[
-            (args.is_some(), "a table function"),
+            (
+                args.is_some() && !super::file_table::is_function(name),
+                "a table function",
+            ),
             (!with_hints.is_empty(), "a table hint"),
             (version.is_some(), "FOR SYSTEM_TIME"),
             (*with_ordinality, "WITH ORDINALITY"),

@@ -168,7 +168,13 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows of a table, whose first columns are seen under these names.
-    fn scan(&mut self, table: ObjectId, name: &str, names: Vec<String>, schema: &Schema) -> Relation {
+    pub(super) fn scan(
+        &mut self,
+        table: ObjectId,
+        name: &str,
+        names: Vec<String>,
+        schema: &Schema,
+    ) -> Relation {
         let mut columns = Vec::with_capacity(names.len());
         let mut read = Vec::with_capacity(names.len());
         for (position, (name, column)) in names.into_iter().zip(&schema.columns).enumerate() {

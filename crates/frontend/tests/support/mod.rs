@@ -3,11 +3,11 @@
 
 use frazil_catalog::Reading;
 use frazil_frontend::{
-    Bound, CatalogView, Limits, PlanSettings, Relation, Statement, TableEntry, bind, parse,
+    Bound, CatalogView, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry, bind, parse,
 };
 use frazil_plan::{Operator, Plan};
 use frazil_tpch::TABLES;
-use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, Schema, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, ObjectId, Result, Schema, Value};
 
 /// TPC-H's tables, `t` with nullable columns of every type, `u` with defaults.
 pub struct Tables(Vec<TableEntry>);
@@ -74,6 +74,10 @@ impl CatalogView for Tables {
 
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
         Some(table)
+    }
+
+    fn file(&self, source: &FileSource) -> Result<TableEntry> {
+        Err(Error::unsupported(format!("{source:?}")))
     }
 
     fn relation_names(&self) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! Cuts text into what the shell must tell apart: words, numbers, strings, quoted names, comments. It knows nothing else
-//! of SQL: where a statement ends, what is coloured, what is completed and where variables stand follows from these.
+//! Cuts text into what programs around SQL must tell apart: words, numbers, strings, quoted names, comments. Where a
+//! statement ends, what is coloured or completed and where variables and parameters stand follows from these.
 
 use std::ops::Range;
 

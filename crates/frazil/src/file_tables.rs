@@ -1,0 +1,118 @@
+//! Files that a statement reads as tables: each is read as a whole when the statement names it, and let go with the
+//! statement.
+
+use crate::compression::compression;
+use crate::made_table;
+use frazil_files::{CsvHints, ReadLimits, SourceForm, files_of, load};
+use frazil_frontend::{FileForm, FileSource, TableEntry};
+use frazil_storage::TableSnapshot;
+use frazil_types::{Error, ObjectId, Reservation, Result, Schema, SqlState};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// Files, or patterns of files, that a statement names at most.
+const MOST: usize = 64;
+/// Ids of files in plans count down from here: system tables have those above.
+const FILE_ID: u32 = u32::MAX - 1024;
+
+/// A file that was read.
+struct FileTable {
+    source: FileSource,
+    rows: Arc<TableSnapshot>,
+    /// The memory that its rows take.
+    _memory: Reservation,
+}
+
+/// The files of one statement.
+pub struct FileTables {
+    limits: ReadLimits,
+    tables: [OnceLock<FileTable>; MOST],
+}
+
+impl FileTables {
+    /// No files yet; those that are read obey `limits`.
+    pub fn new(limits: ReadLimits) -> FileTables {
+        FileTables {
+            limits,
+            tables: [const { OnceLock::new() }; MOST],
+        }
+    }
+
+    /// Whether an id is that of a file.
+    pub fn is_file(id: ObjectId) -> bool {
+        place(id).is_some()
+    }
+
+    /// Whether the statement names a file.
+    pub fn is_empty(&self) -> bool {
+        self.tables[0].get().is_none()
+    }
+
+    /// The rows of a file.
+    pub fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
+        self.tables[place(id)?].get().map(|table| &table.rows)
+    }
+
+    /// The table of a file, which is read unless the statement has named it before. 54000 for too many.
+    pub fn table(&self, source: &FileSource) -> Result<TableEntry> {
+        for (place, table) in self.tables.iter().enumerate() {
+            let table = match table.get() {
+                Some(known) if known.source == *source => known,
+                Some(_) => continue,
+                None => {
+                    let read = read(source, &self.limits)?;
+                    table.get_or_init(|| read)
+                }
+            };
+            return Ok(TableEntry {
+                id: ObjectId(FILE_ID - place as u32),
+                name: name(&source.pattern),
+                schema: table.rows.schema().clone(),
+                row_count: table.rows.rows(),
+                constraints: Vec::new(),
+                indexes: Vec::new(),
+            });
+        }
+        let message = format!("a statement reads at most {MOST} files or patterns of files");
+        Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
+    }
+}
+
+fn place(id: ObjectId) -> Option<usize> {
+    let place = FILE_ID.checked_sub(id.0)? as usize;
+    (place < MOST).then_some(place)
+}
+
+/// What a file is called where no alias is given: its name up to the first dot, as `orders` for `data/orders.csv.gz`.
+fn name(pattern: &str) -> String {
+    let file = Path::new(pattern)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    file.split('.').next().unwrap_or_default().to_lowercase()
+}
+
+fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
+    let mark = |c: Option<char>| c.and_then(|c| u8::try_from(c).ok());
+    let form = match source.form {
+        FileForm::Parquet => SourceForm::Parquet,
+        FileForm::Json => SourceForm::Json(compression(source.compression)),
+        FileForm::Csv => SourceForm::Csv(CsvHints {
+            header: source.header,
+            delimiter: mark(source.delimiter),
+            quote: mark(source.quote),
+            escape: mark(source.escape),
+            null: source.null.clone(),
+            all_text: source.all_text,
+            compression: compression(source.compression),
+        }),
+    };
+    let loaded = load(&files_of(&source.pattern)?, &form, limits)?;
+    let schema = Schema::new(loaded.columns);
+    let rows = made_table::make(&name(&source.pattern), schema, loaded.batches, &limits.cancel)?;
+    Ok(FileTable {
+        source: source.clone(),
+        rows,
+        _memory: loaded.reservation,
+    })
+}

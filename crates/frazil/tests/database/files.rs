@@ -1,0 +1,256 @@
+//! Files in FROM.
+
+use crate::{directory, memory, rows, state};
+use frazil::{Connection, SqlState};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// A directory with files.
+fn files(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
+    let path = directory(name);
+    std::fs::create_dir_all(&path).expect("it is made");
+    for (name, bytes) in files {
+        std::fs::write(path.join(name), bytes).expect("it is written");
+    }
+    path
+}
+
+/// Names and types of the columns of a query.
+fn columns(connection: &Connection, from: &str) -> String {
+    let response = connection.execute(&format!("select * from {from} limit 0"));
+    let response = response.unwrap_or_else(|e| panic!("{from}: {e:?}"));
+    let frazil::Outcome::Rows(rows) = response.outcome else {
+        panic!("{from} gives rows");
+    };
+    let columns = rows
+        .schema()
+        .columns
+        .iter()
+        .map(|c| format!("{} {}", c.name, c.ty));
+    columns.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn csv_is_found_out() {
+    let c = memory();
+    let cases: &[(&str, &[u8], &str, &str)] = &[
+        (
+            "plain.csv",
+            b"Id,Price,Day,At,Ok,Code,Note\n1,2.5,2024-02-29,2024-02-29 12:30:00,true,007,x\n2,,,,false,,\"\"\n",
+            "id bigint, price double precision, day date, at timestamp, ok boolean, code text, note text",
+            "1|2.5|2024-02-29|2024-02-29 12:30:00|t|007|x\n2||||f||",
+        ),
+        ("semicolons.csv", b"a;b\n1,5;x\n2,5;y\n", "a text, b text", "1,5|x\n2,5|y"),
+        ("tabs.tsv", b"a\tb\n1\tx y\n", "a bigint, b text", "1|x y"),
+        ("bars.txt", b"1|2\r\n3|4\r\n", "column0 bigint, column1 bigint", "1|2\n3|4"),
+        ("quotes.csv", b"a,b\n1,'x,y'\n2,'z'\n", "a bigint, b text", "1|x,y\n2|z"),
+        ("one.csv", b"name\nanna\nbert\n", "name text", "anna\nbert"),
+        ("numbers.csv", b"1\n2\n", "column0 bigint", "1\n2"),
+        ("bom.csv", b"\xef\xbb\xbfa,b\n1,2\n", "a bigint, b bigint", "1|2"),
+        ("twice.csv", b"a,A,a,\n1,2,3,4\n", "a bigint, A bigint, a_1 bigint, column3 bigint", "1|2|3|4"),
+        ("wide.csv", b"x\n99999999999999999999\n1\n", "x double precision", "1e+20\n1"),
+        ("lines.csv", b"a,b\n1,\"two\nlines\"\n", "a bigint, b text", "1|two\nlines"),
+        ("mixed.csv", b"d\n2024-01-01\n2024-01-01 10:00:00\n", "d timestamp", "2024-01-01 00:00:00\n2024-01-01 10:00:00"),
+        ("header.csv", b"a,b\n", "a text, b text", ""),
+    ];
+    for (name, bytes, types, values) in cases {
+        let path = files("sniffed", &[(name, bytes)]);
+        let from = format!("'{}'", path.join(name).display());
+        assert_eq!(columns(&c, &from), *types, "{name}");
+        assert_eq!(rows(&c, &format!("select * from {from}")), *values, "{name}");
+    }
+    let path = files("sniffed", &[("o.csv", b"1;nil\n2;x\n")]);
+    let from = format!(
+        "read_csv('{}', header => false, delim = ';', null := 'nil')",
+        path.join("o.csv").display()
+    );
+    assert_eq!(
+        rows(
+            &c,
+            &format!("select column0, column1 is null from {from} t where t.column0 < 5")
+        ),
+        "1|t\n2|f"
+    );
+    let text = format!("read_csv('{}', all_text => true)", path.join("o.csv").display());
+    assert_eq!(columns(&c, &text), "1 text, nil text");
+}
+
+#[test]
+fn a_type_that_the_first_megabyte_tells_wrongly_is_found_by_all_of_the_file() {
+    let c = memory();
+    let mut text = b"n\n".to_vec();
+    for i in 0..200_000 {
+        writeln!(text, "{i}").expect("a Vec takes it");
+    }
+    text.extend_from_slice(b"many\n");
+    let path = files("misled", &[("n.csv", &text)]);
+    let from = format!("'{}'", path.join("n.csv").display());
+    assert_eq!(
+        rows(&c, &format!("select count(*), max(length(n)) from {from}")),
+        "200001|6"
+    );
+    assert_eq!(columns(&c, &from), "n text");
+}
+
+#[test]
+fn json_is_read_as_it_comes() {
+    let c = memory();
+    let lines = b"{\"Id\":1,\"name\":\"x\",\"tags\":[1,2]}\n{\"Id\":2.5,\"day\":\"2024-02-29\",\"ok\":true}\n\n{\"name\":null}\n";
+    let array = b"[{\"a\":1,\"b\":{\"c\":null}},\n {\"b\":3}]";
+    let path = files(
+        "json",
+        &[
+            ("l.jsonl", lines),
+            ("a.json", array),
+            ("bad.json", b"{\"a\":1}\n{\"a\":}\n"),
+            ("none.json", b"[]"),
+        ],
+    );
+    let from = |name: &str| format!("'{}'", path.join(name).display());
+    let types = "id double precision, name text, tags text, day date, ok boolean";
+    assert_eq!(columns(&c, &from("l.jsonl")), types);
+    assert_eq!(
+        rows(&c, &format!("select * from {}", from("l.jsonl"))),
+        "1|x|[1,2]||\n2.5|||2024-02-29|t\n||||"
+    );
+    assert_eq!(
+        rows(&c, &format!("select a, b from {}", from("a.json"))),
+        "1|{\"c\":null}\n|3"
+    );
+    let bad = c
+        .execute(&format!("select * from {}", from("bad.json")))
+        .expect_err("it is not JSON");
+    assert_eq!(bad.state(), SqlState::BAD_COPY_FORMAT);
+    assert!(bad.message().contains("line 2, column 6"), "{}", bad.message());
+}
+
+#[test]
+fn what_is_written_is_read_and_becomes_a_table() {
+    let c = memory();
+    rows(
+        &c,
+        "create table t as select x, 'name ' || x as name, cast(x * 1.5 as decimal(10,2)) as m \
+              from (values (1), (2), (3)) v(x)",
+    );
+    let path = files("made", &[]);
+    for name in ["t.parquet", "t.csv.gz", "t.jsonl.zst"] {
+        let file = path.join(name);
+        let header = if name.contains("csv") { "(header)" } else { "" };
+        rows(&c, &format!("copy t to '{}' {header}", file.display()));
+        assert_eq!(
+            rows(
+                &c,
+                &format!("select sum(x), max(name), sum(m) from '{}'", file.display())
+            )
+            .replace(".00", ""),
+            "6|name 3|9"
+        );
+    }
+    rows(
+        &c,
+        &format!(
+            "copy (select 4 as x, 'name 4' as name, 0.5 as m) to '{}'",
+            path.join("u.parquet").display()
+        ),
+    );
+    let all = format!("'{}/*.parquet'", path.display());
+    assert_eq!(rows(&c, &format!("select count(*), sum(x) from {all}")), "4|10");
+    rows(
+        &c,
+        &format!("create table made as select * from {all} where x > 1"),
+    );
+    rows(
+        &c,
+        &format!(
+            "insert into made select * from read_parquet('{}')",
+            path.join("u.parquet").display()
+        ),
+    );
+    assert_eq!(rows(&c, "select count(*), sum(x) from made"), "4|13");
+    // A file and its columns are named as tables are, and the same file may be read twice.
+    let file = path.join("t.csv.gz").display().to_string();
+    assert_eq!(
+        rows(
+            &c,
+            &format!("select t.x, b.name from '{file}', '{file}' b where t.x = b.x + 1 order by 1")
+        ),
+        "2|name 1\n3|name 2"
+    );
+    std::fs::remove_file(path.join("u.parquet")).expect("it is there");
+    assert_eq!(rows(&c, &format!("select count(*) from {all}")), "3");
+}
+
+#[test]
+fn bad_files_are_named() {
+    let c = memory();
+    let path = files(
+        "bad-files",
+        &[
+            ("ragged.csv", b"a,b\n1,2\n3\n"),
+            ("quote.csv", b"a,b\n1,\"x\n"),
+            ("wide.csv", b"\xff\xfea\0"),
+            ("latin.csv", b"a\n\xe9\n"),
+            ("empty.csv", b""),
+            ("text.parquet", b"nothing of the kind"),
+            ("one.csv", b"a\n1\n"),
+            ("other.csv", b"b\n1\n"),
+            ("broken.csv.gz", b"no gzip"),
+        ],
+    );
+    for (name, why, what) in [
+        ("ragged.csv", SqlState::BAD_COPY_FORMAT, "line 3"),
+        ("quote.csv", SqlState::BAD_COPY_FORMAT, "quote.csv"),
+        ("wide.csv", SqlState::BAD_COPY_FORMAT, "UTF-16"),
+        ("latin.csv", SqlState::INVALID_TEXT, "line 2"),
+        ("empty.csv", SqlState::BAD_COPY_FORMAT, "is empty"),
+        ("text.parquet", SqlState::BAD_COPY_FORMAT, "Parquet"),
+        (
+            "o*.csv",
+            SqlState::BAD_COPY_FORMAT,
+            "has the columns b, those before it a",
+        ),
+        ("none*.csv", SqlState::UNDEFINED_FILE, "no file matches"),
+        ("none.csv", SqlState::UNDEFINED_FILE, "none.csv"),
+        ("broken.csv.gz", SqlState::IO_ERROR, "broken.csv.gz"),
+        ("file.bin", SqlState::INVALID_PARAMETER, "nothing tells the form"),
+    ] {
+        let error = c
+            .execute(&format!("select * from '{}'", path.join(name).display()))
+            .expect_err(name);
+        assert_eq!(error.state(), why, "{name}: {}", error.message());
+        assert!(error.message().contains(what), "{name}: {}", error.message());
+    }
+    let one = path.join("one.csv").display().to_string();
+    for (sql, why) in [
+        (
+            format!("create view v as select * from '{one}'"),
+            SqlState::FEATURE_NOT_SUPPORTED,
+        ),
+        (
+            format!("select * from read_csv('{one}', colour => 'red')"),
+            SqlState::INVALID_PARAMETER,
+        ),
+        (
+            format!("select * from read_csv('{one}', 5)"),
+            SqlState::INVALID_PARAMETER,
+        ),
+        (
+            format!("select * from generate_files('{one}')"),
+            SqlState::FEATURE_NOT_SUPPORTED,
+        ),
+        (format!("select b from '{one}'"), SqlState::UNDEFINED_COLUMN),
+        ("select * from read_csv()".to_owned(), SqlState::INVALID_PARAMETER),
+    ] {
+        assert_eq!(state(&c, &sql), why, "{sql}");
+    }
+    rows(&c, "set memory_limit = '20MB'");
+    let big = format!("x\n{}", "some text of a row that takes room\n".repeat(1_000_000));
+    std::fs::write(path.join("big.csv"), big).expect("it is written");
+    assert_eq!(
+        state(
+            &c,
+            &format!("select count(*) from '{}'", path.join("big.csv").display())
+        ),
+        SqlState::OUT_OF_MEMORY
+    );
+}

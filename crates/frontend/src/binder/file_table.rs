@@ -1,0 +1,163 @@
+//! Files in FROM: `'x.csv'`, `read_csv('x', header => true)` and the like.
+
+use super::fold;
+use crate::CopyCompression;
+use crate::file_source::{FileForm, FileSource};
+use frazil_types::{Error, Result, SqlState};
+use sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, ObjectName, ObjectNamePart, TableFunctionArgs, Value,
+};
+
+/// Functions that read files. Those behind the first three are names that DuckDB's users type.
+const FUNCTIONS: [(&str, FileForm); 8] = [
+    ("read_csv", FileForm::Csv),
+    ("read_parquet", FileForm::Parquet),
+    ("read_json", FileForm::Json),
+    ("read_csv_auto", FileForm::Csv),
+    ("parquet_scan", FileForm::Parquet),
+    ("read_json_auto", FileForm::Json),
+    ("read_ndjson", FileForm::Json),
+    ("read_ndjson_auto", FileForm::Json),
+];
+
+/// The files that a factor of FROM names; `None` for a table. 22023 for an option that there is not; errors have no place.
+pub(super) fn source(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Result<Option<FileSource>> {
+    let [ObjectNamePart::Identifier(ident)] = &name.0[..] else {
+        return Ok(None);
+    };
+    let Some(args) = args else {
+        if ident.quote_style != Some('\'') {
+            return Ok(None);
+        }
+        let source = FileSource::of_pattern(&ident.value).ok_or_else(|| {
+            let message = format!("nothing tells the form of file \"{}\"", ident.value);
+            Error::new(SqlState::INVALID_PARAMETER, message)
+                .with_hint("read it with read_csv('path'), read_json('path') or read_parquet('path')")
+        })?;
+        return Ok(Some(source));
+    };
+    let function = fold(ident);
+    let Some((_, form)) = FUNCTIONS.iter().find(|f| f.0 == function) else {
+        return Ok(None);
+    };
+    let mut given = args.args.iter();
+    let pattern = given.next().and_then(|arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(path)) => text(path),
+        _ => None,
+    });
+    let pattern = pattern.ok_or_else(|| {
+        let message = format!("{function} takes the path of a file as its first argument");
+        Error::new(SqlState::INVALID_PARAMETER, message)
+    })?;
+    let mut source = FileSource::new(&pattern, *form);
+    for arg in given {
+        let (name, value) = named(arg).ok_or_else(|| {
+            let message = format!("{function} takes options by name, such as header => true");
+            Error::new(SqlState::INVALID_PARAMETER, message)
+        })?;
+        option(&mut source, &name, value)?;
+    }
+    Ok(Some(source))
+}
+
+/// Whether a table function reads files.
+pub(super) fn is_function(name: &ObjectName) -> bool {
+    let [ObjectNamePart::Identifier(ident)] = &name.0[..] else {
+        return false;
+    };
+    FUNCTIONS.iter().any(|f| f.0 == fold(ident))
+}
+
+/// Name and value of `name => value`, `name := value` and `name = value`.
+fn named(arg: &FunctionArg) -> Option<(String, &Expr)> {
+    match arg {
+        FunctionArg::Named {
+            name,
+            arg: FunctionArgExpr::Expr(value),
+            ..
+        } => Some((fold(name), value)),
+        FunctionArg::ExprNamed {
+            name: Expr::Identifier(name),
+            arg: FunctionArgExpr::Expr(value),
+            ..
+        } => Some((fold(name), value)),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::BinaryOp {
+            left,
+            op: BinaryOperator::Eq,
+            right,
+        })) => match &**left {
+            Expr::Identifier(name) => Some((fold(name), right)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
+    let is_csv = source.form == FileForm::Csv;
+    match name {
+        "header" if is_csv => source.header = Some(flag(name, value)?),
+        "delim" | "delimiter" | "sep" if is_csv => source.delimiter = Some(mark(name, value)?),
+        "quote" if is_csv => source.quote = Some(mark(name, value)?),
+        "escape" if is_csv => source.escape = Some(mark(name, value)?),
+        "nullstr" | "null" if is_csv => source.null = Some(text(value).ok_or_else(|| wrong(name, "a text"))?),
+        "all_varchar" | "all_text" if is_csv => source.all_text = flag(name, value)?,
+        "compression" if source.form != FileForm::Parquet => {
+            let given = text(value).unwrap_or_default();
+            source.compression =
+                CopyCompression::named(&given).ok_or_else(|| wrong(name, "none, gzip or zstd"))?;
+        }
+        _ => {
+            let message = format!("there is no option \"{name}\" for these files");
+            return Err(
+                Error::new(SqlState::INVALID_PARAMETER, message).with_hint(match source.form {
+                    FileForm::Csv => {
+                        "there are header, delimiter, quote, escape, null, all_text and compression"
+                    }
+                    FileForm::Json => "there is compression",
+                    FileForm::Parquet => "there is none",
+                }),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn wrong(name: &str, wanted: &str) -> Error {
+    Error::new(
+        SqlState::INVALID_PARAMETER,
+        format!("option {name} takes {wanted}"),
+    )
+}
+
+fn text(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn flag(name: &str, value: &Expr) -> Result<bool> {
+    let said = match value {
+        Expr::Value(value) => match &value.value {
+            Value::Boolean(b) => Some(*b),
+            Value::Number(n, _) => Some(n != "0"),
+            _ => None,
+        },
+        _ => None,
+    };
+    said.ok_or_else(|| wrong(name, "true or false"))
+}
+
+fn mark(name: &str, value: &Expr) -> Result<char> {
+    let given = text(value).ok_or_else(|| wrong(name, "one ASCII character"))?;
+    let given = if given == "\\t" { "\t" } else { &given };
+    let mut chars = given.chars();
+    match (chars.next(), chars.next()) {
+        (Some(c), None) if c.is_ascii() && c != '\n' && c != '\r' => Ok(c),
+        _ => Err(wrong(name, "one ASCII character")),
+    }
+}

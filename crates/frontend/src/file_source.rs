@@ -1,0 +1,71 @@
+//! Files that a query reads as tables.
+
+use crate::CopyCompression;
+
+/// The form of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileForm {
+    /// CSV.
+    Csv,
+    /// JSON.
+    Json,
+    /// Parquet.
+    Parquet,
+}
+
+/// Files, and what is known of them; the rest is found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSource {
+    /// A path, in which `*`, `?` and `[…]` stand for letters.
+    pub pattern: String,
+    /// The form.
+    pub form: FileForm,
+    /// Of CSV: whether the first line names the columns.
+    pub header: Option<bool>,
+    /// Of CSV: between fields.
+    pub delimiter: Option<char>,
+    /// Of CSV: around fields.
+    pub quote: Option<char>,
+    /// Of CSV: before a quote within a quoted field.
+    pub escape: Option<char>,
+    /// Of CSV: the unquoted text that stands for NULL.
+    pub null: Option<String>,
+    /// Of CSV: whether all columns are text.
+    pub all_text: bool,
+    /// Of CSV and JSON: how the files are compressed.
+    pub compression: CopyCompression,
+}
+
+impl FileSource {
+    /// Files of which nothing else is known.
+    pub fn new(pattern: &str, form: FileForm) -> FileSource {
+        FileSource {
+            pattern: pattern.to_owned(),
+            form,
+            header: None,
+            delimiter: None,
+            quote: None,
+            escape: None,
+            null: None,
+            all_text: false,
+            compression: CopyCompression::Usual,
+        }
+    }
+
+    /// Files whose form the end of their names tells; `None` if it does not.
+    pub fn of_pattern(pattern: &str) -> Option<FileSource> {
+        let lower = pattern.to_lowercase();
+        let bare = lower
+            .strip_suffix(".gz")
+            .or(lower.strip_suffix(".zst"))
+            .unwrap_or(&lower);
+        let is = |ends: &[&str]| ends.iter().any(|end| bare.ends_with(end));
+        let form = match () {
+            () if is(&[".parquet"]) => FileForm::Parquet,
+            () if is(&[".json", ".jsonl", ".ndjson"]) => FileForm::Json,
+            () if is(&[".csv", ".tsv", ".txt"]) => FileForm::Csv,
+            () => return None,
+        };
+        Some(FileSource::new(pattern, form))
+    }
+}
