@@ -6,7 +6,8 @@ mod regular;
 mod text;
 mod time;
 
-pub(crate) use time::{interval_length, text_to_interval};
+pub use time::interval_length;
+pub(crate) use time::text_to_interval;
 
 use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
 use crate::convert::as_text;

@@ -26,6 +26,7 @@ mod typing;
 mod typing_tests;
 mod vector;
 
+pub use catalog::interval_length;
 pub use documentation::{FunctionDoc, list, markdown, nearest_function};
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};

@@ -4,9 +4,9 @@
 use super::walk::every_operator;
 use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
-use frazil_functions::Typing;
-use frazil_plan::{Columns, Expr, Operator, Plan, SharedId};
-use frazil_types::{Error, Result};
+use frazil_functions::{Typing, interval_length};
+use frazil_plan::{AggregateCall, AggregateFunction, Columns, Expr, Operator, Plan, SharedId};
+use frazil_types::{Error, LogicalType, Result};
 
 /// Completes a statement that has a plan.
 pub(crate) fn finished(
@@ -29,6 +29,9 @@ pub(crate) fn finished(
     if !binder.shared.is_empty() {
         place_shared(&mut plan, binder.shared)?;
     }
+    for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
+        every_operator(op, &mut |op| group_by_length(op, &mut plan.columns));
+    }
     if !plan.parameters.is_empty() {
         for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
             every_operator(op, &mut |op| {
@@ -42,6 +45,38 @@ pub(crate) fn finished(
         hidden,
         depth: 0,
     })
+}
+
+/// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are counted by
+/// their length.
+fn group_by_length(op: &mut Operator, columns: &mut Columns) {
+    let Operator::Aggregate {
+        groups, aggregates, ..
+    } = op
+    else {
+        return;
+    };
+    for (made, e) in groups.iter_mut().filter(|g| g.1.ty == LogicalType::Interval) {
+        let length = interval_length(e.clone());
+        let id = columns.add("length", length.ty, e.nullable);
+        let (made, e) = (std::mem::replace(made, id), std::mem::replace(e, length));
+        let any = AggregateCall {
+            function: AggregateFunction::Min,
+            ty: e.ty,
+            argument: Some(e),
+            distinct: false,
+            filter: None,
+        };
+        aggregates.push((made, any));
+    }
+    for call in aggregates.iter_mut().map(|a| &mut a.1).filter(|c| c.distinct) {
+        if let Some(e) = &mut call.argument
+            && e.ty == LogicalType::Interval
+            && call.function == AggregateFunction::Count
+        {
+            *e = interval_length(e.clone());
+        }
+    }
 }
 
 /// Keeps the subplans that are read several times; one that is read once goes where it is read.

@@ -5,8 +5,7 @@ use super::scope::Clause;
 use super::{Binder, error, fold};
 use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{AggregateCall, ColumnId, Expr};
-use frazil_types::value_ops::{IntervalFields, parse_interval};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
     FunctionArguments, Interval, ObjectName, TrimWhereField,
@@ -318,18 +317,24 @@ impl<'a> Binder<'a> {
             let text = self.place.text().get(span.start as usize..span.end as usize);
             return Err(self.syntax_error(text.unwrap_or_default(), span));
         }
-        if interval.leading_precision.is_some() || interval.fractional_seconds_precision.is_some() {
-            return Err(Error::unsupported("a precision of an interval").at_span(span));
-        }
         let Some(first) = &interval.leading_field else {
             let cast = self
                 .typing
                 .cast(value, LogicalType::Interval, CastContext::Explicit, span)?;
             return Ok(cast.into());
         };
+        let first = field_name(first);
         let fields = match &interval.last_field {
-            Some(last) => format!("{} to {}", field_name(first), field_name(last)),
-            None => field_name(first),
+            Some(last) => format!("{first} to {}", field_name(last)),
+            None => first,
+        };
+        // Only seconds have digits: `second(2)`, `day to second(2)`.
+        let digits = match fields == "second" {
+            true => interval
+                .leading_precision
+                .or(interval.fractional_seconds_precision),
+            false if interval.leading_precision.is_some() => return Err(self.syntax_error("(", span)),
+            false => interval.fractional_seconds_precision,
         };
         let Operand::Unknown(Unknown {
             kind: UnknownKind::Literal(text),
@@ -338,10 +343,7 @@ impl<'a> Binder<'a> {
         else {
             return Err(self.syntax_error(&fields, span));
         };
-        let fields = interval_fields(&fields).ok_or_else(|| self.syntax_error(&fields, span))?;
-        let value = parse_interval(&text, Some(fields)).map_err(|e| e.at_span(span))?;
-        let constant = Expr::constant(Value::Interval(value), LogicalType::Interval);
-        Ok(constant.at(span).into())
+        self.typing.interval_literal(&text, &fields, digits, span)
     }
 
     fn refused(&self, e: &SqlExpr) -> Error {
@@ -374,17 +376,4 @@ fn field_name(field: &DateTimeField) -> String {
         DateTimeField::Custom(name) => fold(name),
         other => other.to_string().to_lowercase(),
     }
-}
-
-/// The fields that an interval literal names: what a number without a unit means is the last of them.
-fn interval_fields(fields: &str) -> Option<IntervalFields> {
-    Some(match fields {
-        "year" => IntervalFields::Year,
-        "month" | "year to month" => IntervalFields::Month,
-        "day" => IntervalFields::Day,
-        "hour" | "day to hour" => IntervalFields::Hour,
-        "minute" | "day to minute" | "hour to minute" => IntervalFields::Minute,
-        "second" | "day to second" | "hour to second" | "minute to second" => IntervalFields::Second,
-        _ => return None,
-    })
 }

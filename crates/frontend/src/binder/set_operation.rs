@@ -3,7 +3,7 @@
 use super::distinct::null_safe_equal;
 use super::query::Literals;
 use super::{Binder, OutputColumn, Relation, error};
-use frazil_functions::{CastContext, Operand};
+use frazil_functions::{CastContext, Operand, interval_length};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator,
 };
@@ -141,10 +141,13 @@ impl<'a> Binder<'a> {
         let left = self.distinct_rows(left);
         let mut equal = Vec::with_capacity(left.columns.len());
         for (l, r) in left.columns.iter().zip(&right.columns) {
-            let (l, r) = (
-                Expr::column(l.id, &self.columns),
-                Expr::column(r.id, &self.columns),
-            );
+            let [l, r] = [l.id, r.id].map(|id| {
+                let e = Expr::column(id, &self.columns);
+                match e.ty {
+                    LogicalType::Interval => interval_length(e),
+                    _ => e,
+                }
+            });
             equal.push(null_safe_equal(r, l));
         }
         let op = Operator::Join {

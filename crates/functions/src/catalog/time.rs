@@ -98,7 +98,7 @@ pub(crate) fn text_to_interval(text: Expr) -> Expr {
 }
 
 /// An interval's length in microseconds, which intervals compare by.
-pub(crate) fn interval_length(e: Expr) -> Expr {
+pub fn interval_length(e: Expr) -> Expr {
     let run: RowFn = |row, out| out.int(value_ops::interval_span(row.interval(0)));
     rows("interval length", OnNull::Null, run, vec![e], decimal(38, 0))
 }
@@ -120,7 +120,7 @@ pub(super) fn round_timestamp(value: Expr, digits: Expr) -> Expr {
 
 impl Typing {
     /// `INTERVAL 'text' fields(precision)`: `fields` in lower case, empty, one or `… to …`, and the digits of a second
-    /// that are kept. Errors 22007, 22008, 22023, and 42601 for fields that there are not.
+    /// that are kept. Errors 22007, 22008, and 42601 for fields that there are not.
     pub fn interval_literal(
         &self,
         text: &str,
@@ -130,17 +130,11 @@ impl Typing {
     ) -> Result<Operand> {
         let read = || {
             let mut interval = value_ops::parse_interval(text, interval_fields(fields)?)?;
-            match precision {
-                None => {}
-                Some(digits @ 0..=6) => {
-                    let unit = 10i64.pow(6 - digits as u32);
-                    let half = if interval.micros < 0 { -unit / 2 } else { unit / 2 };
-                    interval.micros = interval.micros.saturating_add(half) / unit * unit;
-                }
-                Some(digits) => {
-                    let message = format!("interval({digits}) precision must be between 0 and 6");
-                    return Err(Error::new(SqlState::INVALID_PARAMETER, message));
-                }
+            // More than six digits count as six.
+            if let Some(digits @ 0..6) = precision {
+                let unit = 10i64.pow(6 - digits as u32);
+                let half = if interval.micros < 0 { -unit / 2 } else { unit / 2 };
+                interval.micros = interval.micros.saturating_add(half) / unit * unit;
             }
             Ok(interval)
         };
@@ -233,7 +227,8 @@ fn interval_fields(fields: &str) -> Result<Option<IntervalFields>> {
         "day" => IntervalFields::Day,
         "hour" | "day to hour" => IntervalFields::Hour,
         "minute" | "day to minute" | "hour to minute" => IntervalFields::Minute,
-        "second" | "day to second" | "hour to second" | "minute to second" => IntervalFields::Second,
+        "second" | "day to second" | "hour to second" => IntervalFields::Second,
+        "minute to second" => IntervalFields::MinuteToSecond,
         other => {
             let message = format!("syntax error: an interval has no fields {other}");
             return Err(Error::new(SqlState::SYNTAX_ERROR, message));

@@ -20,8 +20,24 @@ pub enum IntervalFields {
     Hour,
     /// MINUTE, DAY TO MINUTE, HOUR TO MINUTE.
     Minute,
-    /// SECOND and all that end with it.
+    /// SECOND, DAY TO SECOND, HOUR TO SECOND.
     Second,
+    /// MINUTE TO SECOND.
+    MinuteToSecond,
+}
+
+impl IntervalFields {
+    /// The unit of a number without one that nothing follows.
+    fn last_unit(self) -> Unit {
+        match self {
+            IntervalFields::Year => Unit::Years(1),
+            IntervalFields::Month => Unit::Month,
+            IntervalFields::Day => Unit::Days(1),
+            IntervalFields::Hour => HOUR,
+            IntervalFields::Minute => MINUTE,
+            IntervalFields::Second | IntervalFields::MinuteToSecond => SECOND,
+        }
+    }
 }
 
 fn invalid(text: &str) -> Error {
@@ -44,12 +60,52 @@ struct Sum {
     micros: i128,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Micros(i64),
     Days(i64),
     Month,
     Years(i64),
+}
+
+const SECOND: Unit = Unit::Micros(MICROS_PER_SECOND);
+const MINUTE: Unit = Unit::Micros(60 * MICROS_PER_SECOND);
+const HOUR: Unit = Unit::Micros(3600 * MICROS_PER_SECOND);
+
+/// Fields of an interval that a part of its text sets, one bit each: none may be set twice.
+type Fields = u16;
+
+const SECONDS: Fields = 0b111;
+const CLOCK: Fields = SECONDS | 0b11000;
+const MONTHS: Fields = 1 << 7;
+
+impl Unit {
+    /// The fields that a number of this unit sets: a fraction of seconds sets what is smaller, too.
+    fn fields(self, fraction: f64) -> Fields {
+        match self {
+            SECOND if fraction != 0.0 => SECONDS,
+            Unit::Micros(1) => 1,
+            Unit::Micros(1_000) => 1 << 1,
+            SECOND => 1 << 2,
+            MINUTE => 1 << 3,
+            Unit::Micros(_) => 1 << 4,
+            Unit::Days(1) => 1 << 5,
+            Unit::Days(_) => 1 << 6,
+            Unit::Month => MONTHS,
+            Unit::Years(1) => 1 << 8,
+            Unit::Years(10) => 1 << 9,
+            Unit::Years(100) => 1 << 10,
+            Unit::Years(_) => 1 << 11,
+        }
+    }
+}
+
+/// A part of an interval's text.
+enum Part {
+    /// A number without a unit: what stands behind it tells the unit.
+    Bare(Number),
+    /// What is in the sum already: its fields, and the unit of a bare number in front of it.
+    Added(Fields, Unit),
 }
 
 fn unit_of(name: &str) -> Option<Unit> {
@@ -212,34 +268,40 @@ fn truncate(i: Interval, fields: IntervalFields) -> Interval {
             micros: whole(60 * MICROS_PER_SECOND),
             ..i
         },
-        IntervalFields::Second => i,
+        IntervalFields::Second | IntervalFields::MinuteToSecond => i,
     }
 }
 
 fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
     let mut rest = lower.trim_start_matches('@').trim_start();
-    let mut any = false;
+    let mut parts: Vec<Part> = Vec::new();
     let mut ago = false;
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix("ago") {
-            if !any || !after.trim().is_empty() {
+            // What is ago has a unit.
+            let is_counted = matches!(parts.last(), Some(Part::Added(..)));
+            if !is_counted || !after.trim().is_empty() {
                 return Err(invalid(text));
             }
             ago = true;
             break;
         }
         let (n, negative, after) = number(rest).ok_or_else(|| number_error(rest, text))?;
-        any = true;
-        rest = match after.as_bytes().first() {
-            Some(b':') => clock(n, negative, after, fields, text, sum)?,
-            Some(b'-') if n.fraction == 0.0 => years_and_months(n, negative, after, text, sum)?,
-            _ => with_unit(n, after, fields, text, sum)?,
-        }
-        .trim_start();
+        let (part, after) = match after.as_bytes().first() {
+            Some(b':') => {
+                let after = clock(n, negative, after, fields, text, sum)?;
+                (Part::Added(CLOCK, Unit::Days(1)), after)
+            }
+            Some(b'-') if n.fraction == 0.0 => {
+                let after = years_and_months(n, negative, after, text, sum)?;
+                (Part::Added(MONTHS, Unit::Month), after)
+            }
+            _ => with_unit(n, after, text, sum)?,
+        };
+        parts.push(part);
+        rest = after.trim_start();
     }
-    if !any {
-        return Err(invalid(text));
-    }
+    add_bare(&parts, fields, text, sum)?;
     if ago {
         *sum = Sum {
             years: -sum.years,
@@ -265,38 +327,56 @@ fn number_error(rest: &str, text: &str) -> Error {
     }
 }
 
-fn with_unit<'a>(
-    n: Number,
-    after: &'a str,
-    fields: Option<IntervalFields>,
-    text: &str,
-    sum: &mut Sum,
-) -> Result<&'a str> {
+/// Adds numbers without a unit, from the last: it has that of the part behind it, days in front of hours and clocks, and at
+/// the end that of the fields. 22007 for no part, and for a field that is set twice.
+fn add_bare(parts: &[Part], fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
+    let mut unit = fields.map_or(SECOND, IntervalFields::last_unit);
+    let mut set: Fields = 0;
+    for part in parts.iter().rev() {
+        let sets = match *part {
+            Part::Bare(n) => {
+                sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
+                let sets = unit.fields(n.fraction);
+                unit = in_front_of(unit);
+                sets
+            }
+            Part::Added(sets, in_front) => {
+                unit = in_front;
+                sets
+            }
+        };
+        if set & sets != 0 {
+            return Err(invalid(text));
+        }
+        set |= sets;
+    }
+    match parts.is_empty() {
+        true => Err(invalid(text)),
+        false => Ok(()),
+    }
+}
+
+/// The unit of a bare number in front of a number of some unit.
+fn in_front_of(unit: Unit) -> Unit {
+    match unit {
+        HOUR => Unit::Days(1),
+        other => other,
+    }
+}
+
+/// A number with the unit that follows it, if one does.
+fn with_unit<'a>(n: Number, after: &'a str, text: &str, sum: &mut Sum) -> Result<(Part, &'a str)> {
     let unit_text = after.trim_start();
     let end = unit_text
         .find(|c: char| !c.is_ascii_alphabetic())
         .unwrap_or(unit_text.len());
     let unit = match &unit_text[..end] {
-        // Days before a clock: `3 04:05:06`.
-        "" if next_is_clock(unit_text) => Unit::Days(1),
-        "" | "ago" => match fields {
-            Some(IntervalFields::Year) => Unit::Years(1),
-            Some(IntervalFields::Month) => Unit::Month,
-            Some(IntervalFields::Day) => Unit::Days(1),
-            Some(IntervalFields::Hour) => Unit::Micros(3600 * MICROS_PER_SECOND),
-            Some(IntervalFields::Minute) => Unit::Micros(60 * MICROS_PER_SECOND),
-            Some(IntervalFields::Second) | None => Unit::Micros(MICROS_PER_SECOND),
-        },
+        "" | "ago" => return Ok((Part::Bare(n), unit_text)),
         name => unit_of(name).ok_or_else(|| invalid(text))?,
     };
     sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
-    let named = !matches!(&unit_text[..end], "" | "ago");
-    Ok(if named { &unit_text[end..] } else { unit_text })
-}
-
-fn next_is_clock(text: &str) -> bool {
-    let token = text.split_whitespace().next().unwrap_or("");
-    token.contains(':')
+    let part = Part::Added(unit.fields(n.fraction), in_front_of(unit));
+    Ok((part, &unit_text[end..]))
 }
 
 /// `-MM` of the SQL standard's `YYYY-MM`.
@@ -324,7 +404,7 @@ fn years_and_months<'a>(
     Ok(rest)
 }
 
-/// `hours:minutes[:seconds]`; with fields up to SECOND alone, two parts are minutes and seconds.
+/// `hours:minutes[:seconds]`; in MINUTE TO SECOND two parts are minutes and seconds.
 fn clock<'a>(
     first: Number,
     negative: bool,
@@ -340,7 +420,8 @@ fn clock<'a>(
             .ok_or_else(|| invalid(text))?,
         None => (None, rest),
     };
-    let minutes_first = third.is_none() && (fields == Some(IntervalFields::Second) || second.fraction != 0.0);
+    let minutes_first =
+        third.is_none() && (fields == Some(IntervalFields::MinuteToSecond) || second.fraction != 0.0);
     let zero = Number {
         whole: 0,
         fraction: 0.0,
@@ -514,7 +595,9 @@ mod tests {
         for (text, fields, expected) in [
             ("1", Year, "1 year"),
             ("1.7", Month, "1 mon"),
-            ("5:30", Second, "00:05:30"),
+            ("5:30", Second, "05:30:00"),
+            ("5:30", MinuteToSecond, "00:05:30"),
+            ("1 2", Hour, "1 day 02:00:00"),
             ("90", Minute, "01:30:00"),
             ("1 2:03", Hour, "1 day 02:00:00"),
         ] {
