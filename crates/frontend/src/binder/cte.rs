@@ -108,6 +108,7 @@ impl<'a> Binder<'a> {
             }
             Rows::Anew => {
                 // It sees what its definition saw.
+                let first = self.references.len();
                 let later = self.ctes.split_off(at);
                 let inner: Vec<Level> = self.levels.split_off(depth);
                 let relation = self.define(definition);
@@ -115,6 +116,11 @@ impl<'a> Binder<'a> {
                 self.levels.extend(inner);
                 self.ctes.truncate(at);
                 self.ctes.extend(later);
+                // The query at hand may be as deep as the definition's was: its columns are not named in it.
+                let named = self.references.split_off(first).into_iter();
+                let of_around = |id| self.owner(id) as usize <= depth;
+                let kept: Vec<_> = named.filter(|r| of_around(r.id)).collect();
+                self.references.extend(kept);
                 relation
             }
         }

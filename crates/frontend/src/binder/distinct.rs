@@ -1,6 +1,6 @@
 //! DISTINCT and DISTINCT ON.
 
-use super::order_by::By;
+use super::order_by::{By, check_keys};
 use super::select::ordered;
 use super::select_list::Target;
 use super::{Binder, Relation, error};
@@ -21,6 +21,7 @@ impl<'a> Binder<'a> {
         targets: &[Target<'a>],
     ) -> Result<Vec<OnKey<'a>>> {
         let mut keys = Vec::new();
+        check_keys(list.len(), "DISTINCT ON")?;
         for e in list {
             let by = self.by(e, targets, "DISTINCT ON")?;
             let span = match &by {

@@ -1,9 +1,8 @@
 //! GROUP BY, aggregates and HAVING: what groups by what, and which columns are left above the groups.
 
-use super::order_by::is_position;
+use super::order_by::{check_keys, is_position};
 use super::scope::Reference;
 use super::select_list::Target;
-use super::walk::every_operator;
 use super::{Binder, error, fold};
 use frazil_functions::Operand;
 use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, subquery};
@@ -28,6 +27,7 @@ impl<'a> Binder<'a> {
             GroupByExpr::Expressions(list, _) => list,
         };
         let mut groups = Groups::default();
+        check_keys(list.len(), "GROUP BY")?;
         for e in list {
             self.group(e, targets, &mut groups)?;
         }
@@ -238,15 +238,7 @@ impl Grouping {
             ExprKind::Subquery(subquery) => {
                 let mut inside = made.clone();
                 inside.extend(subquery.columns_made());
-                let mut result = Ok(());
-                every_operator(&mut subquery.root, &mut |op| {
-                    for e in op.expressions_mut() {
-                        if result.is_ok() {
-                            result = self.replace_in(binder, e, &inside, Within::Subquery);
-                        }
-                    }
-                });
-                result?;
+                self.replace_below(binder, &mut subquery.root, &inside)?;
                 for child in e.children_mut() {
                     self.replace_in(binder, child, &inside, within)?;
                 }
@@ -258,6 +250,15 @@ impl Grouping {
             self.replace_in(binder, child, made, within)?;
         }
         Ok(())
+    }
+
+    /// [`Self::replace_in`] for the expressions of a subquery's tree, of which `made` are the columns and those around it. A
+    /// subquery in them makes columns of its own.
+    fn replace_below(&self, binder: &Binder, op: &mut Operator, made: &BTreeSet<ColumnId>) -> Result<()> {
+        for e in op.expressions_mut() {
+            self.replace_in(binder, e, made, Within::Subquery)?;
+        }
+        (op.inputs_mut().into_iter()).try_for_each(|input| self.replace_below(binder, input, made))
     }
 
     /// The groups above `op`.
@@ -295,11 +296,17 @@ pub(super) fn same(a: &Expr, b: &Expr) -> bool {
     if a.ty != b.ty || std::mem::discriminant(&a.kind) != std::mem::discriminant(&b.kind) {
         return false;
     }
+    if a == b {
+        return true;
+    }
     let mut lets = (Vec::new(), Vec::new());
     lets_of(a, &mut lets.0);
+    if lets.0.is_empty() {
+        return false;
+    }
     lets_of(b, &mut lets.1);
-    if lets.0.is_empty() || lets.0.len() != lets.1.len() {
-        return a == b;
+    if lets.0.len() != lets.1.len() {
+        return false;
     }
     let renamed: HashMap<ColumnId, ColumnId> = lets.1.into_iter().zip(lets.0).collect();
     let mut b = b.clone();

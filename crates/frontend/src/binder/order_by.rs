@@ -185,12 +185,28 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// Expressions that rows are ordered or grouped by, at most: as many as PostgreSQL's.
+const MOST_KEYS: usize = 1_664;
+
+/// Error 54001 for more keys in a clause than are supported.
+pub(super) fn check_keys(keys: usize, clause: &str) -> Result<()> {
+    if keys <= MOST_KEYS {
+        return Ok(());
+    }
+    let message = format!("{clause} has too many expressions");
+    Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+        .with_detail(format!("it has {keys}, {MOST_KEYS} are supported")))
+}
+
 fn items(order_by: &OrderBy) -> Result<&[OrderByExpr]> {
     if order_by.interpolate.is_some() {
         return Err(Error::unsupported("INTERPOLATE"));
     }
     match &order_by.kind {
-        OrderByKind::Expressions(items) => Ok(items),
+        OrderByKind::Expressions(items) => {
+            check_keys(items.len(), "ORDER BY")?;
+            Ok(items)
+        }
         OrderByKind::All(_) => Err(Error::unsupported("ORDER BY ALL")),
     }
 }
