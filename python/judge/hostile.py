@@ -52,7 +52,7 @@ class Texts:
         self.r = r
 
     def draw(self):
-        makers = [self.deep, self.chain, self.long, self.wide, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written]
+        makers = [self.deep, self.chain, self.long, self.wide, self.many, self.doubling, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written]
         maker = self.r.choice(makers)
         return maker.__name__, maker()
 
@@ -118,6 +118,48 @@ class Texts:
             lambda: f"select {', '.join(f'(select max(a) from x where a < {i})' for i in range(n))}",
             lambda: f"select count(*) from x where {' or '.join(f'a = (select max(y.a) from x y where y.a < x.a + {i})' for i in range(n // 20 + 1))}",
             lambda: f"select {', '.join(f'count(distinct a % {i + 1})' for i in range(n))} from x",
+        ])()
+
+    def many(self):
+        """Many subqueries, aggregates or keys side by side: the plan is deep or wide where the text is flat."""
+        n = self.size(6_000)
+        joined = self.r.choice([", ", " or ", " and ", " + "])
+        predicate = self.r.choice(["a in (select a + {i} from x)", "a not in (select a + {i} from x)", "exists (select 1 from x y where y.a = x.a + {i})", "a > all (select {i})",
+                                   "a = any (select y.a from x y where y.d = x.d + {i})"])
+        scalar = self.r.choice(["(select max(y.a) + {i} from x y where y.a = x.a)", "(select y.a from x y where y.a = x.a + {i} limit 1)", "(select count(*) from x y where y.a < {i})",
+                                "(select x.a + {i})"])
+        parts = lambda part, by: by.join(part.replace("{i}", str(i)) for i in range(n))
+        return self.r.choice([
+            lambda: f"select {parts(predicate, ', ')} from x limit 3",
+            lambda: f"select a from x where {parts(predicate, joined if joined[1:-1] in ('or', 'and') else ' or ')} limit 3",
+            lambda: f"select {parts(scalar, joined if joined in (', ', ' + ') else ', ')} from x limit 3",
+            lambda: f"select coalesce({parts(scalar, ', ')}) from x limit 3",
+            lambda: f"select case {parts('when ' + predicate + ' then {i}', ' ')} end from x limit 3",
+            lambda: f"select {parts('count(distinct a + {i})', ', ')} from x",
+            lambda: f"select {parts('count(distinct a + {i}), sum(a + {i})', ', ')} from x group by d",
+            lambda: f"select a from x order by {parts('a % ({i} + 1)', ', ')} limit 3",
+            lambda: f"select a from x group by a, {parts('a % ({i} + 1)', ', ')} limit 3",
+        ])()
+
+    def doubling(self):
+        """Chains whose each link reads the one before it twice, or hands on an expression that grows."""
+        n = self.size(200)
+        chain = lambda first, link: first + "".join(link.replace("{i}", str(i)).replace("{j}", str(i - 1)) for i in range(1, n + 1))
+        read = self.r.choice(["select distinct p.a from c{j} p, c{j} q where p.a = q.a", "select a from c{j} union select a + 1 from c{j}", "select a from c{j} where a in (select a from c{j})",
+                              "select max(a) as a from c{j} where a > (select min(a) from c{j})"])
+        kept = self.r.choice(["", " materialized", " not materialized"])
+        table = "(select a from x limit 3)"
+        nested = lambda part: self.r.choice(["select count(*) from ({})", "select max(a) from ({})"]).format(part)
+        grown = self.r.choice(["a + a", "case when a > 1 then a else -a end", "a - a + a", "greatest(a, a)"])
+        condition = self.r.choice(["where a >= 0", "group by a having a >= 0", "where a in (select a from x)", "", "where a = a"])
+        return self.r.choice([
+            lambda: chain(f"with c0 as{kept} (select distinct a from {table} t)", f", c{{i}} as{kept} ({read})") + f" select count(*) from c{n}",
+            lambda: chain(f"select count(*) from {table} t0", ", lateral (select t{j}.a + 1 as a) t{i}"),
+            lambda: chain(f"select count(*) from {table} t0", " left join lateral (select t{j}.a + 1 as a) t{i} on true"),
+            lambda: chain(f"select count(*) from {table} t0", ", lateral (values (t{j}.a + 1), (t{j}.a)) t{i} (a)"),
+            lambda: chain(f"select count(*) from {table} t0", f", lateral (select max(x.a + t{{j}}.a) as a from {table} x) t{{i}}"),
+            lambda: chain(f"select count(*) from {table} t0", f", lateral (select a from {table} x where x.a = t{{j}}.a) t{{i}}"),
+            lambda: nested(f"select {grown} as a from (" * n + f"select a from {table} t" + f" {condition}) q" * n) + " r",
         ])()
 
     def cross(self):

@@ -34,7 +34,10 @@ pub fn bind(
         };
         let bound = on_deep_stack(room, || context.bind(parsed));
         match context.nesting.wanted.get() {
-            0 => return bound.map(|bound| Bound { depth: room, ..bound }),
+            0 => {
+                let depth = room.max(context.nesting.plan_levels());
+                return bound.map(|bound| Bound { depth, ..bound });
+            }
             // Bound again, with room for as much again: few times, however many views there are.
             wanted => room = 2 * wanted,
         }

@@ -3,22 +3,27 @@
 //!
 //! With plain aggregates beside them the lower one computes partial results, the upper one combines them.
 //! With several different arguments the input is computed once, shared, and read once for each argument
-//! and once for the plain aggregates; each reading carries its own number and leaves the columns of the
-//! others NULL, which every aggregate ignores:
+//! and once for the plain aggregates. Each reading carries its own number, and its argument in a column that
+//! all arguments of that type share; columns of the others it leaves NULL, which every aggregate ignores:
 //!
 //! ```text
 //! count(distinct a), count(distinct b), sum(c) by g
-//! = count(a'), count(b'), sum(c') by g of
-//!     (a' := a, b' := b, c' := sum(c)) by g, reading, a, b of
-//!        (g, 0, null, null, c) + (g, 1, a, null, null) + (g, 2, null, b, null)
+//! = count(v) where reading = 1, count(v) where reading = 2, sum(c') by g of
+//!     (c' := sum(c)) by g, reading, v of
+//!        (g, null, c, 0) + (g, a, null, 1) + (g, b, null, 2)
 //! ```
 
 use crate::pushdown::take;
+use frazil_plan::each_once::Places;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, Operator, Plan,
     SharedId, nullability,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result, Span, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
+use std::collections::{HashMap, HashSet};
+
+/// Expressions in all readings of a plan's aggregation: each reading has all plain arguments and groups.
+const MOST_IN_READINGS: usize = 200_000;
 
 /// Rewrites the DISTINCT aggregates of a plan.
 pub fn plan(plan: &mut Plan) -> Result<()> {
@@ -88,53 +93,75 @@ fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> R
     let mut input = *input;
     let (mut groups, mut calls) = (groups, aggregates);
     let mut arguments: Vec<Expr> = Vec::new();
-    for (_, call) in calls.iter_mut().filter(|c| c.1.distinct) {
-        let argument = distinct_argument(call)?;
-        if !arguments.contains(&argument) {
-            arguments.push(argument);
-        }
+    // Which argument a call has, for those with DISTINCT.
+    let (mut which, mut places) = (Vec::with_capacity(calls.len()), Places::default());
+    for (_, call) in calls.iter_mut() {
+        which.push(match call.distinct {
+            false => None,
+            true => Some(place_of(distinct_argument(call)?, &mut arguments, &mut places)),
+        });
     }
     let mut reading = None;
     if arguments.len() > 1 {
-        let readings = read_apart(input, &mut groups, &mut calls, &mut arguments, columns, shared);
-        input = readings.0;
-        reading = Some(readings.1);
+        let (union, number) = read_apart(input, &mut groups, &mut calls, &mut arguments, columns, shared)?;
+        (input, reading) = (union, Some(number));
     }
     let mut levels = Levels::default();
     let upper_groups: Vec<(ColumnId, Expr)> = groups
         .into_iter()
         .map(|(id, e)| (id, lower_group(&mut levels, "", e, columns)))
         .collect();
-    if let Some(id) = reading {
+    let reading = reading.map(|id| {
         let e = Expr::column(id, columns);
-        lower_group(&mut levels, "reading", e, columns);
-    }
-    let lowered: Vec<Expr> = arguments
-        .iter()
-        .map(|e| lower_group(&mut levels, "distinct", e.clone(), columns))
-        .collect();
-    let grouped = !upper_groups.is_empty();
-    for (id, call) in calls {
-        if call.distinct {
-            let at = arguments
-                .iter()
-                .position(|a| Some(a) == call.argument.as_ref())
-                .unwrap_or(0);
-            let argument = Some(lowered[at].clone());
-            levels.upper.push((
-                id,
-                AggregateCall {
-                    argument,
-                    distinct: false,
-                    filter: None,
-                    ..call
-                },
+        lower_group(&mut levels, "reading", e, columns)
+    });
+    let mut lowered: Vec<(Expr, Expr)> = Vec::new();
+    for e in &arguments {
+        if !lowered.iter().any(|(known, _)| known == e) {
+            lowered.push((
+                e.clone(),
+                lower_group(&mut levels, "distinct", e.clone(), columns),
             ));
-        } else {
-            combine(&mut levels, id, call, grouped, columns);
         }
     }
+    let grouped = !upper_groups.is_empty();
+    for ((id, call), which) in calls.into_iter().zip(which) {
+        let Some(at) = which else {
+            combine(&mut levels, id, call, grouped, columns);
+            continue;
+        };
+        let argument = lowered
+            .iter()
+            .find(|(e, _)| *e == arguments[at])
+            .map(|l| l.1.clone());
+        let filter = reading.clone().map(|reading| is_reading(reading, at + 1));
+        let call = AggregateCall {
+            argument,
+            distinct: false,
+            filter,
+            ..call
+        };
+        levels.upper.push((id, call));
+    }
     Ok(levels.operators(input, upper_groups))
+}
+
+/// The place of an argument among all; a new one is added.
+fn place_of(argument: Expr, arguments: &mut Vec<Expr>, places: &mut Places) -> usize {
+    let next = arguments.len();
+    let known = places.find_or_add(&argument, next, |place| arguments[place] == argument);
+    known.unwrap_or_else(|| {
+        arguments.push(argument);
+        next
+    })
+}
+
+fn is_reading(reading: Expr, number: usize) -> Expr {
+    let number = Expr::constant(Value::Int(number as i128), reading.ty);
+    Expr::boolean(
+        ExprKind::Compare(CompareOp::Eq, Box::new(reading), Box::new(number)),
+        false,
+    )
 }
 
 impl Levels {
@@ -322,8 +349,11 @@ fn quotient(sum: Expr, count: Expr, ty: LogicalType) -> Expr {
     }
 }
 
+/// Which reading has a value, where only one has it.
+type Only = Option<usize>;
+
 /// Makes the input a shared subplan read once for each DISTINCT argument and once for all else. Rewrites
-/// groups, calls and arguments to the columns of the union; gives it with its column of the reading.
+/// groups, arguments and plain calls to the columns of the union; gives it with its column of the reading. 54001.
 fn read_apart(
     input: Operator,
     groups: &mut [(ColumnId, Expr)],
@@ -331,92 +361,103 @@ fn read_apart(
     arguments: &mut [Expr],
     columns: &mut Columns,
     shared: &mut Vec<Operator>,
-) -> (Operator, ColumnId) {
-    // What each reading gives: group keys always, the rest in one reading only.
-    let mut values: Vec<(Option<usize>, Expr)> = groups.iter().map(|g| (None, g.1.clone())).collect();
-    values.extend(
-        arguments
-            .iter()
-            .enumerate()
-            .map(|(k, e)| (Some(k + 1), e.clone())),
-    );
-    let plain = calls.iter_mut().filter(|c| !c.1.distinct);
-    for (_, call) in plain {
+) -> Result<(Operator, ColumnId)> {
+    // What the readings have: group keys always, plain arguments in the first only.
+    let mut values: Vec<(Only, Expr)> = groups.iter().map(|g| (None, g.1.clone())).collect();
+    for (_, call) in calls.iter_mut().filter(|c| !c.1.distinct) {
         let one = || Expr::constant(Value::Int(1), LogicalType::BigInt);
         let argument = call.argument.take().unwrap_or_else(one);
         if call.function == AggregateFunction::CountRows {
             call.function = AggregateFunction::Count;
         }
         call.argument = Some(argument);
-        distinct_argument(call)
-            .iter()
-            .for_each(|e| values.push((Some(0), e.clone())));
+        values.push((Some(0), distinct_argument(call)?));
     }
-    let id = SharedId(shared.len());
-    let mut read: Vec<ColumnId> = values.iter().flat_map(|v| v.1.columns_read()).collect();
+    let mut types: Vec<LogicalType> = Vec::new();
+    for e in arguments.iter() {
+        if !types.contains(&e.ty) {
+            types.push(e.ty);
+        }
+    }
+    let width = values.len() + types.len();
+    if width * (arguments.len() + 1) > MOST_IN_READINGS {
+        let message = "the statement has too many aggregates beside those with DISTINCT";
+        return Err(
+            Error::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint("cut it into several statements")
+        );
+    }
+    let all = values.iter().map(|v| &v.1).chain(arguments.iter());
+    let mut read: Vec<ColumnId> = all.flat_map(Expr::columns_read).collect();
     read.sort();
     read.dedup();
+    let id = SharedId(shared.len());
     shared.push(input);
-    let made: Vec<ColumnId> = values.iter().map(|v| columns.add("", v.1.ty, true)).collect();
+    let mut made: Vec<ColumnId> = values.iter().map(|v| columns.add("", v.1.ty, true)).collect();
+    made.extend(types.iter().map(|ty| columns.add("", *ty, true)));
     let reading = columns.add("reading", LogicalType::Integer, false);
-    let inputs = (0..=arguments.len())
-        .map(|k| one_reading(id, k, &values, &read, columns))
-        .collect();
+    let mut inputs = Vec::with_capacity(arguments.len() + 1);
+    for number in 0..=arguments.len() {
+        let argument = number.checked_sub(1).map(|at| &arguments[at]);
+        let row = values.iter().map(|(only, e)| match only {
+            Some(k) if *k != number => null_of(e.ty),
+            _ => e.clone(),
+        });
+        let row = row.chain(types.iter().map(|ty| match argument {
+            Some(e) if e.ty == *ty => e.clone(),
+            _ => null_of(*ty),
+        }));
+        inputs.push(one_reading(id, number, row.collect(), &read, columns));
+    }
     let union = Operator::UnionAll {
         inputs,
         columns: made.iter().copied().chain([reading]).collect(),
     };
     let mut next = made.iter().map(|id| Expr::column(*id, columns));
-    groups
-        .iter_mut()
-        .for_each(|g| next.by_ref().take(1).for_each(|e| g.1 = e));
-    let mut moved = Vec::new();
+    let plain = calls.iter_mut().filter(|c| !c.1.distinct);
+    let places = (groups.iter_mut().map(|g| &mut g.1)).chain(plain.filter_map(|c| c.1.argument.as_mut()));
+    places.zip(next.by_ref()).for_each(|(place, e)| *place = e);
+    let by_type: Vec<Expr> = made[values.len()..]
+        .iter()
+        .map(|id| Expr::column(*id, columns))
+        .collect();
     for argument in arguments.iter_mut() {
-        for e in next.by_ref().take(1) {
-            moved.push((std::mem::replace(argument, e.clone()), e));
+        if let Some(column) = by_type.iter().find(|c| c.ty == argument.ty) {
+            *argument = column.clone();
         }
     }
-    for (_, call) in calls.iter_mut() {
-        if call.distinct {
-            let found = moved.iter().find(|m| Some(&m.0) == call.argument.as_ref());
-            call.argument = found.map(|m| m.1.clone());
-        } else {
-            call.argument = next.next();
-        }
-    }
-    (union, reading)
+    Ok((union, reading))
 }
 
+fn null_of(ty: LogicalType) -> Expr {
+    Expr::constant(Value::Null, ty)
+}
+
+/// The rows of one reading: the shared subplan's, with the values of `row` and the reading's number.
 fn one_reading(
     id: SharedId,
     number: usize,
-    values: &[(Option<usize>, Expr)],
+    row: Vec<Expr>,
     read: &[ColumnId],
     columns: &mut Columns,
 ) -> (Operator, Vec<ColumnId>) {
-    let copies: Vec<(ColumnId, ColumnId)> = read
-        .iter()
+    let used: HashSet<ColumnId> = row.iter().flat_map(Expr::columns_read).collect();
+    let copies: HashMap<ColumnId, ColumnId> = (read.iter().filter(|c| used.contains(c)))
         .map(|&stored| {
             let info = columns[stored].clone();
-            (columns.add(info.label, info.ty, info.nullable), stored)
+            (stored, columns.add(info.label, info.ty, info.nullable))
         })
         .collect();
-    let mut expressions = Vec::new();
-    for (only, e) in values {
-        let mut e = match only {
-            Some(k) if *k != number => Expr::constant(Value::Null, e.ty),
-            _ => e.clone(),
-        };
-        e.replace_columns(&|c| {
-            let copy = copies.iter().find(|p| p.1 == c)?;
-            Some(Expr::column(copy.0, columns))
-        });
+    let mut expressions = Vec::with_capacity(row.len() + 1);
+    for mut e in row {
+        e.replace_columns(&|c| Some(Expr::column(*copies.get(&c)?, columns)));
         nullability::of_expression(&mut e, columns);
         expressions.push((columns.add("", e.ty, e.nullable), e));
     }
     let tag = Expr::constant(Value::Int(number as i128), LogicalType::Integer);
     expressions.push((columns.add("reading", LogicalType::Integer, false), tag));
     let from = expressions.iter().map(|e| e.0).collect();
-    let input = Box::new(Operator::Shared { id, columns: copies });
+    let mut columns: Vec<(ColumnId, ColumnId)> = copies.into_iter().map(|(old, new)| (new, old)).collect();
+    columns.sort();
+    let input = Box::new(Operator::Shared { id, columns });
     (Operator::Map { input, expressions }, from)
 }

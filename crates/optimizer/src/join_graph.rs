@@ -5,7 +5,8 @@
 //! order. A semi, anti, mark or left outer join is a **directed** relation: its right side is one relation
 //! that is joined as a whole to any set of relations that holds all its condition reads. Such joins commute
 //! with inner joins and filters of their left side, so the search for the best order places them too.
-//! Maps are lifted to the top; predicates that read their columns read the expressions instead.
+//! Maps are lifted to the top; predicates that read their columns read the expressions instead. A map whose columns would
+//! become long expressions that way is a leaf.
 //! Predicates that can fail stay on top too, among the maps as they were: a map that can fail must not see
 //! the rows they drop.
 
@@ -15,6 +16,7 @@ use crate::pushdown::{Definitions, implied, same_native};
 use crate::selectivity;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::CompareOp;
+use std::collections::HashSet;
 
 /// Relations a region holds at most; what is beyond is a region of its own.
 const MAX_RELATIONS: usize = 60;
@@ -73,6 +75,8 @@ pub struct Graph {
     pub predicates: Vec<Predicate>,
     /// What is done on top of the joins, the first first.
     pub steps: Vec<Step>,
+    /// Columns that maps of the region compute, and that conditions are not to have in their own terms.
+    long: HashSet<ColumnId>,
 }
 
 /// A part of a region that is no join.
@@ -102,7 +106,10 @@ pub fn is_region(op: &Operator) -> bool {
 impl Graph {
     /// Takes a region apart. Estimates come later, with [`Graph::estimate`].
     pub fn of(op: Operator, columns: &Columns) -> Graph {
-        let mut graph = Graph::default();
+        let mut graph = Graph {
+            long: long_columns(&op),
+            ..Graph::default()
+        };
         graph.collect(op, 0);
         graph.finish(columns);
         graph
@@ -120,6 +127,9 @@ impl Graph {
                 self.condition(predicate);
             }
             Operator::Map { input, expressions } => {
+                if expressions.iter().any(|(id, _)| self.long.contains(id)) {
+                    return self.add(Operator::Map { input, expressions }, None);
+                }
                 self.collect(*input, owed);
                 self.steps.push(Step::Map(expressions));
             }
@@ -336,6 +346,28 @@ fn equality(a: Expr, b: Expr) -> Expr {
         ExprKind::Compare(CompareOp::Eq, Box::new(a), Box::new(b)),
         nullable,
     )
+}
+
+/// Columns of a region's maps that would be long expressions in terms of its leaves.
+fn long_columns(op: &Operator) -> HashSet<ColumnId> {
+    fn maps<'a>(op: &'a Operator, joins: usize, found: &mut Vec<&'a (ColumnId, Expr)>) {
+        // Below so many joins another region begins.
+        if joins > MAX_RELATIONS || !is_region(op) {
+            return;
+        }
+        let joins = joins + usize::from(matches!(op, Operator::Join { .. }));
+        op.inputs()
+            .into_iter()
+            .for_each(|input| maps(input, joins, found));
+        if let Operator::Map { expressions, .. } = op {
+            found.extend(expressions);
+        }
+    }
+    let mut found = Vec::new();
+    maps(op, 0, &mut found);
+    let definitions = Definitions::new(found.iter().copied());
+    let long = found.iter().filter(|(_, e)| definitions.makes_long(e));
+    long.map(|(id, _)| *id).collect()
 }
 
 /// Relations `from..to`.

@@ -70,6 +70,7 @@ impl Pass<'_, '_> {
             relations,
             predicates,
             steps,
+            ..
         } = graph;
         let mut tree = Tree {
             relations: relations.into_iter().map(Some).collect(),

@@ -83,13 +83,12 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             let (mut below, mut above) = (Vec::new(), Vec::new());
             let definitions = Definitions::new(&groups);
             for predicate in predicates {
-                let lowered = definitions.substituted(&predicate);
                 let read = predicate.columns_read();
                 let is_of_groups = !read.is_empty() && read.iter().all(|id| definitions.of(*id).is_some());
-                if is_of_groups && !may_fail(&lowered, columns) {
-                    below.push(lowered);
-                } else {
-                    above.push(predicate);
+                let lowered = definitions.substituted_if_short(&predicate);
+                match lowered.filter(|e| is_of_groups && !may_fail(e, columns)) {
+                    Some(lowered) => below.push(lowered),
+                    None => above.push(predicate),
                 }
             }
             let input = Box::new(push(*input, below, columns));
@@ -130,18 +129,64 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
     }
 }
 
+/// Parts of an expression that takes the place of a shorter one, at most. Conditions of people have fewer, and a condition
+/// that doubles with each query it passes stops after a few of them.
+const MOST_PARTS: usize = 100;
+
 /// What columns are computed from. A definition may read columns defined before it.
-pub struct Definitions<'a>(HashMap<ColumnId, &'a Expr>);
+pub struct Definitions<'a>(HashMap<ColumnId, Definition<'a>>);
+
+/// What a column is computed from.
+struct Definition<'a> {
+    e: &'a Expr,
+    /// Parts of the expression once columns in it are replaced by their definitions.
+    parts: usize,
+}
 
 impl<'a> Definitions<'a> {
     /// Of these columns.
     pub fn new(definitions: impl IntoIterator<Item = &'a (ColumnId, Expr)>) -> Definitions<'a> {
-        Definitions(definitions.into_iter().map(|(id, e)| (*id, e)).collect())
+        let mut known = Definitions(HashMap::new());
+        for (id, e) in definitions {
+            let parts = known.parts(e);
+            known.0.insert(*id, Definition { e, parts });
+        }
+        known
     }
 
     /// The definition of a column.
     fn of(&self, id: ColumnId) -> Option<&'a Expr> {
-        self.0.get(&id).copied()
+        self.0.get(&id).map(|definition| definition.e)
+    }
+
+    /// Parts that an expression has once columns in it are replaced.
+    fn parts(&self, e: &Expr) -> usize {
+        let mut parts = 0usize;
+        e.walk(&mut |part| {
+            let defined = match part.kind {
+                ExprKind::Column(id) => self.0.get(&id),
+                _ => None,
+            };
+            parts = parts.saturating_add(defined.map_or(1, |definition| definition.parts));
+        });
+        parts
+    }
+
+    /// Whether an expression becomes long where columns in it are replaced: what is copied into each reader may double
+    /// from query to query.
+    pub fn makes_long(&self, e: &Expr) -> bool {
+        let parts = self.parts(e);
+        let grows = || {
+            let mut before = 0;
+            e.walk(&mut |_| before += 1);
+            parts > before
+        };
+        parts > MOST_PARTS && grows()
+    }
+
+    /// An expression with columns replaced by what they are computed from; `None` if that makes it long.
+    fn substituted_if_short(&self, e: &Expr) -> Option<Expr> {
+        (!self.makes_long(e)).then(|| self.substituted(e))
     }
 
     /// An expression with columns replaced by what they are computed from.
@@ -165,13 +210,12 @@ fn push_map(
         let read = predicate.columns_read();
         let read: Vec<&Expr> = read.into_iter().filter_map(|id| definitions.of(id)).collect();
         let renamed = (read.iter()).all(|e| matches!(e.kind, ExprKind::Column(_) | ExprKind::Constant(_)));
-        let lowered = definitions.substituted(&predicate);
         // Over a scan nothing is gained by computing a value twice.
         let worth = renamed || !over_scan;
-        if read.is_empty() || worth && !may_fail(&lowered, columns) {
-            below.push(lowered);
-        } else {
-            above.push(predicate);
+        let lowered = definitions.substituted_if_short(&predicate);
+        match lowered.filter(|e| read.is_empty() || worth && !may_fail(e, columns)) {
+            Some(lowered) => below.push(lowered),
+            None => above.push(predicate),
         }
     }
     let op = Operator::Map {

@@ -10,7 +10,7 @@ use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
 use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds};
-use frazil_types::{Cancel, LogicalType, NativeType, Result, Value};
+use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Result, Value};
 
 /// Numbers of possible keys up to which groups are addressed by an array, always and at all.
 const POSSIBLE_GROUPS: [u64; 2] = [1 << 12, 1 << 23];
@@ -53,62 +53,83 @@ fn proofs(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) -> usize {
 /// What the plan relies on: bounds and NOT NULL of the columns it scans, and where it aggregates, the most rows of
 /// the tables below.
 pub fn assumptions(plan: &Plan, statistics: &dyn Statistics) -> Vec<Assumption> {
-    let mut found = Vec::new();
-    let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
-    for tree in trees.chain([&plan.root]) {
-        assumptions_of(tree, false, plan, statistics, &mut found);
+    let mut all = Assumptions {
+        plan,
+        statistics,
+        aggregated: vec![false; plan.shared.len()],
+        found: Vec::new(),
+    };
+    let others = || plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]);
+    others().for_each(|tree| all.mark_shared(tree, false));
+    // A shared subplan is read by later ones alone: by the time it is looked through, all its readers are.
+    for (id, tree) in plan.shared.iter().enumerate().rev() {
+        let aggregated = all.aggregated[id];
+        all.mark_shared(tree, aggregated);
     }
-    found
+    for (id, tree) in plan.shared.iter().enumerate() {
+        let aggregated = all.aggregated[id];
+        all.of_tree(tree, aggregated);
+    }
+    others().for_each(|tree| all.of_tree(tree, false));
+    all.found
 }
 
-fn assumptions_of(
-    op: &Operator,
-    below_aggregate: bool,
-    plan: &Plan,
-    statistics: &dyn Statistics,
-    found: &mut Vec<Assumption>,
-) {
-    let mut add = |assumption| {
-        if !found.contains(&assumption) {
-            found.push(assumption);
+struct Assumptions<'a> {
+    plan: &'a Plan,
+    statistics: &'a dyn Statistics,
+    /// Whether rows of shared subplan `i` are aggregated, in it or by a reader at any distance.
+    aggregated: Vec<bool>,
+    found: Vec<Assumption>,
+}
+
+impl Assumptions<'_> {
+    /// Marks the shared subplans of which a tree aggregates rows.
+    fn mark_shared(&mut self, op: &Operator, below_aggregate: bool) {
+        if let Operator::Shared { id, .. } = op {
+            self.aggregated[id.0] |= below_aggregate;
         }
-    };
-    match op {
-        Operator::Scan { table, columns, .. } => {
-            for &(id, column) in columns {
-                let info = &plan.columns[id];
-                if let Some(bounds) = info.bounds {
-                    let table = *table;
-                    add(Assumption::Bounds {
-                        table,
-                        column,
-                        bounds,
-                    });
-                }
-                if !info.nullable {
-                    add(Assumption::NotNull {
-                        table: *table,
-                        column,
-                    });
-                }
-            }
+        let below = below_aggregate || matches!(op, Operator::Aggregate { .. });
+        for input in op.inputs() {
+            self.mark_shared(input, below);
+        }
+    }
+
+    fn of_tree(&mut self, op: &Operator, below_aggregate: bool) {
+        if let Operator::Scan { table, columns, .. } = op {
+            self.of_scan(*table, columns);
             if below_aggregate {
-                let ceiling = ceiling_of_rows(statistics.row_count(*table));
-                add(Assumption::Rows {
+                let ceiling = ceiling_of_rows(self.statistics.row_count(*table));
+                self.add(Assumption::Rows {
                     table: *table,
                     ceiling,
                 });
             }
         }
-        // Rows are shared by readers of which one may aggregate.
-        Operator::Shared { id, .. } if below_aggregate => {
-            assumptions_of(&plan.shared[id.0], true, plan, statistics, found);
+        let below = below_aggregate || matches!(op, Operator::Aggregate { .. });
+        for input in op.inputs() {
+            self.of_tree(input, below);
         }
-        _ => {
-            let below = below_aggregate || matches!(op, Operator::Aggregate { .. });
-            for input in op.inputs() {
-                assumptions_of(input, below, plan, statistics, found);
+    }
+
+    fn of_scan(&mut self, table: ObjectId, columns: &[(ColumnId, usize)]) {
+        for &(id, column) in columns {
+            let info = &self.plan.columns[id];
+            if let Some(bounds) = info.bounds {
+                self.add(Assumption::Bounds {
+                    table,
+                    column,
+                    bounds,
+                });
             }
+            if !info.nullable {
+                self.add(Assumption::NotNull { table, column });
+            }
+        }
+    }
+
+    fn add(&mut self, assumption: Assumption) {
+        if !self.found.contains(&assumption) {
+            self.found.push(assumption);
         }
     }
 }

@@ -422,40 +422,53 @@ impl Operator {
 
     /// Columns visible above it.
     pub fn visible(&self) -> Vec<ColumnId> {
+        let mut found = Vec::new();
+        self.add_visible(&mut found);
+        found
+    }
+
+    /// Adds the columns visible above it to a list: one list for a whole tree, so that a deep one is walked in linear
+    /// time.
+    fn add_visible(&self, found: &mut Vec<ColumnId>) {
         use Operator::*;
         match self {
-            Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
-            Values { columns, .. } | UnionAll { columns, .. } => columns.clone(),
-            Shared { columns, .. } => columns.iter().map(|c| c.0).collect(),
+            Scan { columns, row_id, .. } => found.extend(columns.iter().map(|c| c.0).chain(*row_id)),
+            Values { columns, .. } | UnionAll { columns, .. } => found.extend(columns),
+            Shared { columns, .. } => found.extend(columns.iter().map(|c| c.0)),
             Filter { input, .. }
             | Sort { input, .. }
             | TopPerGroup { input, .. }
             | Limit { input, .. }
-            | Repeat { input, .. } => input.visible(),
-            Map { input, expressions } => input
-                .visible()
-                .into_iter()
-                .chain(expressions.iter().map(|e| e.0))
-                .collect(),
+            | Repeat { input, .. } => input.add_visible(found),
+            Map { input, expressions } => {
+                input.add_visible(found);
+                found.extend(expressions.iter().map(|e| e.0));
+            }
             Join {
                 kind, build, probe, ..
             } => match kind {
-                JoinKind::ProbeSemi | JoinKind::ProbeAnti => probe.visible(),
-                JoinKind::BuildSemi | JoinKind::BuildAnti => build.visible(),
-                JoinKind::ProbeMark(mark) => probe.visible().into_iter().chain([*mark]).collect(),
-                _ => build.visible().into_iter().chain(probe.visible()).collect(),
+                JoinKind::ProbeSemi | JoinKind::ProbeAnti => probe.add_visible(found),
+                JoinKind::BuildSemi | JoinKind::BuildAnti => build.add_visible(found),
+                JoinKind::ProbeMark(mark) => {
+                    probe.add_visible(found);
+                    found.push(*mark);
+                }
+                _ => {
+                    build.add_visible(found);
+                    probe.add_visible(found);
+                }
             },
             DependentJoin { outer, inner, .. } => {
-                outer.visible().into_iter().chain(inner.visible()).collect()
+                outer.add_visible(found);
+                inner.add_visible(found);
             }
             Aggregate {
                 groups, aggregates, ..
-            } => groups
-                .iter()
-                .map(|g| g.0)
-                .chain(aggregates.iter().map(|a| a.0))
-                .collect(),
-            Write(write) => write.change.returning.clone(),
+            } => {
+                found.extend(groups.iter().map(|g| g.0));
+                found.extend(aggregates.iter().map(|a| a.0));
+            }
+            Write(write) => found.extend(&write.change.returning),
         }
     }
 

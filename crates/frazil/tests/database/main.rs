@@ -5,6 +5,7 @@ mod bad_changes;
 mod closing;
 mod copying;
 mod directories;
+mod doubling;
 mod explaining;
 mod files;
 mod golden_code;

@@ -201,6 +201,7 @@ impl<'a> Binder<'a> {
                                for a LATERAL reference";
                 return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span));
             }
+            self.nesting.subquery()?;
             Operator::DependentJoin {
                 outer: left,
                 inner: right,

@@ -18,6 +18,7 @@ pub(super) enum Quantifier {
 impl<'a> Binder<'a> {
     /// `(SELECT …)` as a value.
     pub(super) fn scalar_subquery(&mut self, query: &'a Query) -> Result<Operand> {
+        self.nesting.subquery()?;
         let span = self.query_span(query);
         let relation = self.query(query)?;
         let id = self.one_column(&relation, span)?;
@@ -31,6 +32,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn exists(&mut self, query: &'a Query, negated: bool) -> Result<Operand> {
+        self.nesting.subquery()?;
         let span = self.query_span(query);
         let relation = self.query(query)?;
         let columns = relation.columns.iter().map(|c| c.id).collect();
@@ -74,6 +76,7 @@ impl<'a> Binder<'a> {
 
     /// Whether a condition holds for any row of a subquery, or for all.
     fn any(&mut self, x: &'a SqlExpr, op: &str, query: &'a Query, quantifier: Quantifier) -> Result<Operand> {
+        self.nesting.subquery()?;
         let left = match row_value(x) {
             Some(parts) => self.expressions(parts)?,
             None => vec![self.expression(x)?],

@@ -21,6 +21,10 @@ use std::cell::Cell;
 /// Levels of depth that a view adds to those of its query: the calls that lead from its name to its text.
 const VIEW_LEVELS: usize = 4;
 
+/// Subqueries and dependent joins of a statement, at most. Each becomes a join around all that stood before it, so a plan is
+/// as deep as they are many.
+const MOST_SUBQUERIES: usize = MAX_DEPTH;
+
 /// How the names of relations are found.
 pub(crate) enum Names<'a> {
     /// In the catalog.
@@ -40,6 +44,8 @@ pub(crate) struct Nesting {
     pub room: usize,
     /// Levels that were asked for beyond those; 0 as long as none were.
     pub wanted: Cell<usize>,
+    /// Subqueries and dependent joins so far.
+    subqueries: Cell<usize>,
     /// What the statement keeps to.
     pub limits: Limits,
 }
@@ -51,8 +57,29 @@ impl Nesting {
             used: Cell::new(depth),
             room,
             wanted: Cell::new(0),
+            subqueries: Cell::new(0),
             limits,
         }
+    }
+
+    /// Counts a subquery or a dependent join. 54001.
+    pub fn subquery(&self) -> Result<()> {
+        let subqueries = self.subqueries.get() + 1;
+        self.subqueries.set(subqueries);
+        if subqueries > MOST_SUBQUERIES {
+            let message = "the statement has too many subqueries";
+            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+                .with_detail(format!(
+                    "{MOST_SUBQUERIES} are supported, LATERAL and those of views counted"
+                ))
+                .with_hint("cut it into several statements, or join one subquery that gives all values"));
+        }
+        Ok(())
+    }
+
+    /// Levels of depth of the plan that was made: those of the statement and its views, and one for each subquery.
+    pub fn plan_levels(&self) -> usize {
+        self.used.get() + self.subqueries.get()
     }
 
     /// Counts a view whose query is of some depth. 54001; an error, too, where the stack has no room for it.

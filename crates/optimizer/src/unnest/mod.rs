@@ -29,8 +29,12 @@ use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, Grid, JoinKind, Operator, Plan, RowCount, Statistics, Subquery,
     SubqueryKind,
 };
-use frazil_types::{Cancel, CompareOp, Error, LogicalType, Result, Value};
+use frazil_types::{Cancel, CompareOp, Error, LogicalType, Result, SqlState, Value};
 use lift::Wanted;
+
+/// Conditions that subqueries of a plan may stand behind, all together: a subquery in the last part of OR, CASE or COALESCE is
+/// computed for rows that pass all parts before it, so that of many each is copied into each.
+const MOST_GUARDS: usize = 100_000;
 
 /// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
@@ -50,6 +54,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
         shared: &mut shared,
         shared_may_fail: Vec::new(),
         is_nested: false,
+        guards: 0,
         cancel,
     };
     // What a tree comes to share goes in front of it.
@@ -104,6 +109,8 @@ struct Unnesting<'a> {
     shared_may_fail: Vec<bool>,
     /// Whether the tree is one for which perhaps no row asks.
     is_nested: bool,
+    /// Conditions that subqueries stand behind, of all so far.
+    guards: usize,
     cancel: &'a Cancel,
 }
 
@@ -367,6 +374,12 @@ impl Unnesting<'_> {
 
     /// A subquery in an expression: the expression that stands for it over the site's rows.
     fn value(&mut self, site: &mut Site, subquery: Subquery) -> Result<Expr> {
+        self.guards += site.guards.len();
+        if self.guards > MOST_GUARDS {
+            let message = "the statement has too many subqueries that depend on those before them";
+            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+                .with_hint("cut it into several statements, or join one subquery that gives all values"));
+        }
         if subquery.kind == SubqueryKind::Scalar {
             return self.scalar(site, subquery);
         }
