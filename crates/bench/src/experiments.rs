@@ -60,6 +60,8 @@ pub enum Kind {
         /// Bits of a code.
         widths: &'static [u32],
     },
+    /// Entries of an ordered index are added and found.
+    Index,
     /// Integers are decoded, on distributions with their names.
     Codecs(&'static [(Distribution, &'static str)]),
     /// The cost model is fitted and checked.
@@ -244,7 +246,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 17] = [
+pub const EXPERIMENTS: [Experiment; 18] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -333,6 +335,11 @@ pub const EXPERIMENTS: [Experiment; 17] = [
         kind: Kind::Lookup {
             widths: &[8, 12, 16, 20, 24, 32],
         },
+    },
+    Experiment {
+        name: "index",
+        about: "what adding and finding a key costs in the ordered tree of indexes, beside others",
+        kind: Kind::Index,
     },
     Experiment {
         name: "codecs",

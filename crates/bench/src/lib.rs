@@ -71,6 +71,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
         Kind::Conjunction(plan) => micro::conjunction::run(experiment.name, plan, args),
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
+        Kind::Index => micro::ordered_index::run(experiment.name, args),
         Kind::Codecs(distributions) => micro::codecs::run(experiment.name, distributions, args),
         Kind::Calibrate(plan) => micro::calibrate::run(experiment.name, plan, args),
         Kind::Plan(plan) => plan::run(experiment.name, plan, args),

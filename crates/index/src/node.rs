@@ -12,10 +12,14 @@
 
 use crate::memory::Pieces;
 use crate::sync::{Ordering, Word, fence, wait};
+use frazil_kernels::prefetch::prefetch_read;
 
 const LOCKED: u64 = 1;
 const OBSOLETE: u64 = 2;
 const CHANGE: u64 = 4;
+
+/// Words of a cache line.
+const LINE_WORDS: usize = 8;
 
 const VERSION: usize = 0;
 const HEADER: usize = 1;
@@ -118,6 +122,14 @@ impl<'t> Node<'t> {
                 return Some(self.with(version));
             }
             wait(&mut round);
+        }
+    }
+
+    /// Asks for the lines of version, header and first words of a node of a level, before they are read.
+    #[inline]
+    pub fn prefetch(self, layout: &Layout, level: u32) {
+        for at in (0..FIRST + layout.capacity(level)).step_by(LINE_WORDS) {
+            prefetch_read(self.words[at..].as_ptr());
         }
     }
 

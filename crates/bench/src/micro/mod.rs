@@ -12,6 +12,7 @@ pub mod codes;
 pub mod column;
 pub mod conjunction;
 pub mod lookup;
+pub mod ordered_index;
 pub mod scan;
 pub mod scan_cases;
 pub mod trials;
