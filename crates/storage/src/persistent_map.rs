@@ -18,6 +18,10 @@ pub(crate) struct PersistentMap<V> {
 }
 
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nodes lie behind pointers of their own; leaves hold pointers, too"
+)]
 enum Node<V> {
     Inner([Child<V>; FAN_OUT]),
     Leaf([Option<V>; FAN_OUT]),

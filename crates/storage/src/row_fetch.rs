@@ -74,7 +74,11 @@ impl<'a> RowFetch<'a> {
             }
         }
         let has_strings = filling.iter().any(|f| f.vector.native() == StringRef::TYPE);
-        let chunks = has_strings.then(|| self.chunks_of(ids)).unwrap_or_default();
+        let chunks = if has_strings {
+            self.chunks_of(ids)
+        } else {
+            Vec::new()
+        };
         Ok(RowBatch {
             columns: filling.into_iter().map(|f| f.finish(&chunks)).collect(),
             rows: ids.len(),
