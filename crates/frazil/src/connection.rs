@@ -178,10 +178,9 @@ impl Connection {
     /// All tables by name.
     pub fn tables(&self) -> Vec<TableInfo> {
         let snapshot = self.session().snapshot();
-        let entries = snapshot.catalog().tables().map(|entry| TableInfo {
-            name: entry.name.clone(),
-            schema: entry.schema.clone(),
-            rows: snapshot.table(entry.id).map_or(0, |t| t.rows()),
+        let entries = snapshot.catalog().tables().map(|entry| {
+            let rows = snapshot.table(entry.id).map_or(0, |t| t.rows());
+            TableInfo::of(entry, rows)
         });
         entries.collect()
     }
@@ -205,11 +204,7 @@ impl Connection {
     pub fn table(&self, name: &str) -> Result<TableInfo> {
         let snapshot = self.session().snapshot();
         let table = snapshot.table_named(name)?;
-        Ok(TableInfo {
-            name: name.to_owned(),
-            schema: table.schema().clone(),
-            rows: table.rows(),
-        })
+        Ok(TableInfo::of(table.table().entry(), table.rows()))
     }
 
     /// Waits for the connection and makes it ready for a statement, which then has to come in ([`Database::enter`]).

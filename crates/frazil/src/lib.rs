@@ -70,7 +70,7 @@ pub use rows::{Outcome, Response, Rows, Timing};
 pub use settings::{NAMES as SETTINGS, ScanMode, Settings};
 pub use statement::Statement;
 pub use system_tables::names as system_tables;
-pub use table_info::{TableInfo, ViewInfo};
+pub use table_info::{ConstraintInfo, IndexInfo, TableInfo, ViewInfo, default_text};
 
 /// Version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

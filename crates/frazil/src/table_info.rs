@@ -1,7 +1,7 @@
 //! What the shell and other tools ask of tables and views.
 
-use frazil_catalog::{ViewEntry, identifier};
-use frazil_types::{ColumnDefault, Schema};
+use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, TableEntry, ViewEntry, identifier};
+use frazil_types::{ColumnDef, ColumnDefault, Schema};
 use std::sync::Arc;
 
 /// A table of the database.
@@ -13,6 +13,32 @@ pub struct TableInfo {
     pub schema: Arc<Schema>,
     /// Its rows.
     pub rows: u64,
+    /// Its keys and checks, in the order in which they were made.
+    pub constraints: Vec<ConstraintInfo>,
+    /// Its indexes, in the order in which they were made.
+    pub indexes: Vec<IndexInfo>,
+}
+
+/// A key or check of a table.
+#[derive(Clone, Debug)]
+pub struct ConstraintInfo {
+    /// Its name.
+    pub name: String,
+    /// What it asks, as SQL: `PRIMARY KEY (a, b)`.
+    pub definition: String,
+}
+
+/// An index of a table.
+#[derive(Clone, Debug)]
+pub struct IndexInfo {
+    /// Its name.
+    pub name: String,
+    /// Its columns and what follows them, as SQL: `(a, b DESC) INCLUDE (c)`.
+    pub columns: String,
+    /// Whether no two rows may have one key.
+    pub is_unique: bool,
+    /// The constraint that it enforces.
+    pub constraint: Option<String>,
 }
 
 /// A view of the database.
@@ -49,27 +75,100 @@ impl ViewInfo {
 }
 
 impl TableInfo {
-    /// Its CREATE TABLE statement.
-    pub fn ddl(&self) -> String {
-        let columns: Vec<String> = (self.schema.columns.iter())
-            .map(|c| {
-                let null = if c.nullable { "" } else { " not null" };
-                let default = match &c.default {
-                    Some(ColumnDefault::Value(value)) => {
-                        format!(" default {}", literal(&value.display(c.ty).to_string(), c.ty))
-                    }
-                    Some(ColumnDefault::Expression(sql)) => format!(" default {sql}"),
-                    None => String::new(),
-                };
-                format!("  {} {}{default}{null}", identifier(&c.name), c.ty)
-            })
-            .collect();
-        format!(
-            "create table {} (\n{}\n);",
-            identifier(&self.name),
-            columns.join(",\n")
-        )
+    /// What the catalog has of a table of so many rows.
+    pub(crate) fn of(table: &TableEntry, rows: u64) -> TableInfo {
+        TableInfo {
+            name: table.name.clone(),
+            schema: table.schema.clone(),
+            rows,
+            constraints: (table.constraints.iter())
+                .map(|constraint| ConstraintInfo {
+                    name: constraint.name.clone(),
+                    definition: definition(table, constraint),
+                })
+                .collect(),
+            indexes: (table.indexes.iter())
+                .map(|index| IndexInfo {
+                    name: index.name.clone(),
+                    columns: index_columns(table, index),
+                    is_unique: index.unique,
+                    constraint: index.constraint.clone(),
+                })
+                .collect(),
+        }
     }
+
+    /// Its CREATE TABLE statement, and behind it CREATE INDEX statements for the indexes that no constraint makes.
+    pub fn ddl(&self) -> String {
+        let columns = self.schema.columns.iter().map(|c| {
+            let null = if c.nullable { "" } else { " not null" };
+            let default = default_text(c).map_or(String::new(), |text| format!(" default {text}"));
+            format!("  {} {}{default}{null}", identifier(&c.name), c.ty)
+        });
+        let constraints = self.constraints.iter();
+        let constraints =
+            constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
+        let parts: Vec<String> = columns.chain(constraints).collect();
+        let table = identifier(&self.name);
+        let mut statements = format!("create table {table} (\n{}\n);", parts.join(",\n"));
+        for index in self.indexes.iter().filter(|i| i.constraint.is_none()) {
+            let unique = if index.is_unique { "unique " } else { "" };
+            let name = identifier(&index.name);
+            statements.push_str(&format!(
+                "\ncreate {unique}index {name} on {table} {};",
+                index.columns
+            ));
+        }
+        statements
+    }
+}
+
+/// A column's default as SQL, if it has one.
+pub fn default_text(column: &ColumnDef) -> Option<String> {
+    column.default.as_ref().map(|default| match default {
+        ColumnDefault::Value(value) => literal(&value.display(column.ty).to_string(), column.ty),
+        ColumnDefault::Expression(sql) => sql.clone(),
+    })
+}
+
+fn definition(table: &TableEntry, constraint: &Constraint) -> String {
+    let key = constraint.index().and_then(|id| table.index(id));
+    let columns = key.map_or(String::new(), |key| index_columns(table, key));
+    match &constraint.kind {
+        ConstraintKind::PrimaryKey { .. } => format!("PRIMARY KEY {columns}"),
+        ConstraintKind::Unique { .. } => match columns.strip_suffix(NOT_DISTINCT) {
+            Some(columns) => format!("UNIQUE{NOT_DISTINCT} {columns}"),
+            None => format!("UNIQUE {columns}"),
+        },
+        // A comment may end the text.
+        ConstraintKind::Check { expression, .. } if expression.contains("--") => {
+            format!("CHECK ({expression}\n)")
+        }
+        ConstraintKind::Check { expression, .. } => format!("CHECK ({expression})"),
+    }
+}
+
+const NOT_DISTINCT: &str = " NULLS NOT DISTINCT";
+
+fn index_columns(table: &TableEntry, index: &IndexEntry) -> String {
+    let name = |column: usize| identifier(&table.schema.columns[column].name);
+    let keys = index.keys.iter().map(|key| {
+        let order = match (key.descending, key.nulls_first) {
+            (false, false) => "",
+            (false, true) => " NULLS FIRST",
+            (true, true) => " DESC",
+            (true, false) => " DESC NULLS LAST",
+        };
+        format!("{}{order}", name(key.column))
+    });
+    let keys: Vec<String> = keys.collect();
+    let include: Vec<String> = index.include.iter().map(|&column| name(column)).collect();
+    let include = match include.is_empty() {
+        true => String::new(),
+        false => format!(" INCLUDE ({})", include.join(", ")),
+    };
+    let nulls = if index.nulls_distinct { "" } else { NOT_DISTINCT };
+    format!("({}){include}{nulls}", keys.join(", "))
 }
 
 fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
@@ -82,7 +181,10 @@ fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::{ColumnDef, LogicalType, Value};
+    use frazil_catalog::{
+        Catalog, IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions,
+    };
+    use frazil_types::{LogicalType, Value};
 
     #[test]
     fn ddl_quotes_what_needs_it() {
@@ -91,14 +193,44 @@ mod tests {
             ColumnDef::new("B c", LogicalType::Text),
         ];
         columns[1].default = Some(ColumnDefault::Value(Value::Text("it's".into())));
-        let table = TableInfo {
-            name: "t".into(),
-            schema: Arc::new(Schema::new(columns)),
-            rows: 0,
+        let unnamed = |kind| NewConstraint { name: None, kind };
+        let key = NewConstraintKind::PrimaryKey { columns: vec![0] };
+        let unique = NewConstraintKind::Unique {
+            columns: vec![1, 0],
+            nulls_distinct: false,
         };
+        let check = NewConstraintKind::Check {
+            expression: "a > 0".to_string(),
+            columns: vec![0],
+        };
+        let new = NewTable {
+            name: "t".to_string(),
+            schema: Arc::new(Schema::new(columns)),
+            options: TableOptions::default(),
+            constraints: vec![unnamed(key), unnamed(unique), unnamed(check)],
+        };
+        let index = NewIndex {
+            name: None,
+            if_not_exists: false,
+            table: "t".to_string(),
+            keys: vec![IndexKey {
+                column: 1,
+                descending: true,
+                nulls_first: false,
+            }],
+            include: vec![0],
+            unique: false,
+            nulls_distinct: true,
+        };
+        let (catalog, _) = Catalog::new().create(new).unwrap();
+        let (_, entry, _) = catalog.create_index(index).unwrap().unwrap();
+        let table = TableInfo::of(&entry, 0);
         assert_eq!(
             table.ddl(),
-            "create table t (\n  a integer not null,\n  \"B c\" text default 'it''s'\n);"
+            "create table t (\n  a integer not null,\n  \"B c\" text default 'it''s',\n  \
+             constraint t_a_check CHECK (a > 0),\n  constraint t_pkey PRIMARY KEY (a),\n  \
+             constraint \"t_B c_a_key\" UNIQUE NULLS NOT DISTINCT (\"B c\", a)\n);\n\
+             create index \"t_B c_a_idx\" on t (\"B c\" DESC NULLS LAST) INCLUDE (a);"
         );
         let view = ViewInfo {
             name: "V".into(),

@@ -9,7 +9,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\d"],
         arguments: "[NAME]",
-        help: "tables and views, or the columns of one",
+        help: "tables and views, or the columns, keys and checks of one",
         takes: Takes::Relations,
         run: |call| {
             match call.one()? {
@@ -46,6 +46,13 @@ pub const COMMANDS: &[Command] = &[
         help: "views",
         takes: Takes::Relations,
         run: |call| show_relations(call, Wanted::Views),
+    },
+    Command {
+        names: &["\\di", ".indexes"],
+        arguments: "[PATTERN]",
+        help: "indexes with their tables",
+        takes: Takes::Relations,
+        run: indexes,
     },
     Command {
         names: &["\\df"],
@@ -140,6 +147,36 @@ fn show_relations(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint
         _ => &["Schema", "Name", "Type", "Rows"],
     };
     call.shell.show_rows(names, &rows)?;
+    Ok(Next::More)
+}
+
+fn indexes(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let pattern = call.one()?;
+    let mut rows = Vec::new();
+    for table in call.shell.connection.tables() {
+        for index in table.indexes {
+            if pattern
+                .as_deref()
+                .is_none_or(|p| matches(&unquoted(p), &index.name))
+            {
+                rows.push([index.name, table.name.clone(), index.columns]);
+            }
+        }
+    }
+    rows.sort();
+    let rows: Vec<Vec<Value>> = (rows.into_iter())
+        .map(|[name, table, columns]| {
+            vec![
+                text("public"),
+                text(name),
+                text("index"),
+                text(table),
+                text(columns),
+            ]
+        })
+        .collect();
+    call.shell
+        .show_rows(&["Schema", "Name", "Type", "Table", "Columns"], &rows)?;
     Ok(Next::More)
 }
 
