@@ -73,17 +73,6 @@ pub struct NewIndex {
     pub nulls_distinct: bool,
 }
 
-impl NewConstraintKind {
-    /// What the statement calls it.
-    pub fn clause(&self) -> &'static str {
-        match self {
-            NewConstraintKind::PrimaryKey { .. } => "PRIMARY KEY",
-            NewConstraintKind::Unique { .. } => "UNIQUE",
-            NewConstraintKind::Check { .. } => "CHECK",
-        }
-    }
-}
-
 impl Catalog {
     /// An index by its name.
     pub fn index(&self, name: &str) -> Option<&Arc<IndexEntry>> {

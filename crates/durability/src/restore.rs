@@ -14,7 +14,7 @@ use frazil_types::{CHUNK_ROWS, Cancel, Error, Result, SqlState};
 use frazil_vfs::{MappedFile, Vfs};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The store of a manifest, and what is known of its files.
 pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Result<(Arc<Store>, State)> {
@@ -24,6 +24,7 @@ pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Re
     for record in &manifest.tables {
         tables.push(restore_table(&segments, record, &mut places)?);
     }
+    build_indexes(&mut tables)?;
     let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
     let views = manifest.views.iter().cloned().map(Relation::View);
     let relations = entries.map(Relation::Table).chain(views).collect();
@@ -89,9 +90,42 @@ fn restore_table(
             sealed.push(entry);
         }
     }
-    let mut version = TableSnapshot::new(table, sealed, tail);
-    version.build_indexes(&Cancel::new())?;
-    Ok(version)
+    Ok(TableSnapshot::new(table, sealed, tail))
+}
+
+/// Builds the indexes of tables, those of several tables at a time.
+fn build_indexes(tables: &mut [TableSnapshot]) -> Result<()> {
+    let indexed = |table: &&mut TableSnapshot| !table.table().entry().indexes.is_empty();
+    let count = tables.iter_mut().filter(indexed).count();
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let waiting = Mutex::new(tables.iter_mut().filter(indexed));
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    // Who fails lets the others finish the table they are at.
+    let cancel = Cancel::new();
+    let work = || {
+        loop {
+            let next = waiting.lock().unwrap_or_else(|e| e.into_inner()).next();
+            let Some(table) = next else { return };
+            if let Err(e) = table.build_indexes(&cancel) {
+                let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
+                // What the cancel makes of the others' work is no cause.
+                failed.get_or_insert(e);
+                cancel.cancel();
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..cores.min(count) {
+            // Where the system gives no further thread, those that there are do the work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
 }
 
 fn restore_chunk(

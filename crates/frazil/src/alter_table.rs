@@ -30,7 +30,7 @@ pub fn alter_table(
             &action,
             AlterAction::AddConstraint(new) if matches!(new.kind, NewConstraintKind::Check { .. })
         );
-        let entry = transaction.alter_table(id, action)?;
+        let entry = transaction.alter_table(id, action, runner.cancel())?;
         if is_check {
             refuse_violations(runner, transaction, &entry)?;
         }

@@ -5,7 +5,9 @@ use crate::bundle::Bundle;
 use crate::query::{self, Runner};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
-use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, TableOptions};
+use frazil_catalog::{
+    NewConstraint, NewConstraintKind, NewIndex, NewTable, NewView, RelationKind, TableOptions,
+};
 use frazil_frontend::Statement;
 use frazil_plan::Plan;
 use frazil_storage::{Conflict, NewRows, Transaction};
@@ -28,7 +30,7 @@ pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Stateme
             "CREATE VIEW"
         }
         Statement::CreateIndex(new) => {
-            create_index(&new)?;
+            create_index(runner, transaction, new)?;
             "CREATE INDEX"
         }
         Statement::DropIndexes { names, if_exists } => {
@@ -101,8 +103,9 @@ pub fn create_table(
 
 /// 0A000 for what would promise more than is kept.
 pub(crate) fn refuse_unenforced(schema: &Schema, constraints: &[NewConstraint]) -> Result<()> {
-    if let Some(constraint) = constraints.first() {
-        return Err(not_enforced(constraint.kind.clause()));
+    let is_check = |c: &NewConstraint| matches!(c.kind, NewConstraintKind::Check { .. });
+    if constraints.iter().any(|c| is_check(c)) {
+        return Err(not_enforced("CHECK"));
     }
     match schema.columns.iter().find(|c| c.constant_default().is_none()) {
         Some(column) => Err(Error::unsupported(format!(
@@ -118,11 +121,12 @@ fn not_enforced(what: &str) -> Error {
 }
 
 /// CREATE INDEX.
-fn create_index(new: &NewIndex) -> Result<()> {
-    Err(not_enforced(match new.unique {
-        true => "CREATE UNIQUE INDEX",
-        false => "CREATE INDEX",
-    }))
+fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -> Result<()> {
+    if let Some(name) = &new.name {
+        refuse_system_name(name)?;
+    }
+    runner.progress().enter("indexing");
+    transaction.create_index(new, runner.cancel()).map(drop)
 }
 
 /// TRUNCATE.

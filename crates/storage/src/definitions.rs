@@ -53,11 +53,17 @@ impl Transaction {
         self.redefine(entry)
     }
 
-    /// Does an action of ALTER TABLE: see [`Catalog::alter_table`]. Whether the rows allow it must have been seen before.
-    pub fn alter_table(&mut self, table: ObjectId, action: AlterAction) -> Result<Arc<TableEntry>> {
+    /// Does an action of ALTER TABLE: see [`Catalog::alter_table`]. The index of a key that comes is built, with the errors of
+    /// [`TableSnapshot::build_indexes`]. Whether the rows allow what else is asked of them must have been seen before.
+    pub fn alter_table(
+        &mut self,
+        table: ObjectId,
+        action: AlterAction,
+        cancel: &Cancel,
+    ) -> Result<Arc<TableEntry>> {
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
+        self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog);
-        self.redefine(entry.clone())?;
         Ok(entry)
     }
 

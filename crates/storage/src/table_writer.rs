@@ -422,16 +422,16 @@ fn no_such_row(table: &Table, chunk: u32) -> Error {
 }
 
 fn null_refused(table: &Table, column: usize) -> Error {
+    let column = &table.schema().columns[column].name;
     Error::new(
         SqlState::NOT_NULL_VIOLATION,
         format!(
-            "null value in column \"{}\" of table \"{}\" violates its NOT NULL constraint",
-            table.schema().columns[column].name,
+            "null value in column \"{column}\" of table \"{}\" violates its NOT NULL constraint",
             table.name()
         ),
     )
     .of_table(table.name())
-    .of_column(&table.schema().columns[column].name)
+    .of_column(column)
 }
 
 fn check_failed(table: &Table, name: &str) -> Error {

@@ -13,6 +13,7 @@ mod golden_directories;
 mod holding;
 mod hostile;
 mod interleaving;
+mod keys;
 mod limits;
 mod model;
 mod plans;
