@@ -1,12 +1,11 @@
 //! ALTER TABLE: what an action asks of the rows that there are is asked of them by a query before the action is done.
 
 use crate::bundle::Bundle;
-use crate::ddl::refuse_unenforced;
 use crate::execute::hidden_value;
 use crate::parameters;
 use crate::query::{self, Runner};
 use crate::statement_tables::StatementTables;
-use frazil_catalog::{AlterAction, ConstraintKind, NewConstraintKind, TableEntry, identifier};
+use frazil_catalog::{AlterAction, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier};
 use frazil_frontend::{Bound, Limits, PlanSettings, Statement};
 use frazil_storage::Transaction;
 use frazil_types::{Error, Result, SqlState};
@@ -67,20 +66,10 @@ fn check_rows(
 ) -> Result<()> {
     match action {
         AlterAction::SetNotNull { column } => refuse_nulls(runner, transaction, entry, &[*column]),
-        AlterAction::SetDefault { column, default } => {
-            let mut schema = (*entry.schema).clone();
-            schema.columns[*column].default.clone_from(default);
-            refuse_unenforced(&schema, &[])
-        }
-        AlterAction::AddConstraint(constraint) => {
-            refuse_unenforced(&entry.schema, std::slice::from_ref(constraint))?;
-            match &constraint.kind {
-                NewConstraintKind::PrimaryKey { columns } => {
-                    refuse_nulls(runner, transaction, entry, columns)
-                }
-                NewConstraintKind::Unique { .. } | NewConstraintKind::Check { .. } => Ok(()),
-            }
-        }
+        AlterAction::AddConstraint(NewConstraint {
+            kind: NewConstraintKind::PrimaryKey { columns },
+            ..
+        }) => refuse_nulls(runner, transaction, entry, columns),
         _ => Ok(()),
     }
 }

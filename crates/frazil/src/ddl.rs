@@ -5,9 +5,7 @@ use crate::bundle::Bundle;
 use crate::query::{self, Runner};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
-use frazil_catalog::{
-    NewConstraint, NewConstraintKind, NewIndex, NewTable, NewView, RelationKind, TableOptions,
-};
+use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, TableOptions};
 use frazil_frontend::Statement;
 use frazil_plan::Plan;
 use frazil_storage::{Conflict, NewRows, Transaction};
@@ -81,7 +79,6 @@ pub fn create_table(
     }
     refuse_system_name(create.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;
-    refuse_unenforced(&create.schema, &create.constraints)?;
     let entry = transaction.create(NewTable {
         name: create.name.to_string(),
         schema: Arc::new(create.schema),
@@ -99,25 +96,6 @@ pub fn create_table(
         transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
     }
     Ok(counted("CREATE TABLE AS", count, started))
-}
-
-/// 0A000 for what would promise more than is kept.
-pub(crate) fn refuse_unenforced(schema: &Schema, constraints: &[NewConstraint]) -> Result<()> {
-    let is_check = |c: &NewConstraint| matches!(c.kind, NewConstraintKind::Check { .. });
-    if constraints.iter().any(|c| is_check(c)) {
-        return Err(not_enforced("CHECK"));
-    }
-    match schema.columns.iter().find(|c| c.constant_default().is_none()) {
-        Some(column) => Err(Error::unsupported(format!(
-            "the DEFAULT of column \"{}\", which is no constant,",
-            column.name
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn not_enforced(what: &str) -> Error {
-    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it does not take it")
 }
 
 /// CREATE INDEX.

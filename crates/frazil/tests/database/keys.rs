@@ -179,3 +179,63 @@ fn a_directory_keeps_keys_and_builds_their_indexes() {
     database.close().unwrap();
     let _ = std::fs::remove_dir_all(&path);
 }
+
+#[test]
+fn checks_and_computed_defaults_are_enforced() {
+    let c = memory();
+    rows(
+        &c,
+        "create table t (a integer check (a > 0), b integer default 1 + 1, c text default upper('x') || 'y')",
+    );
+    rows(
+        &c,
+        "insert into t (a) values (1); insert into t (b) values (null)",
+    );
+    assert_eq!(rows(&c, "select * from t order by a"), "1|2|Xy\n||Xy");
+    let refused = ("23514", "t".to_string(), "t_a_check".to_string());
+    assert_eq!(violated(&c, "insert into t values (0, 1, 'z')"), refused);
+    assert_eq!(
+        violated(&c, "insert into t (a) select x from (values (3), (-1)) v(x)"),
+        refused
+    );
+    let few = ("23514", "t".to_string(), "few".to_string());
+    assert_eq!(
+        violated(&c, "alter table t add constraint few check (b < 2)"),
+        few
+    );
+    rows(
+        &c,
+        "alter table t add constraint few check (t.b < 3 and \"b\" > -9 -- so few\n)",
+    );
+    assert_eq!(violated(&c, "insert into t (a, b) values (1, 3)"), few);
+    rows(
+        &c,
+        "alter table t rename b to \"order\"; alter table t rename to u",
+    );
+    let few = ("23514", "u".to_string(), "few".to_string());
+    assert_eq!(violated(&c, "insert into u (a, \"order\") values (1, 3)"), few);
+    let table = c.table("u").unwrap();
+    let check = table.constraints.iter().find(|k| k.name == "few").unwrap();
+    assert_eq!(check.definition, "CHECK (u.\"order\" < 3 and \"order\" > -9)");
+    rows(
+        &c,
+        "alter table u drop constraint few, alter c set default 'q' || 'r'; insert into u values (1, 3)",
+    );
+    assert_eq!(rows(&c, "select c from u where \"order\" = 3"), "qr");
+    for (sql, expected) in [
+        (
+            "alter table u add constraint t_a_check check (a < 5)",
+            SqlState("42710"),
+        ),
+        (
+            "alter table u add check (nothing > 0)",
+            SqlState::UNDEFINED_COLUMN,
+        ),
+        (
+            "alter table u add check (a > 0) not valid",
+            SqlState::FEATURE_NOT_SUPPORTED,
+        ),
+    ] {
+        assert_eq!(state(&c, sql), expected, "{sql}");
+    }
+}
