@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 impl Typing {
-    /// LIKE, ILIKE and SIMILAR TO. 42883; 22025 and 22019 for patterns and escapes.
+    /// LIKE, ILIKE and SIMILAR TO. 42883; 22025 for patterns and escapes.
     pub fn like(
         &self,
         value: Operand,
@@ -166,12 +166,12 @@ fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeK
     Ok(Expr::boolean(kind, nullable))
 }
 
-/// The one character of an ESCAPE text; none if it is empty. Error 22019.
+/// The one character of an ESCAPE text; none if it is empty. Error 22025.
 fn escape_character(escape: &str) -> Result<Option<char>> {
     let mut chars = escape.chars();
     match (chars.next(), chars.next()) {
         (first, None) => Ok(first),
-        _ => Err(Error::new(SqlState("22019"), "invalid escape string")
+        _ => Err(Error::new(SqlState::INVALID_ESCAPE, "invalid escape string")
             .with_hint("escape string must be empty or one character")),
     }
 }
@@ -253,7 +253,7 @@ fn ilike_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
 // --- SIMILAR TO --------------------------------------------------------------------------------
 
 /// The regular expression of an SQL pattern; `"` behind the escape character cuts it into the part before, the part
-/// that `substring` returns, and the part behind. Errors 22019, 22025, 2200C.
+/// that `substring` returns, and the part behind. Errors 22025, 2200C.
 pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
     let escape = escape_character(escape)?;
     let mut out = String::from("^(?:");
