@@ -72,7 +72,7 @@ fn csv_is_found_out() {
         "1|t\n2|f"
     );
     let text = format!("read_csv('{}', all_text => true)", path.join("o.csv").display());
-    assert_eq!(columns(&c, &text), "1 text, nil text");
+    assert_eq!(columns(&c, &text), "column0 text, column1 text");
 }
 
 #[test]

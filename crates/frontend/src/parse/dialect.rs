@@ -81,6 +81,11 @@ impl Dialect for FrazilDialect {
         POSTGRES.is_identifier_part(ch) || self.is_over()
     }
 
+    /// `name := value` in a call, PostgreSQL's older way to write `name => value`.
+    fn supports_named_fn_args_with_assignment_operator(&self) -> bool {
+        true
+    }
+
     /// Once over, so that a number becomes such a word, too.
     fn supports_numeric_prefix(&self) -> bool {
         self.is_over()
