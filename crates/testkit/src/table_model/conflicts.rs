@@ -26,6 +26,9 @@ pub fn insert(shape: &Shape, state: &State, source: &Source, conflict: Option<&C
             Ok(written) => Outcome::done(written),
             Err(e) => {
                 errors.insert(e);
+                if conflict.is_some_and(|c| comes_back(c, &rows)) {
+                    errors.insert("21000");
+                }
                 if updates {
                     // Which of several errors comes first is open: rows to insert may be checked before any is written.
                     errors.extend(rows.iter().flatten().filter_map(|row| shape.refuses(row)));
