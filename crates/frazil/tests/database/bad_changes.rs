@@ -70,7 +70,6 @@ const CHANGES: [&str; 4] = [
 ];
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn a_change_that_runs_out_of_memory_leaves_nothing() {
     let c = large();
     for sql in CHANGES {
@@ -82,7 +81,6 @@ fn a_change_that_runs_out_of_memory_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn a_change_that_takes_too_long_leaves_nothing() {
     let c = large();
     for sql in CHANGES {
@@ -94,7 +92,6 @@ fn a_change_that_takes_too_long_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn a_change_that_is_cancelled_leaves_nothing() {
     let c = large();
     for sql in CHANGES {
@@ -117,7 +114,6 @@ fn a_change_that_is_cancelled_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn a_key_that_is_too_long_is_refused() {
     let c = memory();
     rows(&c, "create table t (k text primary key, n integer)");
@@ -141,7 +137,6 @@ fn a_key_that_is_too_long_is_refused() {
 }
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn a_unique_index_over_duplicates_says_which_key_and_how_often() {
     let c = memory();
     rows(&c, "create table t (a integer, b text)");
@@ -164,7 +159,6 @@ fn a_unique_index_over_duplicates_says_which_key_and_how_often() {
 }
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn prepared_statements_outlive_their_index() {
     let c = memory();
     rows(&c, "create table t (k integer, n integer)");

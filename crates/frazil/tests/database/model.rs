@@ -22,7 +22,6 @@ const ENOUGH: usize = 3;
 const LOOKUPS: usize = 6;
 
 #[test]
-#[ignore = "until CREATE TABLE takes keys"]
 fn tables_with_keys_agree_with_their_model() {
     let (first, last) = seeds();
     let next = AtomicU64::new(first);
