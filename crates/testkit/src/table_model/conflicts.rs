@@ -32,6 +32,7 @@ pub fn insert(shape: &Shape, state: &State, source: &Source, conflict: Option<&C
                 if updates {
                     // Which of several errors comes first is open: rows to insert may be checked before any is written.
                     errors.extend(rows.iter().flatten().filter_map(|row| shape.refuses(row)));
+                    errors.insert("23505");
                 }
                 Outcome::errors(errors)
             }
