@@ -26,7 +26,7 @@ pub struct Environment<'a> {
     pub pool: &'a WorkerPool,
     /// What hash tables, sorters and results may take.
     pub budget: &'a MemoryBudget,
-    /// Set by the user, a timeout, or a worker that failed.
+    /// Set by the user or a timeout. Pipelines have flags below it, which a worker that fails sets.
     pub cancel: &'a Cancel,
     /// Where it says how far it is.
     pub progress: &'a Arc<Progress>,

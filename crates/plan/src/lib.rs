@@ -1,5 +1,5 @@
 //! The engine's own plan: typed expressions, operators with column ids, and the pipelines they are cut
-//! into. Ids, no names; no sqlparser, Arrow or Cranelift type enters.
+//! into. Tables and columns go by id, their names are there for EXPLAIN; no sqlparser, Arrow or Cranelift type enters.
 //!
 //! A [`Plan`] is made by `frontend`, rewritten by `optimizer`, cut into [`pipeline::Pipeline`]s and
 //! stages here, translated by `codegen` and run by `exec`. Every form has a text ([`display`]).

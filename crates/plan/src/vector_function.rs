@@ -1,5 +1,5 @@
 //! Functions the code generator does not know: they run as vector kernels across a stage boundary.
-//! `plan` owns the trait, `frontend` supplies the functions behind it.
+//! `plan` owns the trait, `functions` supplies what is behind it.
 
 use frazil_types::{Cancel, ColumnVector, LogicalType, MemoryBudget, Result, StringVectorBuilder};
 use std::fmt;

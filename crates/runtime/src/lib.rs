@@ -1,8 +1,8 @@
 //! What generated code calls, and the objects it works on.
 //!
 //! `abi` says how generated code and Rust talk; `functions` is the table of everything generated code
-//! may call. The objects are made by `exec` when a pipeline opens, private to a worker while they
-//! are filled, and merged when the pipeline ends.
+//! may call. The objects that a pipeline fills are made by `codegen` for each of its workers, are private to the worker
+//! while it runs, and are merged by `exec` when the last pipeline that fills them has ended.
 
 pub mod abi;
 pub mod aggregate_hash_table;

@@ -2,7 +2,8 @@
 //! by any number of statements beside it.
 //!
 //! Everything a reader sees is an immutable version: a [`Snapshot`] holds the catalog and, per table, a
-//! [`TableSnapshot`]: the list of chunks with the rows visible in each and the rows deleted from it. A
+//! [`TableSnapshot`]: its chunks with the rows visible in each and the rows deleted from it, and the list of its indexes,
+//! whose trees all versions share. A
 //! [`Transaction`] makes its own next version and publishes it with one pointer swap at commit, so
 //! readers take no lock and never wait. Cells of a hot chunk are written once, beyond the rows that
 //! any version shows. This crate spawns no threads.

@@ -1,4 +1,5 @@
-//! Whole rows by their ids: what an index, a join or a DELETE has found is fetched when all of its columns are wanted.
+//! Rows by their ids, whole or some of their columns: an UPDATE fetches what it leaves as it is, and an error of a unique key the
+//! key.
 //!
 //! A scan reads few columns of many rows, this reads all columns of few rows, in any order: the access
 //! that row layout is for (Runtime Fragility, section 5.3: tuple reconstruction). Rows are fetched a group at a

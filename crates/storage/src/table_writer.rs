@@ -3,7 +3,7 @@
 //!
 //! A statement reads all of its rows before it writes any, so a writer gets whole batches. UPDATE is delete and
 //! insert: a row that is updated gets a new id. What is refused leaves the rows before it in the transaction's
-//! private version; whoever runs the statement returns to its savepoint.
+//! private version; whoever runs the statement drops the transaction, or returns to a savepoint.
 
 use crate::chunk::FrozenChunk;
 use crate::chunk_entry::ChunkEntry;

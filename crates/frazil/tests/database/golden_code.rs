@@ -1,4 +1,4 @@
-//! Stages and CLIF of twenty shapes of statements as texts. `FRAZIL_BLESS=1` writes them anew.
+//! Stages and CLIF of 23 shapes of statements as texts. `FRAZIL_BLESS=1` writes them anew.
 
 use crate::{memory, rows};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Redo: what a transaction did, as bytes for the log, and back.
 //!
-//! A transaction appends to a [`RedoBuffer`] while it writes; a savepoint is a length that it returns to. At commit the
-//! bytes are one record of the log ([`crate::Log::reserve`]). [`changes`] reads them: each [`Change`] names rows by
+//! No transaction writes redo yet. One is going to append to a [`RedoBuffer`] while it writes; a savepoint is a length to return
+//! to, and at commit the bytes are one record of the log ([`crate::Log::reserve`]). [`changes`] reads them: each [`Change`] names rows by
 //! their ids, so that doing it twice is the same as doing it once.
 //!
 //! ```text
