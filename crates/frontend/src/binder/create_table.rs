@@ -125,7 +125,7 @@ impl<'a> Binder<'a> {
         self.not_reserved(&c.name)?;
         let ty = self.ty(&c.data_type, span)?;
         let mut column = ColumnDef::new(fold(&c.name), ty);
-        let (mut null, mut is_key) = (None, false);
+        let (mut null, mut has_default) = (None, false);
         for option in &c.options {
             match &option.option {
                 ColumnOption::Null => null = Some(true),
@@ -133,10 +133,19 @@ impl<'a> Binder<'a> {
                     column.nullable = false;
                     null = null.or(Some(false));
                 }
-                ColumnOption::Default(e) => column.default = self.default(&column, e)?,
-                ColumnOption::PrimaryKey(_) => is_key = true,
-                // Bound once all columns are known.
-                ColumnOption::Unique(_) | ColumnOption::ForeignKey(_) | ColumnOption::Check(_) => {}
+                ColumnOption::Default(_) if has_default => {
+                    let message = format!("multiple default values specified for column \"{}\"", column.name);
+                    return Err(error(SqlState::SYNTAX_ERROR, message, span));
+                }
+                ColumnOption::Default(e) => {
+                    has_default = true;
+                    column.default = self.default(&column, e)?;
+                }
+                // Bound once all columns are known; a key makes its columns NOT NULL whatever NULL says.
+                ColumnOption::PrimaryKey(_)
+                | ColumnOption::Unique(_)
+                | ColumnOption::ForeignKey(_)
+                | ColumnOption::Check(_) => {}
                 ColumnOption::Collation(name) => {
                     return Err(Error::unsupported(format!("COLLATE {name}"))
                         .with_hint("strings compare by their UTF-8 bytes")
@@ -145,7 +154,7 @@ impl<'a> Binder<'a> {
                 other => return Err(Error::unsupported(format!("the column option {other}")).at_span(span)),
             }
         }
-        if null == Some(true) && (is_key || !column.nullable) {
+        if null == Some(true) && !column.nullable {
             let message = format!(
                 "conflicting NULL/NOT NULL declarations for column \"{}\"",
                 column.name
