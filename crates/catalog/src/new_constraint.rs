@@ -128,17 +128,9 @@ impl Catalog {
     }
 
     fn add_constraint(&mut self, old: &TableEntry, new: NewConstraint) -> Result<TableEntry> {
-        if let Some(name) = new.name.as_ref().filter(|n| old.constraint(n).is_some()) {
-            let message = format!(
-                "constraint \"{name}\" for relation \"{}\" already exists",
-                old.name
-            );
-            return Err(Error::new(SqlState::DUPLICATE_OBJECT, message)
-                .of_table(&old.name)
-                .with_hint("give it another name, or drop the one that is there"));
-        }
         let (columns, nulls_distinct, is_primary) = match new.kind {
             NewConstraintKind::Check { expression, columns } => {
+                refuse_second(old, new.name.as_deref())?;
                 return Ok(self.add_check(old, new.name, expression, columns));
             }
             NewConstraintKind::PrimaryKey { columns } => (columns, true, true),
@@ -151,7 +143,11 @@ impl Catalog {
             return Err(multiple_primary_keys(&old.name));
         }
         let name = match new.name {
-            Some(name) => self.free(name)?,
+            Some(name) => {
+                let name = self.free(name)?;
+                refuse_second(old, Some(&name))?;
+                name
+            }
             None => {
                 let named = match is_primary {
                     true => String::new(),
@@ -380,6 +376,20 @@ fn is_key_of(kind: &NewConstraintKind, wanted: &[usize], distinct: bool) -> bool
         } => columns == wanted && *nulls_distinct == distinct,
         NewConstraintKind::Check { .. } => false,
     }
+}
+
+/// 42710 if a table has a constraint of the name.
+fn refuse_second(table: &TableEntry, name: Option<&str>) -> Result<()> {
+    let Some(name) = name.filter(|n| table.constraint(n).is_some()) else {
+        return Ok(());
+    };
+    let message = format!(
+        "constraint \"{name}\" for relation \"{}\" already exists",
+        table.name
+    );
+    Err(Error::new(SqlState::DUPLICATE_OBJECT, message)
+        .of_table(&table.name)
+        .with_hint("give it another name, or drop the one that is there"))
 }
 
 #[cfg(test)]
