@@ -153,6 +153,7 @@ impl Bound {
 
 impl TableIndex {
     /// The keys that begin with values and whose next value lies between two ends: the first key, and the first one beyond.
+    /// Between two open ends are all keys, with one end given those of values alone.
     fn ends(&self, prefix: &[Value], low: &End, high: &End) -> (Vec<u8>, Option<Vec<u8>>) {
         let key = |value: &Value| {
             let mut key = Vec::new();
@@ -161,12 +162,16 @@ impl TableIndex {
         };
         let mut all = Vec::new();
         self.spec().encode(prefix, &mut all);
+        let part = self.spec().parts().get(prefix.len());
+        if let (End::Inclusive(v) | End::Exclusive(v), _) | (_, End::Inclusive(v) | End::Exclusive(v)) =
+            (low, high)
+            && part.is_some_and(|part| part.nullable)
+        {
+            // NULL is in no range: an open end, too, ends where the marker of values does.
+            all.push(key(v)[all.len()]);
+        }
         let after = |mut key: Vec<u8>| after_prefix(&mut key).then_some(key);
-        let descending = self
-            .spec()
-            .parts()
-            .get(prefix.len())
-            .is_some_and(|part| part.descending);
+        let descending = part.is_some_and(|part| part.descending);
         let (first, last) = if descending { (high, low) } else { (low, high) };
         let from = match first {
             End::Open => all.clone(),

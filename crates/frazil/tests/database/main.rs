@@ -15,6 +15,8 @@ mod hostile;
 mod interleaving;
 mod keys;
 mod limits;
+mod lookup_keys;
+mod lookups;
 mod model;
 mod plans;
 mod refreezing;
