@@ -1,7 +1,7 @@
 //! ALTER TABLE.
 
 use crate::{directory, memory, rows, state};
-use frazil::{Connection, SqlState};
+use frazil::{ColumnVector, Connection, LogicalType, RowBatch, SqlState, Value};
 
 /// A table with rows, and a view of it.
 fn crops() -> Connection {
@@ -156,4 +156,43 @@ fn what_was_altered_is_rolled_back_and_written_down() {
     drop(c);
     database.close().unwrap();
     let _ = std::fs::remove_dir_all(&path);
+}
+
+/// What an appender says of a batch of integers, and then of another one, and what the table has afterwards.
+fn appended(
+    c: &Connection,
+    first: &[Value],
+    second: &[Value],
+) -> (Option<SqlState>, Option<SqlState>, String) {
+    let batch = |values: &[Value]| RowBatch {
+        columns: vec![ColumnVector::from_values(LogicalType::Integer, values)],
+        rows: values.len(),
+    };
+    let mut appender = c.appender("pens").expect("the table is there");
+    let first = appender.append(batch(first)).err().map(|e| e.state());
+    let second = appender.append(batch(second)).err().map(|e| e.state());
+    drop(appender.finish());
+    (first, second, rows(c, "select n from pens order by n"))
+}
+
+#[test]
+fn an_appender_asks_the_checks_and_keys_that_there_are() {
+    let c = memory();
+    rows(
+        &c,
+        "create table pens (m integer check (m > 0 or pens.m is null) unique)",
+    );
+    rows(
+        &c,
+        "alter table pens rename m to n; alter table pens add check (n < 100)",
+    );
+    let bad = appended(&c, &[Value::Int(1), Value::Int(100)], &[Value::Int(0)]);
+    let check = Some(SqlState::CHECK_VIOLATION);
+    assert_eq!((bad.0, bad.1), (check, check));
+    rows(&c, "truncate pens");
+    let twice = appended(&c, &[Value::Int(3), Value::Null], &[Value::Int(4), Value::Int(3)]);
+    assert_eq!((twice.0, twice.1), (None, Some(SqlState::UNIQUE_VIOLATION)));
+    rows(&c, "truncate pens");
+    let good = appended(&c, &[Value::Int(3)], &[Value::Int(4)]);
+    assert_eq!(good, (None, None, "3\n4".to_string()));
 }
