@@ -103,6 +103,7 @@ impl Statement<'_> {
         let is_next_table = previous == "," && self.clause().eq_ignore_ascii_case("from");
         words.extend(relation_names(self.connection));
         if keywords::comes_before_relation(previous) || is_next_table {
+            words.extend(frazil::system_tables().map(str::to_owned));
             return starting(words, prefix);
         }
         words.extend(self.relations.iter().flat_map(|r| r.columns.clone()));
@@ -134,8 +135,7 @@ fn starting(words: Vec<String>, prefix: &str) -> Vec<String> {
 fn relation_names(connection: &Connection) -> Vec<String> {
     let tables = connection.tables().into_iter().map(|t| identifier(&t.name));
     let views = connection.views().into_iter().map(|v| identifier(&v.name));
-    let system = frazil::system_tables().map(str::to_owned);
-    tables.chain(views).chain(system).collect()
+    tables.chain(views).collect()
 }
 
 /// The tables and views that a statement names, each with the alias behind it.
@@ -242,6 +242,7 @@ mod tests {
             ["price", "primary"]
         );
         assert_eq!(offered("SELECT * FR"), ["FREEZE", "FROM"]);
+        assert_eq!(offered("select * from frazil_i"), ["frazil_indexes"]);
         assert_eq!(offered("select regexp_l"), ["regexp_like("]);
         assert_eq!(offered("set frazil.stages").len(), 0);
         assert_eq!(offered("show mem"), ["memory_limit"]);

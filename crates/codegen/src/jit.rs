@@ -531,6 +531,7 @@ mod tests {
         let before = resident_kilobytes();
         (0..60).for_each(|_| give_up(&options));
         let more = resident_kilobytes().saturating_sub(before);
-        assert!(more < 2_000, "{more} kB stay");
+        // Code that stayed would be 9,600 kB; the allocator keeps up to 2,600 kB of buffers, one time in three.
+        assert!(more < 4_000, "{more} kB stay");
     }
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, Operator, RowCount, ScalarFunction, SortKey};
-use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
+use frazil_types::{CompareOp, Interval, LogicalType, Result, Span, Value};
 use support::{Maker, compare, int};
 
 const INT: LogicalType = LogicalType::Integer;
@@ -31,8 +31,8 @@ fn make(kind: ExprKind, ty: LogicalType) -> Expr {
     }
 }
 
-/// The value of an expression over one column for each input.
-fn over(ty: LogicalType, inputs: &[Value], f: impl Fn(Expr) -> Expr) -> Vec<Value> {
+/// The value of an expression over one column for each input, or the error of the first that has none.
+fn evaluated(ty: LogicalType, inputs: &[Value], f: impl Fn(Expr) -> Expr) -> Result<Vec<Value>> {
     let mut m = Maker::default();
     let rows: Vec<Vec<Value>> = inputs.iter().map(|v| vec![v.clone()]).collect();
     let (input, c) = m.values(&[ty], &rows);
@@ -42,11 +42,13 @@ fn over(ty: LogicalType, inputs: &[Value], f: impl Fn(Expr) -> Expr) -> Vec<Valu
         input: Box::new(input),
         expressions: vec![(x, e)],
     };
-    m.run(root, &[x])
-        .unwrap()
-        .into_iter()
-        .map(|mut r| r.remove(0))
-        .collect()
+    let rows = m.run(root, &[x])?;
+    Ok(rows.into_iter().map(|mut r| r.remove(0)).collect())
+}
+
+/// The value of an expression over one column for each input, all of which have one.
+fn over(ty: LogicalType, inputs: &[Value], f: impl Fn(Expr) -> Expr) -> Vec<Value> {
+    evaluated(ty, inputs, f).unwrap()
 }
 
 fn ints(values: &[i128]) -> Vec<Value> {
@@ -188,8 +190,16 @@ fn casts() {
         over(LogicalType::Date, &ints(&[10_471]), cast(TEXT)),
         [text("1998-09-02")]
     );
-    let (long, short) = (text("a text of more than twelve bytes"), text("a tex"));
-    assert_eq!(over(TEXT, &[long], cast(LogicalType::Varchar(5))), [short]);
+    // What is too long is refused, save blanks: where SQL cuts, the binder takes a substring first.
+    let short = LogicalType::Varchar(5);
+    assert_eq!(
+        over(TEXT, &[text("a text")], cast(LogicalType::Varchar(6))),
+        [text("a text")]
+    );
+    assert_eq!(over(TEXT, &[text("a tex        ")], cast(short)), [text("a tex")]);
+    let long = text("a text of more than twelve bytes");
+    let refused = evaluated(TEXT, &[long], cast(short)).unwrap_err();
+    assert_eq!(refused.state().0, "22001");
     assert_eq!(
         over(INT, &ints(&[1, 0]), cast(LogicalType::Boolean)),
         [Value::Bool(true), Value::Bool(false)]
