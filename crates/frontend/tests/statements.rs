@@ -229,7 +229,7 @@ fn definitions_that_cannot_be_are_refused() {
         ("a integer, b integer, primary key (a, a)", "42701"),
         ("a integer, b integer, unique (b, b)", "42701"),
         ("a integer, b integer, unique (c)", "42703"),
-        ("a integer null primary key", "42601"),
+        ("a integer default 1 default 2", "42601"),
         ("a integer check (b > 0)", "42703"),
         ("a integer check (a + 1)", "42804"),
         ("a integer check (sum(a) > 0)", "42803"),
