@@ -18,6 +18,8 @@ def con(con):
     con.execute("create table nullable (n integer)")
     con.execute("insert into nullable values (1), (null)")
     con.execute("create view seen as select n from nullable")
+    con.execute("create table keyed (k integer primary key, n integer check (n > 0))")
+    con.execute("insert into keyed values (1, 1)")
     return con
 
 
@@ -101,10 +103,14 @@ ERRORS = [
     ("insert into t (b) values (1)", "23502"),
     ("insert into t values (null, 1, 1, null, null, null)", "23502"),
     ("insert into t (a, b) select n, 1 from nullable", "23502"),
+    # Keys and conditions.
+    ("insert into keyed values (1, 2)", "23505"),
+    ("update keyed set n = n - 1", "23514"),
+    ("alter table keyed add constraint keyed_n_check check (n < 9)", "42710"),
     # What is not there yet.
     ("create table k (a integer references t (a))", "0A000"),
     ("create table k (a integer, foreign key (a) references t (a))", "0A000"),
-    ("update t set a = 1", "0A000"),
+    ("update t set a = 1 where current of c", "0A000"),
     ("select sum(a) over (order by a) from t", "0A000"),
     ("select * from t for update", "0A000"),
     ("select * from t tablesample bernoulli (10)", "0A000"),
@@ -133,6 +139,7 @@ ERRORS = [
     ("begin; begin", "25001"),
     ("commit", "25P01"),
     ("rollback", "25P01"),
+    ("begin; rollback to s", "3B001"),
     # Files.
     ("copy t from '/no/such/file.csv'", "58P01"),
     ("copy t from '/no/such/file.parquet' (format parquet)", "58P01"),
@@ -141,6 +148,7 @@ ERRORS = [
 
 # States that no single statement raises, and the tests that do.
 ELSEWHERE = {
+    "08007": "a log that could not be synced: crates/durability/tests/wal",
     "08003": "a closed connection, below", "22P04": "a wrong field, below", "25P02": "a failed transaction, below",
     "53200": "the memory budget, below", "55006": "a directory in use, below", "55P03": "the second writer, below",
     "57014": "timeouts, below", "XX001": "flipped bits, below",
