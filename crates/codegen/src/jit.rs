@@ -528,10 +528,13 @@ mod tests {
     fn code_that_is_given_up_is_freed() {
         let options = CompileOptions::default();
         (0..3).for_each(|_| give_up(&options));
-        let before = resident_kilobytes();
-        (0..60).for_each(|_| give_up(&options));
-        let more = resident_kilobytes().saturating_sub(before);
-        // Code that stayed would be 9,600 kB; the allocator keeps up to 2,600 kB of buffers, one time in three.
-        assert!(more < 4_000, "{more} kB stay");
+        // The allocator may take some memory for good in one round; code that stayed would be there after each of them.
+        let rounds = (0..3).map(|_| {
+            let before = resident_kilobytes();
+            (0..60).for_each(|_| give_up(&options));
+            resident_kilobytes().saturating_sub(before)
+        });
+        let more = rounds.min().unwrap();
+        assert!(more < 2_000, "{more} kB stay after each round");
     }
 }
