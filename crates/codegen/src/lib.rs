@@ -12,8 +12,10 @@
 pub mod compile;
 pub mod finished;
 pub mod objects;
+pub mod one_row;
 pub mod open_pipeline;
 pub mod plan_layouts;
+mod row_lookup;
 pub mod row_source;
 mod scratch_marks;
 pub mod source_shape;
@@ -40,5 +42,6 @@ pub use compile::{CompiledPipeline, CompiledPlan, compile};
 pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};
 pub use finished::{Finished, JoinFlags, Partial};
 pub use objects::ObjectSpec;
+pub use one_row::{OneRow, OneRun, only_lookup};
 pub use open_pipeline::{OpenPipeline, Opening, buffer_build};
 pub use worker::{Flow, Worker};

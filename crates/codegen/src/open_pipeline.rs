@@ -3,6 +3,7 @@
 use crate::CompiledPlan;
 use crate::finished::{Finished, Partial};
 use crate::objects::ObjectSpec;
+use crate::row_lookup;
 use crate::row_source::PipelineSource;
 use crate::source_shape::is_bound_cell;
 use crate::worker::Worker;
@@ -44,7 +45,6 @@ pub struct OpenPipeline {
     pub(crate) row_counts: (Option<u64>, u64),
     pub(crate) budget: MemoryBudget,
     pub(crate) cancel: Cancel,
-    _texts: Texts,
 }
 
 // SAFETY: the string references in cells and constants point into memory this object owns and nobody
@@ -86,7 +86,7 @@ impl OpenPipeline {
             }
             _ => (None, 0),
         };
-        let (cells, texts) = parameter_cells(plan, &finished)?;
+        let cells = parameter_cells(plan, &finished)?;
         let objects = &code.pipelines[index].objects;
         let constants = objects.iter().map(constant).collect::<Result<_>>()?;
         Ok(OpenPipeline {
@@ -101,7 +101,31 @@ impl OpenPipeline {
             row_counts,
             budget: opening.budget.clone(),
             cancel: opening.cancel.clone(),
-            _texts: texts,
+        })
+    }
+
+    /// The only pipeline of a plan, to be run over rows that are given one by one.
+    pub(crate) fn of_one_row(
+        plan: &Arc<PipelinePlan>,
+        code: &Arc<CompiledPlan>,
+        finished: Arc<Finished>,
+        buffer: Option<BufferBuild>,
+        (budget, cancel): (&MemoryBudget, &Cancel),
+    ) -> Result<OpenPipeline> {
+        let cells = parameter_cells(plan, &finished)?;
+        let constants = code.pipelines[0].objects.iter().map(constant);
+        Ok(OpenPipeline {
+            plan: plan.clone(),
+            code: code.clone(),
+            index: 0,
+            source: PipelineSource::Given,
+            constants: constants.collect::<Result<_>>()?,
+            finished,
+            cells,
+            buffer,
+            row_counts: (None, 0),
+            budget: budget.clone(),
+            cancel: cancel.clone(),
         })
     }
 
@@ -114,6 +138,15 @@ impl OpenPipeline {
     pub fn scan(&self) -> Option<&Arc<TableScan>> {
         match &self.source {
             PipelineSource::Scan { scan, .. } => Some(scan),
+            _ => None,
+        }
+    }
+
+    /// Name of the index that its rows are found by, if they are.
+    pub fn index(&self) -> Option<&str> {
+        match (&self.plan.pipelines[self.index].source, &self.source) {
+            (Source::Lookup(lookup), _) => Some(&lookup.index_name),
+            (_, PipelineSource::Scan { scan, .. }) => scan.index(),
             _ => None,
         }
     }
@@ -210,6 +243,12 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
                 _filters: filters,
             }
         }
+        Source::Lookup(lookup) => {
+            let table = opening.table.as_deref().ok_or_else(|| missing("a table"))?;
+            let row = row_lookup::find(lookup, table, values, &mut Vec::new())?;
+            let vectors = row_lookup::columns(lookup, table, row)?;
+            PipelineSource::Values(vectors, usize::from(row.is_some()))
+        }
         Source::Values { columns, rows } => {
             let cell = |e: &Expr| match is_bound_cell(e) {
                 true => values.value(e),
@@ -218,12 +257,7 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
             let vectors = columns.iter().enumerate().map(|(i, id)| {
                 let cells: Vec<Value> = rows.iter().map(|r| cell(&r[i])).collect::<Result<_>>()?;
                 let mut vector = ColumnVector::from_values(plan.columns[*id].ty, &cells);
-                if vector.native() == NativeType::String {
-                    // The vector lives as long as the pipeline, the rows it becomes may live longer.
-                    for string in vector.values_mut::<StringRef>() {
-                        *string = string.as_transient();
-                    }
-                }
+                make_transient(&mut vector);
                 Ok(vector)
             });
             PipelineSource::Values(vectors.collect::<Result<_>>()?, rows.len())
@@ -251,6 +285,15 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
                 .then(|| finished.flags[join.0].clone()),
         },
     })
+}
+
+/// Marks the strings of a vector that lives as long as the pipeline: the rows it becomes may live longer.
+pub(crate) fn make_transient(vector: &mut ColumnVector) {
+    if vector.native() == NativeType::String {
+        for string in vector.values_mut::<StringRef>() {
+            *string = string.as_transient();
+        }
+    }
 }
 
 /// The filters of the joins that a scan probes early, as far as their build keys make one.
@@ -281,23 +324,19 @@ fn stored_at(plan: &PipelinePlan, buffer: BufferId, column: frazil_plan::ColumnI
     found.ok_or_else(|| Error::internal("a column that its buffer does not keep"))
 }
 
-/// The bytes of strings that cells refer to.
-type Texts = Vec<Box<[u8]>>;
-
-/// The cells generated code reads: parameters, then subqueries; and the bytes of their strings.
-fn parameter_cells(plan: &PipelinePlan, finished: &Finished) -> Result<(Box<[ParameterCell]>, Texts)> {
+/// The cells generated code reads: parameters, then subqueries. Their strings are those of `finished`.
+fn parameter_cells(plan: &PipelinePlan, finished: &Finished) -> Result<Box<[ParameterCell]>> {
     let subquery_types = plan.subqueries.iter().map(|b| {
         let column = plan.buffers[b.0].columns[0];
         plan.columns[column].ty
     });
     let types = plan.parameters.iter().copied().chain(subquery_types);
     let values = finished.parameters.iter().chain(&finished.subqueries);
-    let mut texts = Vec::new();
-    let cells = types.zip(values).map(|(ty, value)| cell(ty, value, &mut texts));
-    Ok((cells.collect::<Result<_>>()?, texts))
+    types.zip(values).map(|(ty, value)| cell(ty, value)).collect()
 }
 
-fn cell(ty: LogicalType, value: &Value, texts: &mut Vec<Box<[u8]>>) -> Result<ParameterCell> {
+/// The cell of a value. A string in it is the value's own, and lives as long.
+pub(crate) fn cell(ty: LogicalType, value: &Value) -> Result<ParameterCell> {
     let mut out = ParameterCell {
         valid: 1,
         ..ParameterCell::NULL
@@ -312,12 +351,10 @@ fn cell(ty: LogicalType, value: &Value, texts: &mut Vec<Box<[u8]>>) -> Result<Pa
             put(&v.to_le_bytes()[..ty.native().size()]);
         }
         (Value::Text(t), NativeType::String) => {
-            let bytes: Box<[u8]> = t.as_bytes().into();
-            // SAFETY: the bytes are kept beside the cells.
-            let string = unsafe { StringRef::new(&bytes) }.as_transient();
+            // SAFETY: nobody reads the cell once the value is gone.
+            let string = unsafe { StringRef::new(t.as_bytes()) }.as_transient();
             put(&string.head.to_le_bytes());
             out.value[8..].copy_from_slice(&string.tail.to_le_bytes());
-            texts.push(bytes);
         }
         (value, _) => return Err(Error::internal(format!("{value:?} as a parameter of type {ty}"))),
     }

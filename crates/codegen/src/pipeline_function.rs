@@ -10,7 +10,7 @@ use crate::jit::{Allocation, builder};
 use crate::objects::Objects;
 use crate::scope::{Place, SOURCE_ROW, Scope};
 use crate::source_shape::SourceShape;
-use crate::stage_vector::{SlotContent, StageMemory, StageVector, sink_rows};
+use crate::stage_vector::{LEAST_SINK_ROWS, SlotContent, StageMemory, StageVector, sink_rows};
 use crate::stage_work::{Cells, KnownLayout, StageWork};
 use crate::translator::{Translator, Unit};
 use cranelift_frontend::FunctionBuilderContext;
@@ -109,6 +109,7 @@ pub(crate) fn compile_pipeline(
                 Some(_) => STAGE_ROWS,
                 None => sink_rows(plan, &pipeline.sink),
             };
+            let output_rows = output_rows.min(most_rows(pipeline));
             StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells)
         };
         let scope = |unit: Unit<'_>| match &input {
@@ -173,6 +174,20 @@ fn known_layout(
         otherwise: general,
     };
     Ok(Some((id, known)))
+}
+
+/// Rows of vectors that are enough for all rows of a pipeline.
+fn most_rows(pipeline: &Pipeline) -> usize {
+    let adds_rows = |operator: &PipelineOperator| {
+        matches!(
+            operator,
+            PipelineOperator::Probe { .. } | PipelineOperator::Repeat { .. }
+        )
+    };
+    match pipeline.source {
+        Source::Lookup(_) if !pipeline.operators.iter().any(adds_rows) => LEAST_SINK_ROWS,
+        _ => usize::MAX,
+    }
 }
 
 /// Bytes of the row of zeros that stands for "no match".

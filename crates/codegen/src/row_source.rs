@@ -44,6 +44,8 @@ pub enum PipelineSource {
     },
     /// Rows of a VALUES list, what generated code computes left NULL.
     Values(Vec<ColumnVector>, usize),
+    /// Rows that are given to the worker: see [`crate::OneRow`].
+    Given,
 }
 
 impl PipelineSource {
@@ -56,6 +58,7 @@ impl PipelineSource {
             PipelineSource::Buffer(buffer, _) => buffer.batches().len(),
             PipelineSource::BuildRows { table, .. } => table.parts(),
             PipelineSource::Values(..) => 1,
+            PipelineSource::Given => 0,
         }
     }
 
@@ -75,7 +78,10 @@ impl PipelineSource {
             } => {
                 unmatched_or_matched(table, *matched, flags.as_deref(), morsel, out);
             }
-            PipelineSource::Scan { .. } | PipelineSource::Buffer(..) | PipelineSource::Values(..) => {}
+            PipelineSource::Scan { .. }
+            | PipelineSource::Buffer(..)
+            | PipelineSource::Values(..)
+            | PipelineSource::Given => {}
         }
     }
 }
@@ -120,7 +126,7 @@ impl SourceCursor {
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
                 SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place)))
             }
-            PipelineSource::Buffer(..) | PipelineSource::Values(..) => {
+            PipelineSource::Buffer(..) | PipelineSource::Values(..) | PipelineSource::Given => {
                 SourceCursor::Columns(Lender::default())
             }
             _ => SourceCursor::Rows(Gatherer::new(shape)),

@@ -82,6 +82,11 @@ impl SourceShape {
                 })
                 .chain(row_id.map(|id| stored(id, false)))
                 .collect(),
+            Source::Lookup(lookup) => {
+                let columns = lookup.columns.iter();
+                let columns = columns.map(|c| stored(c.0, plan.columns[c.0].nullable));
+                columns.chain(lookup.row_id.map(|id| stored(id, false))).collect()
+            }
             Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),
             Source::Buffer(_, columns) => columns
                 .iter()

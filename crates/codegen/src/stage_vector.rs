@@ -15,7 +15,7 @@ const ALIGNMENT: usize = 64;
 /// Values of a vector in front of a sink: so many lie in a second-level cache.
 const SINK_VALUES: usize = 1 << 17;
 /// Rows that such a vector has at least.
-const LEAST_SINK_ROWS: usize = 16;
+pub(crate) const LEAST_SINK_ROWS: usize = 16;
 
 /// Rows of the vector that a pipeline hands to its sink when it is full: no more than the sink takes, and fewer of long rows.
 pub(crate) fn sink_rows(plan: &PipelinePlan, sink: &Sink) -> usize {

@@ -3,17 +3,17 @@
 use crate::finished::Partial;
 use crate::objects::ObjectSpec;
 use crate::open_pipeline::{Constant, OpenPipeline};
-use crate::row_source::SourceCursor;
+use crate::row_source::{PipelineSource, SourceCursor};
 use frazil_plan::pipeline::Sink;
 use frazil_runtime::abi::{
-    ErrorSlot, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
+    ErrorSlot, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
 };
 use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
 use frazil_runtime::sorter::SortSpec;
 use frazil_runtime::{AggregateTable, BufferWriter, JoinBuild, Sorter};
-use frazil_types::{Error, Result};
+use frazil_types::{Cancel, Error, MemoryBudget, Result};
 use std::sync::Arc;
 
 /// How a morsel ended.
@@ -34,10 +34,10 @@ pub struct Worker {
     // Addresses of the objects, in the order generated code knows; owned by the fields below or by `open`.
     objects: Vec<*mut u8>,
     partial: Partial,
-    _output: Box<[VectorColumn]>,
+    output: Box<[VectorColumn]>,
     // Boxed: generated code knows their addresses.
     #[allow(clippy::vec_box, reason = "their addresses must not change")]
-    _calls: Vec<Box<VectorCall>>,
+    calls: Vec<Box<VectorCall>>,
     memory: Memory,
     scratch: Box<Scratch>,
     rows: u64,
@@ -72,7 +72,11 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
         Sink::Buffer(..) | Sink::Write(_) => {
             let build = open.buffer.as_ref();
             let build = build.ok_or_else(|| Error::internal("a buffer sink without its buffer"))?;
-            Partial::Buffer(Box::new(build.writer(budget)))
+            Partial::Buffer(Box::new(match &open.source {
+                // Whoever gives the row takes it.
+                PipelineSource::Given => build.noting_writer(budget),
+                _ => build.writer(budget),
+            }))
         }
     })
 }
@@ -107,8 +111,8 @@ impl Worker {
             cursor: SourceCursor::new(&open.source, pipeline),
             objects,
             partial,
-            _output: output,
-            _calls: calls,
+            output,
+            calls,
             memory,
             scratch: Box::new(Scratch::new(&open.budget, &open.cancel)),
             rows: 0,
@@ -169,10 +173,29 @@ impl Worker {
 
     /// Runs generated code over the vector in hand.
     fn call(&mut self, rows: usize) -> Result<Flow> {
+        let (columns, partitions) = (self.cursor.columns().as_ptr(), self.cursor.partitions());
+        self.call_with(columns, partitions, rows)
+    }
+
+    /// Runs generated code over rows that lie side by side, in the columns of the pipeline's source.
+    pub(crate) fn call_over(&mut self, columns: &[VectorColumn], rows: usize) -> Result<Flow> {
+        debug_assert_eq!(
+            columns.len(),
+            self.open.code.pipelines[self.open.index].source.columns.len()
+        );
+        self.call_with(columns.as_ptr(), Partitions::SIDE_BY_SIDE, rows)
+    }
+
+    fn call_with(
+        &mut self,
+        source: *const VectorColumn,
+        partitions: Partitions,
+        rows: usize,
+    ) -> Result<Flow> {
         self.scratch.clear();
         let mut context = PipelineContext {
-            source: self.cursor.columns().as_ptr(),
-            partitions: self.cursor.partitions(),
+            source,
+            partitions,
             parameters: self.open.cells.as_ptr(),
             objects: self.objects.as_ptr(),
             stage_memory: self.memory.as_ptr(),
@@ -203,6 +226,34 @@ impl Worker {
                 Err(self.open.code.failure(context.error.point, noted))
             }
         }
+    }
+
+    /// What its objects take their memory from.
+    pub(crate) fn budget(&self) -> &MemoryBudget {
+        &self.open.budget
+    }
+
+    /// Its pipeline, if no other worker has it; else an internal error.
+    pub(crate) fn own(&mut self) -> Result<&mut OpenPipeline> {
+        Arc::get_mut(&mut self.open).ok_or_else(|| Error::internal("a pipeline that several workers share"))
+    }
+
+    /// Has its own objects stopped by another flag.
+    pub(crate) fn stop_by(&mut self, cancel: &Cancel) {
+        self.scratch.stop_by(cancel);
+        for call in &mut self.calls {
+            call.stop_by(cancel);
+        }
+    }
+
+    /// The columns that generated code hands to the sink, if it takes vectors.
+    pub(crate) fn output(&self) -> &[VectorColumn] {
+        &self.output
+    }
+
+    /// Its part of the sink.
+    pub(crate) fn partial_mut(&mut self) -> &mut Partial {
+        &mut self.partial
     }
 
     /// Rows that entered generated code.

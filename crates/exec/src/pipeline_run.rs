@@ -164,7 +164,7 @@ impl PipelineRun {
             workers: done.workers,
             rows_in: done.rows,
             scan: self.shared.open.scan().map(|s| s.counters()),
-            index: (self.shared.open.scan()).and_then(|s| s.index().map(str::to_string)),
+            index: self.shared.open.index().map(str::to_string),
             ..PipelineMetrics::default()
         }
     }

@@ -85,6 +85,7 @@ fn run(
         let pipeline = &plan.pipelines[index];
         let table = match &pipeline.source {
             Source::Scan { table, .. } => Some((environment.tables)(*table)?),
+            Source::Lookup(lookup) => Some((environment.tables)(lookup.table)?),
             _ => None,
         };
         environment

@@ -5,6 +5,7 @@
 
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;
+use crate::point_query::PointQuery;
 use crate::settings::PlanSettings;
 use crate::write::WriteAction;
 use frazil_codegen::CompiledPlan;
@@ -38,6 +39,8 @@ pub struct CompiledStatement {
 pub enum Action {
     /// Returns rows of constants and parameters.
     Rows(DirectRows, Arc<Schema>),
+    /// Returns the row that a key finds.
+    Point(PointQuery),
     /// Returns the rows of a query.
     Query(CompiledQuery),
     /// INSERT, UPDATE, DELETE.
@@ -49,6 +52,8 @@ pub enum Action {
 pub enum WriteRows {
     /// They are constants and parameters.
     Direct(DirectRows),
+    /// It is at most one, which a key finds.
+    Point(PointQuery),
     /// A query computes them.
     Query(CompiledQuery),
 }
@@ -68,8 +73,8 @@ impl Action {
     /// Its query, if it has one.
     pub fn query(&self) -> Option<&CompiledQuery> {
         match self {
-            Action::Query(query) => Some(query),
-            Action::Write(_, WriteRows::Query(query)) => Some(query),
+            Action::Query(query) | Action::Write(_, WriteRows::Query(query)) => Some(query),
+            Action::Point(point) | Action::Write(_, WriteRows::Point(point)) => Some(point.query()),
             Action::Write(_, WriteRows::Direct(_)) | Action::Rows(..) => None,
         }
     }

@@ -11,9 +11,10 @@ use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query};
+use frazil_codegen::OneRun;
 use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
-use frazil_storage::Transaction;
+use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,27 +28,29 @@ pub struct Call<'a> {
     started: Instant,
     /// Where rows go.
     to: Delivery<'a>,
-    /// What now() returns, in microseconds since 1970: the start of the transaction, or of the statement where it
-    /// is its own.
-    now: i64,
+    /// When the transaction began that is open, in microseconds since 1970.
+    transaction: Option<i64>,
 }
 
 impl<'a> Call<'a> {
     /// A statement of the session that begins now.
     pub fn new(session: &Session, given: &'a [Value], to: Delivery<'a>) -> Call<'a> {
-        let started = session.transaction().started();
         Call {
             given,
             started: Instant::now(),
             to,
-            now: started.unwrap_or_else(parameters::now_micros),
+            transaction: session.transaction().started(),
         }
     }
 
     /// Values of all parameters, as the types the statement wants.
     fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Vec<Value>> {
         let mut values = parameters::converted(types, self.given)?;
-        values.extend(hidden.iter().map(|h| hidden_value(h, self.now)));
+        if !hidden.is_empty() {
+            // now() is the start of the transaction, or of the statement where it is its own.
+            let now = self.transaction.unwrap_or_else(parameters::now_micros);
+            values.extend(hidden.iter().map(|h| hidden_value(h, now)));
+        }
         Ok(values)
     }
 
@@ -95,7 +98,9 @@ pub fn run_compiled(
         session.transaction().check()?;
         let call = Call::new(session, given, to);
         let response = match &statement.action {
-            Action::Rows(..) | Action::Query(_) => read_compiled(session, statement, &call)?,
+            Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
+                read_compiled(session, statement, &call)?
+            }
             Action::Write(action, rows) => write_compiled(session, statement, (action, rows), &call)?,
         };
         response.map(|response| response.delivered(to)).transpose()
@@ -113,9 +118,8 @@ fn read_compiled(
     if !statement.fits(&snapshot, session.settings().plan()) {
         return Ok(None);
     }
-    if let Action::Rows(rows, schema) = &statement.action {
-        let parameters = call.values(&statement.parameters, &statement.hidden)?;
-        return Ok(Some(query::direct_rows(rows, schema, &parameters, call.timing())));
+    if matches!(statement.action, Action::Rows(..) | Action::Point(_)) {
+        return read_directly(session, statement, &snapshot, call).map(Some);
     }
     let runner = query::Runner::new(session);
     let bundle = call.bundle(
@@ -126,25 +130,45 @@ fn read_compiled(
     query::read(&runner, &statement.action, bundle, timing, call.to).map(Some)
 }
 
+/// A query that takes no pipelines.
+fn read_directly(
+    session: &Session,
+    statement: &CompiledStatement,
+    snapshot: &Snapshot,
+    call: &Call<'_>,
+) -> Result<Response> {
+    session.count_direct();
+    let mut timing = call.timing();
+    let begun = call.started + timing.bind;
+    let parameters = call.values(&statement.parameters, &statement.hidden)?;
+    let outcome = match &statement.action {
+        Action::Rows(rows, schema) => query::direct_rows(rows, schema, &parameters),
+        Action::Point(point) => {
+            let run = OneRun {
+                parameters: &parameters,
+                cancel: session.cancel(),
+                count_access: session.settings().access_counters,
+            };
+            query::point_row(point, snapshot, session.database().budget(), run)?
+        }
+        Action::Query(_) | Action::Write(..) => {
+            return Err(Error::internal("pipelines where none should be"));
+        }
+    };
+    timing.execute = begun.elapsed();
+    Ok(Response { outcome, timing })
+}
+
 fn write_compiled(
     session: &mut Session,
     statement: &CompiledStatement,
     (action, rows): (&WriteAction, &WriteRows),
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
-    let settings = session.settings().plan();
-    if let WriteRows::Direct(rows) = rows {
-        let cancel = session.cancel().clone();
-        return session.write(|_, transaction| {
-            if !statement.fits(transaction.view(), settings) {
-                return Ok(None);
-            }
-            let parameters = call.values(&statement.parameters, &statement.hidden)?;
-            let rows = rows.lend(&parameters);
-            let run = action.run_direct(transaction, &rows, &cancel, call.timing());
-            run.map(Some)
-        });
+    if !matches!(rows, WriteRows::Query(_)) {
+        return write_directly(session, statement, (action, rows), call);
     }
+    let settings = session.settings().plan();
     let runner = query::Runner::new(session);
     session.write(|_, transaction| {
         let snapshot = transaction.snapshot();
@@ -158,6 +182,46 @@ fn write_compiled(
         let timing = call.timing();
         query::write(&runner, transaction, (action, rows), bundle, timing).map(Some)
     })
+}
+
+/// A write whose rows take no pipelines.
+fn write_directly(
+    session: &mut Session,
+    statement: &CompiledStatement,
+    (action, rows): (&WriteAction, &WriteRows),
+    call: &Call<'_>,
+) -> Result<Option<Response>> {
+    let settings = session.settings().plan();
+    let (cancel, budget) = (session.cancel().clone(), session.database().budget().clone());
+    let mut fits = false;
+    let response = session.write(|session, transaction| {
+        fits = statement.fits(transaction.view(), settings);
+        if !fits {
+            return Ok(None);
+        }
+        let parameters = call.values(&statement.parameters, &statement.hidden)?;
+        let response = match rows {
+            WriteRows::Direct(rows) => {
+                let rows = rows.lend(&parameters);
+                action.run_direct(transaction, &rows, &cancel, call.timing())
+            }
+            WriteRows::Point(point) => {
+                let run = OneRun {
+                    parameters: &parameters,
+                    cancel: &cancel,
+                    count_access: session.access_counters,
+                };
+                let row = point.run(transaction.view(), &budget, run)?;
+                action.run(transaction, row.into_iter().collect(), &cancel, call.timing())
+            }
+            WriteRows::Query(_) => Err(Error::internal("pipelines where none should be")),
+        };
+        response.map(Some)
+    });
+    if fits {
+        session.count_direct();
+    }
+    response
 }
 
 /// Runs a statement. A failure ends the transaction it was part of. What it was compiled to, if that serves again, is
@@ -320,7 +384,9 @@ fn write(
                 Action::Write(action, rows) => {
                     query::write(runner, transaction, (action, rows), bundle, timing)
                 }
-                Action::Rows(..) | Action::Query(_) => Err(Error::internal("a write that is a query")),
+                Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
+                    Err(Error::internal("a write that is a query"))
+                }
             }
         }
         Statement::CreateTable {

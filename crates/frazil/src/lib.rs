@@ -41,6 +41,7 @@ mod made_table;
 mod panics;
 mod parameters;
 mod plan_cache;
+mod point_query;
 mod query;
 mod row_checks;
 mod row_sink;

@@ -5,19 +5,20 @@ use crate::bundle::Bundle;
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
+use crate::point_query::PointQuery;
 use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
-use frazil_codegen::{CompileOptions, Helpers};
+use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_files::ReadLimits;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, Operator, Plan, Statistics};
-use frazil_storage::Transaction;
+use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
@@ -67,6 +68,15 @@ impl Runner {
         self.database.budget()
     }
 
+    /// What a statement that finds its row by a key is run with.
+    fn one_run<'a>(&'a self, parameters: &'a [Value]) -> OneRun<'a> {
+        OneRun {
+            parameters,
+            cancel: &self.cancel,
+            count_access: self.settings.access_counters,
+        }
+    }
+
     /// What the statement's files are read within.
     pub fn read_limits(&self) -> ReadLimits {
         ReadLimits {
@@ -109,16 +119,22 @@ pub enum CodeText {
 }
 
 impl Runner {
+    /// What the optimizer may do.
+    pub fn optimizer_settings(&self) -> frazil_optimizer::Settings {
+        let settings = self.settings.plan();
+        frazil_optimizer::Settings {
+            restrictions: settings.restrictions,
+            elide_checks: settings.elide_checks,
+            use_indexes: settings.use_indexes,
+            ..Default::default()
+        }
+    }
+
     /// An optimized plan.
     pub fn optimize(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Plan> {
         let begun = Instant::now();
         timing.bind = bundle.bind;
-        let settings = frazil_optimizer::Settings {
-            restrictions: self.settings.plan().restrictions,
-            elide_checks: self.settings.elide_checks,
-            ..Default::default()
-        };
-        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &settings, &self.cancel);
+        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &self.optimizer_settings(), &self.cancel);
         timing.optimize = begun.elapsed();
         plan
     }
@@ -128,7 +144,8 @@ impl Runner {
         let begun = Instant::now();
         let schema = result_schema(&plan);
         let stages = self.settings.stages;
-        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, stages, &self.cancel)?;
+        let settings = self.optimizer_settings();
+        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, &settings, stages, &self.cancel)?;
         timing.optimize += begun.elapsed();
         Ok(PlannedQuery { pipelines, schema })
     }
@@ -217,13 +234,19 @@ impl Runner {
         let Operator::Write(write) = &plan.root else {
             return match direct {
                 Some(rows) => Ok(Action::Rows(rows, Arc::new(schema))),
-                None => self.code(plan, bundle, timing).map(Action::Query),
+                None => {
+                    let query = PointQuery::of(self.code(plan, bundle, timing)?);
+                    Ok(query.map_or_else(Action::Query, Action::Point))
+                }
             };
         };
         let change = write.change.clone();
         let rows = match direct {
             Some(rows) => WriteRows::Direct(rows),
-            None => WriteRows::Query(self.code(plan, bundle, timing)?),
+            None => {
+                let query = PointQuery::of(self.code(plan, bundle, timing)?);
+                query.map_or_else(WriteRows::Query, WriteRows::Point)
+            }
         };
         Ok(Action::Write(WriteAction::new(change, schema), rows))
     }
@@ -329,39 +352,57 @@ pub fn read(
     mut timing: Timing,
     to: Delivery<'_>,
 ) -> Result<Response> {
-    match action {
-        Action::Rows(rows, schema) => Ok(direct_rows(rows, schema, &bundle.parameters, timing)),
-        Action::Query(query) => {
-            if let Delivery::Parts(sink) = to {
-                let count = runner.stream(query, bundle, &mut timing, sink)?;
-                let outcome = Outcome::selected(count);
-                return Ok(Response { outcome, timing });
-            }
-            let result = runner.run(query, bundle, &mut timing)?;
-            Ok(Response {
-                outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),
-                timing,
-            })
+    let begun = Instant::now();
+    let outcome = match action {
+        Action::Rows(rows, schema) => direct_rows(rows, schema, &bundle.parameters),
+        Action::Point(point) => {
+            let run = runner.one_run(&bundle.parameters);
+            point_row(point, bundle.tables.snapshot(), runner.budget(), run)?
         }
-        Action::Write(..) => Err(Error::internal("a statement that writes is run as a query")),
+        Action::Query(query) => return run_query(runner, query, bundle, timing, to),
+        Action::Write(..) => return Err(Error::internal("a statement that writes is run as a query")),
+    };
+    timing.execute = begun.elapsed();
+    Ok(Response { outcome, timing })
+}
+
+/// Runs the pipelines of a query.
+fn run_query(
+    runner: &Runner,
+    query: &CompiledQuery,
+    bundle: Bundle,
+    mut timing: Timing,
+    to: Delivery<'_>,
+) -> Result<Response> {
+    if let Delivery::Parts(sink) = to {
+        let count = runner.stream(query, bundle, &mut timing, sink)?;
+        let outcome = Outcome::selected(count);
+        return Ok(Response { outcome, timing });
     }
+    let result = runner.run(query, bundle, &mut timing)?;
+    Ok(Response {
+        outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),
+        timing,
+    })
 }
 
 /// The rows of a query without pipelines.
-pub fn direct_rows(
-    rows: &DirectRows,
-    schema: &Arc<Schema>,
-    parameters: &[Value],
-    mut timing: Timing,
-) -> Response {
-    let begun = Instant::now();
+pub fn direct_rows(rows: &DirectRows, schema: &Arc<Schema>, parameters: &[Value]) -> Outcome {
     let batch = rows.batch(parameters);
     let batches = if batch.rows == 0 { Vec::new() } else { vec![batch] };
-    timing.execute = begun.elapsed();
-    Response {
-        outcome: Outcome::Rows(Rows::new(schema.clone(), batches)),
-        timing,
-    }
+    Outcome::Rows(Rows::new(schema.clone(), batches))
+}
+
+/// The row of a query that a key finds.
+pub fn point_row(
+    point: &PointQuery,
+    snapshot: &Snapshot,
+    budget: &MemoryBudget,
+    run: OneRun<'_>,
+) -> Result<Outcome> {
+    let row = point.run(snapshot, budget, run)?;
+    let rows = Rows::new(point.query().schema.clone(), row.into_iter().collect());
+    Ok(Outcome::Rows(rows))
 }
 
 /// Computes all rows of a write, then writes them.
@@ -375,6 +416,12 @@ pub fn write(
     // What it read is let go before it writes, so that the transaction need not copy it.
     let batches = match rows {
         WriteRows::Direct(rows) => vec![rows.batch(&{ bundle }.parameters)],
+        WriteRows::Point(point) => {
+            let bundle = bundle;
+            let run = runner.one_run(&bundle.parameters);
+            let row = point.run(bundle.tables.snapshot(), runner.budget(), run)?;
+            row.into_iter().collect()
+        }
         WriteRows::Query(query) => runner.run(query, bundle, &mut timing)?.batches,
     };
     action.run(transaction, batches, runner.cancel(), timing)

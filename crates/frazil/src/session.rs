@@ -10,6 +10,7 @@ use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState, Value};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// State of a connection.
@@ -21,6 +22,8 @@ pub struct Session {
     cancel: Cancel,
     clock: Clock,
     progress: Arc<Progress>,
+    /// Statements that ran without pipelines.
+    direct: Cell<u64>,
 }
 
 impl Session {
@@ -33,7 +36,13 @@ impl Session {
             clock: Clock::new(cancel.clone()),
             cancel,
             progress,
+            direct: Cell::new(0),
         }
+    }
+
+    /// Counts a statement that ran without pipelines. `frazil.direct_statements` shows how many did.
+    pub fn count_direct(&self) {
+        self.direct.set(self.direct.get() + 1);
     }
 
     /// The database.
@@ -128,7 +137,7 @@ impl Session {
                 };
                 self.database.freezer().set_refreeze_budget(bytes);
             }
-            "frazil.background_failures" => {
+            "frazil.background_failures" | "frazil.direct_statements" => {
                 return Err(Error::new(
                     SqlState::CANT_CHANGE_PARAMETER,
                     format!("parameter \"{name}\" cannot be changed"),
@@ -147,6 +156,7 @@ impl Session {
                 Some(cooling) => format!("{}ms", cooling.as_millis()),
                 None => "off".to_owned(),
             }),
+            "frazil.direct_statements" => Ok(self.direct.get().to_string()),
             "frazil.background_failures" => Ok(self.database.freezer().failures().to_string()),
             "frazil.refreeze_budget" => Ok(match self.database.freezer().refreeze_budget() {
                 0 => "off".to_owned(),

@@ -162,6 +162,8 @@ pub struct PlanSettings {
     pub optimize: bool,
     /// Whether checks are left out that cannot fail.
     pub elide_checks: bool,
+    /// Whether rows are looked up by their keys.
+    pub use_indexes: bool,
 }
 
 impl Settings {
@@ -174,6 +176,7 @@ impl Settings {
             pax_code: self.pax_code,
             optimize: self.optimize,
             elide_checks: self.elide_checks,
+            use_indexes: self.use_indexes,
         }
     }
 

@@ -5,8 +5,8 @@ use crate::system_tables::SystemTable;
 use frazil_catalog::Reading;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, Relation, TableEntry};
-use frazil_plan::{Bounds, Statistics};
-use frazil_storage::{Snapshot, TableSnapshot, TableStatistics, WidestBounds};
+use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Statistics};
+use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, ObjectId, Result};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -181,5 +181,26 @@ impl Statistics for StatementTables {
 
     fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         (self.statistics(table)).map_or(0, |s| s.columns[column].bounds.nulls)
+    }
+
+    fn indexes(&self, table: ObjectId) -> Vec<IndexInfo> {
+        let Some(version) = self.find(table) else {
+            return Vec::new();
+        };
+        let info = |index: &Arc<TableIndex>| {
+            let entry = index.entry();
+            let keys = entry.keys.iter().map(|key| IndexKeyInfo {
+                column: key.column,
+                descending: key.descending,
+                nulls_first: key.nulls_first,
+            });
+            IndexInfo {
+                id: entry.id,
+                name: entry.name.clone(),
+                unique: entry.unique,
+                keys: keys.collect(),
+            }
+        };
+        version.indexes().iter().map(info).collect()
     }
 }

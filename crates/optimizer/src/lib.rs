@@ -15,6 +15,7 @@ mod fold;
 mod join_graph;
 mod join_order;
 mod joins;
+mod key_lookups;
 mod limits;
 mod prune;
 mod pushdown;
@@ -42,6 +43,8 @@ pub struct Settings {
     /// Leave out checks of arithmetic, and hold values in fewer bits, where bounds prove that nothing is lost. Without
     /// it nothing counts as proved; answers are the same.
     pub elide_checks: bool,
+    /// Look rows up by their keys where an index has them.
+    pub use_indexes: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
             restrictions: true,
             join_order: true,
             elide_checks: true,
+            use_indexes: true,
         }
     }
 }
@@ -114,6 +118,7 @@ pub fn optimize(
 pub fn pipelines(
     plan: Plan,
     statistics: &dyn Statistics,
+    settings: &Settings,
     policy: StagePolicy,
     cancel: &Cancel,
 ) -> Result<PipelinePlan> {
@@ -124,18 +129,27 @@ pub fn pipelines(
     let mut pipelines = pipeline_builder::build(plan, &estimator);
     cancel.check()?;
     pipelines.assumptions = assumptions;
+    if settings.use_indexes {
+        key_lookups::apply(&mut pipelines, statistics);
+    }
     early_probing::apply(&mut pipelines);
     stage_policy::apply(&mut pipelines, policy);
     debug_assert!(verify::pipelines(&pipelines).is_ok());
     Ok(pipelines)
 }
 
-/// The text of an optimized plan with the estimated rows beside each operator: what EXPLAIN prints.
-pub fn explain(plan: &Plan, statistics: &dyn Statistics) -> String {
+/// The text of an optimized plan with the estimated rows beside each operator, and the index of a lookup: what EXPLAIN
+/// prints.
+pub fn explain(plan: &Plan, statistics: &dyn Statistics, settings: &Settings) -> String {
     let estimator = Estimator::new(plan, statistics);
     let note = |op: &Operator| match op {
         Operator::Map { .. } | Operator::Write(_) => None,
-        _ => Some(format!("{:.0} rows", estimator.rows(op, &plan.columns))),
+        _ => {
+            let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
+            let index = index.flatten().map(|name| format!(", looked up by index {name}"));
+            let rows = estimator.rows(op, &plan.columns);
+            Some(format!("{rows:.0} rows{}", index.unwrap_or_default()))
+        }
     };
     display::plan_with_notes(plan, &note)
 }

@@ -5,8 +5,8 @@ mod shop;
 use frazil_optimizer::{Settings, optimize, pipelines};
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, Operator, Plan,
-    Statistics,
+    AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, Operator,
+    Plan, Statistics,
 };
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Value};
 use shop::Shop;
@@ -29,6 +29,9 @@ impl Statistics for Prices {
     }
     fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         Shop::statistics().null_count(table, column)
+    }
+    fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
+        Vec::new()
     }
 }
 
@@ -78,7 +81,14 @@ fn cut(statistics: &dyn Statistics, elide_checks: bool) -> PipelinePlan {
         ..Settings::default()
     };
     let plan = optimize(sum_of_prices(), statistics, &settings, &Cancel::new()).unwrap();
-    pipelines(plan, statistics, StagePolicy::Fused, &Cancel::new()).unwrap()
+    pipelines(
+        plan,
+        statistics,
+        &Settings::default(),
+        StagePolicy::Fused,
+        &Cancel::new(),
+    )
+    .unwrap()
 }
 
 /// How the sum is held, and what is assumed of the prices.

@@ -43,7 +43,7 @@ proptest! {
         verify::plan(&plan).unwrap();
         let expected = run(&plan, &tables);
         let before = display::plan(&plan);
-        let optimized = optimize(plan, &tables, &Settings { restrictions, join_order, elide_checks }, &Cancel::new()).unwrap();
+        let optimized = optimize(plan, &tables, &Settings { restrictions, join_order, elide_checks, ..Settings::default() }, &Cancel::new()).unwrap();
         let after = display::plan(&optimized);
         let found = run_eagerly(&optimized, &tables);
         for ((name, column), value) in found.iter().flatten().flat_map(|row| optimized.output.iter().zip(row)) {
@@ -55,7 +55,7 @@ proptest! {
         if expected.is_ok() {
             prop_assert_eq!(expected, found, "\n{}\nbecame\n{}", before, after);
         }
-        let cut = pipelines(optimized, &tables, StagePolicy::Staged, &Cancel::new()).unwrap();
+        let cut = pipelines(optimized, &tables, &Settings::default(), StagePolicy::Staged, &Cancel::new()).unwrap();
         prop_assert!(verify::pipelines(&cut).is_ok(), "{}\n{}", after, display::stages(&cut));
     }
 }
@@ -80,7 +80,7 @@ proptest! {
         if expected.is_ok() {
             prop_assert_eq!(expected, found, "\n{}\nbecame\n{}", before, after);
         }
-        let cut = pipelines(optimized, &tables, StagePolicy::Staged, &Cancel::new()).unwrap();
+        let cut = pipelines(optimized, &tables, &Settings::default(), StagePolicy::Staged, &Cancel::new()).unwrap();
         prop_assert!(verify::pipelines(&cut).is_ok(), "{}\n{}", after, display::stages(&cut));
     }
 }

@@ -59,12 +59,19 @@ Join inner on o_key = i_order
   probe: Scan item (i_order, i_price)
 ",
     );
-    let text = explain(&plan, &Shop::statistics());
+    let text = explain(&plan, &Shop::statistics(), &Settings::default());
     assert!(
         text.contains("where c_segment = 'BUILDING'  [3000 rows]"),
         "{text}"
     );
-    let cut = pipelines(plan, &Shop::statistics(), StagePolicy::Staged, &Cancel::new()).unwrap();
+    let cut = pipelines(
+        plan,
+        &Shop::statistics(),
+        &Settings::default(),
+        StagePolicy::Staged,
+        &Cancel::new(),
+    )
+    .unwrap();
     verify::pipelines(&cut).unwrap();
     let expected = "
 Pipeline 0
@@ -99,7 +106,14 @@ fn relaxed_stages_end_before_tables_larger_than_the_cache() {
         let keys = vec![(shop.column(o.key), shop.column(i.order))];
         let root = join(JoinKind::Inner, orders, item, keys);
         let plan = optimized(shop.plan(root, &[o.day, i.price]));
-        let cut = pipelines(plan, &Shop::statistics(), policy, &Cancel::new()).unwrap();
+        let cut = pipelines(
+            plan,
+            &Shop::statistics(),
+            &Settings::default(),
+            policy,
+            &Cancel::new(),
+        )
+        .unwrap();
         cut.pipelines
             .iter()
             .map(|p| p.boundaries.clone())

@@ -2,6 +2,7 @@
 //! text is stable: golden tests compare it.
 
 use crate::display_expression::{write_constant, write_list};
+use crate::lookup::Lookup;
 use crate::operator::ScanRestrictionKind;
 use crate::operators::write::{PlanConflict, WriteKind};
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
@@ -517,6 +518,11 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             }
             out
         }
+        Source::Lookup(lookup) => format!(
+            "lookup {} {}",
+            scan(&lookup.name, &lookup.columns, lookup.row_id, names),
+            by_index(lookup, names)
+        ),
         Source::Values { columns, rows } => format!("values {}", values(columns, rows, names)),
         Source::Groups(id) => format!("groups {} ({})", id.0, names.list(pipeline.source.columns(plan))),
         Source::Sorted(id) => format!("sorted {} ({})", id.0, names.list(pipeline.source.columns(plan))),
@@ -539,6 +545,14 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             )
         }
     }
+}
+
+/// "by index", its name and the key.
+fn by_index(lookup: &Lookup, names: &Names) -> String {
+    let part =
+        |(column, value): &(ColumnId, Expr)| format!("{} = {}", names.name(*column), names.expr(value));
+    let key: Vec<String> = lookup.key.iter().map(part).collect();
+    format!("by index {} where {}", lookup.index_name, key.join(" and "))
 }
 
 fn pipeline_operator(op: &PipelineOperator, names: &Names) -> String {

@@ -14,6 +14,7 @@ mod display_expression;
 pub mod each_once;
 pub mod expression;
 pub mod longest_function;
+pub mod lookup;
 pub mod nullability;
 pub mod operator;
 pub mod operators;
@@ -32,11 +33,12 @@ pub use aggregate::{AggregateCall, AggregateFunction};
 pub use assumptions::{Assumption, Grid};
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
+pub use lookup::Lookup;
 pub use operator::{
     JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId, Write,
 };
 pub use operators::write::{Change, ConflictUpdate, PlanConflict, WriteKind};
 pub use row_count::RowCount;
-pub use statistics::Statistics;
+pub use statistics::{IndexInfo, IndexKeyInfo, Statistics};
 pub use subquery::{Subquery, SubqueryKind};
 pub use value_bounds::{Bounds, ValueBounds};

@@ -6,6 +6,7 @@
 //! says before which operators (counted from 0; the sink counts as the last) generated code fills a
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
+use crate::lookup::Lookup;
 use crate::operator::{ScanDisjunction, ScanRestriction};
 use crate::vector_function::VectorFunctionRef;
 use crate::{AggregateCall, Assumption, Change, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey};
@@ -89,6 +90,8 @@ pub enum Source {
         /// Probes of this pipeline whose keys the scan tests beforehand, the most selective one first.
         early_probes: Vec<EarlyProbe>,
     },
+    /// The row of a table that has a key.
+    Lookup(Box<Lookup>),
     /// Rows of expressions that read no column.
     Values {
         /// The columns made.
@@ -279,6 +282,7 @@ impl Source {
     pub fn columns(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
         match self {
             Source::Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
+            Source::Lookup(lookup) => lookup.made(),
             Source::Values { columns, .. } => columns.clone(),
             Source::Groups(id) => {
                 let table = &plan.aggregates[id.0];

@@ -468,7 +468,7 @@ pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
     for (i, pipeline) in plan.pipelines.iter().enumerate() {
         let place = |what: &str| format!("pipeline {i}: {what}");
         let needs = match &pipeline.source {
-            Source::Scan { .. } | Source::Values { .. } => None,
+            Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } => None,
             Source::Groups(id) => Some(format!("{id:?}")),
             Source::Sorted(id) => Some(format!("{id:?}")),
             Source::Buffer(id, _) => Some(format!("{id:?}")),

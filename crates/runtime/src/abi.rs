@@ -235,6 +235,11 @@ impl Scratch {
         }
     }
 
+    /// Has another flag stop it.
+    pub fn stop_by(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
+    }
+
     /// Forgets all strings; keeps one page.
     pub fn clear(&mut self) {
         if self.position > 0 {

@@ -67,8 +67,17 @@ impl BufferBuild {
             shared: self.0.clone(),
             batches: Vec::new(),
             morsel: 0,
+            noted: None,
             heap: StringHeap::new(budget),
             reservation: budget.reservation(),
+        }
+    }
+
+    /// A writer that keeps nothing: it notes how many rows it was given, for somebody who takes them where they lie.
+    pub fn noting_writer(&self, budget: &MemoryBudget) -> BufferWriter {
+        BufferWriter {
+            noted: Some(0),
+            ..self.writer(budget)
         }
     }
 
@@ -201,11 +210,18 @@ pub struct BufferWriter {
     shared: Arc<Shared>,
     batches: Vec<Batch>,
     morsel: u64,
+    /// Rows given to a writer that keeps none; `None`: it keeps them.
+    noted: Option<u64>,
     heap: StringHeap,
     reservation: Reservation,
 }
 
 impl BufferWriter {
+    /// Rows given to it since it was asked last, if it keeps none.
+    pub fn take_noted(&mut self) -> u64 {
+        self.noted.replace(0).unwrap_or(0)
+    }
+
     /// Says which morsel the next rows come from: the finished buffer has the morsels in ascending order.
     pub fn begin_morsel(&mut self, morsel: u64) {
         self.morsel = morsel;
@@ -231,6 +247,10 @@ impl BufferWriter {
     /// # Safety
     /// The columns must be those of the spec, with `rows` rows, their strings alive.
     pub unsafe fn append(&mut self, columns: &[VectorColumn], rows: usize) -> Result<bool> {
+        if let Some(noted) = &mut self.noted {
+            *noted += rows as u64;
+            return Ok(false);
+        }
         let spec = &self.shared.spec;
         let wanted = spec.limit.map_or(u64::MAX, |l| l.saturating_add(spec.offset));
         let before = self.shared.taken.fetch_add(rows as u64, Ordering::Relaxed);

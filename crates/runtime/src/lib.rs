@@ -13,6 +13,7 @@ pub mod functions;
 pub mod group_merge;
 pub mod join_hash_table;
 pub mod memory;
+pub mod one_row;
 pub mod row_layout;
 pub mod row_pages;
 pub mod scan_cursor;

@@ -50,18 +50,25 @@ impl BoundValues<'_> {
     /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast to a
     /// type that holds it unchanged.
     pub fn value(&self, operand: &Expr) -> Result<Value> {
+        match &operand.kind {
+            ExprKind::Cast(inner) => cast(self.value(inner)?, inner.ty, operand.ty),
+            _ => self.known(operand).cloned(),
+        }
+    }
+
+    /// The value of a constant, a parameter or a subquery. An internal error for another operand.
+    pub fn known<'v>(&'v self, operand: &'v Expr) -> Result<&'v Value> {
         let missing = |what: &str, n| Error::internal(format!("{what} {n} of a restriction has no value"));
         match &operand.kind {
-            ExprKind::Constant(value) => Ok(value.clone()),
+            ExprKind::Constant(value) => Ok(value),
             ExprKind::Parameter(n) => {
-                let value = self.parameters.get(*n).cloned();
+                let value = self.parameters.get(*n);
                 value.ok_or_else(|| missing("parameter", *n))
             }
             ExprKind::ScalarSubquery(id) => {
-                let value = self.subqueries.get(id.0).cloned();
+                let value = self.subqueries.get(id.0);
                 value.ok_or_else(|| missing("subquery", id.0))
             }
-            ExprKind::Cast(inner) => cast(self.value(inner)?, inner.ty, operand.ty),
             other => Err(Error::internal(format!(
                 "{other:?} as the operand of a restriction"
             ))),

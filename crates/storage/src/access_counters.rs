@@ -176,17 +176,22 @@ impl LocalAccess {
 
     /// Adds the counts to the table's and begins anew. Returns whether there were any.
     pub fn flush(&mut self, counters: &AccessCounters) -> bool {
+        self.flush_visits(counters, 1)
+    }
+
+    /// The same of so many visits, each of which asked for all columns that any asked for.
+    pub fn flush_visits(&mut self, counters: &AccessCounters, visits: u64) -> bool {
         let mut any = false;
         for (i, access) in self.columns.iter_mut().enumerate() {
             if !access.is_none() {
                 any = true;
                 let access = std::mem::take(access);
-                counters.add(self.shard, i, ColumnAccess { visits: 1, ..access });
+                counters.add(self.shard, i, ColumnAccess { visits, ..access });
             }
         }
         if any {
             let table = ColumnAccess {
-                visits: 1,
+                visits,
                 ..ColumnAccess::default()
             };
             counters.add(self.shard, counters.columns, table);

@@ -226,7 +226,7 @@ fn narrower(part: &KeyPart, range: Option<(End, End)>, kind: &RestrictionKind) -
 }
 
 /// Whether a value is one that the part's type has, so that it has a key.
-fn has_value(part: &KeyPart, value: &Value) -> bool {
+pub(crate) fn has_value(part: &KeyPart, value: &Value) -> bool {
     match (value, part.ty.native()) {
         (Value::Bool(_), NativeType::Bool)
         | (Value::Double(_), NativeType::F64)

@@ -37,6 +37,8 @@ pub struct TableIndexes {
 pub struct TableIndex {
     entry: Arc<IndexEntry>,
     spec: KeySpec,
+    /// For each column of the key, how its part of the key is made.
+    parts: Vec<KeySpec>,
     /// Positions of the key's columns in the table.
     columns: Vec<usize>,
     tree: Arc<Tree>,
@@ -61,6 +63,11 @@ impl TableIndex {
             columns: entry.keys.iter().map(|key| key.column).collect(),
             tree: Arc::new(Tree::new(&spec)),
             uses: Arc::default(),
+            parts: spec
+                .parts()
+                .iter()
+                .map(|part| KeySpec::new(vec![*part]))
+                .collect(),
             entry,
             spec,
         }
@@ -71,6 +78,7 @@ impl TableIndex {
         TableIndex {
             columns: entry.keys.iter().map(|key| key.column).collect(),
             spec: self.spec.clone(),
+            parts: self.parts.clone(),
             tree: self.tree.clone(),
             uses: self.uses.clone(),
             entry,
@@ -85,6 +93,11 @@ impl TableIndex {
     /// How its keys are made of values of its columns.
     pub fn spec(&self) -> &KeySpec {
         &self.spec
+    }
+
+    /// How the part of its keys is made that comes of its `i`-th column.
+    pub(crate) fn part(&self, i: usize) -> &KeySpec {
+        &self.parts[i]
     }
 
     /// Positions in the table of the columns of its keys.

@@ -19,6 +19,7 @@ mod lookup_keys;
 mod lookups;
 mod model;
 mod plans;
+mod points;
 mod refreezing;
 mod statements;
 mod streaming;

@@ -3,9 +3,9 @@
 
 use frazil_plan::operator::ScanRestrictionKind;
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, JoinKind, Operator,
-    Plan, RowCount, ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery,
-    SubqueryKind,
+    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, IndexInfo, JoinKind,
+    Operator, Plan, RowCount, ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics,
+    Subquery, SubqueryKind,
 };
 use frazil_types::{ObjectId, Value};
 use std::cell::OnceCell;
@@ -66,6 +66,9 @@ impl Statistics for Tables {
             .iter()
             .filter(|r| r[column].is_none())
             .count() as u64
+    }
+    fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
+        Vec::new()
     }
 }
 

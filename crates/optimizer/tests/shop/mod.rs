@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use frazil_plan::{Bounds, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics};
+use frazil_plan::{
+    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, Statistics,
+};
 use frazil_types::date::parse_date;
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 
@@ -160,6 +162,9 @@ impl Statistics for ShopStatistics {
     }
     fn null_count(&self, _: ObjectId, _: usize) -> u64 {
         0
+    }
+    fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
+        Vec::new()
     }
 }
 

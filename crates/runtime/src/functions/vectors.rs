@@ -116,6 +116,11 @@ impl VectorCall {
         self
     }
 
+    /// Has another flag stop it.
+    pub fn stop_by(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
+    }
+
     /// The same call with a guard behind its arguments: a boolean column; rows where it is not true are not
     /// evaluated, and NULL.
     pub fn guarded(mut self) -> VectorCall {

@@ -1,0 +1,73 @@
+//! Statements that find one row by the key of a unique index: `select … where key = $1`, and what UPDATE and DELETE write of such
+//! a row. They run on the caller's thread, without exec: no pool, no morsels, no scan is opened.
+//!
+//! Beside what INSERT … VALUES writes ([`crate::direct_rows`]) this is the other kind of statement that costs less to run than
+//! to hand over.
+
+use crate::compiled_statement::CompiledQuery;
+use frazil_codegen::{OneRow, OneRun, only_lookup};
+use frazil_storage::Snapshot;
+use frazil_types::{MemoryBudget, ObjectId, Result, RowBatch};
+use std::sync::{Mutex, MutexGuard};
+
+/// Runs of one statement that may go on at the same time without making what they work on anew.
+const SPARES: usize = 8;
+
+/// A compiled query of at most one row, which a key finds.
+#[derive(Debug)]
+pub struct PointQuery {
+    query: CompiledQuery,
+    /// The table.
+    table: ObjectId,
+    /// What earlier runs worked on.
+    spares: Mutex<Vec<Box<OneRow>>>,
+}
+
+impl PointQuery {
+    /// A query as one of this kind; the query itself if it is none.
+    pub fn of(query: CompiledQuery) -> std::result::Result<PointQuery, CompiledQuery> {
+        let Some(table) = only_lookup(&query.pipelines).map(|lookup| lookup.table) else {
+            return Err(query);
+        };
+        Ok(PointQuery {
+            query,
+            table,
+            spares: Mutex::default(),
+        })
+    }
+
+    /// The query.
+    pub fn query(&self) -> &CompiledQuery {
+        &self.query
+    }
+
+    /// The row as a snapshot shows it; `None` if there is none. 57014 once the statement is canceled.
+    pub fn run(
+        &self,
+        snapshot: &Snapshot,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+    ) -> Result<Option<RowBatch>> {
+        run.cancel.check()?;
+        let table = snapshot.table(self.table)?;
+        let spare = self.spares().pop();
+        let mut one_row = match spare {
+            Some(one_row) => one_row,
+            None => {
+                let (pipelines, code) = (&self.query.pipelines, &self.query.code);
+                Box::new(OneRow::new(pipelines, code, budget, run.cancel)?)
+            }
+        };
+        // What an error has left is not used again.
+        let row = one_row.run(table, run)?;
+        let mut spares = self.spares();
+        if spares.len() < SPARES {
+            spares.push(one_row);
+        }
+        Ok(row)
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<Box<OneRow>>> {
+        self.spares.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}

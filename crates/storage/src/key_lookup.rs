@@ -1,0 +1,138 @@
+//! One row of a version of a table, by a key: index, chunk, visibility, cells. No scan is opened, and no memory taken that was not
+//! taken for the row before.
+//!
+//! A candidate that the version shows has the key: UPDATE gives a row another id, and ids are not used again.
+
+use crate::access_counters::LocalAccess;
+use crate::chunk_entry::ChunkEntry;
+use crate::chunk_view::State;
+use crate::scan_cursor::FetchedColumn;
+use crate::snapshot::TableSnapshot;
+use crate::table_indexes::TableIndex;
+use frazil_block::ColumnBuffer;
+use frazil_types::{KeyPart, NativeType, Result, RowId, Value};
+
+/// A row that a version of a table shows.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundRow<'a> {
+    version: &'a TableSnapshot,
+    entry: &'a ChunkEntry,
+    offset: u16,
+}
+
+/// Where cells of rows of one table are fetched to that cannot be read where they lie. Serves row after row.
+#[derive(Debug)]
+pub struct RowCells {
+    /// One for each column that is fetched.
+    buffers: Vec<ColumnBuffer>,
+    /// What was asked of the table's columns; made when the first row is counted.
+    access: Option<LocalAccess>,
+    /// Rows counted in it.
+    counted: u64,
+}
+
+/// Rows of which the use of columns is counted together: a count of its own for each costs as much as to fetch it.
+const COUNTED_TOGETHER: u64 = 64;
+
+impl TableIndex {
+    /// Appends the `i`-th part of a key, which is that of a value. False, and nothing appended, if no row has the value: it is
+    /// NULL, or none of the column's type.
+    pub fn append_part(&self, i: usize, value: &Value, key: &mut Vec<u8>) -> bool {
+        let part = self.part(i);
+        let some = has_value(&part.parts()[0], value);
+        if some {
+            part.encode(std::slice::from_ref(value), key);
+        }
+        some
+    }
+}
+
+/// Whether a value is one that the part's type has, and not NULL.
+fn has_value(part: &KeyPart, value: &Value) -> bool {
+    match (value, part.ty.native()) {
+        (Value::Interval(_), NativeType::I128) => true,
+        _ => crate::index_lookup::has_value(part, value),
+    }
+}
+
+impl TableSnapshot {
+    /// The row that has a key of a unique index, if the version shows one.
+    pub fn find_key(&self, index: &TableIndex, key: &[u8]) -> Option<FoundRow<'_>> {
+        let mut found = None;
+        index.candidates().get(key, &mut |row| {
+            found = self.find_row(row);
+            found.is_none()
+        });
+        index.count_use();
+        found
+    }
+
+    /// The row of an id, if the version shows it.
+    fn find_row(&self, id: RowId) -> Option<FoundRow<'_>> {
+        let entry = self.entry(id.chunk())?;
+        let (view, offset) = (entry.view(), id.offset());
+        let is_shown = u32::from(offset) < view.rows() && !view.is_deleted(offset.into());
+        is_shown.then_some(FoundRow {
+            version: self,
+            entry,
+            offset,
+        })
+    }
+}
+
+impl FoundRow<'_> {
+    /// Its id.
+    pub fn id(&self) -> RowId {
+        RowId::new(self.entry.number(), self.offset)
+    }
+}
+
+impl RowCells {
+    /// Room for so many columns.
+    pub fn new(columns: usize) -> RowCells {
+        RowCells {
+            buffers: (0..columns).map(|_| ColumnBuffer::new()).collect(),
+            access: None,
+            counted: 0,
+        }
+    }
+
+    /// Counts that these columns were asked for of a row: as visits of its chunk, in which single values were fetched.
+    pub fn count(&mut self, row: FoundRow<'_>, columns: impl Iterator<Item = usize>) {
+        let table = row.version.table();
+        let of_table = || LocalAccess::new(table.schema().columns.len());
+        let access = self.access.get_or_insert_with(of_table);
+        columns.for_each(|column| access.column(column).fetched += 1);
+        if let Some(frozen) = row.entry.frozen_chunk() {
+            frozen.visits.count();
+        }
+        self.counted += 1;
+        if self.counted == COUNTED_TOGETHER {
+            access.flush_visits(table.access(), std::mem::take(&mut self.counted));
+        }
+    }
+
+    /// A column (its position in the table) of a row, as the `i`-th one fetched: a vector of one row. It lives as long as the row
+    /// is borrowed and nothing else is fetched as the `i`-th.
+    pub fn fetch(&mut self, row: FoundRow<'_>, i: usize, column: usize) -> Result<FetchedColumn> {
+        let frozen = match row.entry.view().state() {
+            State::Hot(hot) => {
+                let offset = usize::from(row.offset);
+                return Ok(FetchedColumn {
+                    values: hot.value_ptr(column, offset),
+                    validity: hot.validity_ptr(column, offset),
+                    constant: false,
+                });
+            }
+            State::Frozen(frozen) => frozen,
+        };
+        let buffer = &mut self.buffers[i];
+        (frozen.block.value_into(column, row.offset, buffer))
+            .map_err(|e| row.entry.blame(row.version.table().entry(), e))?;
+        Ok(FetchedColumn {
+            values: buffer.values_ptr(),
+            validity: buffer.validity_ptr(),
+            constant: false,
+        })
+    }
+}
