@@ -42,6 +42,6 @@ pub use compile::{CompiledPipeline, CompiledPlan, compile};
 pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};
 pub use finished::{Finished, JoinFlags, Partial};
 pub use objects::ObjectSpec;
-pub use one_row::{OneRow, OneRun, only_lookup};
+pub use one_row::{OneRow, OneRun, is_one_row};
 pub use open_pipeline::{OpenPipeline, Opening, buffer_build};
 pub use worker::{Flow, Worker};

@@ -1,5 +1,5 @@
-//! A pipeline that runs over one row at a time, the row of a lookup, on the thread that asks for it: what a statement that finds
-//! its row by a key is compiled to.
+//! A pipeline that runs over one row at a time, on the thread that asks for it: the row of a lookup, which is what a statement that
+//! finds its row by a key is compiled to, or that of a VALUES list.
 //!
 //! Pool, morsels and cursors have no part in it. All that generated code works on is made once and serves row after row: a
 //! worker's objects and stage memory, the cells of parameters, the columns of the source. Columns of the table that go into the
@@ -7,17 +7,17 @@
 
 use crate::compile::CompiledPlan;
 use crate::finished::{Finished, Partial};
-use crate::open_pipeline::{OpenPipeline, buffer_build, cell};
+use crate::open_pipeline::{OpenPipeline, buffer_build, cell, make_transient};
 use crate::row_lookup;
 use crate::source_shape::SourceShape;
 use crate::worker::Worker;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
-use frazil_plan::{ColumnId, Lookup, RowCount};
-use frazil_runtime::abi::VectorColumn;
+use frazil_plan::{ColumnId, Expr, ExprKind, Lookup, RowCount};
+use frazil_runtime::abi::{ParameterCell, VectorColumn};
 use frazil_runtime::one_row::own_row;
 use frazil_runtime::{BoundValues, BufferColumn};
 use frazil_storage::{FetchedColumn, FoundRow, RowCells, TableSnapshot};
-use frazil_types::{Cancel, Error, MemoryBudget, Result, RowBatch, Value};
+use frazil_types::{Cancel, ColumnVector, Error, MemoryBudget, Result, RowBatch, Value};
 use std::sync::Arc;
 
 /// The pipeline of a plan whose only source is a lookup, ready to run again and again.
@@ -32,14 +32,18 @@ pub struct OneRow {
     key: Vec<u8>,
 }
 
-/// The row that was found, as the pipeline's source vector.
+/// The row as the pipeline's source vector.
 struct SourceRow {
-    /// Columns to be fetched: places in the source, positions in the table.
+    columns: Vec<VectorColumn>,
+    /// Of a lookup the columns to be fetched: places in the source, positions in the table.
     read: Vec<(usize, usize)>,
     cells: RowCells,
-    columns: Vec<VectorColumn>,
-    /// The row's id, where the last column points if there is one of ids. Boxed: its address must not change.
+    /// The id of the row that was found, where the last column points if there is one of ids. Boxed: its address must not change.
     id: Box<i64>,
+    /// Of VALUES the columns that are parameters: places in the source, numbers.
+    parameters: Vec<(usize, usize)>,
+    /// Of VALUES the constants, where columns point.
+    _constants: Vec<ColumnVector>,
 }
 
 impl std::fmt::Debug for OneRow {
@@ -48,17 +52,31 @@ impl std::fmt::Debug for OneRow {
     }
 }
 
-// SAFETY: `columns` point at cells of the row that was run last and at what this object owns; they are filled anew before they
-// are read.
+// SAFETY: `columns` point at what this object owns, and at cells of the row that was run last or of its parameters: these are
+// filled anew before they are read.
 unsafe impl Send for SourceRow {}
 
-/// The lookup of a plan that [`OneRow`] runs: no other pipeline, no more than the row itself comes out, and no limit counts it.
-pub fn only_lookup(plan: &PipelinePlan) -> Option<&Lookup> {
+/// Whether [`OneRow`] runs a plan: it has no other pipeline, no more than one row comes out, and no limit counts it.
+pub fn is_one_row(plan: &PipelinePlan) -> bool {
     let [pipeline] = &plan.pipelines[..] else {
-        return None;
+        return false;
     };
-    let Source::Lookup(lookup) = &pipeline.source else {
-        return None;
+    let has_one = match &pipeline.source {
+        Source::Lookup(_) => true,
+        Source::Values { columns, rows } => {
+            let cells = |row: &Vec<Expr>| {
+                columns
+                    .iter()
+                    .zip(row)
+                    .all(|(id, cell)| is_as_held(*id, cell, plan))
+            };
+            rows.len() == 1 && rows.iter().all(cells)
+        }
+        Source::Scan { .. }
+        | Source::Groups(_)
+        | Source::Sorted(_)
+        | Source::Buffer(..)
+        | Source::BuildRows { .. } => false,
     };
     let keeps_all = match &pipeline.sink {
         Sink::Buffer(id, _) => {
@@ -72,7 +90,16 @@ pub fn only_lookup(plan: &PipelinePlan) -> Option<&Lookup> {
         PipelineOperator::Filter(_) | PipelineOperator::Map(_) | PipelineOperator::Call(_) => true,
         PipelineOperator::Probe { .. } | PipelineOperator::Repeat { .. } => false,
     });
-    (keeps_all && adds_none).then_some(lookup)
+    has_one && keeps_all && adds_none
+}
+
+/// Whether a cell of VALUES is computed, or held as its column is.
+fn is_as_held(column: ColumnId, cell: &Expr, plan: &PipelinePlan) -> bool {
+    let native = plan.columns[column].ty.native();
+    match cell.kind {
+        ExprKind::Parameter(n) => plan.parameters.get(n).is_some_and(|ty| ty.native() == native),
+        _ => cell.ty.native() == native,
+    }
 }
 
 /// The columns that a sink is handed, in order.
@@ -84,8 +111,11 @@ fn handed(sink: &Sink) -> Vec<ColumnId> {
     }
 }
 
-/// Places in the source of the columns handed to the sink, if nothing is computed.
+/// Places in the row of a lookup of the columns handed to the sink, if nothing is computed.
 fn plain(pipeline: &Pipeline, plan: &PipelinePlan) -> Option<Vec<usize>> {
+    let Source::Lookup(_) = pipeline.source else {
+        return None;
+    };
     let source = pipeline.source.columns(plan);
     let place = |id: &ColumnId| source.iter().position(|made| made == id);
     let places = handed(&pipeline.sink).iter().map(place).collect::<Option<_>>()?;
@@ -104,14 +134,16 @@ pub struct OneRun<'a> {
 }
 
 impl OneRow {
-    /// The pipeline of a plan that has an [`only_lookup`]; an internal error for another one.
+    /// The pipeline of a plan for which [`is_one_row`] holds; an internal error for another one.
     pub fn new(
         plan: &Arc<PipelinePlan>,
         code: &Arc<CompiledPlan>,
         budget: &MemoryBudget,
         cancel: &Cancel,
     ) -> Result<OneRow> {
-        let lookup = only_lookup(plan).ok_or_else(not_a_lookup)?;
+        if !is_one_row(plan) {
+            return Err(not_one_row());
+        }
         let pipeline = &plan.pipelines[0];
         let finished = Arc::new(Finished::new(plan, vec![Value::Null; plan.parameters.len()]));
         let buffer = buffer_build(plan, 0, &finished)?;
@@ -125,32 +157,42 @@ impl OneRow {
                 None => plan.columns[id].native(),
             },
         });
+        let worker = Worker::new(Arc::new(open))?;
+        let shape = &code.pipelines[0].source;
+        let source = match &pipeline.source {
+            Source::Lookup(lookup) => SourceRow::of_lookup(lookup, shape),
+            Source::Values { columns, rows } => SourceRow::of_values(columns.iter().zip(&rows[0]), plan),
+            _ => return Err(not_one_row()),
+        };
         Ok(OneRow {
             plan: plan.clone(),
-            source: SourceRow::new(lookup, &code.pipelines[0].source),
             output: output.collect(),
-            worker: Worker::new(Arc::new(open))?,
+            source,
+            worker,
             key: Vec::new(),
             plain,
         })
     }
 
-    /// Finds the row in a version of the table and runs the pipeline over it: what goes into the sink, one row or none. After an error the object may not be used again.
-    pub fn run(&mut self, table: &TableSnapshot, run: OneRun<'_>) -> Result<Option<RowBatch>> {
+    /// Finds the row in a version of the table, if it is looked up, and runs the pipeline over it: what goes into the sink, one row or none.
+    /// After an error the object may not be used again.
+    pub fn run(&mut self, table: Option<&TableSnapshot>, run: OneRun<'_>) -> Result<Option<RowBatch>> {
         let OneRun {
             parameters, cancel, ..
         } = run;
-        let lookup = only_lookup(&self.plan).ok_or_else(not_a_lookup)?;
-        let values = BoundValues {
-            parameters,
-            subqueries: &[],
-        };
-        let Some(row) = row_lookup::find(lookup, table, values, &mut self.key)? else {
-            return Ok(None);
-        };
-        self.source.fetch(row)?;
-        if run.count_access {
-            self.source.count(row);
+        if let Source::Lookup(lookup) = &self.plan.pipelines[0].source {
+            let table = table.ok_or_else(|| Error::internal("a lookup without its table"))?;
+            let values = BoundValues {
+                parameters,
+                subqueries: &[],
+            };
+            let Some(row) = row_lookup::find(lookup, table, values, &mut self.key)? else {
+                return Ok(None);
+            };
+            self.source.fetch(row)?;
+            if run.count_access {
+                self.source.count(row);
+            }
         }
         let source = &self.source.columns;
         if let Some(places) = &self.plain {
@@ -159,7 +201,8 @@ impl OneRow {
             return unsafe { own_row(output, &self.output, self.worker.budget()) }.map(Some);
         }
         self.worker.prepare(parameters, cancel)?;
-        if self.worker.run_over(source)? == 0 {
+        self.source.point_at(self.worker.parameter_cells());
+        if self.worker.run_over(&self.source.columns)? == 0 {
             return Ok(None);
         }
         let output = self.worker.output().iter().copied();
@@ -169,7 +212,7 @@ impl OneRow {
 }
 
 impl SourceRow {
-    fn new(lookup: &Lookup, shape: &SourceShape) -> SourceRow {
+    fn of_lookup(lookup: &Lookup, shape: &SourceShape) -> SourceRow {
         let id = Box::new(0);
         let mut columns = vec![VectorColumn::null(); shape.columns.len()];
         if let (Some(_), Some(last)) = (lookup.row_id, columns.last_mut()) {
@@ -182,6 +225,43 @@ impl SourceRow {
             cells: RowCells::new(columns.len()),
             columns,
             id,
+            parameters: Vec::new(),
+            _constants: Vec::new(),
+        }
+    }
+
+    /// The only row of VALUES. What generated code computes is left NULL.
+    fn of_values<'e>(row: impl Iterator<Item = (&'e ColumnId, &'e Expr)>, plan: &PipelinePlan) -> SourceRow {
+        let (mut columns, mut parameters, mut constants) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, (id, cell)) in row.enumerate() {
+            let mut column = VectorColumn::null();
+            match &cell.kind {
+                ExprKind::Parameter(n) => parameters.push((place, *n)),
+                ExprKind::Constant(value) if !value.is_null() => {
+                    let value = std::slice::from_ref(value);
+                    let mut constant = ColumnVector::from_values(plan.columns[*id].ty, value);
+                    make_transient(&mut constant);
+                    column = VectorColumn::flat(constant.as_ptr());
+                    constants.push(constant);
+                }
+                _ => {}
+            }
+            columns.push(column);
+        }
+        SourceRow {
+            columns,
+            parameters,
+            _constants: constants,
+            read: Vec::new(),
+            cells: RowCells::new(0),
+            id: Box::new(0),
+        }
+    }
+
+    /// Has the columns that are parameters point at their cells.
+    fn point_at(&mut self, cells: &[ParameterCell]) {
+        for &(place, number) in &self.parameters {
+            self.columns[place] = cells[number].column();
         }
     }
 
@@ -224,11 +304,11 @@ impl Worker {
         self.call_over(source, 1)?;
         match self.partial_mut() {
             Partial::Buffer(writer) => Ok(writer.take_noted()),
-            _ => Err(not_a_lookup()),
+            _ => Err(not_one_row()),
         }
     }
 }
 
-fn not_a_lookup() -> Error {
-    Error::internal("a plan that is no lookup of one row")
+fn not_one_row() -> Error {
+    Error::internal("a plan that is not of one row")
 }

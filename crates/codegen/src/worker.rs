@@ -6,7 +6,8 @@ use crate::open_pipeline::{Constant, OpenPipeline};
 use crate::row_source::{PipelineSource, SourceCursor};
 use frazil_plan::pipeline::Sink;
 use frazil_runtime::abi::{
-    ErrorSlot, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK, Scratch, VectorColumn,
+    ErrorSlot, ParameterCell, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK,
+    Scratch, VectorColumn,
 };
 use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
@@ -226,6 +227,11 @@ impl Worker {
                 Err(self.open.code.failure(context.error.point, noted))
             }
         }
+    }
+
+    /// The cells of the parameters.
+    pub(crate) fn parameter_cells(&self) -> &[ParameterCell] {
+        &self.open.cells
     }
 
     /// What its objects take their memory from.

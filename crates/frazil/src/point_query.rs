@@ -1,11 +1,13 @@
-//! Statements that find one row by the key of a unique index: `select … where key = $1`, and what UPDATE and DELETE write of such
-//! a row. They run on the caller's thread, without exec: no pool, no morsels, no scan is opened.
+//! Statements of one row: those that find it by the key of a unique index (`select … where key = $1`, and what UPDATE and DELETE
+//! write of such a row), and those that compute one from parameters (`insert … values ($1 + 1)`). They run on the caller's
+//! thread, without exec: no pool, no morsels, no scan is opened.
 //!
-//! Beside what INSERT … VALUES writes ([`crate::direct_rows`]) this is the other kind of statement that costs less to run than
-//! to hand over.
+//! Beside rows of constants and parameters alone ([`crate::direct_rows`]) these are the statements that cost less to run than to
+//! hand over.
 
 use crate::compiled_statement::CompiledQuery;
-use frazil_codegen::{OneRow, OneRun, only_lookup};
+use frazil_codegen::{OneRow, OneRun, is_one_row};
+use frazil_plan::pipeline::Source;
 use frazil_storage::Snapshot;
 use frazil_types::{MemoryBudget, ObjectId, Result, RowBatch};
 use std::sync::{Mutex, MutexGuard};
@@ -13,12 +15,12 @@ use std::sync::{Mutex, MutexGuard};
 /// Runs of one statement that may go on at the same time without making what they work on anew.
 const SPARES: usize = 8;
 
-/// A compiled query of at most one row, which a key finds.
+/// A compiled query of at most one row, which a key finds or parameters make.
 #[derive(Debug)]
 pub struct PointQuery {
     query: CompiledQuery,
-    /// The table.
-    table: ObjectId,
+    /// The table in which the row is looked up.
+    table: Option<ObjectId>,
     /// What earlier runs worked on.
     spares: Mutex<Vec<Box<OneRow>>>,
 }
@@ -26,8 +28,12 @@ pub struct PointQuery {
 impl PointQuery {
     /// A query as one of this kind; the query itself if it is none.
     pub fn of(query: CompiledQuery) -> std::result::Result<PointQuery, CompiledQuery> {
-        let Some(table) = only_lookup(&query.pipelines).map(|lookup| lookup.table) else {
+        if !is_one_row(&query.pipelines) {
             return Err(query);
+        }
+        let table = match &query.pipelines.pipelines[0].source {
+            Source::Lookup(lookup) => Some(lookup.table),
+            _ => None,
         };
         Ok(PointQuery {
             query,
@@ -41,7 +47,7 @@ impl PointQuery {
         &self.query
     }
 
-    /// The row as a snapshot shows it; `None` if there is none. 57014 once the statement is canceled.
+    /// The row, as a snapshot shows it if a key finds it; `None` if there is none. 57014 once the statement is canceled.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -49,7 +55,7 @@ impl PointQuery {
         run: OneRun<'_>,
     ) -> Result<Option<RowBatch>> {
         run.cancel.check()?;
-        let table = snapshot.table(self.table)?;
+        let table = self.table.map(|id| snapshot.table(id)).transpose()?;
         let spare = self.spares().pop();
         let mut one_row = match spare {
             Some(one_row) => one_row,
@@ -59,7 +65,7 @@ impl PointQuery {
             }
         };
         // What an error has left is not used again.
-        let row = one_row.run(table, run)?;
+        let row = one_row.run(table.map(|table| &**table), run)?;
         let mut spares = self.spares();
         if spares.len() < SPARES {
             spares.push(one_row);

@@ -146,6 +146,12 @@ impl ParameterCell {
         valid: 0,
         reserved: 0,
     };
+
+    /// The value as a column of one row, which lives as long as the cell stays in its place and keeps the value.
+    pub fn column(&self) -> VectorColumn {
+        // The first byte of `valid` is its lowest one.
+        VectorColumn::flat(self.value.as_ptr()).with_validity((&raw const self.valid).cast())
+    }
 }
 
 /// Where a failure is noted.

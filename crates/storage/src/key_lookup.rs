@@ -5,7 +5,6 @@
 
 use crate::access_counters::LocalAccess;
 use crate::chunk_entry::ChunkEntry;
-use crate::chunk_view::State;
 use crate::scan_cursor::FetchedColumn;
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndex;
@@ -115,23 +114,11 @@ impl RowCells {
     /// A column (its position in the table) of a row, as the `i`-th one fetched: a vector of one row. It lives as long as the row
     /// is borrowed and nothing else is fetched as the `i`-th.
     pub fn fetch(&mut self, row: FoundRow<'_>, i: usize, column: usize) -> Result<FetchedColumn> {
-        let frozen = match row.entry.view().state() {
-            State::Hot(hot) => {
-                let offset = usize::from(row.offset);
-                return Ok(FetchedColumn {
-                    values: hot.value_ptr(column, offset),
-                    validity: hot.validity_ptr(column, offset),
-                    constant: false,
-                });
-            }
-            State::Frozen(frozen) => frozen,
-        };
-        let buffer = &mut self.buffers[i];
-        (frozen.block.value_into(column, row.offset, buffer))
-            .map_err(|e| row.entry.blame(row.version.table().entry(), e))?;
+        let cell = row.entry.view().cell(column, row.offset, &mut self.buffers[i]);
+        let (values, validity) = cell.map_err(|e| row.entry.blame(row.version.table().entry(), e))?;
         Ok(FetchedColumn {
-            values: buffer.values_ptr(),
-            validity: buffer.validity_ptr(),
+            values,
+            validity,
             constant: false,
         })
     }
