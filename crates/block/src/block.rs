@@ -1,11 +1,14 @@
 //! An opened block: its bytes, its directory, and what is prepared lazily per column.
+//!
+//! A block shows its columns in the order of its directory, unless [`Block::showing`] made another view of the same bytes: some
+//! of the columns in another order, and constants among them. Everything but [`Block::bytes`] goes by what is shown.
 
-use crate::bytes::BlockBytes;
-use crate::encodings::Encoding;
+use crate::bytes::{AlignedBytes, BlockBytes};
 use crate::encodings::fsst::Decoder;
-use crate::format::{self, ColumnEntry, FLAG_FSST, FLAG_SMA, Header, Section};
+use crate::encodings::{Encoding, constant};
+use crate::format::{self, ColumnEntry, FLAG_FSST, FLAG_SMA, Section};
 use crate::layouts::Layout;
-use frazil_types::{NativeType, Result, StringRef, Value};
+use frazil_types::{Error, NativeType, READ_PADDING, Result, StringRef, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -16,13 +19,27 @@ pub struct Block(Arc<Inner>);
 
 struct Inner {
     bytes: BlockBytes,
-    header: Header,
-    columns: Box<[ColumnState]>,
+    rows: u32,
+    /// The columns of the directory, in its order.
+    stored: Arc<[Arc<Column>]>,
+    /// The columns that are shown.
+    columns: Arc<[Arc<Column>]>,
+    /// Sections of constants that are shown and not stored. Their offsets begin where the block ends.
+    beside: AlignedBytes,
 }
 
-/// What is known of a column beyond the directory.
-#[derive(Default)]
-struct ColumnState {
+/// A column that a block shows.
+#[derive(Clone, Debug)]
+pub enum ShownColumn {
+    /// The one at a position of the directory.
+    Stored(usize),
+    /// One whose rows all have a value of a native type, or NULL.
+    Constant(NativeType, Value),
+}
+
+/// A column: its directory entry, and what is prepared of it.
+struct Column {
+    entry: ColumnEntry,
     /// Its bytes were checked, or made by this process.
     trusted: AtomicBool,
     /// References to the dictionary's strings, by code.
@@ -55,22 +72,103 @@ pub struct ColumnInfo {
     pub distinct: Option<u32>,
 }
 
+impl Column {
+    /// A column of which nothing is known but its entry.
+    fn new(entry: ColumnEntry) -> Column {
+        Column {
+            entry,
+            trusted: AtomicBool::new(false),
+            strings: OnceLock::new(),
+            decoder: OnceLock::new(),
+        }
+    }
+}
+
 impl Block {
     /// Opens the bytes of a block; checks its header, and leaves each column to its first touch.
     pub fn open(bytes: BlockBytes) -> Result<Block> {
         let header = format::read_header(bytes.as_slice())?;
-        let columns = header.columns.iter().map(|_| ColumnState::default()).collect();
+        let columns: Arc<[Arc<Column>]> = (header.columns.into_iter())
+            .map(|entry| Arc::new(Column::new(entry)))
+            .collect();
         Ok(Block(Arc::new(Inner {
             bytes,
-            header,
+            rows: header.rows,
+            stored: columns.clone(),
             columns,
+            beside: AlignedBytes::default(),
         })))
+    }
+
+    /// The same bytes, which show these columns. An internal error for a position that the directory does not have, and for a
+    /// value that is not of its type.
+    pub fn showing(&self, columns: &[ShownColumn]) -> Result<Block> {
+        let mut beside = AlignedBytes::default();
+        let mut shown = Vec::with_capacity(columns.len());
+        for column in columns {
+            shown.push(match column {
+                ShownColumn::Stored(position) => (self.0.stored.get(*position))
+                    .ok_or_else(|| Error::internal("a block is to show a column that it does not store"))?
+                    .clone(),
+                ShownColumn::Constant(native, value) => {
+                    Arc::new(self.constant(*native, value, &mut beside)?)
+                }
+            });
+        }
+        // Readers of strings may look beyond the last one.
+        beside.extend_zeroed(READ_PADDING);
+        Ok(Block(Arc::new(Inner {
+            bytes: self.0.bytes.clone(),
+            rows: self.0.rows,
+            stored: self.0.stored.clone(),
+            columns: shown.into(),
+            beside,
+        })))
+    }
+
+    /// A column of one value, whose sections are appended to those beside the block.
+    fn constant(&self, native: NativeType, value: &Value, beside: &mut AlignedBytes) -> Result<Column> {
+        let rows = u64::from(self.rows());
+        let encoded = match value {
+            Value::Null => constant::encode_null(native, self.rows() as usize),
+            Value::Bool(b) if native == NativeType::Bool => constant::encode_number(native, (*b).into()),
+            Value::Int(v) if native.is_integer() => constant::encode_number(native, *v),
+            Value::Double(d) if native == NativeType::F64 => {
+                constant::encode_number(native, d.to_bits().into())
+            }
+            Value::Text(text) if native == NativeType::String => constant::encode_string(text.as_bytes()),
+            _ => {
+                return Err(Error::internal(
+                    "the constant of a block's column is not of its type",
+                ));
+            }
+        };
+        let end = self.bytes().len() as u64;
+        let mut place = |bytes: &[u8]| match bytes.len() as u64 {
+            0 => Section::default(),
+            bytes_there => {
+                let offset = end + beside.len() as u64;
+                beside.extend(bytes);
+                beside.align();
+                Section {
+                    offset,
+                    bytes: bytes_there,
+                }
+            }
+        };
+        let mut entry = encoded.entry;
+        entry.sections.sma = place(&encoded.sma);
+        entry.sections.heap = place(&encoded.heap);
+        entry.raw_bytes = rows * (native.size() + encoded.heap.len()) as u64;
+        let column = Column::new(entry);
+        column.trusted.store(true, Ordering::Relaxed);
+        Ok(column)
     }
 
     /// Opens bytes that the builder of this process has just made.
     pub(crate) fn open_trusted(bytes: BlockBytes) -> Result<Block> {
         let block = Block::open(bytes)?;
-        for column in &block.0.columns {
+        for column in block.0.columns.iter() {
             column.trusted.store(true, Ordering::Relaxed);
         }
         Ok(block)
@@ -78,12 +176,17 @@ impl Block {
 
     /// Number of rows.
     pub fn rows(&self) -> u32 {
-        self.0.header.rows
+        self.0.rows
     }
 
-    /// Number of columns.
+    /// Number of columns that are shown.
     pub fn columns(&self) -> usize {
-        self.0.header.columns.len()
+        self.0.columns.len()
+    }
+
+    /// Number of columns in the directory.
+    pub fn stored_columns(&self) -> usize {
+        self.0.stored.len()
     }
 
     /// All bytes, as they are to be written to a file (at an offset that is a multiple of 64).
@@ -93,7 +196,7 @@ impl Block {
 
     /// A column's directory entry.
     pub fn entry(&self, column: usize) -> &ColumnEntry {
-        &self.0.header.columns[column]
+        &self.0.columns[column].entry
     }
 
     /// Native type of a column.
@@ -143,8 +246,11 @@ impl Block {
     /// Bytes of a section; its place was checked when the block was opened.
     #[inline]
     pub(crate) fn section(&self, section: Section) -> &[u8] {
-        let start = section.offset as usize;
-        &self.0.bytes.as_slice()[start..start + section.bytes as usize]
+        let (start, bytes) = (section.offset as usize, self.0.bytes.as_slice());
+        match start.checked_sub(bytes.len()) {
+            None => &bytes[start..start + section.bytes as usize],
+            Some(start) => &self.0.beside.as_slice()[start..start + section.bytes as usize],
+        }
     }
 
     /// Decoder of a column whose heap is FSST-compressed.

@@ -46,7 +46,7 @@ pub mod unpack;
 pub mod verify;
 mod window_match;
 
-pub use block::{Block, ColumnInfo};
+pub use block::{Block, ColumnInfo, ShownColumn};
 pub use block_builder::BlockBuilder;
 pub use block_scan::{BlockScan, Matched, ScanOptions};
 pub use build_options::{BuildOptions, ColumnOptions, Purpose};

@@ -1,8 +1,8 @@
 //! ALTER TABLE: one action after the other, each on the outcome of those before it.
 
 use crate::view::taken;
-use crate::{Catalog, ConstraintKind, IndexEntry, NewConstraint, Relation, TableEntry};
-use frazil_types::{ColumnDefault, Error, ObjectId, Result, SqlState};
+use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, Relation, TableEntry};
+use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
 /// An action of ALTER TABLE. Columns are positions in the table as the actions before left it.
@@ -48,6 +48,20 @@ pub enum AlterAction {
         /// The column.
         column: usize,
     },
+    /// ADD COLUMN.
+    AddColumn {
+        /// The column, behind the others. Rows that there are have its `missing`; it gets a number.
+        column: ColumnDef,
+    },
+    /// DROP COLUMN. Constraints and indexes that name the column go with it.
+    DropColumn {
+        /// The column.
+        column: usize,
+        /// What becomes of views that read it.
+        behavior: DropBehavior,
+        /// The views whose queries read it.
+        readers: Vec<ObjectId>,
+    },
     /// ADD CONSTRAINT. All rows must satisfy it.
     AddConstraint(NewConstraint),
     /// DROP CONSTRAINT.
@@ -64,11 +78,17 @@ impl Catalog {
     /// nothing to do. Rows are not looked at.
     ///
     /// 42P07, 42701 and 42710 for names that are taken, 42704 for an unknown constraint, 42P16 for a second primary key or for NULL
-    /// in a primary key.
+    /// in a primary key, 2BP01 for a column that a view reads, 0A000 for the only column.
     pub fn alter_table(&self, table: ObjectId, action: AlterAction) -> Result<(Catalog, Arc<TableEntry>)> {
         let old = self.by_id(table)?;
         let mut entry = (*old).clone();
         match action {
+            AlterAction::AddColumn { column } => entry.add_column(column)?,
+            AlterAction::DropColumn {
+                column,
+                behavior,
+                readers,
+            } => return self.drop_column(entry, column, behavior, &readers),
             AlterAction::AddConstraint(constraint) => return self.add_constraints(table, vec![constraint]),
             AlterAction::RenameTable { name, checks } => {
                 if self.has_relation(&name) {
@@ -78,10 +98,7 @@ impl Catalog {
                 entry.name = name;
             }
             AlterAction::RenameColumn { column, name, checks } => {
-                if entry.schema.index_of(&name).is_some() {
-                    let message = format!("column \"{name}\" of relation \"{}\" already exists", entry.name);
-                    return Err(Error::new(SqlState::DUPLICATE_COLUMN, message));
-                }
+                entry.refuse_second_column(&name)?;
                 set_checks(&mut entry, checks);
                 Arc::make_mut(&mut entry.schema).columns[column].name = name;
             }

@@ -67,6 +67,24 @@ struct Dependent<'c> {
     on: &'c Relation,
 }
 
+/// Something that views depend on.
+pub(crate) enum Gone<'c> {
+    /// A table or view.
+    Relation(&'c Relation),
+    /// A column of a table, by its name.
+    Column(&'c Relation, &'c str),
+}
+
+impl Gone<'_> {
+    /// What it is called in messages.
+    fn description(&self) -> String {
+        match self {
+            Gone::Relation(relation) => describe(relation),
+            Gone::Column(table, column) => format!("column {} of {}", identifier(column), describe(table)),
+        }
+    }
+}
+
 impl Catalog {
     /// The next version without some relations, and the ids of those; without any, this version.
     ///
@@ -85,8 +103,9 @@ impl Catalog {
         if gone.is_empty() {
             return Ok((self.clone(), Vec::new()));
         }
-        let dependents = self.dependents(&gone);
+        let dependents = self.dependents(&gone, None);
         if drop.behavior == DropBehavior::Restrict && !dependents.is_empty() {
+            let gone: Vec<Gone<'_>> = gone.iter().map(|r| Gone::Relation(r)).collect();
             return Err(still_read(&gone, &dependents));
         }
         gone.extend(dependents.iter().map(|d| d.view));
@@ -95,6 +114,22 @@ impl Catalog {
             next.by_name.remove(relation.name());
         }
         Ok((next, gone.iter().map(|r| r.id()).collect()))
+    }
+
+    /// The names of the views that go with a column of a table: those that read it, and all that read these. 2BP01 if there are any
+    /// and they may not go.
+    pub(crate) fn dropped_with_column(
+        &self,
+        column: &Gone<'_>,
+        readers: &[ObjectId],
+        behavior: DropBehavior,
+    ) -> Result<Vec<String>> {
+        let (Gone::Relation(table) | Gone::Column(table, _)) = column;
+        let dependents = self.dependents(&[table], Some(readers));
+        if behavior == DropBehavior::Restrict && !dependents.is_empty() {
+            return Err(still_read(std::slice::from_ref(column), &dependents));
+        }
+        Ok(dependents.iter().map(|d| d.view.name().to_string()).collect())
     }
 
     /// The relation of a name that is to be dropped; `None` if it need not be there.
@@ -116,8 +151,9 @@ impl Catalog {
     }
 
     /// The views that read some relations, directly or through other views, in PostgreSQL's order: a view stands behind
-    /// what it reads, and older ones of two that read the same first.
-    fn dependents<'c>(&'c self, gone: &[&'c Relation]) -> Vec<Dependent<'c>> {
+    /// what it reads, and older ones of two that read the same first. With `direct`, of the views that read what is gone
+    /// directly these alone count.
+    fn dependents<'c>(&'c self, gone: &[&'c Relation], direct: Option<&[ObjectId]>) -> Vec<Dependent<'c>> {
         let mut readers: BTreeMap<ObjectId, Vec<&Relation>> = BTreeMap::new();
         for relation in self.by_name.values() {
             let Relation::View(view) = relation else { continue };
@@ -127,6 +163,12 @@ impl Catalog {
             }
         }
         readers.values_mut().for_each(|r| r.sort_by_key(|view| view.id()));
+        if let Some(direct) = direct {
+            for relation in gone {
+                let of_it = readers.entry(relation.id()).or_default();
+                of_it.retain(|view| direct.contains(&view.id()));
+            }
+        }
         let mut seen: BTreeSet<ObjectId> = gone.iter().map(|r| r.id()).collect();
         let mut found = Vec::new();
         for relation in gone {
@@ -174,16 +216,32 @@ fn collect<'c>(
     }
 }
 
+/// Kind and name of a relation.
+fn describe(relation: &Relation) -> String {
+    format!("{} {}", relation.kind().name(), identifier(relation.name()))
+}
+
 /// 2BP01.
-fn still_read(gone: &[&Relation], dependents: &[Dependent<'_>]) -> Error {
-    let describe = |r: &Relation| format!("{} {}", r.kind().name(), identifier(r.name()));
+fn still_read(gone: &[Gone<'_>], dependents: &[Dependent<'_>]) -> Error {
     let message = match gone {
-        [one] => format!("cannot drop {} because other objects depend on it", describe(one)),
+        [one] => format!(
+            "cannot drop {} because other objects depend on it",
+            one.description()
+        ),
         _ => "cannot drop desired object(s) because other objects depend on them".to_string(),
+    };
+    // Of a table it may be a column that views depend on.
+    let named = |relation: &Relation| {
+        let is_it = |gone: &&Gone<'_>| match gone {
+            Gone::Relation(gone) | Gone::Column(gone, _) => gone.id() == relation.id(),
+        };
+        gone.iter()
+            .find(is_it)
+            .map_or_else(|| describe(relation), Gone::description)
     };
     let lines = dependents.iter().take(LISTED);
     let mut lines: Vec<String> = lines
-        .map(|d| format!("{} depends on {}", describe(d.view), describe(d.on)))
+        .map(|d| format!("{} depends on {}", describe(d.view), named(d.on)))
         .collect();
     if dependents.len() > LISTED {
         lines.push(format!("and {} other objects", dependents.len() - LISTED));

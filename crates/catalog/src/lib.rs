@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod alter;
+mod alter_columns;
 mod constraint;
 mod dependents;
 mod new_constraint;
@@ -13,7 +14,7 @@ mod view;
 pub use alter::AlterAction;
 pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
-use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
+use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct TableEntry {
     pub name: String,
     /// Its columns.
     pub schema: Arc<Schema>,
+    /// The greatest number that a column of it was ever given.
+    pub last_column: ColumnNumber,
     /// How its rows are held.
     pub options: TableOptions,
     /// Its keys and checks, in the order in which they were made.
@@ -39,17 +42,23 @@ pub struct TableEntry {
 }
 
 impl TableEntry {
-    /// A table without constraints and indexes.
+    /// A table without constraints and indexes, whose columns get their numbers.
     pub fn new(
         id: ObjectId,
         name: impl Into<String>,
-        schema: Arc<Schema>,
+        mut schema: Arc<Schema>,
         options: TableOptions,
     ) -> TableEntry {
+        let mut last_column = ColumnNumber::default();
+        for column in &mut Arc::make_mut(&mut schema).columns {
+            last_column.0 += 1;
+            column.number = last_column;
+        }
         TableEntry {
             id,
             name: name.into(),
             schema,
+            last_column,
             options,
             constraints: Vec::new(),
             indexes: Vec::new(),

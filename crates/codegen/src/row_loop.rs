@@ -101,9 +101,10 @@ impl Translator<'_, '_> {
         let Cells::CompileTime(known) = &self.work.cells else {
             return;
         };
-        let (k, otherwise) = (known.layout.rows_per_partition(), known.otherwise);
-        let rows = self.hoist(partition_word(offset_of!(Partitions, rows)));
-        let same = self.b.ins().icmp_imm_s(IntCC::Equal, rows, k as i64);
+        let (fingerprint, otherwise) = (known.layout.fingerprint(), known.otherwise);
+        let layout = self.hoist(partition_word(offset_of!(Partitions, layout)));
+        let known = self.word(fingerprint);
+        let same = self.icmp(IntCC::Equal, layout, known);
         let (go_on, leave) = (self.b.create_block(), self.b.create_block());
         self.branch(same, go_on, leave);
         self.enter(leave);

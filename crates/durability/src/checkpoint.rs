@@ -232,9 +232,11 @@ fn write_chunk(
     freezer: &mut Freezer,
 ) -> Result<ChunkRecord> {
     let mut stale = false;
+    let mut columns = table.table().numbers();
     let block = match entry.block() {
         Some(block) => {
             entry.verify(table.table().entry())?;
+            columns = entry.stored();
             segment.write(block.bytes())?
         }
         None => {
@@ -254,6 +256,7 @@ fn write_chunk(
         hot: false,
         rows: entry.view().rows(),
         stale,
+        columns: columns.clone(),
         block,
         deleted: None,
     })

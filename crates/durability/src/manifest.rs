@@ -6,14 +6,15 @@ use crate::type_names::{parse_type, read_default, read_value, write_default, wri
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::DistinctEstimate;
 use frazil_storage::table_options::checked;
-use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, SqlState};
+use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
-/// computed: a program that reads it alone would lose them.
-pub const VERSION: u32 = 3;
+/// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has: a program that reads it
+/// alone would lose them.
+pub const VERSION: u32 = 4;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -59,6 +60,8 @@ pub struct ChunkRecord {
     pub rows: u32,
     /// Whether its block is not what the options of the table ask for: it was built by others.
     pub stale: bool,
+    /// Which columns its block stores, in order.
+    pub columns: Arc<[ColumnNumber]>,
     /// Where its block lies.
     pub block: Place,
     /// Where the bits of its deleted rows lie, if there are any, and their checksum.
@@ -150,13 +153,24 @@ fn write_table(table: &TableRecord) -> Json {
         "id": table.entry.id.0,
         "name": table.entry.name,
         "options": write_options(&table.entry),
-        "columns": write_columns(&table.entry.schema),
+        "columns": write_table_columns(&table.entry.schema),
+        "last_column": table.entry.last_column.0,
         "constraints": write_constraints(&table.entry),
         "indexes": write_indexes(&table.entry),
         "next_chunk": table.next_chunk,
         "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
-        "chunks": table.chunks.iter().map(write_chunk).collect::<Vec<_>>(),
+        "chunks": table.chunks.iter().map(|c| write_chunk(&table.entry, c)).collect::<Vec<_>>(),
     })
+}
+
+/// The columns of a table: beyond those of a view their numbers, and what rows have that do not store them.
+fn write_table_columns(schema: &Schema) -> Json {
+    let mut columns = write_columns(schema);
+    for (json, column) in columns.as_array_mut().into_iter().flatten().zip(&schema.columns) {
+        json["number"] = json!(column.number.0);
+        json["missing"] = write_value(Some(&column.missing));
+    }
+    columns
 }
 
 fn write_columns(schema: &Schema) -> Json {
@@ -188,13 +202,16 @@ fn write_view(view: &ViewEntry) -> Json {
     })
 }
 
-fn write_chunk(chunk: &ChunkRecord) -> Json {
+fn write_chunk(table: &TableEntry, chunk: &ChunkRecord) -> Json {
+    // Most chunks store the columns of their table.
+    let others = !table.schema.numbers().eq(chunk.columns.iter().copied());
     let deleted = |(place, crc): (Place, u32)| json!({ "place": write_place(&place), "crc": crc });
     json!({
         "number": chunk.number,
         "hot": chunk.hot,
         "rows": chunk.rows,
         "stale": chunk.stale,
+        "columns": others.then(|| chunk.columns.iter().map(|n| n.0).collect::<Vec<_>>()),
         "block": write_place(&chunk.block),
         "deleted": chunk.deleted.map(deleted),
     })
@@ -232,9 +249,30 @@ fn read_columns(json: &Json) -> Option<Schema> {
             ty: parse_type(c["type"].as_str()?)?,
             nullable: c["nullable"].as_bool()?,
             default: read_default(&c["default"])?,
+            number: ColumnNumber::default(),
+            missing: Value::Null,
         })
     });
     Some(Schema::new(columns.collect::<Option<_>>()?))
+}
+
+/// The columns of a table, and the greatest number of one; before version 4 they have their positions, counted from 1.
+fn read_table_columns(table: &Json) -> Option<(Schema, ColumnNumber)> {
+    let mut schema = read_columns(&table["columns"])?;
+    let is_numbered = !table["last_column"].is_null();
+    for (position, column) in schema.columns.iter_mut().enumerate() {
+        let json = &table["columns"][position];
+        column.number = ColumnNumber(match is_numbered {
+            true => read_u32(&json["number"])?,
+            false => position as u32 + 1,
+        });
+        column.missing = read_value(&json["missing"])?.unwrap_or(Value::Null);
+    }
+    let last = match is_numbered {
+        true => read_u32(&table["last_column"])?,
+        false => schema.columns.len() as u32,
+    };
+    Some((schema, ColumnNumber(last)))
 }
 
 fn read_view(json: &Json) -> Option<ViewEntry> {
@@ -261,15 +299,17 @@ fn read_view(json: &Json) -> Option<ViewEntry> {
 }
 
 fn read_table(json: &Json) -> Option<TableRecord> {
-    let schema = read_columns(&json["columns"])?;
+    let (schema, last_column) = read_table_columns(json)?;
     let id = ObjectId(read_u32(&json["id"])?);
     let (constraints, indexes) = read_keys(id, json)?;
+    let numbers: Arc<[ColumnNumber]> = schema.numbers().collect();
     Some(TableRecord {
         entry: TableEntry {
             id,
             name: json["name"].as_str()?.to_string(),
             options: read_options(&schema, json)?,
             schema: Arc::new(schema),
+            last_column,
             constraints,
             indexes,
         },
@@ -278,7 +318,7 @@ fn read_table(json: &Json) -> Option<TableRecord> {
         chunks: json["chunks"]
             .as_array()?
             .iter()
-            .map(read_chunk)
+            .map(|chunk| read_chunk(&numbers, chunk))
             .collect::<Option<_>>()?,
     })
 }
@@ -311,7 +351,8 @@ fn read_distinct(json: &Json) -> Option<DistinctEstimate> {
     })
 }
 
-fn read_chunk(json: &Json) -> Option<ChunkRecord> {
+/// A chunk of a table whose columns have these numbers.
+fn read_chunk(numbers: &Arc<[ColumnNumber]>, json: &Json) -> Option<ChunkRecord> {
     let deleted = &json["deleted"];
     Some(ChunkRecord {
         number: read_u32(&json["number"])?,
@@ -319,6 +360,12 @@ fn read_chunk(json: &Json) -> Option<ChunkRecord> {
         rows: read_u32(&json["rows"])?,
         // Not in older directories, where nothing was known of it.
         stale: json["stale"].as_bool().unwrap_or(false),
+        columns: match &json["columns"] {
+            Json::Null => numbers.clone(),
+            columns => (columns.as_array()?.iter())
+                .map(|n| read_u32(n).map(ColumnNumber))
+                .collect::<Option<_>>()?,
+        },
         block: read_place(&json["block"])?,
         deleted: match deleted.is_null() {
             true => None,

@@ -2,7 +2,7 @@
 
 use crate::manifest::{Manifest, read_u32};
 use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, TableEntry};
-use frazil_types::ObjectId;
+use frazil_types::{ColumnNumber, ObjectId};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -125,6 +125,13 @@ pub fn check_keys(manifest: &Manifest) -> Result<(), String> {
 
 fn check_table(table: &TableEntry) -> Result<(), String> {
     let width = table.schema.columns.len();
+    let numbers: BTreeSet<ColumnNumber> = table.schema.numbers().collect();
+    if numbers.len() != width
+        || numbers.first() == Some(&ColumnNumber(0))
+        || numbers.last() > Some(&table.last_column)
+    {
+        return Err("the numbers of its columns are not those of different columns".to_string());
+    }
     for index in &table.indexes {
         let keys = index.keys.iter().map(|k| k.column);
         if index.keys.is_empty() || keys.chain(index.include.iter().copied()).any(|c| c >= width) {
@@ -161,7 +168,7 @@ fn check_table(table: &TableEntry) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::TableRecord;
+    use crate::manifest::{TableRecord, VERSION};
     use frazil_catalog::{Catalog, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
     use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, Schema};
     use std::path::Path;
@@ -219,7 +226,7 @@ mod tests {
     fn read(text: &str) -> Result<Manifest> {
         let body = text.split_once('\n').unwrap().1;
         let crc = crc32c::crc32c(body.trim_end_matches('\n').as_bytes());
-        let text = format!("frazil manifest 3 {crc:08x}\n{body}");
+        let text = format!("frazil manifest {VERSION} {crc:08x}\n{body}");
         Manifest::from_bytes(Path::new("manifest"), text.as_bytes())
     }
 
@@ -251,6 +258,8 @@ mod tests {
                 "\"name\":\"t\"",
                 "\"t\" is given twice",
             ),
+            ("\"number\":2", "\"number\":1", "numbers of its columns"),
+            ("\"number\":2", "\"number\":3", "numbers of its columns"),
             (
                 "\"columns\":[0],\"name\"",
                 "\"columns\":[0,4],\"name\"",

@@ -4,12 +4,10 @@
 use crate::checkpoint::{Places, SEGMENT_MAGIC};
 use crate::directory::{State, segment_path};
 use crate::manifest::{ChunkRecord, Manifest, TableRecord};
-use frazil_block::BuildOptions;
+use frazil_block::{Block, BuildOptions};
 use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
-use frazil_storage::{
-    BlockVisits, BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Store, Table, TableSnapshot,
-};
+use frazil_storage::{BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Store, Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Cancel, Error, Result, SqlState};
 use frazil_vfs::{MappedFile, Vfs};
 use std::collections::HashMap;
@@ -142,13 +140,6 @@ fn restore_chunk(
         let context = format!("table \"{}\", chunk {}", table.name(), record.number);
         Error::new(SqlState::DATA_CORRUPTED, format!("{origin}, {context}: {what}"))
     };
-    let columns = &table.schema().columns;
-    let fits = block.columns() == columns.len()
-        && (columns.iter().enumerate())
-            .all(|(i, c)| block.native(i) == c.ty.native() && (c.nullable || block.entry(i).null_count == 0));
-    if !fits {
-        return Err(damaged("its columns are not those of the table".to_string()));
-    }
     if block.rows() != record.rows {
         return Err(damaged(format!(
             "it has {} rows, the manifest says {}",
@@ -156,15 +147,27 @@ fn restore_chunk(
             record.rows
         )));
     }
-    let entry = ChunkEntry::frozen(
-        record.number,
-        FrozenChunk {
-            block,
-            origin: Some(origin.clone().into()),
-            visits: BlockVisits::default(),
-            built_for: BuiltFor::new(Some(asked.clone()).filter(|_| !record.stale)),
-        },
-    );
+    let is_stored = block.columns() == record.columns.len();
+    let frozen = FrozenChunk {
+        block,
+        origin: Some(origin.clone().into()),
+        visits: Arc::default(),
+        built_for: BuiltFor::new(Some(asked.clone()).filter(|_| !record.stale)),
+    };
+    let others = || damaged("its columns are not those of the table".to_string());
+    let entry = match is_stored {
+        true => table.show(ChunkEntry::frozen(record.number, frozen, record.columns.clone())),
+        false => return Err(others()),
+    };
+    let entry = entry.map_err(|_| others())?;
+    let fits = |block: &Block| {
+        let mut columns = table.schema().columns.iter().enumerate();
+        columns
+            .all(|(i, c)| block.native(i) == c.ty.native() && (c.nullable || block.entry(i).null_count == 0))
+    };
+    if !entry.block().is_some_and(fits) {
+        return Err(others());
+    }
     let Some((place, crc)) = record.deleted else {
         return Ok(entry);
     };

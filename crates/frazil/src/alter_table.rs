@@ -4,11 +4,15 @@ use crate::bundle::Bundle;
 use crate::execute::hidden_value;
 use crate::parameters;
 use crate::query::{self, Runner};
+use crate::rows::Rows;
 use crate::statement_tables::StatementTables;
-use frazil_catalog::{AlterAction, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier};
+use frazil_catalog::{
+    AlterAction, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
+    multiple_primary_keys,
+};
 use frazil_frontend::{Bound, Limits, PlanSettings, Statement};
 use frazil_storage::Transaction;
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{ColumnDef, Error, Result, SqlState, Value};
 use std::time::Instant;
 
 /// Does the actions one after the other.
@@ -22,8 +26,11 @@ pub fn alter_table(
         return Ok(());
     }
     let id = transaction.view().catalog().table(table)?.id;
-    for action in actions {
+    for mut action in actions {
         let entry = transaction.view().table(id)?.table().entry().clone();
+        if let AlterAction::AddColumn { column } = &mut action {
+            column.missing = missing_value(runner, transaction, column)?;
+        }
         check_rows(runner, transaction, &entry, &action)?;
         let is_check = matches!(
             &action,
@@ -65,6 +72,16 @@ fn check_rows(
     action: &AlterAction,
 ) -> Result<()> {
     match action {
+        AlterAction::AddColumn { column } if !column.nullable && column.missing.is_null() => {
+            match transaction.view().table(entry.id)?.rows() {
+                0 => Ok(()),
+                _ => Err(contains_nulls(entry, &column.name)),
+            }
+        }
+        AlterAction::AddConstraint(NewConstraint {
+            kind: NewConstraintKind::PrimaryKey { .. },
+            ..
+        }) if entry.primary_key().is_some() => Err(multiple_primary_keys(&entry.name)),
         AlterAction::SetNotNull { column } => refuse_nulls(runner, transaction, entry, &[*column]),
         AlterAction::AddConstraint(NewConstraint {
             kind: NewConstraintKind::PrimaryKey { columns },
@@ -85,38 +102,71 @@ fn refuse_nulls(
         let column = &entry.schema.columns[column];
         let condition = format!("{} is null", quoted(&column.name));
         if column.nullable && has_row(runner, transaction, entry, &condition)? {
-            let message = format!(
-                "column \"{}\" of relation \"{}\" contains null values",
-                column.name, entry.name
-            );
-            return Err(Error::new(SqlState::NOT_NULL_VIOLATION, message)
-                .of_table(&entry.name)
-                .of_column(&column.name)
-                .with_hint("give those rows values first"));
+            return Err(contains_nulls(entry, &column.name).with_hint("give those rows values first"));
         }
     }
     Ok(())
+}
+
+/// 23502.
+fn contains_nulls(entry: &TableEntry, column: &str) -> Error {
+    let message = format!(
+        "column \"{column}\" of relation \"{}\" contains null values",
+        entry.name
+    );
+    Error::new(SqlState::NOT_NULL_VIOLATION, message)
+        .of_table(&entry.name)
+        .of_column(column)
+}
+
+/// The value that rows have in a column that comes: its default, computed once.
+fn missing_value(runner: &Runner, transaction: &Transaction, column: &ColumnDef) -> Result<Value> {
+    if let Some(value) = column.constant_default() {
+        return Ok(value);
+    }
+    let started = Instant::now();
+    let tables = StatementTables::new(transaction.snapshot());
+    let bound = frazil_frontend::bind_default(column, &tables, &limits_of(runner))?;
+    let rows = run_query(runner, tables, bound, "", started)?;
+    let first = rows.batches().first().filter(|batch| batch.rows == 1);
+    let value = first.and_then(|batch| batch.columns.first());
+    (value.map(|value| value.value(0))).ok_or_else(|| Error::internal("a default of no value"))
 }
 
 /// Whether some row of a table satisfies a condition.
 fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condition: &str) -> Result<bool> {
     let started = Instant::now();
     let text = format!("select 1 from {} where {condition}\nlimit 1", quoted(&entry.name));
-    let limits = Limits {
-        cancel: runner.cancel().clone(),
-        budget: runner.budget().clone(),
-    };
-    let parsed = frazil_frontend::parse(&text, &limits)?;
+    let parsed = frazil_frontend::parse(&text, &limits_of(runner))?;
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("a condition that is not one"));
     };
     let tables = StatementTables::new(transaction.snapshot());
+    let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
+    run_query(runner, tables, bound, &text, started).map(|rows| !rows.is_empty())
+}
+
+fn limits_of(runner: &Runner) -> Limits {
+    Limits {
+        cancel: runner.cancel().clone(),
+        budget: runner.budget().clone(),
+    }
+}
+
+/// The rows of a query of ours.
+fn run_query(
+    runner: &Runner,
+    tables: StatementTables,
+    bound: Bound,
+    text: &str,
+    started: Instant,
+) -> Result<Rows> {
     let Bound {
         statement: Statement::Query(plan),
         hidden,
         depth,
         ..
-    } = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?
+    } = bound
     else {
         return Err(Error::internal("a condition that is not one"));
     };
@@ -126,14 +176,13 @@ fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condi
         parameters: hidden.iter().map(|h| hidden_value(h, now)).collect(),
         started,
         bind: started.elapsed(),
-        text: text.as_str().into(),
+        text: text.into(),
         types: Vec::new(),
         hidden,
         is_typed_by_text: true,
         depth,
     };
-    let rows = frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))?;
-    Ok(!rows.is_empty())
+    frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))
 }
 
 /// A name in quotes: it may be a reserved word.

@@ -1,17 +1,18 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    Binder, Nesting, alter_table, copy_from, create_index, create_table, create_view, delete, describe,
-    find_table, finished, insert, tables, update,
+    self, Binder, Nesting, alter_table, copy_from, create_index, create_table, create_view, default_query,
+    delete, describe, find_table, finished, insert, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
-use crate::parse::{ParsedKind, ParsedStatement};
-use crate::{CatalogView, ExplainMode, Statement, TableEntry};
-use frazil_catalog::{DropBehavior, DropRelations, RelationKind};
-use frazil_types::{Error, LogicalType, Result};
+use crate::limits::Limits;
+use crate::parse::{ParsedKind, ParsedStatement, parse};
+use crate::{CatalogView, ExplainMode, Statement, TableEntry, catalog_view};
+use frazil_catalog::{AlterAction, DropBehavior, DropRelations, RelationKind, ViewEntry};
+use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
 use sqlparser::ast::{ObjectName, ObjectType, SetExpr, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
@@ -22,6 +23,53 @@ pub fn bind(
     settings: &PlanSettings,
     parameter_types: &[Option<LogicalType>],
 ) -> Result<Bound> {
+    let bound = in_context(parsed, catalog, settings, parameter_types, |context| {
+        context.bind(parsed)
+    });
+    bound.map(|(bound, depth)| Bound { depth, ..bound })
+}
+
+/// Binds the value that rows get in a column that no INSERT names: a query of one row and one column. Errors are those of an
+/// assignment.
+pub fn bind_default(column: &ColumnDef, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
+    let parsed = parse("select null", limits)?;
+    let [parsed] = &parsed[..] else {
+        return Err(Error::internal("a statement that is not one"));
+    };
+    let bound = in_context(parsed, catalog, &PlanSettings::default(), &[], |context| {
+        default_query(context.binder(parsed), column)
+    });
+    bound.map(|(bound, depth)| Bound { depth, ..bound })
+}
+
+/// The positions of the columns of a table, by its identity in plans, that the query of a view reads itself.
+fn columns_read(
+    view: &ViewEntry,
+    table: ObjectId,
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+) -> Result<Vec<usize>> {
+    let parsed = parse(&view.query, limits)?;
+    let query = match &parsed[..] {
+        [parsed] => parsed.query().map(|query| (parsed, query)),
+        _ => None,
+    };
+    let (parsed, query) = query.ok_or_else(|| Error::internal("the text of a view is not one query"))?;
+    in_context(parsed, catalog, &PlanSettings::default(), &[], |context| {
+        binder::columns_read(context.binder(parsed), view, query, table)
+    })
+    .map(|(read, _)| read)
+}
+
+/// Binds in a context for a statement, on a stack that has room for it and its views. Returns with what was bound the depth of
+/// that stack.
+fn in_context<T>(
+    parsed: &ParsedStatement,
+    catalog: &dyn CatalogView,
+    settings: &PlanSettings,
+    parameter_types: &[Option<LogicalType>],
+    bind: impl Fn(&Context<'_>) -> Result<T>,
+) -> Result<(T, usize)> {
     let depth = parsed.depth();
     // A stack for a deep statement has room for some views, too.
     let mut room = if depth > SHALLOW { depth + SHALLOW } else { SHALLOW };
@@ -32,11 +80,11 @@ pub fn bind(
             parameter_types,
             nesting: Nesting::new(depth, room, parsed.limits.clone()),
         };
-        let bound = on_deep_stack(room, || context.bind(parsed));
+        let bound = on_deep_stack(room, || bind(&context));
         match context.nesting.wanted.get() {
             0 => {
                 let depth = room.max(context.nesting.plan_levels());
-                return bound.map(|bound| Bound { depth, ..bound });
+                return bound.map(|bound| (bound, depth));
             }
             // Bound again, with room for as much again: few times, however many views there are.
             wanted => room = 2 * wanted,
@@ -192,7 +240,10 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
         Ast::Update(statement) => update(binder, statement),
         Ast::Delete(statement) => delete(binder, statement),
         Ast::CreateTable(create) => create_table(binder, create),
-        Ast::AlterTable(statement) => alter_table(binder, statement),
+        Ast::AlterTable(statement) => {
+            let (catalog, limits) = (binder.catalog, binder.limits().clone());
+            with_readers(alter_table(binder, statement)?, catalog, &limits)
+        }
         Ast::Drop {
             object_type: ObjectType::Table,
             ..
@@ -214,6 +265,36 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
         } => Err(Error::unsupported("DROP MATERIALIZED VIEW")),
         other => Err(unsupported_statement(other)),
     }
+}
+
+/// ALTER TABLE with the views that read the columns which it drops.
+fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
+    let Statement::AlterTable { table, actions } = &mut bound.statement else {
+        return Ok(bound);
+    };
+    let Some(catalog_view::Relation::Table(table)) = catalog.relation(table) else {
+        return Ok(bound);
+    };
+    // Positions of the columns that are left, as they were before the first action: nothing comes before columns are dropped.
+    let mut left: Vec<usize> = (0..table.schema.columns.len()).collect();
+    for action in actions {
+        let AlterAction::DropColumn { column, readers, .. } = action else {
+            continue;
+        };
+        let before = left.remove(*column);
+        for name in catalog.relation_names() {
+            let Some(catalog_view::Relation::View(view)) = catalog.relation(&name) else {
+                continue;
+            };
+            let id = catalog.catalog_id(table.id);
+            if view.reads.iter().any(|reading| reading.id == id)
+                && columns_read(&view, table.id, catalog, limits)?.contains(&before)
+            {
+                readers.push(view.id);
+            }
+        }
+    }
+    Ok(bound)
 }
 
 /// Binds DROP INDEX. CASCADE changes nothing: only a constraint depends on an index, and must be dropped itself.

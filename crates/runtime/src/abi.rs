@@ -15,6 +15,7 @@
 //! - NULL never reaches a function: generated code tests validity before.
 
 use crate::memory::Memory;
+use frazil_storage::HotLayout;
 use frazil_types::string_builder::check_text_bytes;
 use frazil_types::{Cancel, Error, MemoryBudget, Reservation, Result, StringRef};
 
@@ -95,6 +96,8 @@ pub struct Partitions {
     pub reciprocal: u64,
     /// The vector's first row.
     pub start: u64,
+    /// Fingerprint of the layout ([`HotLayout::fingerprint`](frazil_storage::HotLayout::fingerprint)); 0 for rows side by side.
+    pub layout: u64,
 }
 
 impl Partitions {
@@ -108,16 +111,19 @@ impl Partitions {
         stride: 0,
         reciprocal: reciprocal(Partitions::ENDLESS),
         start: 0,
+        layout: 0,
     };
 
-    /// Partitions of `rows` rows, each `stride` bytes behind the one before it; a vector from row `start` on.
-    pub fn new(cells: *const u8, rows: usize, stride: usize, start: usize) -> Partitions {
+    /// Partitions as a layout has them, the first one at `cells`; a vector from row `start` on.
+    pub fn new(cells: *const u8, layout: &HotLayout, start: usize) -> Partitions {
+        let rows = layout.rows_per_partition() as u64;
         Partitions {
             cells,
-            rows: rows as u64,
-            stride: stride as u64,
-            reciprocal: reciprocal(rows as u64),
+            rows,
+            stride: layout.partition_bytes() as u64,
+            reciprocal: reciprocal(rows),
             start: start as u64,
+            layout: layout.fingerprint(),
         }
     }
 }

@@ -198,9 +198,7 @@ impl ScanSource {
         let Some(rows) = self.cursor.hot_rows(&self.read) else {
             return false;
         };
-        let layout = rows.memory.layout();
-        let (k, stride) = (layout.rows_per_partition(), layout.partition_bytes());
-        self.partitions = Partitions::new(rows.memory.first_cell(), k, stride, rows.start);
+        self.partitions = Partitions::new(rows.memory.first_cell(), rows.memory.layout(), rows.start);
         for &i in &self.read {
             let column = rows.columns[i];
             let lent = VectorColumn::flat(rows.memory.value_ptr(column, 0));
@@ -252,10 +250,8 @@ mod tests {
 
     fn schema() -> Arc<Schema> {
         let column = |name: &str, ty, nullable| ColumnDef {
-            name: name.into(),
-            ty,
             nullable,
-            default: None,
+            ..ColumnDef::new(name, ty)
         };
         Arc::new(Schema {
             columns: vec![

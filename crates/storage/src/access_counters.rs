@@ -6,6 +6,7 @@
 //! of every chunk an epoch ends, and half of what is left counts as forgotten. Time alone changes nothing: a
 //! table that nobody reads keeps its habits.
 
+use crate::moved_columns::Moved;
 use frazil_kernels::Selection;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -87,6 +88,25 @@ impl AccessCounters {
             shards: Default::default(),
             forgotten: Mutex::new(vec![ColumnAccess::default(); columns + 1]),
         }
+    }
+
+    /// The counters of the same table with other columns, of which a new one was never asked for.
+    pub(crate) fn reshaped(&self, moved: &Moved) -> AccessCounters {
+        let forgotten = self.forgotten.lock().unwrap_or_else(|e| e.into_inner());
+        let every = |of: &dyn Fn(usize) -> ColumnAccess| {
+            let columns: Vec<ColumnAccess> = (0..self.columns).map(of).collect();
+            let mut moved = moved.of(&columns, ColumnAccess::default());
+            moved.push(of(self.columns));
+            moved
+        };
+        let sums = every(&|i| self.sum(i));
+        let counters = AccessCounters::new(sums.len() - 1);
+        for (i, sum) in sums.into_iter().enumerate() {
+            counters.add(0, i, sum);
+        }
+        let gone = every(&|i| forgotten[i]);
+        *counters.forgotten.lock().unwrap_or_else(|e| e.into_inner()) = gone;
+        counters
     }
 
     /// What was asked of late.

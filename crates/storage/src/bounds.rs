@@ -5,6 +5,7 @@
 //! rolled back transactions included, and only widen. A writer widens them before its rows can be seen; a reader
 //! takes its view first and looks at them afterwards, so that they hold every row of the view.
 
+use crate::moved_columns::Moved;
 use frazil_types::{ColumnVector, Native};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -118,6 +119,19 @@ impl TableBounds {
                 epoch: 0,
             }),
             epoch: AtomicU64::new(0),
+        }
+    }
+
+    /// The bounds of the same table with other columns. A new one has no values yet.
+    pub(crate) fn reshaped(&self, moved: &Moved) -> TableBounds {
+        let widest = self.lock();
+        let columns = moved.of(&widest.columns, LastingBounds::default());
+        TableBounds {
+            epoch: AtomicU64::new(widest.epoch),
+            widest: Mutex::new(WidestBounds {
+                columns: columns.into(),
+                epoch: widest.epoch,
+            }),
         }
     }
 

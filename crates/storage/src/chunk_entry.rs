@@ -9,7 +9,7 @@ use crate::deleted_rows::DeletedRows;
 use crate::hot_chunk::HotChunk;
 use frazil_block::Block;
 use frazil_catalog::TableEntry;
-use frazil_types::{CHUNK_ROWS, Error, Result};
+use frazil_types::{CHUNK_ROWS, ColumnNumber, Error, Result};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -24,12 +24,16 @@ pub struct ChunkEntry {
     /// Which of them are deleted; `None`: none.
     deleted: Option<Arc<DeletedRows>>,
     modified: u64,
+    /// Which columns the chunk stores, in the order of its cells or its block.
+    stored: Arc<[ColumnNumber]>,
+    /// Shared by all entries that show these cells or this block, whatever columns of them.
+    identity: Arc<()>,
 }
 
-/// Which chunk an entry shows: entries of the same chunk are equal in it. It keeps the chunk's rows from being taken for
+/// Whose cells or block an entry shows: entries of the same ones are equal in it. It keeps the chunk's rows from being taken for
 /// those of another, not from being freed.
 #[derive(Clone, Debug)]
-pub struct ChunkIdentity(Weak<Chunk>);
+pub struct ChunkIdentity(Weak<()>);
 
 impl ChunkIdentity {
     /// Whether some version still shows the chunk.
@@ -53,25 +57,29 @@ impl Hash for ChunkIdentity {
 }
 
 impl ChunkEntry {
-    /// An entry that shows all rows of a block.
-    pub fn frozen(number: u32, frozen: FrozenChunk) -> ChunkEntry {
+    /// An entry that shows all rows of a block, which stores the columns of these numbers.
+    pub fn frozen(number: u32, frozen: FrozenChunk, stored: Arc<[ColumnNumber]>) -> ChunkEntry {
         ChunkEntry {
             number,
             rows: frozen.block.rows(),
             chunk: Arc::new(Chunk::Frozen(frozen)),
             deleted: None,
             modified: 0,
+            stored,
+            identity: Arc::default(),
         }
     }
 
-    /// An entry that shows all rows written to a hot chunk.
-    pub(crate) fn hot(number: u32, hot: HotChunk) -> ChunkEntry {
+    /// An entry that shows all rows written to a hot chunk, which stores the columns of these numbers.
+    pub(crate) fn hot(number: u32, hot: HotChunk, stored: Arc<[ColumnNumber]>) -> ChunkEntry {
         ChunkEntry {
             number,
             rows: hot.written() as u32,
             chunk: Arc::new(Chunk::Hot(hot)),
             deleted: None,
             modified: 0,
+            stored,
+            identity: Arc::default(),
         }
     }
 
@@ -92,8 +100,18 @@ impl ChunkEntry {
         })
     }
 
-    /// The same rows at the same offsets in another chunk, with the same ones deleted.
-    pub(crate) fn with_chunk(&self, chunk: Chunk) -> ChunkEntry {
+    /// The same rows at the same offsets in another chunk, which stores the columns of these numbers, with the same ones deleted.
+    pub(crate) fn with_chunk(&self, chunk: Chunk, stored: &Arc<[ColumnNumber]>) -> ChunkEntry {
+        ChunkEntry {
+            chunk: Arc::new(chunk),
+            stored: stored.clone(),
+            identity: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// The same rows in the same cells or the same block, of which the chunk shows other columns.
+    pub(crate) fn reshaped(&self, chunk: Chunk) -> ChunkEntry {
         ChunkEntry {
             chunk: Arc::new(chunk),
             ..self.clone()
@@ -104,6 +122,8 @@ impl ChunkEntry {
     pub(crate) fn held_as(&self, other: &ChunkEntry) -> ChunkEntry {
         ChunkEntry {
             chunk: other.chunk.clone(),
+            stored: other.stored.clone(),
+            identity: other.identity.clone(),
             ..self.clone()
         }
     }
@@ -124,9 +144,14 @@ impl ChunkEntry {
         ChunkView::new(&self.chunk, self.rows, self.deleted.as_ref())
     }
 
-    /// Which chunk it shows.
+    /// Which chunk it shows, whatever columns of it.
     pub fn identity(&self) -> ChunkIdentity {
-        ChunkIdentity(Arc::downgrade(&self.chunk))
+        ChunkIdentity(Arc::downgrade(&self.identity))
+    }
+
+    /// Which columns its cells or its block store, in order. It shows those of its table.
+    pub fn stored(&self) -> &Arc<[ColumnNumber]> {
+        &self.stored
     }
 
     /// Whether both show the same chunk.
@@ -241,7 +266,7 @@ mod tests {
     fn cells_that_a_rollback_left_are_deleted_rows() {
         let schema = Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]);
         let hot = HotChunk::new(Arc::new(HotLayout::new(&schema, CHUNK_ROWS as u32))).unwrap();
-        let before = ChunkEntry::hot(3, hot);
+        let before = ChunkEntry::hot(3, hot, Arc::default());
         let column = ColumnVector::from_values(LogicalType::Integer, &[1, 2, 3, 4, 5].map(Value::Int));
         let columns = [&column];
         // SAFETY: no other thread knows the chunk; there are no strings.

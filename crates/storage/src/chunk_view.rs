@@ -168,12 +168,17 @@ impl Lease {
         self.hot().first_cell()
     }
 
-    /// Pointer to the cell of `row` in `column`; the cells up to the end of its partition follow.
+    /// Whether the rows have cells in `column`; else all have one value.
+    pub fn has_cells(&self, column: usize) -> bool {
+        self.hot().constant(column).is_none()
+    }
+
+    /// Pointer to the cell of `row` in `column`, which has cells; the cells up to the end of its partition follow.
     pub fn value_ptr(&self, column: usize, row: usize) -> *const u8 {
         self.hot().value_ptr(column, row)
     }
 
-    /// Pointer to the validity byte (1: valid) of `row`; `None` if the column holds no NULL.
+    /// Pointer to the validity byte (1: valid) of `row` in `column`, which has cells; `None` if the column holds no NULL.
     pub fn validity_ptr(&self, column: usize, row: usize) -> Option<*const u8> {
         self.hot().validity_ptr(column, row)
     }

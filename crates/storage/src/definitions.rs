@@ -109,15 +109,15 @@ impl Transaction {
         tables.into_iter().try_for_each(|entry| self.redefine(entry))
     }
 
-    /// Gives a table another entry, which has the same columns.
+    /// Gives a table another entry.
     pub(crate) fn redefine(&mut self, entry: Arc<TableEntry>) -> Result<()> {
         self.redefine_indexes(entry, &Cancel::new())
     }
 
-    /// Gives a table another entry, which has the same columns, and builds the indexes that are new in it. 23505, 54000, 57014.
+    /// Gives a table another entry, and builds the indexes that are new in it. 23505, 54000, 57014.
     pub(crate) fn redefine_indexes(&mut self, entry: Arc<TableEntry>, cancel: &Cancel) -> Result<()> {
         let version = self.table_mut(entry.id)?;
-        let mut next = version.with_entry(entry);
+        let mut next = version.with_entry(entry)?;
         next.build_indexes(cancel)?;
         *version = next;
         Ok(())

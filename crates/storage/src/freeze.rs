@@ -381,7 +381,7 @@ impl Freezer {
     fn hold(&mut self, version: &TableSnapshot, entry: &ChunkEntry) -> Result<ChunkEntry> {
         let block = self.freeze_in_place(version.table(), entry)?;
         let frozen = FrozenChunk::joining(version, block, self.options().clone());
-        Ok(entry.with_chunk(Chunk::Frozen(frozen)))
+        Ok(entry.with_chunk(Chunk::Frozen(frozen), version.table().numbers()))
     }
 }
 
@@ -410,7 +410,7 @@ fn move_rows(
             number,
         };
         let frozen = FrozenChunk::joining(version, block, options.clone());
-        let mut entry = ChunkEntry::frozen(number, frozen);
+        let mut entry = ChunkEntry::frozen(number, frozen, version.table().numbers().clone());
         if deleted_since.contains(&true) {
             for (old, new) in moved.iter() {
                 let now_there = version.entry(old.chunk()).map(|entry| entry.view());

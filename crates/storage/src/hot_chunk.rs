@@ -5,13 +5,17 @@
 //! pointer swap that publishes a version orders the writes before every read. Rows of a transaction
 //! that was rolled back stay behind as dead cells; the next append marks them deleted.
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
+//!
+//! Columns that come to a table and go leave its cells where they are: [`HotChunk::showing`] makes another chunk of the same cells,
+//! which shows some of their columns and, for those that the cells do not have, one value for all rows.
 
 use crate::bounds::{ColumnBounds, Widening};
 use crate::columns::Columns;
 use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
+use frazil_block::ShownColumn;
 use frazil_kernels::{Plain, Strided};
-use frazil_types::{CHUNK_ROWS, ColumnVector, Native, NativeType, Result, StringRef};
+use frazil_types::{CHUNK_ROWS, ColumnVector, Error, Native, NativeType, READ_PADDING, Result, StringRef};
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,9 +24,32 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Bytes that the first row of a chunk may commit beyond its own: two huge pages.
 const COMMITTED_AHEAD: usize = 4 << 20;
 
+/// Validity of a column that is NULL in all rows, with room to read beyond it.
+static NULL: [u8; 1 + READ_PADDING] = [0; 1 + READ_PADDING];
+
 /// Uncompressed rows of a table.
 #[derive(Debug)]
 pub struct HotChunk {
+    /// Of the columns that are shown.
+    layout: Arc<HotLayout>,
+    cells: Arc<Cells>,
+    /// The columns that are shown; `None`: those that the cells have.
+    shown: Option<Arc<[HotColumn]>>,
+}
+
+/// A column that a chunk shows.
+#[derive(Debug)]
+pub(crate) enum HotColumn {
+    /// The one at a position of the cells' layout.
+    Stored(usize),
+    /// The value of all rows: a column of one row.
+    Constant(ColumnVector),
+}
+
+/// The memory of a chunk, whatever columns of it are shown.
+#[derive(Debug)]
+struct Cells {
+    /// Where the cells lie, by the columns that they have.
     layout: Arc<HotLayout>,
     memory: AnonymousMapping,
     strings: StringArena,
@@ -35,27 +62,74 @@ pub struct HotChunk {
 impl HotChunk {
     /// An empty chunk.
     pub fn new(layout: Arc<HotLayout>) -> Result<HotChunk> {
-        Ok(HotChunk {
+        let cells = Cells {
             memory: AnonymousMapping::reserve(layout.chunk_bytes())?,
             strings: StringArena::default(),
             written: AtomicU32::new(0),
             has_nulls: (0..layout.columns()).map(|_| AtomicBool::new(false)).collect(),
             bounds: Mutex::new(vec![ColumnBounds::default(); layout.columns()]),
+            layout: layout.clone(),
+        };
+        Ok(HotChunk {
             layout,
+            cells: Arc::new(cells),
+            shown: None,
         })
+    }
+
+    /// The same cells, of which these columns are shown; `layout` is [`HotChunk::layout_showing`] of them. Rows can be appended to
+    /// a chunk that shows all of its cells' columns and no others.
+    pub(crate) fn showing(&self, shown: Option<Arc<[HotColumn]>>, layout: Arc<HotLayout>) -> HotChunk {
+        HotChunk {
+            layout,
+            cells: self.cells.clone(),
+            shown,
+        }
+    }
+
+    /// The layout of the cells as one of other columns. An internal error for a position that the cells do not have.
+    pub(crate) fn layout_showing(&self, columns: &[ShownColumn]) -> Result<Arc<HotLayout>> {
+        let shown = self.cells.layout.showing(columns);
+        let shown =
+            shown.ok_or_else(|| Error::internal("a chunk is to show a column that it does not have"))?;
+        Ok(Arc::new(shown))
+    }
+
+    /// The layout of the cells: chunks that share it have the same columns.
+    pub(crate) fn cell_layout(&self) -> &Arc<HotLayout> {
+        &self.cells.layout
+    }
+
+    /// The value of all rows in `column`, a column of one row; `None` if the rows have cells there.
+    #[inline]
+    pub fn constant(&self, column: usize) -> Option<&ColumnVector> {
+        match &self.shown.as_ref()?[column] {
+            HotColumn::Constant(value) => Some(value),
+            HotColumn::Stored(_) => None,
+        }
+    }
+
+    /// The position in the cells of a column that has cells.
+    #[inline]
+    fn stored(&self, column: usize) -> usize {
+        match self.shown.as_ref().map(|shown| &shown[column]) {
+            Some(HotColumn::Stored(position)) => *position,
+            Some(HotColumn::Constant(_)) => unreachable!("a constant has no cells"),
+            None => column,
+        }
     }
 
     /// Says that the chunk will be filled. Where partitions are not much longer than a huge page its rows use the memory from
     /// front to back, and the system may take huge pages for it; longer ones would have it committed at once, by the first row.
     pub fn expect_to_fill(&self) {
         if self.layout.partition_bytes() <= COMMITTED_AHEAD {
-            self.memory.expect_to_fill();
+            self.cells.memory.expect_to_fill();
         }
     }
 
     /// Rows written so far, visible or not.
     pub fn written(&self) -> usize {
-        self.written.load(Ordering::Acquire) as usize
+        self.cells.written.load(Ordering::Acquire) as usize
     }
 
     /// Where its cells lie.
@@ -65,60 +139,90 @@ impl HotChunk {
 
     /// Where the first partition begins.
     pub fn first_cell(&self) -> *const u8 {
-        self.memory.as_ptr()
+        self.cells.memory.as_ptr()
     }
 
-    /// Bytes its rows and strings take.
+    /// Bytes its rows and strings take, those of columns that are not shown included.
     pub fn bytes(&self) -> usize {
-        let per_row: usize = (0..self.layout.columns())
-            .map(|c| {
-                self.layout.column(c).native.size() + usize::from(self.layout.column(c).validity.is_some())
-            })
+        let layout = &self.cells.layout;
+        let per_row: usize = (0..layout.columns())
+            .map(|c| layout.column(c).native.size() + usize::from(layout.column(c).validity.is_some()))
             .sum();
-        self.written() * per_row + self.strings.bytes()
+        self.written() * per_row + self.cells.strings.bytes()
     }
 
     /// Bounds of `column` over all rows written, visible or not.
     pub fn bounds(&self, column: usize) -> ColumnBounds {
-        self.lock_bounds()[column]
+        match self.constant(column) {
+            Some(value) => ColumnBounds {
+                nulls: if value.is_null(0) {
+                    self.written() as u64
+                } else {
+                    0
+                },
+                ..ColumnBounds::of(value, 0, 1)
+            },
+            None => self.lock_bounds()[self.stored(column)],
+        }
     }
 
     fn lock_bounds(&self) -> MutexGuard<'_, Vec<ColumnBounds>> {
-        self.bounds.lock().unwrap_or_else(|e| e.into_inner())
+        self.cells.bounds.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Whether any row written to `column` is NULL.
     pub fn has_nulls(&self, column: usize) -> bool {
-        self.has_nulls[column].load(Ordering::Acquire)
+        match self.constant(column) {
+            Some(value) => value.is_null(0),
+            None => self.cells.has_nulls[self.stored(column)].load(Ordering::Acquire),
+        }
     }
 
-    /// Pointer to the cell of `row`; the cells up to the run's end follow it.
+    /// Pointer to the value of `row`. Where the column has cells, those up to the run's end follow it.
     pub fn value_ptr(&self, column: usize, row: usize) -> *const u8 {
         debug_assert!(row < CHUNK_ROWS);
-        self.memory
-            .as_ptr()
-            .wrapping_add(self.layout.value_offset(column, row))
+        if let Some(value) = self.constant(column) {
+            return value.as_ptr();
+        }
+        let offset = self.layout.value_offset(column, row);
+        self.first_cell().wrapping_add(offset)
     }
 
-    /// Pointer to the validity byte of `row`; `None` when the column holds no NULL.
+    /// Pointer to the validity byte of `row`; `None` when the column holds no NULL. Where the column has cells, those up to the
+    /// run's end follow it.
     pub fn validity_ptr(&self, column: usize, row: usize) -> Option<*const u8> {
         if !self.has_nulls(column) {
             return None;
         }
+        if self.constant(column).is_some() {
+            return Some(NULL.as_ptr());
+        }
         let offset = self.layout.validity_offset(column, row)?;
-        Some(self.memory.as_ptr().wrapping_add(offset).cast_const())
+        Some(self.first_cell().wrapping_add(offset))
     }
 
     /// The values of `rows` in `column`, whatever partitions they lie in. Panics if `T` is not the column's
-    /// native type or rows lie beyond those written.
+    /// native type, rows lie beyond those written, or there are several of a constant.
     pub fn cells<T: Native + Plain>(&self, column: usize, rows: Range<usize>) -> Strided<'_, T> {
         assert_eq!(T::TYPE, self.layout.column(column).native);
+        if let Some(value) = self.constant(column) {
+            assert!(rows.len() <= 1);
+            // SAFETY: the column has one value of type T, which lives as long as the chunk.
+            return unsafe { Strided::new(value.as_ptr().cast(), 1, 0, 0, rows.len()) };
+        }
         // SAFETY: the cells of these rows are of type T.
         unsafe { self.strided(self.layout.column(column).values, rows) }
     }
 
-    /// The validity bytes (1: valid) of `rows` in `column`; `None` when the column holds no NULL.
+    /// The validity bytes (1: valid) of `rows` in `column`; `None` when the column holds no NULL. Panics for several rows of a
+    /// constant.
     pub fn validity_cells(&self, column: usize, rows: Range<usize>) -> Option<Strided<'_, u8>> {
+        if let Some(value) = self.constant(column) {
+            assert!(rows.len() <= 1);
+            // SAFETY: a byte that is never written.
+            let null = || unsafe { Strided::new(NULL.as_ptr(), 1, 0, 0, rows.len()) };
+            return value.is_null(0).then(null);
+        }
         let place = self.layout.column(column).validity;
         let place = place.filter(|_| self.has_nulls(column))?;
         // SAFETY: a byte a row.
@@ -136,14 +240,15 @@ impl HotChunk {
         unsafe { Strided::new(first, k, stride, within, rows.len()) }
     }
 
-    /// The validity bytes (1: valid) of `rows` in `column`, which must lie in one run; `None` when the
-    /// column holds no NULL.
+    /// The validity bytes (1: valid) of `rows` in `column`, which must lie in one run; `None` when the column holds no NULL. Panics
+    /// for several rows of a constant.
     pub fn validity(&self, column: usize, rows: Range<usize>) -> Option<&[u8]> {
         self.check(column, &rows);
         if rows.is_empty() {
             return None;
         }
         let start = self.validity_ptr(column, rows.start)?;
+        assert!(rows.len() == 1 || self.constant(column).is_none());
         // SAFETY: the rows are written and never written again; their validity bytes lie side by side in one run.
         Some(unsafe { std::slice::from_raw_parts(start, rows.len()) })
     }
@@ -153,7 +258,8 @@ impl HotChunk {
         assert!(rows.is_empty() || self.layout.run_end(rows.start, rows.end) == rows.end);
     }
 
-    /// Appends rows `from..from + count` of columns that have the table's types, and widens the table's bounds by them.
+    /// Appends rows `from..from + count` of columns that have the table's types, and widens the table's bounds by them. Panics if
+    /// other columns are shown than the cells have.
     ///
     /// # Safety
     /// The caller is the one writer of the table, the count fits behind the rows written, and the
@@ -166,7 +272,7 @@ impl HotChunk {
         mut widening: Option<Widening<'_>>,
     ) {
         let start = self.written();
-        assert!(start + count <= CHUNK_ROWS);
+        assert!(start + count <= CHUNK_ROWS && self.shown.is_none());
         for (column, vector) in columns.iter().enumerate() {
             assert!(from + count <= vector.len());
             let mut done = 0;
@@ -187,7 +293,9 @@ impl HotChunk {
             }
         }
         drop(bounds);
-        self.written.store((start + count) as u32, Ordering::Release);
+        self.cells
+            .written
+            .store((start + count) as u32, Ordering::Release);
     }
 
     /// # Safety
@@ -201,21 +309,21 @@ impl HotChunk {
             // NULL cells hold zero words in a vector: an empty inline string.
             let strings = &vector.values::<StringRef>()[from..from + count];
             // SAFETY: the cells are ours to write; the strings are alive by contract.
-            unsafe { self.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
+            unsafe { self.cells.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
         } else {
             let size = place.native.size();
             // SAFETY: `count` cells at `to` are ours to write; the vector holds `from + count` values.
             unsafe { std::ptr::copy_nonoverlapping(vector.as_ptr().add(from * size), to, count * size) };
         }
         if let Some(offset) = self.layout.validity_offset(column, row) {
-            let bytes = self.memory.as_ptr().wrapping_add(offset);
+            let bytes = self.first_cell().cast_mut().wrapping_add(offset);
             // SAFETY: the validity bytes of the same cells.
             unsafe { bytes.write_bytes(1, count) };
             let Some(nulls) = vector.nulls() else { return };
             for i in (0..count).filter(|&i| nulls.get(from + i)) {
                 // SAFETY: as above.
                 unsafe { bytes.add(i).write(0) };
-                self.has_nulls[column].store(true, Ordering::Release);
+                self.cells.has_nulls[column].store(true, Ordering::Release);
             }
         }
     }

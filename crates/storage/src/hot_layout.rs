@@ -1,6 +1,7 @@
 //! memPAX(k) (Runtime Fragility, section 2): k rows at a time are laid out in columns. memPAX(1) is
 //! row layout; with k of a whole chunk or more it is column layout.
 
+use frazil_block::ShownColumn;
 use frazil_types::{CHUNK_ROWS, NativeType, READ_PADDING, Schema};
 
 /// Where the cells of a hot chunk lie.
@@ -11,6 +12,8 @@ pub struct HotLayout {
     shift: Option<u32>,
     partition_bytes: usize,
     columns: Vec<ColumnPlace>,
+    is_whole: bool,
+    fingerprint: u64,
 }
 
 /// Where a column lies within a partition.
@@ -18,7 +21,7 @@ pub struct HotLayout {
 pub struct ColumnPlace {
     /// Native type of its cells.
     pub native: NativeType,
-    /// Bytes from the start of a partition to its first cell.
+    /// Bytes from the start of a partition to its first cell; 0 for a column without cells.
     pub values: usize,
     /// Bytes to its first validity byte; `None` for NOT NULL columns.
     pub validity: Option<usize>,
@@ -48,7 +51,64 @@ impl HotLayout {
             shift: rows.is_power_of_two().then(|| rows.trailing_zeros()),
             partition_bytes: end.next_multiple_of(if end >= 64 { 64 } else { 16 }).max(16),
             columns,
+            is_whole: true,
+            fingerprint: 0,
         }
+        .with_fingerprint()
+    }
+
+    /// The same cells as those of other columns; a constant has none. `None` if a position is not there.
+    pub(crate) fn showing(&self, shown: &[ShownColumn]) -> Option<HotLayout> {
+        let mut is_whole = self.is_whole;
+        let mut columns = Vec::with_capacity(shown.len());
+        for column in shown {
+            columns.push(match column {
+                ShownColumn::Stored(position) => *self.columns.get(*position)?,
+                ShownColumn::Constant(native, _) => {
+                    is_whole = false;
+                    ColumnPlace {
+                        native: *native,
+                        values: 0,
+                        validity: None,
+                    }
+                }
+            });
+        }
+        let layout = HotLayout {
+            columns,
+            is_whole,
+            ..self.clone()
+        };
+        Some(layout.with_fingerprint())
+    }
+
+    /// Mixes where everything lies.
+    fn with_fingerprint(mut self) -> HotLayout {
+        let places = self.columns.iter().flat_map(|c| {
+            let validity = c.validity.map_or(0, |v| v as u64 + 1);
+            [c.native as u64, c.values as u64, validity]
+        });
+        let shape = [
+            self.rows_per_partition as u64,
+            self.partition_bytes as u64,
+            self.is_whole.into(),
+        ];
+        let mix = |hash: u64, word: u64| {
+            let hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            hash ^ hash >> 32
+        };
+        self.fingerprint = shape.into_iter().chain(places).fold(1, mix).max(1);
+        self
+    }
+
+    /// Layouts in which the cells of all columns lie alike have the same number, others differ in it. Never 0.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Whether every column has cells.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Rows of a partition: k.

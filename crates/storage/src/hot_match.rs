@@ -99,6 +99,9 @@ impl HotPredicate {
         bits: &mut [u64],
         scratch: &mut MatchScratch,
     ) {
+        if rows.len() > 1 && hot.constant(self.column).is_some() {
+            return self.match_constant(isa, hot, rows.len(), combine, bits);
+        }
         let MatchScratch { values, bits: any } = scratch;
         let valid = hot.validity_cells(self.column, rows.clone());
         match &self.test {
@@ -142,6 +145,18 @@ impl HotPredicate {
         }
         if let Some(v) = valid {
             between(isa, v, RangeOp::Inside, 1, 1, Combine::And, bits);
+        }
+    }
+
+    /// The same of `rows` rows that have one value.
+    fn match_constant(&self, isa: Isa, hot: &HotChunk, rows: usize, combine: Combine, bits: &mut [u64]) {
+        let mut first = [0];
+        let mut scratch = MatchScratch::default();
+        self.match_rows(isa, hot, 0..1, Combine::Replace, &mut first, &mut scratch);
+        match first[0] {
+            0 => bits.fill(0),
+            _ if combine == Combine::Replace => set_all(rows, bits),
+            _ => {}
         }
     }
 

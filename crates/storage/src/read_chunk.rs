@@ -15,6 +15,17 @@ pub(crate) fn copy_hot(
     out: &mut ColumnBuffer,
 ) {
     let native = hot.layout().column(column).native;
+    if let Some(value) = hot.constant(column) {
+        out.reset_constant(native, selection.count());
+        dispatch_native!(native, T => {
+            let cells = out.values_mut::<T>().iter_mut().zip(value.values::<T>());
+            cells.for_each(|(cell, value)| *cell = *value);
+        });
+        if value.is_null(0) {
+            out.validity_mut().fill(0);
+        }
+        return;
+    }
     dispatch_native!(native, T => {
         let values = out.prepare::<T>(selection.count());
         copy_cells(isa, hot.cells::<T>(column, 0..rows), selection, values);

@@ -45,7 +45,7 @@ impl FrozenChunk {
         FrozenChunk {
             block,
             origin: None,
-            visits: BlockVisits::inherited(visits),
+            visits: Arc::new(BlockVisits::inherited(visits)),
             built_for: BuiltFor::judged(Judgement {
                 options: Some(options),
                 table_visits: version.table().access().all_visits(),
@@ -61,7 +61,7 @@ impl FrozenChunk {
         FrozenChunk {
             block,
             origin: None,
-            visits: BlockVisits::inherited(visits),
+            visits: Arc::new(BlockVisits::inherited(visits)),
             built_for: BuiltFor::judged(Judgement {
                 own_visits: visits,
                 ..judged
@@ -295,7 +295,7 @@ impl Freezer {
             return Ok(None);
         }
         let chunk = Chunk::Frozen(frozen.succeeded_by(block, judged));
-        Ok(Some(entry.with_chunk(chunk)))
+        Ok(Some(entry.with_chunk(chunk, version.table().numbers())))
     }
 }
 
@@ -303,12 +303,14 @@ impl Transaction {
     /// Puts a block of the same rows in the place of another, with the rows deleted since. Returns whether that was
     /// still there.
     pub(crate) fn exchange(&mut self, table: ObjectId, old: &ChunkEntry, new: FrozenChunk) -> Result<bool> {
-        let version = self.view().table(table).ok();
-        let entry = version.and_then(|version| version.entry(old.number()));
+        let Ok(version) = self.view().table(table) else {
+            return Ok(false);
+        };
+        let entry = version.entry(old.number());
         let Some(entry) = entry.filter(|entry| entry.shares_chunk(old)) else {
             return Ok(false);
         };
-        let exchanged = entry.with_chunk(Chunk::Frozen(new));
+        let exchanged = entry.with_chunk(Chunk::Frozen(new), version.table().numbers());
         self.table_mut(table)?
             .change(old.number(), |entry| *entry = exchanged);
         Ok(true)

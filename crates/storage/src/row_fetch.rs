@@ -133,9 +133,10 @@ impl<'a> RowFetch<'a> {
     ) -> Result<()> {
         for (i, place) in places.iter().enumerate() {
             match place.entry.view().state() {
-                State::Hot(hot) => {
-                    column.copy_hot(hot.layout(), index, std::slice::from_ref(place), from + i);
-                }
+                State::Hot(hot) => match hot.constant(index) {
+                    Some(value) => column.copy_constant(value, from + i),
+                    None => column.copy_hot(hot.layout(), index, std::slice::from_ref(place), from + i),
+                },
                 State::Frozen(frozen) => {
                     let mut one = ColumnBuffer::new();
                     (frozen.block.value_into(index, place.offset as u16, &mut one))
@@ -148,14 +149,14 @@ impl<'a> RowFetch<'a> {
     }
 }
 
-/// The layout of all these rows, if all are hot and laid out alike.
+/// The layout of all these rows, if all are hot, laid out alike, and have cells in every column.
 fn common_layout<'a>(places: &[Place<'a>]) -> Option<&'a HotLayout> {
     let first = places.first()?.entry.view().layout()?;
     let same = |place: &Place<'_>| {
         let layout = place.entry.view().layout();
-        layout.is_some_and(|l| Arc::ptr_eq(l, first) || l.rows_per_partition() == first.rows_per_partition())
+        layout.is_some_and(|l| Arc::ptr_eq(l, first) || l.fingerprint() == first.fingerprint())
     };
-    places.iter().all(same).then_some(&**first)
+    (first.is_whole() && places.iter().all(same)).then_some(&**first)
 }
 
 /// Asks for the lines of rows that lie whole in partitions of a few lines.
@@ -207,6 +208,14 @@ impl Filling {
                 self.vector.set_null(from + i);
             }
         }
+    }
+
+    /// The only value of a column that the chunk keeps.
+    fn copy_constant(&mut self, value: &ColumnVector, row: usize) {
+        if value.is_null(0) {
+            return self.vector.set_null(row);
+        }
+        dispatch_native!(value.native(), T => self.vector.values_mut::<T>()[row] = value.values::<T>()[0]);
     }
 
     /// The only value of a buffer.

@@ -274,8 +274,9 @@ impl ScanCursor {
         let Vector::Range { start, len } = self.vector else {
             return None;
         };
-        let memory = self.lease.as_ref()?;
         let columns = &self.scan.columns;
+        let has_cells = |memory: &&Lease| read.iter().all(|&i| memory.has_cells(columns[i]));
+        let memory = self.lease.as_ref().filter(has_cells)?;
         let bytes: usize = (read.iter())
             .map(|&i| len * memory.layout().column(columns[i]).native.size())
             .sum();
@@ -568,6 +569,7 @@ fn cell_bytes(view: ChunkView<'_>, column: usize, values: usize) -> usize {
 /// The chunk's own memory, if a range of values lies there side by side in native form.
 fn lend(view: ChunkView<'_>, column: usize, start: usize, len: usize) -> Result<Option<FetchedColumn>> {
     let (values, validity) = match view.state() {
+        State::Hot(hot) if hot.constant(column).is_some() => return Ok(None),
         State::Hot(hot) if hot.layout().run_end(start, start + len) < start + len => return Ok(None),
         State::Hot(hot) => (hot.value_ptr(column, start), hot.validity_ptr(column, start)),
         State::Frozen(frozen) => match frozen.block.borrow(column)? {

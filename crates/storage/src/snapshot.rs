@@ -5,13 +5,15 @@ use crate::bounds::TableBounds;
 use crate::chunk_entry::ChunkEntry;
 use crate::entry_collector::EntryCollector;
 use crate::hot_layout::HotLayout;
+use crate::moved_columns::Moved;
 use crate::persistent_map::PersistentMap;
+use crate::reshape::Reshape;
 use crate::statistics::{DistinctEstimate, TableStatistics};
 use crate::table_indexes::TableIndexes;
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
-use frazil_types::{Error, ObjectId, Result, Schema};
+use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -19,29 +21,50 @@ use std::sync::{Arc, Mutex, OnceLock};
 #[derive(Debug)]
 pub struct Table {
     entry: Arc<TableEntry>,
+    /// Of its columns.
+    numbers: Arc<[ColumnNumber]>,
     layout: Arc<HotLayout>,
     shared: Arc<Shared>,
 }
 
-/// What does not change with the table's options.
+/// What does not change with the table's options and the names of its columns.
 #[derive(Debug)]
 struct Shared {
-    next_chunk: AtomicU32,
+    next_chunk: Arc<AtomicU32>,
     distinct: Mutex<Option<DistinctEstimate>>,
     bounds: TableBounds,
     access: AccessCounters,
-    collector: EntryCollector<TableSnapshot>,
+    collector: Arc<EntryCollector<TableSnapshot>>,
+}
+
+impl Shared {
+    /// The same of a table of other columns.
+    fn reshaped(&self, moved: &Moved) -> Shared {
+        let known = self.distinct.lock().unwrap_or_else(|e| e.into_inner());
+        // A column that is new has one value.
+        let distinct = known.as_ref().map(|known| DistinctEstimate {
+            rows: known.rows,
+            columns: moved.of(&known.columns, 1.0).into(),
+        });
+        Shared {
+            next_chunk: self.next_chunk.clone(),
+            distinct: Mutex::new(distinct),
+            bounds: self.bounds.reshaped(moved),
+            access: self.access.reshaped(moved),
+            collector: self.collector.clone(),
+        }
+    }
 }
 
 impl Table {
     /// A table whose next chunk gets number `next_chunk`.
     pub fn new(entry: Arc<TableEntry>, next_chunk: u32) -> Arc<Table> {
         let shared = Shared {
-            next_chunk: AtomicU32::new(next_chunk),
+            next_chunk: Arc::new(AtomicU32::new(next_chunk)),
             distinct: Mutex::new(None),
             bounds: TableBounds::new(entry.schema.columns.len()),
             access: AccessCounters::new(entry.schema.columns.len()),
-            collector: EntryCollector::default(),
+            collector: Arc::default(),
         };
         Table::of(entry, Arc::new(shared))
     }
@@ -49,15 +72,33 @@ impl Table {
     fn of(entry: Arc<TableEntry>, shared: Arc<Shared>) -> Arc<Table> {
         let layout = Arc::new(HotLayout::new(&entry.schema, entry.options.pax_rows));
         Arc::new(Table {
+            numbers: entry.schema.numbers().collect(),
             entry,
             layout,
             shared,
         })
     }
 
-    /// The same table with another entry, which differs in its options alone.
-    pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> Arc<Table> {
-        Table::of(entry, self.shared.clone())
+    /// The same table with another entry. `moved` says where its columns come from, if they are others.
+    fn with_entry(&self, entry: Arc<TableEntry>, moved: Option<&Moved>) -> Arc<Table> {
+        let shared = match moved {
+            Some(moved) => Arc::new(self.shared.reshaped(moved)),
+            None => self.shared.clone(),
+        };
+        Table::of(entry, shared)
+    }
+
+    /// The rows of a chunk with the table's columns, of which the chunk may store some and others beside them.
+    pub fn show(&self, entry: ChunkEntry) -> Result<ChunkEntry> {
+        match *entry.stored() == self.numbers {
+            true => Ok(entry),
+            false => Reshape::new(self.schema(), self.numbers.clone(), None).show(&entry),
+        }
+    }
+
+    /// The numbers of its columns.
+    pub fn numbers(&self) -> &Arc<[ColumnNumber]> {
+        &self.numbers
     }
 
     /// What its options ask of its blocks, however they are used.
@@ -187,12 +228,36 @@ impl TableSnapshot {
         version
     }
 
-    /// The same rows of the same table under another entry.
-    pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> TableSnapshot {
-        TableSnapshot {
-            table: self.table.with_entry(entry),
+    /// The same rows of the same table under another entry. Where that has other columns, chunks show these, and store what they
+    /// did. Rows that come get a new chunk if the last one has no cells for them, or none for NULLs that are allowed now.
+    pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> Result<TableSnapshot> {
+        let numbers: Vec<ColumnNumber> = entry.schema.numbers().collect();
+        let moved =
+            (numbers[..] != **self.table.numbers()).then(|| Moved::between(self.table.numbers(), &numbers));
+        let mut next = TableSnapshot {
+            table: self.table.with_entry(entry, moved.as_ref()),
             ..self.clone()
+        };
+        let columns = next.schema().columns.iter().zip(&self.schema().columns);
+        if moved.is_some()
+            || columns
+                .into_iter()
+                .any(|(new, old)| new.nullable && !old.nullable)
+        {
+            next.seal_tail();
         }
+        if moved.is_some() {
+            let table = next.table.clone();
+            let mut reshape = Reshape::new(table.schema(), table.numbers().clone(), moved);
+            next.sealed = PersistentMap::default();
+            for entry in self.chunks() {
+                let shown = reshape.show(entry)?;
+                take_in(&table, &shown);
+                next.sealed.insert(shown.number(), Arc::new(shown));
+            }
+            next.statistics = OnceLock::new();
+        }
+        Ok(next)
     }
 
     /// The indexes of the table, as far as this version knows them.
@@ -269,14 +334,16 @@ impl TableSnapshot {
         self.tail.as_ref()
     }
 
-    /// How its hot chunks are laid out, and the rows in them; where the option was changed, as most rows are. `None`
-    /// if there are none.
+    /// How its hot chunks are laid out, and the rows in them; where the option or the columns were changed, as most rows are that
+    /// have cells in every column. `None` if there are none.
     pub fn hot_layout(&self) -> Option<(Arc<HotLayout>, u64)> {
         let mut found: Vec<(Arc<HotLayout>, u64)> = Vec::new();
         for view in self.chunks().map(|entry| entry.view()) {
-            let Some(layout) = view.layout() else { continue };
-            let (k, rows) = (layout.rows_per_partition(), u64::from(view.rows()));
-            match found.iter_mut().find(|f| f.0.rows_per_partition() == k) {
+            let Some(layout) = view.layout().filter(|layout| layout.is_whole()) else {
+                continue;
+            };
+            let (alike, rows) = (layout.fingerprint(), u64::from(view.rows()));
+            match found.iter_mut().find(|f| f.0.fingerprint() == alike) {
                 Some(f) => f.1 += rows,
                 None => found.push((layout.clone(), rows)),
             }

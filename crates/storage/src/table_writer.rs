@@ -287,7 +287,11 @@ impl TableWriter<'_> {
         let version = self.transaction.table_mut(self.table)?;
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
-        version.add_sealed(ChunkEntry::frozen(number, frozen));
+        version.add_sealed(ChunkEntry::frozen(
+            number,
+            frozen,
+            version.table().numbers().clone(),
+        ));
         self.add_chunk_entries(number, &Rivals::Live)?;
         Ok(rows)
     }
@@ -517,6 +521,6 @@ fn begin_tail(version: &mut TableSnapshot) -> Result<u32> {
         hot.expect_to_fill();
     }
     let number = version.table().take_chunk_number();
-    version.begin_tail(ChunkEntry::hot(number, hot));
+    version.begin_tail(ChunkEntry::hot(number, hot, version.table().numbers().clone()));
     Ok(number)
 }

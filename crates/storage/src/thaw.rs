@@ -57,6 +57,6 @@ impl ChunkEntry {
         // SAFETY: nobody else knows the chunk yet; it is empty and takes 65,536 rows; the strings live in
         // this entry's chunk and in `whole`.
         unsafe { hot.append(Columns::Batch(&whole.batch.columns), 0, whole.batch.rows, None) };
-        Ok(self.with_chunk(Chunk::Hot(hot)))
+        Ok(self.with_chunk(Chunk::Hot(hot), table.numbers()))
     }
 }

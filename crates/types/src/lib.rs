@@ -33,7 +33,7 @@ pub use native_type::{Native, NativeType};
 pub use object_id::ObjectId;
 pub use restriction::{CompareOp, Disjunction, Restriction, RestrictionKind};
 pub use row_id::RowId;
-pub use schema::{ColumnDef, ColumnDefault, Schema};
+pub use schema::{ColumnDef, ColumnDefault, ColumnNumber, Schema};
 pub use span::Span;
 pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;

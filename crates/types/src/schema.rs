@@ -2,6 +2,11 @@
 
 use crate::{LogicalType, Value};
 
+/// Which column of its table a column is, whatever its position and name become. Counted from 1 in the order in which columns
+/// were made, never given again in the same table; 0 for a column that is not a table's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColumnNumber(pub u32);
+
 /// One column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnDef {
@@ -13,6 +18,10 @@ pub struct ColumnDef {
     pub nullable: bool,
     /// What an INSERT that does not name the column writes; `None` stands for NULL.
     pub default: Option<ColumnDefault>,
+    /// Its identity in its table.
+    pub number: ColumnNumber,
+    /// Its value in rows that were written before the table had the column, and do not store it.
+    pub missing: Value,
 }
 
 /// What a column gets that an INSERT does not name.
@@ -33,6 +42,8 @@ impl ColumnDef {
             ty,
             nullable: true,
             default: None,
+            number: ColumnNumber::default(),
+            missing: Value::Null,
         }
     }
 
@@ -63,6 +74,11 @@ impl Schema {
     /// A schema of these columns.
     pub fn new(columns: Vec<ColumnDef>) -> Schema {
         Schema { columns }
+    }
+
+    /// The numbers of the columns, in order.
+    pub fn numbers(&self) -> impl Iterator<Item = ColumnNumber> {
+        self.columns.iter().map(|c| c.number)
     }
 
     /// Position of a column.

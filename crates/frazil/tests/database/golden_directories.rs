@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 
 /// What made the directories, a statement each. That of version 1 has no view.
 const SCRIPT: &str = include_str!("../golden/directory.sql");
+/// What directories from version 3 on have beside: keys, checks, an index.
+const KEYED: &str = include_str!("../golden/keyed.sql");
+/// The same of version 4: columns that came and went.
+const ALTERED: &str = include_str!("../golden/altered.sql");
 
 /// The formats that directories are there for.
-const VERSIONS: [u32; 2] = [1, 2];
+const VERSIONS: [u32; 4] = [1, 2, 3, 4];
 /// Today's format.
-const NEWEST: u32 = 2;
+const NEWEST: u32 = 4;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
@@ -52,6 +56,44 @@ fn check(c: &Connection, version: u32) {
             rows(c, "select * from dear order by 1 desc limit 2"),
             "600|6.00\n598|5.98"
         );
+    }
+    if version > 2 {
+        check_keyed(c, version);
+    }
+}
+
+/// The table with keys, and the columns that came and went in version 4.
+fn check_keyed(c: &Connection, version: u32) {
+    assert_eq!(
+        rows(c, "select k, a, b from keyed where k < 5 order by k"),
+        "1|10|XY\n2|21|XY\n3||XY\n4|40|own"
+    );
+    for (sql, state_) in [
+        ("insert into keyed (k) values (3)", SqlState::UNIQUE_VIOLATION),
+        (
+            "insert into keyed (k, a) values (9, 21)",
+            SqlState::UNIQUE_VIOLATION,
+        ),
+        (
+            "insert into keyed (k, a) values (9, 2000)",
+            SqlState::CHECK_VIOLATION,
+        ),
+    ] {
+        assert_eq!(state(c, sql), state_, "{sql}");
+    }
+    let indexes = "select index_name from frazil_indexes where table_name = 'keyed' order by 1";
+    assert_eq!(rows(c, indexes), "keyed_a_key\nkeyed_b\nkeyed_pkey");
+    if version > 3 {
+        assert_eq!(
+            rows(c, "select * from keyed order by k desc limit 2"),
+            "5|50|last|own|7.00|f\n4|40|own|a default of rows that were there|-1.25|f"
+        );
+        assert_eq!(
+            rows(c, "select sum(e), count(*) from keyed where d like 'a default%'"),
+            "-5.00|4"
+        );
+    } else {
+        assert_eq!(rows(c, "select c from keyed where k = 4"), "2024-02-29");
     }
 }
 
@@ -100,6 +142,8 @@ fn write_if_asked() {
         &c,
         "create view dear as select id, price from goods where price > 1",
     );
+    rows(&c, KEYED);
+    rows(&c, ALTERED);
     drop(c);
     database.close().expect("it closes");
 }

@@ -1,5 +1,6 @@
 //! Random changes of a table with keys, on a database and on testkit's model of tables: contents, counts, errors, and
-//! what each key finds must agree, also after freezing, and after closing and reopening the directory.
+//! what each key finds must agree, also after freezing, and after closing and reopening the directory. Columns that the model
+//! does not know come and go meanwhile.
 //!
 //! `FRAZIL_MODEL_SEEDS=1000` runs seeds 1 to 1000 and not 1 to 100, `FRAZIL_MODEL_SEEDS=417-417` one. A seed that fails is
 //! printed with the fewest statements that still fail.
@@ -20,6 +21,17 @@ const CHANGES: usize = 60;
 const ENOUGH: usize = 3;
 /// Rows of the model that each key must find, at each inspection.
 const LOOKUPS: usize = 6;
+/// What is done to the table in turn, before each statement of a number that [`ALTERED`] divides.
+const ALTERS: [&str; 7] = [
+    "add column if not exists extra1 integer default 7",
+    "add if not exists extra2 text not null default 'longer than a string that lies inline'",
+    "drop column if exists extra1",
+    "add column if not exists extra3 bigint default 3 check (extra3 > 1), add if not exists extra4 decimal(8,2)",
+    "drop if exists extra2, add column if not exists extra1 text default 'another'",
+    "drop column if exists extra3",
+    "drop column if exists extra4, drop column if exists extra2",
+];
+const ALTERED: usize = 5;
 
 #[test]
 fn tables_with_keys_agree_with_their_model() {
@@ -77,7 +89,10 @@ fn smallest(mut case: Case, path: &Path) -> String {
         width /= 2;
     }
     let mut text = format!("{};\n", case.shape.create_table(&case.keys));
-    for statement in &case.statements {
+    for (at, statement) in case.statements.iter().enumerate() {
+        if let Some(alter) = alter(at) {
+            text += &format!("{alter};\n");
+        }
         text += &format!("{};\n", statement.sql(&case.shape));
     }
     format!("{text}{failure}")
@@ -102,6 +117,7 @@ fn run(case: &Case, path: &Path) -> Result<(), String> {
         if at == reopening {
             pair = pair.reopen(path)?;
         }
+        pair.alter(at)?;
         let sql = statement.sql(&case.shape);
         pair.step(statement).map_err(|e| format!("{sql}: {e}"))?;
     }
@@ -133,6 +149,14 @@ impl Pair {
         let pair = Pair::open(path, model)?;
         pair.inspect(0).map_err(|e| format!("after reopening: {e}"))?;
         Ok(pair)
+    }
+
+    /// Changes the columns that the model does not know, unless a failed transaction forbids it.
+    fn alter(&self, at: usize) -> Result<(), String> {
+        match alter(at) {
+            Some(sql) if !self.model.is_failed() => execute(&self.connection, &sql).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Runs a statement on both sides and compares.
@@ -239,6 +263,14 @@ impl Pair {
     }
 }
 
+/// What is done to the columns that the model does not know before the statement of a number.
+fn alter(at: usize) -> Option<String> {
+    let action = at
+        .is_multiple_of(ALTERED)
+        .then(|| ALTERS[at / ALTERED % ALTERS.len()])?;
+    Some(format!("alter table t {action}"))
+}
+
 /// The model after a statement that succeeded, if it may.
 fn succeeded(prediction: Prediction, outcome: Outcome) -> Result<Box<Model>, String> {
     let Some(Done { model, count, rows }) = prediction.done else {
@@ -304,8 +336,13 @@ fn rows(connection: &Connection, sql: &str) -> Result<Vec<Vec<String>>, String> 
     Ok(rows)
 }
 
+/// The values of all columns that the model knows.
 fn shown(rows: &Rows) -> Vec<Vec<String>> {
-    let types: Vec<_> = rows.schema().columns.iter().map(|c| c.ty).collect();
+    let columns = &rows.schema().columns;
+    let types: Vec<_> = (columns.iter())
+        .filter(|c| !c.name.starts_with("extra"))
+        .map(|c| c.ty)
+        .collect();
     let text = |(value, ty): (&frazil::Value, &frazil::LogicalType)| match value {
         frazil::Value::Null => "NULL".to_string(),
         value => value.display(*ty).to_string(),

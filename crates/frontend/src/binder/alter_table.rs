@@ -4,10 +4,11 @@ use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::{Binder, TableEntry, error, fold};
 use crate::{Bound, Statement};
-use frazil_catalog::{AlterAction, nearest};
+use frazil_catalog::{AlterAction, DropBehavior, NewConstraintKind, nearest};
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
-    AlterColumnOperation, AlterTable, AlterTableOperation as Operation, Ident, RenameTableNameKind, Spanned,
+    AlterColumnOperation, AlterTable, AlterTableOperation as Operation, ColumnDef, DropBehavior as Behavior,
+    Ident, RenameTableNameKind, Spanned,
 };
 
 /// Binds ALTER TABLE.
@@ -35,24 +36,64 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     let mut altered = Altered {
         schema: (*entry.schema).clone(),
         entry,
+        added: Vec::new(),
     };
     let mut actions = Vec::with_capacity(alter.operations.len());
-    for operation in &alter.operations {
-        actions.push(binder.alter_action(&mut altered, operation)?);
+    let mut in_order: Vec<&Operation> = alter.operations.iter().collect();
+    in_order.sort_by_key(|operation| pass(operation));
+    for operation in in_order {
+        binder.alter_action(&mut altered, operation, &mut actions)?;
     }
+    binder.constraints_of_added(&altered, &mut actions)?;
+    actions.sort_by_key(pass_of_action);
     Ok(Bound::plain(Statement::AlterTable {
         table: altered.entry.name,
         actions,
     }))
 }
 
-/// The table, and its columns as the actions bound so far leave them.
-struct Altered {
-    entry: TableEntry,
-    schema: Schema,
+/// When an action is bound, as PostgreSQL orders those of a statement: what goes, columns that come, what needs these.
+fn pass(operation: &Operation) -> u8 {
+    match operation {
+        Operation::DropColumn { .. } | Operation::DropConstraint { .. } => 0,
+        Operation::AlterColumn {
+            op: AlterColumnOperation::DropNotNull | AlterColumnOperation::DropDefault,
+            ..
+        } => 0,
+        Operation::AddColumn { .. } => 1,
+        _ => 2,
+    }
 }
 
-impl Altered {
+/// When an action is done: keys come before what looks at all rows.
+fn pass_of_action(action: &AlterAction) -> u8 {
+    match action {
+        AlterAction::DropColumn { .. }
+        | AlterAction::DropConstraint { .. }
+        | AlterAction::DropNotNull { .. }
+        | AlterAction::SetDefault { default: None, .. } => 0,
+        AlterAction::AddColumn { .. } => 1,
+        AlterAction::AddConstraint(new) => match new.kind {
+            NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. } => 2,
+            NewConstraintKind::Check { .. } => 4,
+        },
+        AlterAction::SetNotNull { .. } => 3,
+        AlterAction::SetDefault { .. }
+        | AlterAction::RenameTable { .. }
+        | AlterAction::RenameColumn { .. }
+        | AlterAction::RenameConstraint { .. } => 4,
+    }
+}
+
+/// The table, and its columns as the actions bound so far leave them.
+struct Altered<'a> {
+    entry: TableEntry,
+    schema: Schema,
+    /// Columns that come: their positions, and where they are defined.
+    added: Vec<(usize, &'a ColumnDef)>,
+}
+
+impl Altered<'_> {
     /// Position of a column. 42703.
     fn position(&self, binder: &Binder, name: &Ident) -> Result<usize> {
         let (name, span) = (fold(name), binder.span(name));
@@ -88,8 +129,35 @@ fn stands_alone(binder: &Binder, alter: &AlterTable) -> Result<()> {
 }
 
 impl<'a> Binder<'a> {
-    fn alter_action(&mut self, altered: &mut Altered, operation: &'a Operation) -> Result<AlterAction> {
-        Ok(match operation {
+    /// Binds an action; several columns may go with one, and none where it says IF EXISTS or IF NOT EXISTS.
+    fn alter_action(
+        &mut self,
+        altered: &mut Altered<'a>,
+        operation: &'a Operation,
+        actions: &mut Vec<AlterAction>,
+    ) -> Result<()> {
+        actions.push(match operation {
+            Operation::AddColumn {
+                if_not_exists,
+                column_def,
+                ..
+            } => {
+                let Some(column) = self.added_column(altered, column_def, *if_not_exists)? else {
+                    return Ok(());
+                };
+                AlterAction::AddColumn { column }
+            }
+            Operation::DropColumn {
+                column_names,
+                if_exists,
+                drop_behavior,
+                ..
+            } => {
+                for name in column_names {
+                    actions.extend(self.dropped_column(altered, name, *if_exists, *drop_behavior)?);
+                }
+                return Ok(());
+            }
             Operation::RenameTable {
                 table_name: RenameTableNameKind::To(name),
             } => {
@@ -138,12 +206,77 @@ impl<'a> Binder<'a> {
                 if_exists: *if_exists,
             },
             other => return Err(Error::unsupported(refused(other))),
-        })
+        });
+        Ok(())
+    }
+
+    /// ADD COLUMN; `None` if the column is there and may be. 42701.
+    fn added_column(
+        &mut self,
+        altered: &mut Altered<'a>,
+        definition: &'a ColumnDef,
+        if_not_exists: bool,
+    ) -> Result<Option<frazil_types::ColumnDef>> {
+        let name = fold(&definition.name);
+        if altered.schema.index_of(&name).is_some() {
+            if if_not_exists {
+                return Ok(None);
+            }
+            let table = &altered.entry.name;
+            let message = format!("column \"{name}\" of relation \"{table}\" already exists");
+            let span = self.span(&definition.name);
+            return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
+        }
+        let column = self.column_definition(definition)?;
+        altered.added.push((altered.schema.columns.len(), definition));
+        altered.schema.columns.push(column.clone());
+        Ok(Some(column))
+    }
+
+    /// DROP COLUMN; `None` if there is no such column and need not be. 42703.
+    fn dropped_column(
+        &self,
+        altered: &mut Altered<'a>,
+        name: &Ident,
+        if_exists: bool,
+        behavior: Option<Behavior>,
+    ) -> Result<Option<AlterAction>> {
+        if if_exists && altered.schema.index_of(&fold(name)).is_none() {
+            return Ok(None);
+        }
+        let column = altered.position(self, name)?;
+        altered.schema.columns.remove(column);
+        Ok(Some(AlterAction::DropColumn {
+            column,
+            behavior: match behavior {
+                Some(Behavior::Cascade) => DropBehavior::Cascade,
+                Some(Behavior::Restrict) | None => DropBehavior::Restrict,
+            },
+            readers: Vec::new(),
+        }))
+    }
+
+    /// The constraints of the columns that come, when all of these are known.
+    fn constraints_of_added(&mut self, altered: &Altered<'a>, actions: &mut Vec<AlterAction>) -> Result<()> {
+        let target = Target {
+            name: &altered.entry.name,
+            schema: &altered.schema,
+        };
+        let mut constraints = Constraints::default();
+        for (position, definition) in &altered.added {
+            let place = (*position, self.span(&definition.name));
+            for option in &definition.options {
+                self.column_constraint(&target, place, option, &mut constraints)?;
+            }
+        }
+        let made = constraints.in_order(&altered.entry.name)?.into_iter();
+        actions.extend(made.map(AlterAction::AddConstraint));
+        Ok(())
     }
 
     fn alter_column(
         &mut self,
-        altered: &mut Altered,
+        altered: &mut Altered<'a>,
         column: usize,
         operation: &'a AlterColumnOperation,
     ) -> Result<AlterAction> {

@@ -120,7 +120,7 @@ fn refuse(c: &CreateTable) -> Result<()> {
 }
 
 impl<'a> Binder<'a> {
-    fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
+    pub(super) fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
         let span = self.span(&c.name);
         self.not_reserved(&c.name)?;
         let ty = self.ty(&c.data_type, span)?;

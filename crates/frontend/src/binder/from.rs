@@ -194,7 +194,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Gives columns the names of `alias (a, b, …)`. 42P10 if there are more names than columns.
-    pub(super) fn rename(&self, columns: &mut [OutputColumn], alias: &TableAlias) -> Result<()> {
+    pub(super) fn rename(&mut self, columns: &mut [OutputColumn], alias: &TableAlias) -> Result<()> {
         self.not_reserved(&alias.name)?;
         if alias.columns.len() > columns.len() {
             let message = format!(
@@ -212,6 +212,7 @@ impl<'a> Binder<'a> {
                 return Err(Error::unsupported("a column definition in an alias").at_span(span));
             }
             column.name = fold(&given.name);
+            self.note_use(column.id);
         }
         Ok(())
     }

@@ -55,6 +55,10 @@ impl<'a> Binder<'a> {
         let Some(common) = common else {
             return self.combine(left, right, joined, span);
         };
+        for (_, left, right) in &common {
+            self.note_use(*left);
+            self.note_use(*right);
+        }
         joined.condition = self.equal(&common)?;
         let (outer, is_flipped) = (joined.kind, joined.is_flipped);
         let only_left = matches!(joined.kind, JoinKind::ProbeSemi | JoinKind::ProbeAnti) && !is_flipped;

@@ -9,6 +9,7 @@ mod alter;
 mod alter_table;
 mod assignments;
 mod column_name;
+mod column_uses;
 mod constraints;
 mod copy;
 mod create_index;
@@ -47,6 +48,7 @@ mod view;
 mod walk;
 
 pub(crate) use alter_table::alter_table;
+pub(crate) use column_uses::columns_read;
 pub(crate) use copy::copy_from;
 pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
@@ -55,12 +57,15 @@ pub(crate) use describe::{describe, tables};
 pub(crate) use finish::finished;
 pub(crate) use insert::{column_position, insert};
 pub(crate) use refuse::unsupported_statement;
+pub(crate) use target::default_query;
 pub(crate) use update::update;
 pub(crate) use view::{Nesting, create_view};
 
+use crate::limits::Limits;
 use crate::parse::{Place, is_reserved};
 use crate::{CatalogView, PlanSettings, TableEntry, catalog_view, sql_type};
 use column_name::ColumnNames;
+use column_uses::ColumnUses;
 use cte::Cte;
 use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
@@ -91,6 +96,8 @@ pub(crate) struct Binder<'a> {
     ctes: Vec<Cte<'a>>,
     shared: Vec<Operator>,
     names: Names<'a>,
+    /// What of tables is read, if that is noted.
+    uses: Option<ColumnUses>,
     column_names: ColumnNames<'a>,
     nesting: &'a Nesting,
 }
@@ -146,9 +153,15 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             shared: Vec::new(),
             names: Names::Catalog,
+            uses: None,
             column_names: ColumnNames::default(),
             nesting,
         }
+    }
+
+    /// What the statement keeps to.
+    pub fn limits(&self) -> &Limits {
+        &self.nesting.limits
     }
 
     /// Binds a query that is a statement.

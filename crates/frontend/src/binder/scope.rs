@@ -225,6 +225,7 @@ impl Binder<'_> {
 
     /// Notes that a column is named, or stands for an aggregate that is called.
     pub(super) fn refer(&mut self, id: ColumnId, span: Span) {
+        self.note_use(id);
         let depth = self.depth();
         self.references.push(Reference { id, span, depth });
     }

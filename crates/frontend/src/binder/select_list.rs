@@ -115,6 +115,7 @@ impl<'a> Binder<'a> {
         let first = targets.len();
         let excluded = self.excluded(options.opt_exclude.as_ref(), &columns)?;
         for column in columns {
+            self.note_use(column.id);
             if !excluded.contains(&column.name) {
                 let value = Expr::column(column.id, &self.columns).at(span).into();
                 targets.push(Target {

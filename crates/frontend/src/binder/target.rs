@@ -1,6 +1,7 @@
 //! The table that a statement writes to: its rows with their ids, and values on their way into its columns.
 
 use super::from::FromRows;
+use super::rows::{Computed, one_row};
 use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error, finished};
 use crate::{Bound, Statement, TableEntry};
@@ -92,6 +93,15 @@ impl<'a> Binder<'a> {
         let root = Operator::Write(Box::new(Write { input, change }));
         finished(self, root, output, Statement::Write)
     }
+}
+
+/// The value of a column that is not given one, as a query.
+pub(crate) fn default_query(mut binder: Binder<'_>, column: &ColumnDef) -> Result<Bound> {
+    let value = binder.default_of(column)?;
+    let mut computed = Computed::default();
+    let id = binder.as_column(value, &column.name, &mut computed);
+    let columns = vec![OutputColumn::new(column.name.as_str(), id)];
+    finished(binder, computed.above(one_row()), columns, Statement::Query)
 }
 
 /// Whether a value is DEFAULT.

@@ -209,6 +209,7 @@ impl<'a> Binder<'a> {
             read.push((id, position));
             columns.push(OutputColumn::new(name, id));
         }
+        self.note_scan(table, &columns);
         let op = Operator::Scan {
             table,
             name: name.to_string(),
