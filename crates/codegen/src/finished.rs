@@ -4,7 +4,7 @@ use frazil_plan::pipeline::PipelinePlan;
 use frazil_runtime::{
     AggregateTable, BufferWriter, Groups, JoinBuild, JoinTable, RowBuffer, SortedRows, Sorter,
 };
-use frazil_types::Value;
+use frazil_types::{RowBatch, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -34,6 +34,8 @@ impl JoinFlags {
 pub struct Finished {
     /// Values of the parameters, hidden ones after the statement's own.
     pub parameters: Vec<Value>,
+    /// The rows that the plan is given.
+    pub given: Arc<Vec<RowBatch>>,
     /// Values of the scalar subqueries; NULL until known.
     pub subqueries: Vec<Value>,
     /// Join tables.
@@ -49,10 +51,16 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// The same of a plan that is given rows.
+    pub fn with_given(self, given: Arc<Vec<RowBatch>>) -> Finished {
+        Finished { given, ..self }
+    }
+
     /// Nothing yet.
     pub fn new(plan: &PipelinePlan, parameters: Vec<Value>) -> Finished {
         Finished {
             parameters,
+            given: Arc::default(),
             subqueries: vec![Value::Null; plan.subqueries.len()],
             joins: vec![None; plan.joins.len()],
             flags: plan.joins.iter().map(|_| Arc::default()).collect(),

@@ -73,6 +73,7 @@ pub fn is_one_row(plan: &PipelinePlan) -> bool {
             rows.len() == 1 && rows.iter().all(cells)
         }
         Source::Scan { .. }
+        | Source::Given { .. }
         | Source::Groups(_)
         | Source::Sorted(_)
         | Source::Buffer(..)

@@ -262,6 +262,10 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
             });
             PipelineSource::Values(vectors.collect::<Result<_>>()?, rows.len())
         }
+        Source::Given { columns } => {
+            let places = columns.iter().map(|c| c.1).collect();
+            PipelineSource::Batches(finished.given.clone(), places)
+        }
         Source::Groups(id) => PipelineSource::Groups(
             finished.groups[id.0]
                 .clone()

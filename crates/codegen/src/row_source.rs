@@ -9,7 +9,7 @@ use frazil_runtime::abi::{Partitions, VectorColumn};
 use frazil_runtime::join_hash_table::EarlyFilter;
 use frazil_runtime::{FieldPlace, Groups, JoinTable, RowBuffer, ScanSource, SortedRows};
 use frazil_storage::TableScan;
-use frazil_types::{ColumnVector, Native, Result, STAGE_ROWS, dispatch_native};
+use frazil_types::{ColumnVector, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
 use std::sync::Arc;
 
 /// Rows of a sorter that make a morsel.
@@ -42,6 +42,8 @@ pub enum PipelineSource {
         /// Of a NULL-aware anti join: what its probe side met.
         flags: Option<Arc<JoinFlags>>,
     },
+    /// Rows that were given to the plan; of their columns these, in order.
+    Batches(Arc<Vec<RowBatch>>, Vec<usize>),
     /// Rows of a VALUES list, what generated code computes left NULL.
     Values(Vec<ColumnVector>, usize),
     /// Rows that are given to the worker: see [`crate::OneRow`].
@@ -57,6 +59,7 @@ impl PipelineSource {
             PipelineSource::Sorted(rows) => rows.rows().len().div_ceil(SORTED_MORSEL),
             PipelineSource::Buffer(buffer, _) => buffer.batches().len(),
             PipelineSource::BuildRows { table, .. } => table.parts(),
+            PipelineSource::Batches(batches, _) => batches.len(),
             PipelineSource::Values(..) => 1,
             PipelineSource::Given => 0,
         }
@@ -80,6 +83,7 @@ impl PipelineSource {
             }
             PipelineSource::Scan { .. }
             | PipelineSource::Buffer(..)
+            | PipelineSource::Batches(..)
             | PipelineSource::Values(..)
             | PipelineSource::Given => {}
         }
@@ -126,9 +130,10 @@ impl SourceCursor {
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
                 SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place)))
             }
-            PipelineSource::Buffer(..) | PipelineSource::Values(..) | PipelineSource::Given => {
-                SourceCursor::Columns(Lender::default())
-            }
+            PipelineSource::Buffer(..)
+            | PipelineSource::Batches(..)
+            | PipelineSource::Values(..)
+            | PipelineSource::Given => SourceCursor::Columns(Lender::default()),
             _ => SourceCursor::Rows(Gatherer::new(shape)),
         }
     }
@@ -145,6 +150,10 @@ impl SourceCursor {
             SourceCursor::Columns(lender) => match source {
                 PipelineSource::Buffer(buffer, columns) => {
                     let batch = &buffer.batches()[morsel];
+                    lender.lend(columns.iter().map(|&c| &batch.columns[c]), batch.rows);
+                }
+                PipelineSource::Batches(batches, columns) => {
+                    let batch = &batches[morsel];
                     lender.lend(columns.iter().map(|&c| &batch.columns[c]), batch.rows);
                 }
                 PipelineSource::Values(columns, rows) => lender.lend(columns.iter(), *rows),

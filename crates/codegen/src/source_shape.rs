@@ -88,6 +88,7 @@ impl SourceShape {
                 columns.chain(lookup.row_id.map(|id| stored(id, false))).collect()
             }
             Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),
+            Source::Given { columns } => columns.iter().map(|c| stored(c.0, true)).collect(),
             Source::Buffer(_, columns) => columns
                 .iter()
                 .map(|(made, kept)| stored(*made, layouts.nullable(*made) || layouts.nullable(*kept)))

@@ -18,6 +18,8 @@ pub struct Environment<'a> {
     pub tables: &'a dyn Fn(ObjectId) -> Result<Arc<TableSnapshot>>,
     /// Values of the parameters, hidden ones after the statement's own.
     pub parameters: Vec<Value>,
+    /// The rows that the plan is given, if it reads any: [`frazil_plan::Operator::Given`].
+    pub given: Arc<Vec<RowBatch>>,
     /// How scans work.
     pub scan: ScanOptions,
     /// Workers, the calling thread among them.
@@ -75,6 +77,7 @@ fn run(
     mut take: Option<Take<'_>>,
 ) -> Result<(Sinks, Arc<Finished>, Metrics)> {
     let finished = Finished::new(plan, environment.parameters.clone());
+    let finished = finished.with_given(environment.given.clone());
     let mut finished = Arc::new(finished);
     let mut sinks = Sinks::default();
     let mut metrics = Metrics::default();

@@ -27,7 +27,7 @@ impl Appender {
         let timeout = session.settings().lock_timeout;
         let transaction = session.database().store().begin(timeout, session.cancel())?;
         let entry = transaction.snapshot().catalog().table(table)?.clone();
-        let checks = RowChecks::of(&Runner::new(&session), &entry)?;
+        let checks = RowChecks::of(&Runner::new(&session), transaction.snapshot(), &entry)?;
         Ok(Appender {
             database: connection.database().clone(),
             transaction,

@@ -70,13 +70,19 @@ pub struct CompiledQuery {
 }
 
 impl Action {
-    /// Its query, if it has one.
-    pub fn query(&self) -> Option<&CompiledQuery> {
-        match self {
+    /// Its queries.
+    pub fn queries(&self) -> impl Iterator<Item = &CompiledQuery> {
+        let rows = match self {
             Action::Query(query) | Action::Write(_, WriteRows::Query(query)) => Some(query),
             Action::Point(point) | Action::Write(_, WriteRows::Point(point)) => Some(point.query()),
             Action::Write(_, WriteRows::Direct(_)) | Action::Rows(..) => None,
-        }
+        };
+        let write = match self {
+            Action::Write(write, _) => Some(write),
+            Action::Query(_) | Action::Point(_) | Action::Rows(..) => None,
+        };
+        rows.into_iter()
+            .chain(write.into_iter().flat_map(WriteAction::queries))
     }
 }
 

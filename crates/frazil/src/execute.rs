@@ -165,7 +165,7 @@ fn write_compiled(
     (action, rows): (&WriteAction, &WriteRows),
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
-    if !matches!(rows, WriteRows::Query(_)) {
+    if !matches!(rows, WriteRows::Query(_)) && !action.has_queries() {
         return write_directly(session, statement, (action, rows), call);
     }
     let settings = session.settings().plan();

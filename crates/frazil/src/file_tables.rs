@@ -16,6 +16,7 @@ const MOST: usize = 64;
 const FILE_ID: u32 = u32::MAX - 1024;
 
 /// A file that was read.
+#[derive(Debug)]
 struct FileTable {
     source: FileSource,
     rows: Arc<TableSnapshot>,
@@ -24,6 +25,7 @@ struct FileTable {
 }
 
 /// The files of one statement.
+#[derive(Debug)]
 pub struct FileTables {
     limits: ReadLimits,
     tables: [OnceLock<FileTable>; MOST],

@@ -65,7 +65,7 @@ pub fn load(
         shape,
         runner,
     };
-    let checks = RowChecks::of(runner, shared.table.entry())?;
+    let checks = RowChecks::of(runner, transaction.snapshot(), shared.table.entry())?;
     if checks.is_some() || !runner.freezes_loads() {
         while let Some((_, batch)) = shared.next()? {
             row_checks::insert(transaction, id, &batch, checks.as_ref())?;

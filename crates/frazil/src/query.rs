@@ -6,6 +6,7 @@ use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteR
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
 use crate::point_query::PointQuery;
+use crate::row_query::RowQuery;
 use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::Session;
@@ -18,8 +19,8 @@ use frazil_files::ReadLimits;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_plan::{Assumption, Operator, Plan, Statistics};
-use frazil_storage::{Snapshot, Transaction};
-use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, Result, RowBatch, Schema, Value};
+use frazil_storage::{Snapshot, TableSnapshot, Transaction};
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -101,6 +102,33 @@ impl Runner {
     }
 }
 
+/// Finds the rows of a table.
+type Resolve<'a> = &'a dyn Fn(ObjectId) -> Result<Arc<TableSnapshot>>;
+
+/// What the queries of a statement that writes read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The tables, as they were before the statement wrote anything; `None` once they are let go.
+    pub tables: Option<StatementTables>,
+    /// Values of its parameters, the hidden ones at the end.
+    pub parameters: Vec<Value>,
+}
+
+impl Reading {
+    /// Of queries over nothing but the rows that they are given.
+    pub fn of_parameters(parameters: Vec<Value>) -> Reading {
+        let tables = None;
+        Reading { tables, parameters }
+    }
+
+    fn table(&self, id: ObjectId) -> Result<Arc<TableSnapshot>> {
+        match &self.tables {
+            Some(tables) => tables.resolve(id),
+            None => Err(Error::internal("a table is read that was let go")),
+        }
+    }
+}
+
 /// A plan that is optimized and cut into pipelines.
 pub struct PlannedQuery {
     /// Its pipelines.
@@ -175,7 +203,7 @@ impl Runner {
             (self.settings.reads_in_place(hot, table.rows())).then_some(layout)
         };
         let code = frazil_codegen::compile(&pipelines, &options, &hot_layout)?;
-        timing.compile = code.compile_time;
+        timing.compile += code.compile_time;
         Ok(CompiledQuery {
             pipelines: Arc::new(pipelines),
             code: Arc::new(code),
@@ -197,7 +225,7 @@ impl Runner {
         let plan = self.optimize(plan, bundle, timing)?;
         let action = self.action(plan, bundle, timing)?;
         let mut assumptions = Vec::new();
-        if let Some(query) = action.query() {
+        for query in action.queries() {
             assumptions.extend_from_slice(&query.pipelines.assumptions);
             assumptions.extend(sizes(&query.pipelines, &bundle.tables));
         }
@@ -230,17 +258,24 @@ impl Runner {
             root => (root, plan.output.iter().map(|(_, id)| *id).collect()),
         };
         let direct = DirectRows::of(input, &columns, &plan);
-        let schema = result_schema(&plan);
-        let Operator::Write(write) = &plan.root else {
+        let mut plan = plan;
+        let Operator::Write(write) = &mut plan.root else {
             return match direct {
-                Some(rows) => Ok(Action::Rows(rows, Arc::new(schema))),
+                Some(rows) => Ok(Action::Rows(rows, Arc::new(result_schema(&plan)))),
                 None => {
                     let query = PointQuery::of(self.code(plan, bundle, timing)?);
                     Ok(query.map_or_else(Action::Query, Action::Point))
                 }
             };
         };
+        let (update, returning) = (write.update.take(), write.returning.take());
         let change = write.change.clone();
+        let schema = result_schema(returning.as_deref().unwrap_or(&plan));
+        let mut query = |plan: Option<Box<Plan>>| {
+            let query = |plan: Box<Plan>| RowQuery::of(*plan, |plan| self.code(plan, bundle, timing));
+            plan.map(query).transpose()
+        };
+        let action = WriteAction::new(change, schema).with_queries(query(update)?, query(returning)?);
         let rows = match direct {
             Some(rows) => WriteRows::Direct(rows),
             None => {
@@ -248,7 +283,7 @@ impl Runner {
                 query.map_or_else(WriteRows::Query, WriteRows::Point)
             }
         };
-        Ok(Action::Write(WriteAction::new(change, schema), rows))
+        Ok(Action::Write(action, rows))
     }
 
     /// Runs a query; the rows, or the rows it wants to write, and what it took.
@@ -256,6 +291,30 @@ impl Runner {
         self.within(bundle, timing, |environment| {
             frazil_exec::run_plan(&query.pipelines, &query.code, environment)
         })
+    }
+
+    /// Runs a query over rows that it is given: batches of the columns that it reads.
+    pub fn run_rows(
+        &self,
+        query: &RowQuery,
+        reading: &Reading,
+        given: Vec<RowBatch>,
+    ) -> Result<Vec<RowBatch>> {
+        query.run(given, |code, given| self.run_given(code, reading, given))
+    }
+
+    fn run_given(
+        &self,
+        query: &CompiledQuery,
+        reading: &Reading,
+        given: Vec<RowBatch>,
+    ) -> Result<Vec<RowBatch>> {
+        let tables = |id| reading.table(id);
+        let environment = Environment {
+            given: Arc::new(given),
+            ..self.environment(&tables, reading.parameters.clone())
+        };
+        Ok(frazil_exec::run_plan(&query.pipelines, &query.code, environment)?.batches)
     }
 
     /// Runs a query, and hands its rows over while it runs; how many they were.
@@ -285,19 +344,24 @@ impl Runner {
         run: impl FnOnce(Environment<'_>) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
-        let environment = Environment {
-            tables: &|id| bundle.tables.resolve(id),
-            parameters: bundle.parameters,
+        let tables = |id| bundle.tables.resolve(id);
+        let result = run(self.environment(&tables, bundle.parameters))?;
+        timing.execute = begun.elapsed();
+        Ok(result)
+    }
+
+    fn environment<'a>(&'a self, tables: Resolve<'a>, parameters: Vec<Value>) -> Environment<'a> {
+        Environment {
+            tables,
+            parameters,
+            given: Arc::default(),
             scan: self.settings.scan_options(),
             threads: self.settings.threads,
             pool: self.database.pool(),
             budget: self.database.budget(),
             cancel: &self.cancel,
             progress: &self.progress,
-        };
-        let result = run(environment)?;
-        timing.execute = begun.elapsed();
-        Ok(result)
+        }
     }
 }
 
@@ -413,6 +477,25 @@ pub fn write(
     bundle: Bundle,
     mut timing: Timing,
 ) -> Result<Response> {
+    if action.has_queries() {
+        let row = match rows {
+            WriteRows::Point(point) => {
+                let run = runner.one_run(&bundle.parameters);
+                point.run(bundle.tables.snapshot(), runner.budget(), run)?
+            }
+            WriteRows::Direct(_) | WriteRows::Query(_) => None,
+        };
+        let reading = Reading {
+            tables: Some(bundle.tables),
+            parameters: bundle.parameters,
+        };
+        let batches = match rows {
+            WriteRows::Direct(rows) => vec![rows.batch(&reading.parameters)],
+            WriteRows::Point(_) => row.into_iter().collect(),
+            WriteRows::Query(query) => runner.run_given(query, &reading, Vec::new())?,
+        };
+        return action.run_with_queries(runner, transaction, batches, reading, timing);
+    }
     // What it read is let go before it writes, so that the transaction need not copy it.
     let batches = match rows {
         WriteRows::Direct(rows) => vec![rows.batch(&{ bundle }.parameters)],

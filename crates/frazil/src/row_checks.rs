@@ -1,18 +1,17 @@
 //! CHECK constraints of rows that no plan computed: those of COPY and of an Appender. The conditions of a table are
-//! compiled once, as a query over a table of the same columns in a store of its own, which holds one batch at a time.
+//! compiled once, as a query over the rows that it is given.
 
 use crate::bundle::Bundle;
-use crate::compiled_statement::CompiledQuery;
 use crate::parameters::{hidden_value, now_micros};
-use crate::query::Runner;
+use crate::query::{Reading, Runner};
+use crate::row_query::RowQuery;
 use crate::rows::Timing;
 use crate::statement_tables::StatementTables;
-use frazil_catalog::{ConstraintKind, TableEntry, TableOptions};
+use frazil_catalog::{ConstraintKind, TableEntry};
 use frazil_frontend::{Bound, Limits, PlanSettings, Statement, parse};
-use frazil_storage::{CheckResult, Conflict, NewRows, Snapshot, Store, Transaction};
-use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Schema, Value,
-};
+use frazil_plan::{Operator, Plan};
+use frazil_storage::{CheckResult, Conflict, NewRows, Snapshot, Transaction};
+use frazil_types::{ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,18 +20,15 @@ use std::time::{Duration, Instant};
 pub struct RowChecks {
     /// Their names.
     names: Vec<String>,
-    table: String,
-    /// The table's columns, nullable: NOT NULL is checked elsewhere.
-    schema: Arc<Schema>,
-    /// A boolean column for each constraint.
-    query: CompiledQuery,
-    parameters: Vec<Value>,
+    /// A boolean column for each constraint, over the table's columns.
+    query: RowQuery,
+    reading: Reading,
     runner: Runner,
 }
 
 impl RowChecks {
-    /// The constraints of a table; `None` if it has none.
-    pub fn of(runner: &Runner, entry: &TableEntry) -> Result<Option<RowChecks>> {
+    /// The constraints of a table that `snapshot` shows; `None` if it has none.
+    pub fn of(runner: &Runner, snapshot: Arc<Snapshot>, entry: &TableEntry) -> Result<Option<RowChecks>> {
         let checks = entry.constraints.iter().filter_map(|c| match &c.kind {
             ConstraintKind::Check { expression, .. } => Some((c.name.clone(), format!("({expression}\n)"))),
             _ => None,
@@ -41,21 +37,10 @@ impl RowChecks {
         if names.is_empty() {
             return Ok(None);
         }
-        let columns = entry.schema.columns.iter().map(|c| ColumnDef::new(&c.name, c.ty));
-        let schema = Arc::new(Schema::new(columns.collect()));
         let quoted = entry.name.replace('"', "\"\"");
         let text = format!("select {} from \"{quoted}\"", conditions.join(", "));
-        // What is known of one batch need not hold for the next.
+        // What is known of the rows of the table need not hold for new ones.
         let runner = runner.without_proofs();
-        let nothing = RowBatch {
-            columns: schema
-                .columns
-                .iter()
-                .map(|c| ColumnVector::new(c.ty, 0))
-                .collect(),
-            rows: 0,
-        };
-        let tables = StatementTables::new(store_of(&entry.name, &schema, &nothing)?);
         let limits = Limits {
             cancel: runner.cancel().clone(),
             budget: runner.budget().clone(),
@@ -64,9 +49,10 @@ impl RowChecks {
         let [parsed] = &parsed[..] else {
             return Err(Error::internal("CHECK constraints that are not one query"));
         };
+        let tables = StatementTables::new(snapshot);
         let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
         let Bound {
-            statement: Statement::Query(plan),
+            statement: Statement::Query(mut plan),
             hidden,
             depth,
             ..
@@ -74,44 +60,61 @@ impl RowChecks {
         else {
             return Err(Error::internal("CHECK constraints that are not a query"));
         };
+        give_rows(&mut plan)?;
         let now = now_micros();
         let parameters: Vec<Value> = hidden.iter().map(|h| hidden_value(h, now)).collect();
         let bundle = bundle(tables, parameters.clone(), depth);
         let query = frazil_frontend::on_deep_stack(depth, || {
             let mut timing = Timing::default();
             let plan = runner.optimize(plan, &bundle, &mut timing)?;
-            runner.code(plan, &bundle, &mut timing)
+            RowQuery::of(plan, |plan| runner.code(plan, &bundle, &mut timing))
         })?;
         Ok(Some(RowChecks {
             names,
-            table: entry.name.clone(),
-            schema,
             query,
-            parameters,
+            reading: Reading::of_parameters(parameters),
             runner,
         }))
     }
 
     /// What the constraints say of each row of a batch, one column a constraint.
     fn holds(&self, batch: &RowBatch) -> Result<Vec<ColumnVector>> {
-        let tables = StatementTables::new(store_of(&self.table, &self.schema, batch)?);
-        let bundle = bundle(tables, self.parameters.clone(), 0);
-        let mut timing = Timing::default();
-        let found = self.runner.run(&self.query, bundle, &mut timing)?.batches;
-        let mut holds = Vec::with_capacity(self.names.len());
-        for constraint in 0..self.names.len() {
-            let values = found.iter().flat_map(|part| {
-                let column = &part.columns[constraint];
-                (0..part.rows).map(|row| column.value(row))
-            });
-            let values: Vec<Value> = values.collect();
-            if values.len() != batch.rows {
-                return Err(Error::internal("CHECK constraints of other rows than were given"));
-            }
-            holds.push(ColumnVector::from_values(LogicalType::Boolean, &values));
+        let reads = self.query.reads().iter();
+        let given = RowBatch {
+            columns: reads.map(|&position| batch.columns[position].clone()).collect(),
+            rows: batch.rows,
+        };
+        let found = self.runner.run_rows(&self.query, &self.reading, vec![given])?;
+        let places: Vec<(usize, usize)> = (found.iter().enumerate())
+            .flat_map(|(part, batch)| (0..batch.rows).map(move |row| (part, row)))
+            .collect();
+        if places.len() != batch.rows {
+            return Err(Error::internal("CHECK constraints of other rows than were given"));
         }
-        Ok(holds)
+        let constraint = |at: usize| {
+            let parts: Vec<&ColumnVector> = found.iter().map(|batch| &batch.columns[at]).collect();
+            ColumnVector::gathered(LogicalType::Boolean, &parts, &places)
+        };
+        Ok((0..self.names.len()).map(constraint).collect())
     }
+}
+
+/// Makes a query over the rows of a table one over rows that it is given, in which any column may be NULL: NOT NULL is checked
+/// elsewhere.
+fn give_rows(plan: &mut Plan) -> Result<()> {
+    let mut op = &mut plan.root;
+    while let Operator::Map { input, .. } = op {
+        op = &mut **input;
+    }
+    let Operator::Scan { columns, .. } = op else {
+        return Err(Error::internal("CHECK constraints that read more than a row"));
+    };
+    let columns = std::mem::take(columns);
+    columns
+        .iter()
+        .for_each(|(id, _)| plan.columns[*id].nullable = true);
+    *op = Operator::Given { columns };
+    Ok(())
 }
 
 /// Inserts rows that no plan computed: of a table with CHECK constraints, after these are computed. Returns how many.
@@ -149,14 +152,4 @@ fn bundle(tables: StatementTables, parameters: Vec<Value>, depth: usize) -> Bund
         is_typed_by_text: true,
         depth,
     }
-}
-
-/// A store with one table, of the same id in each store.
-fn store_of(name: &str, schema: &Arc<Schema>, batch: &RowBatch) -> Result<Arc<Snapshot>> {
-    let store = Store::new();
-    let mut transaction = store.begin(Duration::ZERO, &Cancel::new())?;
-    let entry = transaction.create_table(name, schema.clone(), TableOptions::default())?;
-    (transaction.writer(entry.id)?).insert(&NewRows::of(batch), Conflict::Fail)?;
-    transaction.commit();
-    Ok(store.snapshot())
 }

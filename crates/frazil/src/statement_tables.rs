@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 const SYSTEM_ID: u32 = u32::MAX;
 
 /// What one statement sees.
+#[derive(Debug)]
 pub struct StatementTables {
     snapshot: Arc<Snapshot>,
     /// The system tables that were named, as in [`SystemTable::ALL`].

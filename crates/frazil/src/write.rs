@@ -1,24 +1,29 @@
 //! INSERT, UPDATE and DELETE: the rows that a plan computed go into the table, or out of it, and RETURNING shows those
 //! that did.
 
+use crate::compiled_statement::CompiledQuery;
+use crate::row_query::RowQuery;
 use crate::rows::{Outcome, Response, Rows, Timing};
-use frazil_plan::{Change, ColumnId, ConflictUpdate, PlanConflict, WriteKind};
+use frazil_plan::{Change, ColumnId, PlanConflict, WriteKind};
 use frazil_storage::{CheckResult, Conflict, NewRows, TableWriter, Transaction, Written};
-use frazil_types::{Cancel, ColumnVector, Error, Result, RowBatch, RowId, Schema, SqlState};
-use std::collections::HashSet;
+use frazil_types::{Cancel, ColumnVector, Error, Result, RowBatch, RowId, Schema};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What a statement writes.
 #[derive(Debug)]
 pub struct WriteAction {
-    change: Change,
+    pub(crate) change: Change,
     /// Number of the columns with new values, which come first among those kept.
     values: usize,
     /// The columns kept of the rows.
     kept: Vec<ColumnId>,
     /// Columns of RETURNING.
     schema: Arc<Schema>,
+    /// What becomes of rows in the way.
+    pub(crate) update: Option<RowQuery>,
+    /// RETURNING over the rows that were written.
+    pub(crate) returning: Option<RowQuery>,
 }
 
 impl WriteAction {
@@ -29,7 +34,31 @@ impl WriteAction {
             kept: change.kept(),
             schema: Arc::new(schema),
             change,
+            update: None,
+            returning: None,
         }
+    }
+
+    /// The same with the queries that it runs: what becomes of rows in the way, and RETURNING over rows that were written.
+    pub fn with_queries(self, update: Option<RowQuery>, returning: Option<RowQuery>) -> WriteAction {
+        WriteAction {
+            update,
+            returning,
+            ..self
+        }
+    }
+
+    /// Whether it runs queries between or after its writing: [`WriteAction::run_with_queries`].
+    pub fn has_queries(&self) -> bool {
+        self.update.is_some() || self.returning.is_some()
+    }
+
+    /// The code of these queries.
+    pub fn queries(&self) -> impl Iterator<Item = &CompiledQuery> {
+        self.update
+            .iter()
+            .chain(&self.returning)
+            .filter_map(RowQuery::code)
     }
 
     /// Writes rows, of which each batch holds the columns that the change keeps. 57014 between two batches.
@@ -79,9 +108,9 @@ impl WriteAction {
         Ok(self.response(result, timing))
     }
 
-    fn response(&self, result: WriteResult, timing: Timing) -> Response {
+    pub(crate) fn response(&self, result: WriteResult, timing: Timing) -> Response {
         let tag = self.change.tag();
-        let outcome = match self.change.returning.is_empty() {
+        let outcome = match self.change.returning.is_empty() && self.returning.is_none() {
             true => Outcome::Command {
                 tag,
                 rows: Some(result.count),
@@ -89,6 +118,15 @@ impl WriteAction {
             false => Outcome::Rows(Rows::new(self.schema.clone(), result.returned).of_command(tag)),
         };
         Response { outcome, timing }
+    }
+
+    pub(crate) fn given(&self, mut batch: RowBatch) -> Given<'_> {
+        let rest = batch.columns.split_off(self.values);
+        Given {
+            action: self,
+            values: batch,
+            rest,
+        }
     }
 
     /// The kept column of an id.
@@ -99,25 +137,22 @@ impl WriteAction {
 
     fn write_batch(
         &self,
-        mut batch: RowBatch,
+        batch: RowBatch,
         transaction: &mut Transaction,
         result: &mut WriteResult,
     ) -> Result<()> {
         if batch.rows == 0 {
             return Ok(());
         }
-        let rest = batch.columns.split_off(self.values);
-        let given = Given {
-            action: self,
-            values: batch,
-            rest,
-        };
+        let given = self.given(batch);
         let mut writer = transaction.writer(self.change.table)?;
         let written = match &self.change.kind {
             WriteKind::Insert { conflict, .. } => match conflict {
                 PlanConflict::Fail => given.insert(&mut writer, Conflict::Fail)?,
                 PlanConflict::Skip { arbiters } => given.insert(&mut writer, Conflict::Skip { arbiters })?,
-                PlanConflict::Update(update) => given.upsert(&mut writer, update, &mut result.changed)?,
+                PlanConflict::Update(_) => {
+                    return Err(Error::internal("rows in the way that nobody looks for"));
+                }
             },
             WriteKind::Update { row_id, set } => {
                 let columns: Vec<usize> = set.iter().map(|s| s.0).collect();
@@ -141,13 +176,11 @@ impl WriteAction {
 
 /// What a statement wrote so far.
 #[derive(Default)]
-struct WriteResult {
+pub(crate) struct WriteResult {
     /// Rows inserted, updated or deleted.
-    count: u64,
+    pub count: u64,
     /// What RETURNING shows of them.
-    returned: Vec<RowBatch>,
-    /// Rows that ON CONFLICT DO UPDATE changed.
-    changed: HashSet<RowId>,
+    pub returned: Vec<RowBatch>,
 }
 
 fn row_ids(column: &ColumnVector) -> Vec<RowId> {
@@ -159,10 +192,10 @@ fn row_ids(column: &ColumnVector) -> Vec<RowId> {
 }
 
 /// A batch of what a write kept.
-struct Given<'a> {
+pub(crate) struct Given<'a> {
     action: &'a WriteAction,
     /// The new values.
-    values: RowBatch,
+    pub values: RowBatch,
     /// The other columns.
     rest: Vec<ColumnVector>,
 }
@@ -176,7 +209,7 @@ impl Given<'_> {
             .unwrap_or_else(|| &self.rest[place - values.len()]))
     }
 
-    fn checks<'c>(&'c self, checks: &'c [(String, ColumnId)]) -> Result<Vec<CheckResult<'c>>> {
+    pub fn checks<'c>(&'c self, checks: &'c [(String, ColumnId)]) -> Result<Vec<CheckResult<'c>>> {
         let check = |(name, id): &'c (String, ColumnId)| {
             let holds = self.column(*id)?;
             Ok(CheckResult { name, holds })
@@ -184,7 +217,7 @@ impl Given<'_> {
         checks.iter().map(check).collect()
     }
 
-    fn insert(&self, writer: &mut TableWriter<'_>, conflict: Conflict<'_>) -> Result<Written> {
+    pub fn insert(&self, writer: &mut TableWriter<'_>, conflict: Conflict<'_>) -> Result<Written> {
         let checks = self.checks(&self.action.change.checks)?;
         let rows = NewRows {
             batch: &self.values,
@@ -213,145 +246,4 @@ impl Given<'_> {
             rows: rows.len(),
         })
     }
-
-    /// INSERT … ON CONFLICT DO UPDATE, in the order of the rows: rows with nothing in the way are inserted, the others
-    /// change what is in their way. `changed` are the rows of the table that the statement changed already. 21000 for a
-    /// row that meets one of the same statement.
-    fn upsert(
-        &self,
-        writer: &mut TableWriter<'_>,
-        update: &ConflictUpdate,
-        changed: &mut HashSet<RowId>,
-    ) -> Result<Written> {
-        let ids = self.column(update.row_id)?;
-        let mut written = Written {
-            count: 0,
-            rows: vec![None; ids.len()],
-        };
-        let all: Vec<usize> = (0..ids.len()).collect();
-        for run in all.chunk_by(|&a, &b| ids.is_null(a) == ids.is_null(b)) {
-            match ids.is_null(run[0]) {
-                true => self.insert_run(writer, update, run, &mut written)?,
-                false => self.update_run(writer, update, run, changed, &mut written)?,
-            }
-        }
-        Ok(written)
-    }
-
-    /// Some rows of the batch, to be inserted where no row of the table has their keys.
-    fn insert_rows(
-        &self,
-        writer: &mut TableWriter<'_>,
-        update: &ConflictUpdate,
-        run: &[usize],
-    ) -> Result<Written> {
-        let columns: Vec<ColumnVector> = self.values.columns.iter().map(|c| c.selected(run)).collect();
-        let values = RowBatch {
-            columns,
-            rows: run.len(),
-        };
-        let conditions = self.conditions(&self.action.change.checks, run)?;
-        let checks: Vec<CheckResult<'_>> = conditions.iter().map(Condition::result).collect();
-        let rows = NewRows {
-            batch: &values,
-            checks: &checks,
-        };
-        let arbiters = &update.arbiters;
-        writer.insert(&rows, Conflict::Skip { arbiters })
-    }
-
-    fn conditions<'c>(&self, checks: &'c [(String, ColumnId)], rows: &[usize]) -> Result<Vec<Condition<'c>>> {
-        let condition = |(name, id): &'c (String, ColumnId)| {
-            let holds = self.column(*id)?.selected(rows);
-            Ok(Condition { name, holds })
-        };
-        checks.iter().map(condition).collect()
-    }
-
-    fn insert_run(
-        &self,
-        writer: &mut TableWriter<'_>,
-        update: &ConflictUpdate,
-        run: &[usize],
-        written: &mut Written,
-    ) -> Result<()> {
-        let inserted = self.insert_rows(writer, update, run)?;
-        if inserted.rows.iter().any(Option::is_none) {
-            return Err(met_twice());
-        }
-        written.count += inserted.count;
-        run.iter()
-            .zip(inserted.rows)
-            .for_each(|(&row, id)| written.rows[row] = id);
-        Ok(())
-    }
-
-    fn update_run(
-        &self,
-        writer: &mut TableWriter<'_>,
-        update: &ConflictUpdate,
-        run: &[usize],
-        changed: &mut HashSet<RowId>,
-        written: &mut Written,
-    ) -> Result<()> {
-        // A row that is not inserted has to satisfy what is asked of one that is.
-        let inserted = self.insert_rows(writer, update, run)?;
-        if inserted.count > 0 {
-            // Its key was moved by a row before it, which was not known when its new values were computed.
-            return Err(met_twice());
-        }
-        let applies = update.applies.map(|id| self.column(id)).transpose()?;
-        let holds = |row: usize| applies.is_none_or(|a| !a.is_null(row) && a.values::<u8>()[row] != 0);
-        let rows: Vec<usize> = run.iter().copied().filter(|&row| holds(row)).collect();
-        let ids = self.column(update.row_id)?.selected(&rows);
-        let (applying, ids) = (rows.len(), row_ids(&ids));
-        let fresh = ids.iter().take_while(|id| changed.insert(**id)).count();
-        let (rows, ids) = (&rows[..fresh], &ids[..fresh]);
-        let columns: Vec<usize> = update.set.iter().map(|s| s.0).collect();
-        let values = (update.set.iter())
-            .map(|(_, id)| Ok(self.column(*id)?.selected(rows)))
-            .collect::<Result<Vec<_>>>()?;
-        let values = RowBatch {
-            columns: values,
-            rows: rows.len(),
-        };
-        let conditions = self.conditions(&update.checks, rows)?;
-        let checks: Vec<CheckResult<'_>> = conditions.iter().map(Condition::result).collect();
-        let new = NewRows {
-            batch: &values,
-            checks: &checks,
-        };
-        let updated = writer.update(ids, &columns, &new)?;
-        if fresh < applying {
-            return Err(met_twice());
-        }
-        written.count += updated.count;
-        rows.iter()
-            .zip(updated.rows)
-            .for_each(|(&row, id)| written.rows[row] = id);
-        Ok(())
-    }
-}
-
-/// A CHECK constraint with what it says of some rows of a batch.
-struct Condition<'a> {
-    name: &'a str,
-    holds: ColumnVector,
-}
-
-impl Condition<'_> {
-    fn result(&self) -> CheckResult<'_> {
-        CheckResult {
-            name: self.name,
-            holds: &self.holds,
-        }
-    }
-}
-
-fn met_twice() -> Error {
-    Error::new(
-        SqlState::CARDINALITY_VIOLATION,
-        "ON CONFLICT DO UPDATE command cannot affect row a second time",
-    )
-    .with_hint("give no two rows of the statement the same key")
 }

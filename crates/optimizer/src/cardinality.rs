@@ -14,6 +14,8 @@ use frazil_types::ObjectId;
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
+/// Rows taken for given where a plan is given its rows: mostly those of one statement on a few rows.
+const GIVEN_ROWS: f64 = 10.0;
 
 /// What is estimated of a column.
 #[derive(Clone, Copy, Debug, Default)]
@@ -270,6 +272,7 @@ impl<'a> Estimator<'a> {
                     .fold(self.statistics.row_count(*table) as f64, |rows, part| rows * part)
             }
             Operator::Values { rows, .. } => rows.len() as f64,
+            Operator::Given { .. } => GIVEN_ROWS,
             Operator::Filter { predicate, .. } => {
                 inputs[0] * selectivity::of_predicate(predicate, columns, self)
             }

@@ -58,7 +58,7 @@ impl Default for Settings {
     }
 }
 
-/// Rewrites a plan. Errors: 0A000 for what has no plan, 54001 for what is too long to be compiled, 57014 once `cancel` is set, which is asked between the passes, and
+/// Rewrites a plan, and the queries of its [`Operator::Write`]. Errors: 0A000 for what has no plan, 54001 for what is too long to be compiled, 57014 once `cancel` is set, which is asked between the passes, and
 /// in unnesting and ordering joins, whose work may grow with the square of how deep queries nest.
 pub fn optimize(
     mut plan: Plan,
@@ -66,6 +66,13 @@ pub fn optimize(
     settings: &Settings,
     cancel: &Cancel,
 ) -> Result<Plan> {
+    if let Operator::Write(write) = &mut plan.root {
+        for query in [&mut write.update, &mut write.returning] {
+            if let Some(naive) = query.take() {
+                *query = Some(Box::new(optimize(*naive, statistics, settings, cancel)?));
+            }
+        }
+    }
     unnest::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
     nullability::recompute(&mut plan);
@@ -141,15 +148,17 @@ pub fn pipelines(
 /// The text of an optimized plan with the estimated rows beside each operator, and the index of a lookup: what EXPLAIN
 /// prints.
 pub fn explain(plan: &Plan, statistics: &dyn Statistics, settings: &Settings) -> String {
-    let estimator = Estimator::new(plan, statistics);
-    let note = |op: &Operator| match op {
-        Operator::Map { .. } | Operator::Write(_) => None,
-        _ => {
-            let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
-            let index = index.flatten().map(|name| format!(", looked up by index {name}"));
-            let rows = estimator.rows(op, &plan.columns);
-            Some(format!("{rows:.0} rows{}", index.unwrap_or_default()))
-        }
-    };
-    display::plan_with_notes(plan, &note)
+    display::with_queries(plan, &|plan| {
+        let estimator = Estimator::new(plan, statistics);
+        let note = |op: &Operator| match op {
+            Operator::Map { .. } | Operator::Given { .. } | Operator::Write(_) => None,
+            _ => {
+                let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
+                let index = index.flatten().map(|name| format!(", looked up by index {name}"));
+                let rows = estimator.rows(op, &plan.columns);
+                Some(format!("{rows:.0} rows{}", index.unwrap_or_default()))
+            }
+        };
+        display::plan_with_notes(plan, &note)
+    })
 }

@@ -65,7 +65,9 @@ fn below(op: &mut Operator, needed: &mut Needed) {
             expressions.retain(|e| needed.contains(e.0));
         }
         Operator::Aggregate { aggregates, .. } => aggregates.retain(|a| needed.contains(a.0)),
-        Operator::Scan { columns, .. } => columns.retain(|c| needed.contains(c.0)),
+        Operator::Scan { columns, .. } | Operator::Given { columns } => {
+            columns.retain(|c| needed.contains(c.0));
+        }
         Operator::Shared { columns, .. } => {
             columns.retain(|c| needed.contains(c.0));
             needed.extend(columns.iter().map(|c| c.1));

@@ -178,7 +178,7 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::DependentJoin { .. } | Operator::Repeat { .. } => None,
+            Operator::Given { .. } | Operator::DependentJoin { .. } | Operator::Repeat { .. } => None,
             Operator::Aggregate { input, groups, .. } => match groups.is_empty() {
                 true => Some(1),
                 false => self.of(input),
@@ -269,6 +269,9 @@ impl Pass<'_> {
                 if let Some(id) = row_id {
                     self.set(*id, ValueBounds::Unknown, None);
                 }
+            }
+            Operator::Given { columns } => {
+                (columns.iter()).for_each(|(id, _)| self.set(*id, ValueBounds::Unknown, None));
             }
             Operator::Values { columns, rows } => {
                 for (i, id) in columns.iter().enumerate() {

@@ -308,16 +308,14 @@ fn a_delete_takes_the_rows_that_are_in() {
     }
     let equal = compare(CompareOp::Eq, shop.column(o.customer), shop.column(i.order));
     let any = subquery(SubqueryKind::Any(equal), item, i.order, LogicalType::Boolean);
-    let root = Operator::Write(Box::new(Write {
-        input: Box::new(filter(orders, any)),
-        change: Change {
-            table: frazil_types::ObjectId(1),
-            name: "orders".into(),
-            kind: WriteKind::Delete { row_id: row },
-            checks: Vec::new(),
-            returning: Vec::new(),
-        },
-    }));
+    let change = Change {
+        table: frazil_types::ObjectId(1),
+        name: "orders".into(),
+        kind: WriteKind::Delete { row_id: row },
+        checks: Vec::new(),
+        returning: Vec::new(),
+    };
+    let root = Operator::Write(Box::new(Write::new(filter(orders, any), change)));
     assert_plan(
         shop.plan(root, &[]),
         "

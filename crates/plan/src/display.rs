@@ -18,9 +18,25 @@ pub use crate::display_expression::{ExprText, Names};
 /// What EXPLAIN prints beside an operator, such as its estimated rows.
 pub type Note<'a> = &'a dyn Fn(&Operator) -> Option<String>;
 
-/// The text of a plan.
+/// The text of a plan, and of the queries of its [`Operator::Write`].
 pub fn plan(plan: &Plan) -> String {
-    plan_with_notes(plan, &|_| None)
+    with_queries(plan, &|plan| plan_with_notes(plan, &|_| None))
+}
+
+/// The text of a plan as `text` gives it, and behind it those of the queries of its [`Operator::Write`], under a title each.
+pub fn with_queries(plan: &Plan, text: &dyn Fn(&Plan) -> String) -> String {
+    let mut out = text(plan);
+    if let Operator::Write(write) = &plan.root {
+        let update = write.update.iter().map(|query| ("On conflict", query));
+        let returning = write.returning.iter().map(|query| ("Returning", query));
+        for (title, query) in update.chain(returning) {
+            let _ = writeln!(out, "{title}:");
+            for line in text(query).lines() {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+    }
+    out
 }
 
 /// The text of a plan with a note beside each operator that has one.
@@ -154,6 +170,7 @@ impl Printer<'_> {
                 scan_predicates(restrictions, disjunctions, names, self.columns)
             ),
             Operator::Values { columns, rows } => format!("Values {}", values(columns, rows, names)),
+            Operator::Given { columns } => format!("Given {}", given(columns, names)),
             Operator::Filter { predicate, .. } => format!("Filter {}", names.expr(predicate)),
             Operator::Map { expressions, .. } => format!("Map {}", assignments(expressions, names)),
             Operator::Join {
@@ -230,7 +247,7 @@ fn write_text(change: &Change, names: &Names) -> String {
     let mut text = match &change.kind {
         WriteKind::Insert { columns, conflict } => {
             let columns = names.list(columns.iter().copied());
-            format!("insert {name} ({columns}){}", conflict_text(conflict, names))
+            format!("insert {name} ({columns}){}", conflict_text(conflict))
         }
         WriteKind::Update { row_id, set } => {
             format!(
@@ -252,6 +269,12 @@ fn write_text(change: &Change, names: &Names) -> String {
     text
 }
 
+/// Columns with their positions among those that are given.
+fn given(columns: &[(ColumnId, usize)], names: &Names) -> String {
+    let columns = (columns.iter()).map(|(id, position)| format!("{} = {position}", names.name(*id)));
+    format!("({})", columns.collect::<Vec<_>>().join(", "))
+}
+
 /// Positions of columns in the table, and their new values.
 fn set_text(set: &[(usize, ColumnId)], names: &Names) -> String {
     let set = set
@@ -265,17 +288,17 @@ fn checks_text(checks: &[(String, ColumnId)], names: &Names) -> String {
     checks.iter().map(check).collect()
 }
 
-fn conflict_text(conflict: &PlanConflict, names: &Names) -> String {
+fn conflict_text(conflict: &PlanConflict) -> String {
     match conflict {
         PlanConflict::Fail => String::new(),
         PlanConflict::Skip { .. } => " on conflict do nothing".into(),
         PlanConflict::Update(update) => {
-            let set = set_text(&update.set, names);
-            let mut text = format!(" on conflict update {} set ({set})", names.name(update.row_id));
-            if let Some(applies) = update.applies {
-                let _ = write!(text, " where {}", names.name(applies));
-            }
-            text + &checks_text(&update.checks, names)
+            let set: Vec<String> = update.set.iter().map(usize::to_string).collect();
+            let condition = if update.has_condition { " where" } else { "" };
+            let checks: String = (update.checks.iter())
+                .map(|name| format!(" check {name}"))
+                .collect();
+            format!(" on conflict update set ({}){condition}{checks}", set.join(", "))
         }
     }
 }
@@ -524,6 +547,7 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             by_index(lookup, names)
         ),
         Source::Values { columns, rows } => format!("values {}", values(columns, rows, names)),
+        Source::Given { columns } => format!("given {}", given(columns, names)),
         Source::Groups(id) => format!("groups {} ({})", id.0, names.list(pipeline.source.columns(plan))),
         Source::Sorted(id) => format!("sorted {} ({})", id.0, names.list(pipeline.source.columns(plan))),
         Source::Buffer(id, columns) => {

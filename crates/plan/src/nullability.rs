@@ -90,6 +90,12 @@ impl Pass<'_> {
                     self.set(*id, false);
                 }
             }
+            Operator::Given { columns } => {
+                for (id, _) in columns {
+                    let own = self.columns[*id].nullable;
+                    self.set(*id, own);
+                }
+            }
             Operator::Values { columns, rows } => {
                 rows.iter_mut().flatten().for_each(|e| self.expression(e));
                 for (i, id) in columns.iter().enumerate() {

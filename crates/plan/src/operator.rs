@@ -22,7 +22,8 @@ pub struct Plan {
     pub root: Operator,
     /// Every column in it.
     pub columns: Columns,
-    /// What the statement returns: names and columns. Of INSERT, UPDATE and DELETE what RETURNING shows.
+    /// What the statement returns: names and columns. Of INSERT, UPDATE and DELETE what RETURNING shows, unless a query of
+    /// the [`Write`] makes that.
     pub output: Vec<(String, ColumnId)>,
     /// Scalar subqueries: a tree and its one column. More than one row is error 21000.
     pub subqueries: Vec<(Operator, ColumnId)>,
@@ -147,6 +148,33 @@ pub struct Write {
     pub input: Box<Operator>,
     /// What it does with a row.
     pub change: Change,
+    /// Of ON CONFLICT DO UPDATE what becomes of rows that are in the way: see [`crate::ConflictUpdate`].
+    pub update: Option<Box<Plan>>,
+    /// RETURNING of an INSERT with ON CONFLICT: a query over the rows that were written, whose columns
+    /// ([`Operator::Given`]) are the table's.
+    pub returning: Option<Box<Plan>>,
+}
+
+impl Write {
+    /// Writes rows, computes nothing else.
+    pub fn new(input: Operator, change: Change) -> Write {
+        Write {
+            input: Box::new(input),
+            change,
+            update: None,
+            returning: None,
+        }
+    }
+
+    /// The queries that are run between and after its writing.
+    pub fn queries(&self) -> impl Iterator<Item = &Plan> {
+        self.update.iter().chain(&self.returning).map(|plan| &**plan)
+    }
+
+    /// The same, to be changed.
+    pub fn queries_mut(&mut self) -> impl Iterator<Item = &mut Plan> {
+        (self.update.iter_mut().chain(&mut self.returning)).map(|plan| &mut **plan)
+    }
 }
 
 /// An operator with its inputs.
@@ -173,6 +201,11 @@ pub enum Operator {
         columns: Vec<ColumnId>,
         /// The rows.
         rows: Vec<Vec<Expr>>,
+    },
+    /// Rows that whoever runs the plan gives.
+    Given {
+        /// Columns read: id in the plan, position among those given.
+        columns: Vec<(ColumnId, usize)>,
     },
     /// Rows for which the predicate is true.
     Filter {
@@ -312,7 +345,7 @@ impl Operator {
     pub fn inputs(&self) -> Vec<&Operator> {
         use Operator::*;
         match self {
-            Scan { .. } | Values { .. } | Shared { .. } => vec![],
+            Scan { .. } | Values { .. } | Given { .. } | Shared { .. } => vec![],
             Filter { input, .. }
             | Map { input, .. }
             | Aggregate { input, .. }
@@ -331,7 +364,7 @@ impl Operator {
     pub fn inputs_mut(&mut self) -> Vec<&mut Operator> {
         use Operator::*;
         match self {
-            Scan { .. } | Values { .. } | Shared { .. } => vec![],
+            Scan { .. } | Values { .. } | Given { .. } | Shared { .. } => vec![],
             Filter { input, .. }
             | Map { input, .. }
             | Aggregate { input, .. }
@@ -377,7 +410,7 @@ impl Operator {
                 let counts = limit.iter().chain([offset]);
                 counts.filter_map(RowCount::value).collect()
             }
-            Shared { .. } | Repeat { .. } | UnionAll { .. } | Write(_) => vec![],
+            Given { .. } | Shared { .. } | Repeat { .. } | UnionAll { .. } | Write(_) => vec![],
         }
     }
 
@@ -416,7 +449,7 @@ impl Operator {
                 let counts = limit.iter_mut().chain([offset]);
                 counts.filter_map(RowCount::value_mut).collect()
             }
-            Shared { .. } | Repeat { .. } | UnionAll { .. } | Write(_) => vec![],
+            Given { .. } | Shared { .. } | Repeat { .. } | UnionAll { .. } | Write(_) => vec![],
         }
     }
 
@@ -434,6 +467,7 @@ impl Operator {
         match self {
             Scan { columns, row_id, .. } => found.extend(columns.iter().map(|c| c.0).chain(*row_id)),
             Values { columns, .. } | UnionAll { columns, .. } => found.extend(columns),
+            Given { columns } => found.extend(columns.iter().map(|c| c.0)),
             Shared { columns, .. } => found.extend(columns.iter().map(|c| c.0)),
             Filter { input, .. }
             | Sort { input, .. }
@@ -476,9 +510,12 @@ impl Operator {
     pub fn makes(&self) -> Vec<ColumnId> {
         use Operator::*;
         match self {
-            Scan { .. } | Values { .. } | Shared { .. } | UnionAll { .. } | Aggregate { .. } => {
-                self.visible()
-            }
+            Scan { .. }
+            | Values { .. }
+            | Given { .. }
+            | Shared { .. }
+            | UnionAll { .. }
+            | Aggregate { .. } => self.visible(),
             Map { expressions, .. } => expressions.iter().map(|e| e.0).collect(),
             Join {
                 kind: JoinKind::ProbeMark(mark),

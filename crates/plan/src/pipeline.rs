@@ -99,6 +99,11 @@ pub enum Source {
         /// The rows.
         rows: Vec<Vec<Expr>>,
     },
+    /// Rows that whoever runs the plan gives.
+    Given {
+        /// Columns read: id, position among those given.
+        columns: Vec<(ColumnId, usize)>,
+    },
     /// The finished groups of an aggregation.
     Groups(AggregateId),
     /// The rows of a sorter, in order.
@@ -284,6 +289,7 @@ impl Source {
             Source::Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
             Source::Lookup(lookup) => lookup.made(),
             Source::Values { columns, .. } => columns.clone(),
+            Source::Given { columns } => columns.iter().map(|c| c.0).collect(),
             Source::Groups(id) => {
                 let table = &plan.aggregates[id.0];
                 table

@@ -252,6 +252,11 @@ impl Builder<'_> {
                 };
                 Opened::of(source, rows.len() as f64)
             }
+            Operator::Given { columns } => {
+                let kept = columns.iter().filter(|c| needed.contains(&c.0));
+                let columns = kept.copied().collect();
+                Opened::of(Source::Given { columns }, self.rows(op, &[]))
+            }
             Operator::Filter { input, predicate } => {
                 let mut below = needed.clone();
                 below.extend(predicate.columns_read());

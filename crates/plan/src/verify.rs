@@ -127,6 +127,10 @@ impl Check<'_> {
                 self.scan(columns, *row_id, restrictions.iter().chain(others))
             }
             Operator::Values { columns, rows } => self.values(columns, rows),
+            Operator::Given { columns } => {
+                self.make(columns.iter().map(|c| c.0))?;
+                Ok(columns.iter().map(|c| c.0).collect())
+            }
             Operator::Filter { input, predicate } => {
                 let visible = self.tree(input)?;
                 self.predicate(predicate, &visible, "a filter")?;
@@ -187,18 +191,20 @@ impl Check<'_> {
         for id in change.kept() {
             self.reads_column(id, &visible, "a write")?;
         }
-        let update = change.conflict_update();
-        let checks = change.checks.iter().map(|c| c.1);
-        let conditions = update
-            .iter()
-            .flat_map(|u| u.checks.iter().map(|c| c.1).chain(u.applies));
-        for id in checks.chain(conditions) {
+        for id in change.checks.iter().map(|c| c.1) {
             if self.columns()[id].ty != LogicalType::Boolean {
                 return Err(defect(format!(
                     "a condition of a write is of type {}",
                     self.columns()[id].ty
                 )));
             }
+        }
+        write.queries().try_for_each(plan)?;
+        let update = change.conflict_update();
+        match (update, &write.update) {
+            (None, None) => {}
+            (Some(update), Some(query)) if query.output.len() == update.width() => {}
+            _ => return Err(defect("a write whose query does not compute what it sets".into())),
         }
         Ok(change.returning.iter().copied().collect())
     }
@@ -468,7 +474,7 @@ pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
     for (i, pipeline) in plan.pipelines.iter().enumerate() {
         let place = |what: &str| format!("pipeline {i}: {what}");
         let needs = match &pipeline.source {
-            Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } => None,
+            Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } | Source::Given { .. } => None,
             Source::Groups(id) => Some(format!("{id:?}")),
             Source::Sorted(id) => Some(format!("{id:?}")),
             Source::Buffer(id, _) => Some(format!("{id:?}")),

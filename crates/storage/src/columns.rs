@@ -1,6 +1,6 @@
 //! The columns of rows that are to be written, wherever they come from.
 
-use frazil_types::ColumnVector;
+use frazil_types::{ColumnVector, RowBatch};
 
 /// Columns of equal length in the order of the table's.
 #[derive(Clone, Copy, Debug)]
@@ -20,4 +20,16 @@ impl<'a> Columns<'a> {
         };
         batch.iter().chain(mixed.iter().copied())
     }
+}
+
+/// Whole rows of a table: its columns at the positions `set` are those of `new`, in their order, the others those of `kept`, in
+/// the order of the table's.
+pub(crate) fn mixed<'a>(set: &[usize], new: &'a RowBatch, kept: &'a RowBatch) -> Vec<&'a ColumnVector> {
+    let mut kept = kept.columns.iter();
+    let count = set.len() + kept.len();
+    let column = |position| match set.iter().position(|&s| s == position) {
+        Some(at) => new.columns.get(at),
+        None => kept.next(),
+    };
+    (0..count).filter_map(column).collect()
 }

@@ -9,9 +9,9 @@
 
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
+use crate::new_rows::{check_shape, refuse_nulls};
 use crate::snapshot::{Table, TableSnapshot};
 use crate::store::Store;
-use crate::table_writer::{check_shape, refuse_nulls};
 use crate::transaction::Transaction;
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
 use frazil_kernels::{Isa, Selection};

@@ -212,10 +212,9 @@ impl TableIndexes {
         self.list.is_empty()
     }
 
-    /// Unique indexes that decide whether a row is left out: those named, or all of them if none is named.
-    pub(crate) fn arbiters<'a>(&'a self, named: &'a [ObjectId]) -> impl Iterator<Item = &'a Arc<TableIndex>> {
-        (self.list.iter())
-            .filter(move |i| i.entry.unique && (named.is_empty() || named.contains(&i.entry.id)))
+    /// Whether an index decides if a row is left out: it is unique, and among those named, if any is named.
+    pub(crate) fn is_arbiter(index: &TableIndex, named: &[ObjectId]) -> bool {
+        index.entry.unique && (named.is_empty() || named.contains(&index.entry.id))
     }
 
     /// The keys of columns, for each index.

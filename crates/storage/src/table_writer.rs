@@ -7,44 +7,19 @@
 
 use crate::chunk::FrozenChunk;
 use crate::chunk_entry::ChunkEntry;
-use crate::columns::Columns;
+use crate::columns::{Columns, mixed};
 use crate::hot_chunk::HotChunk;
+use crate::new_rows::{NewRows, check_block, check_shape, check_update, first_fault, refuse_unchecked};
 use crate::row_fetch::RowFetch;
 use crate::snapshot::{Table, TableSnapshot};
-use crate::table_indexes::TableIndex;
+use crate::table_indexes::TableIndexes;
 use crate::transaction::Transaction;
 use crate::unique_keys::Rivals;
 use frazil_block::Block;
-use frazil_catalog::{Constraint, ConstraintKind};
-use frazil_types::{ColumnVector, EncodedKeys, Error, ObjectId, Result, RowBatch, RowId, SqlState};
-use std::collections::HashMap;
+use frazil_types::{EncodedKeys, Error, ObjectId, Result, RowBatch, RowId};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Rows that are to enter a table, and what its CHECK constraints say of them.
-#[derive(Clone, Copy, Debug)]
-pub struct NewRows<'a> {
-    /// The values. The strings they point to must be alive, as those of every batch are.
-    pub batch: &'a RowBatch,
-    /// One for each CHECK constraint of the table that the new values may violate.
-    pub checks: &'a [CheckResult<'a>],
-}
-
-impl<'a> NewRows<'a> {
-    /// Rows of a table without CHECK constraints.
-    pub fn of(batch: &'a RowBatch) -> NewRows<'a> {
-        NewRows { batch, checks: &[] }
-    }
-}
-
-/// What a CHECK constraint says of each row of a batch.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckResult<'a> {
-    /// Name of the constraint.
-    pub name: &'a str,
-    /// A boolean a row: false violates the constraint, NULL does not.
-    pub holds: &'a ColumnVector,
-}
 
 /// What becomes of a row whose key is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +69,7 @@ impl TableWriter<'_> {
         let table = self.current()?.table();
         check_shape(table, rows.batch).and_then(|()| refuse_unchecked(table, rows.checks))?;
         let every = 0..table.schema().columns.len();
-        let fault = first_fault(table, every, rows);
+        let fault = first_fault(table, every, rows, &|_| true);
         let good = match &fault {
             None => 0..rows.batch.rows,
             // A row before it may have a key that is taken.
@@ -120,10 +95,11 @@ impl TableWriter<'_> {
         let keys = indexes.keys(columns);
         let mut written = Written::default();
         match conflict {
-            Conflict::Skip { arbiters } if indexes.arbiters(arbiters).next().is_some() => {
+            Conflict::Skip { arbiters } if indexes.iter().any(|i| TableIndexes::is_arbiter(i, arbiters)) => {
                 for row in rows {
-                    let taken = indexes.conflicts(self.current()?, &keys, row, arbiters);
-                    let new = (!taken).then(|| self.append(columns, row..row + 1, &keys, &Rivals::Live));
+                    let taken = indexes.conflict(self.current()?, &keys, row, arbiters);
+                    let free = taken.is_none();
+                    let new = free.then(|| self.append(columns, row..row + 1, &keys, &Rivals::Live));
                     written.rows.push(new.transpose()?.map(|new| new[0]));
                 }
                 written.count = written.rows.iter().flatten().count() as u64;
@@ -139,7 +115,7 @@ impl TableWriter<'_> {
 
     /// Appends some rows of columns, and adds their entries to the table's indexes; `keys` are those of all rows, for each index.
     /// The ids of the rows. 54000, 23505.
-    fn append(
+    pub(crate) fn append(
         &mut self,
         columns: Columns<'_>,
         rows: Range<usize>,
@@ -178,31 +154,22 @@ impl TableWriter<'_> {
 
     /// Gives rows other values in `columns` (positions in the table, each once), whose values are the columns of the
     /// batch, one row for each id. An id that comes twice counts once: its first values win. The id of a row that is
-    /// deleted counts nothing; one that names no row is an internal error. 23502 and 23514 as
-    /// [`TableWriter::insert`].
+    /// deleted counts nothing; one that names no row is an internal error. The first row that is refused decides about the
+    /// error, as in [`TableWriter::insert`].
     pub fn update(&mut self, ids: &[RowId], columns: &[usize], rows: &NewRows<'_>) -> Result<Written> {
         let version = self.current()?;
-        let table = version.table().clone();
-        check_update(&table, ids, columns, rows.batch)?;
-        if let Some((_, fault)) = first_fault(&table, columns.iter().copied(), rows) {
-            return Err(fault);
-        }
-        let others: Vec<usize> = (0..table.schema().columns.len())
-            .filter(|c| !columns.contains(c))
-            .collect();
-        let kept = RowFetch::new(version).fetch_columns(ids, &others)?;
-        let mut updated: Vec<&ColumnVector> = Vec::with_capacity(table.schema().columns.len());
-        let mut kept = kept.columns.iter();
-        for column in 0..table.schema().columns.len() {
-            let set = columns.iter().position(|&c| c == column);
-            updated.extend(set.map_or_else(|| kept.next(), |set| rows.batch.columns.get(set)));
-        }
-        let indexes = self.current()?.indexes().clone();
-        let keys = indexes.keys(Columns::Mixed(&updated));
-        let set_a_key = |index: &Arc<TableIndex>| {
-            index.entry().unique && index.columns().iter().any(|c| columns.contains(c))
+        check_update(version.table(), ids, columns, rows.batch)?;
+        let indexes = version.indexes().clone();
+        let may_conflict = indexes.sets_a_key(columns);
+        let (end, fault) = match first_update_fault(version, ids, columns, rows) {
+            None => (ids.len(), None),
+            // A row before it may have a key that is taken.
+            Some((row, error)) if may_conflict => (row, Some(error)),
+            Some((_, error)) => return Err(error),
         };
-        let may_conflict = indexes.iter().any(set_a_key);
+        let kept = self.kept_columns(ids, columns)?;
+        let updated = mixed(columns, rows.batch, &kept);
+        let keys = indexes.keys(Columns::Mixed(&updated));
         let mut written = self.delete(ids)?;
         // Rows that are replaced later still have their keys when a row before them is written.
         let places: HashMap<RowId, usize> = match may_conflict {
@@ -214,9 +181,11 @@ impl TableWriter<'_> {
         let columns = Columns::Mixed(&updated);
         let mut from = 0;
         // Runs of neighbouring input rows, all written or none; one by one where keys may conflict.
-        while from < ids.len() {
+        while from < end {
             let is_live = written.rows[from].is_some();
-            let run = written.rows[from..].iter().take_while(|w| w.is_some() == is_live);
+            let run = written.rows[from..end]
+                .iter()
+                .take_while(|w| w.is_some() == is_live);
             let part = from..from + if may_conflict { 1 } else { run.count() };
             from = part.end;
             if is_live {
@@ -230,7 +199,16 @@ impl TableWriter<'_> {
                 part.zip(new).for_each(|(row, id)| written.rows[row] = Some(id));
             }
         }
-        Ok(written)
+        fault.map_or(Ok(written), Err)
+    }
+
+    /// The columns of rows that are not among `columns`, in the order of the table's.
+    pub(crate) fn kept_columns(&self, ids: &[RowId], columns: &[usize]) -> Result<RowBatch> {
+        let version = self.current()?;
+        let others: Vec<usize> = (0..version.schema().columns.len())
+            .filter(|c| !columns.contains(c))
+            .collect();
+        RowFetch::new(version).fetch_columns(ids, &others)
     }
 
     /// Deletes rows. An id that comes twice counts once, the id of a row that is deleted already counts nothing. One
@@ -336,86 +314,26 @@ impl TableWriter<'_> {
         Ok(())
     }
 
-    fn current(&self) -> Result<&Arc<TableSnapshot>> {
+    pub(crate) fn current(&self) -> Result<&Arc<TableSnapshot>> {
         self.transaction.view().table(self.table)
     }
 }
 
-/// An internal error unless the batch has the columns of the table.
-pub(crate) fn check_shape(table: &Table, batch: &RowBatch) -> Result<()> {
-    let columns = &table.schema().columns;
-    if batch.columns.len() != columns.len() {
-        return Err(Error::internal(format!(
-            "{} columns for table \"{}\" of {}",
-            batch.columns.len(),
-            table.name(),
-            columns.len()
-        )));
-    }
-    (0..columns.len()).try_for_each(|c| check_column(table, c, &batch.columns[c], batch.rows))
-}
-
-fn check_column(table: &Table, column: usize, values: &ColumnVector, rows: usize) -> Result<()> {
-    let def = &table.schema().columns[column];
-    if values.native() == def.ty.native() && values.len() == rows {
-        return Ok(());
-    }
-    Err(Error::internal(format!(
-        "{} values of {} for column \"{}\" of type {}",
-        values.len(),
-        values.ty(),
-        def.name,
-        def.ty
-    )))
-}
-
-fn check_update(table: &Table, ids: &[RowId], columns: &[usize], batch: &RowBatch) -> Result<()> {
-    let most = table.schema().columns.len();
-    if columns.len() != batch.columns.len() || columns.iter().any(|&c| c >= most) || batch.rows != ids.len() {
-        return Err(Error::internal(format!(
-            "an update of {} columns and {} rows of table \"{}\" gets {} columns of {} rows",
-            columns.len(),
-            ids.len(),
-            table.name(),
-            batch.columns.len(),
-            batch.rows
-        )));
-    }
-    (columns.iter().zip(&batch.columns))
-        .try_for_each(|(&c, values)| check_column(table, c, values, batch.rows))
-}
-
-/// The first row that may not enter the table, keys apart, and the error. Of one row NULLs come first, by the position of their
-/// columns, then CHECK constraints by their names. `columns` are the positions of the batch's columns.
-fn first_fault(
-    table: &Table,
-    columns: impl Iterator<Item = usize>,
+/// The first row of an UPDATE that is refused, keys apart, and the error. Rows that change nothing do not count.
+fn first_update_fault(
+    version: &TableSnapshot,
+    ids: &[RowId],
+    columns: &[usize],
     rows: &NewRows<'_>,
 ) -> Option<(usize, Error)> {
-    let defs = &table.schema().columns;
-    let nulls = (columns.zip(&rows.batch.columns))
-        .filter(|&(column, _)| !defs[column].nullable)
-        .filter_map(|(column, values)| Some((values.nulls()?.iter().next()?, column)))
-        .min();
-    let broken = |check: &CheckResult<'_>| {
-        let holds = check.holds.values::<u8>().iter().enumerate();
-        (holds.into_iter()).position(|(row, &holds)| holds == 0 && !check.holds.is_null(row))
-    };
-    let check = (rows.checks.iter())
-        .filter_map(|check| Some((broken(check)?, check.name)))
-        .min();
-    match (nulls, check) {
-        (Some((row, column)), check) if check.is_none_or(|(other, _)| row <= other) => {
-            Some((row, null_refused(table, column)))
-        }
-        (_, check) => check.map(|(row, name)| (row, check_failed(table, name))),
-    }
-}
-
-/// 23502 for the first NOT NULL column in which a batch of the table's columns has NULL.
-pub(crate) fn refuse_nulls(table: &Table, batch: &RowBatch) -> Result<()> {
-    let every = 0..table.schema().columns.len();
-    first_fault(table, every, &NewRows::of(batch)).map_or(Ok(()), |(_, error)| Err(error))
+    let first =
+        |counts: &dyn Fn(usize) -> bool| first_fault(version.table(), columns.iter().copied(), rows, counts);
+    first(&|_| true)?;
+    let mut known = HashSet::with_capacity(ids.len());
+    let fresh: Vec<bool> = (ids.iter())
+        .map(|id| known.insert(*id) && version.shows(*id))
+        .collect();
+    first(&|row| fresh[row])
 }
 
 fn no_such_row(table: &Table, chunk: u32) -> Error {
@@ -423,64 +341,6 @@ fn no_such_row(table: &Table, chunk: u32) -> Error {
         "a row to delete lies in chunk {chunk}, which table \"{}\" does not have",
         table.name()
     ))
-}
-
-fn null_refused(table: &Table, column: usize) -> Error {
-    let column = &table.schema().columns[column].name;
-    Error::new(
-        SqlState::NOT_NULL_VIOLATION,
-        format!(
-            "null value in column \"{column}\" of table \"{}\" violates its NOT NULL constraint",
-            table.name()
-        ),
-    )
-    .of_table(table.name())
-    .of_column(column)
-}
-
-fn check_failed(table: &Table, name: &str) -> Error {
-    Error::new(
-        SqlState::CHECK_VIOLATION,
-        format!(
-            "a new row of table \"{}\" violates its check constraint \"{name}\"",
-            table.name()
-        ),
-    )
-    .of_table(table.name())
-    .of_constraint(name)
-}
-
-/// 0A000 if the table has a CHECK constraint that nobody evaluated for the rows: no way in leaves one out.
-fn refuse_unchecked(table: &Table, checks: &[CheckResult<'_>]) -> Result<()> {
-    let is_unknown = |constraint: &&Constraint| {
-        matches!(constraint.kind, ConstraintKind::Check { .. })
-            && !checks.iter().any(|check| check.name == constraint.name)
-    };
-    match table.entry().constraints.iter().find(is_unknown) {
-        Some(constraint) => Err(Error::unsupported(format!(
-            "loading rows into table \"{}\" with check constraint \"{}\"",
-            table.name(),
-            constraint.name
-        ))
-        .with_hint("use INSERT")),
-        None => Ok(()),
-    }
-}
-
-fn check_block(table: &Table, block: &Block) -> Result<()> {
-    let columns = &table.schema().columns;
-    let fits = block.columns() == columns.len()
-        && (columns.iter().enumerate()).all(|(i, c)| block.native(i) == c.ty.native());
-    if !fits {
-        return Err(Error::internal(format!(
-            "a block whose columns are not those of table \"{}\"",
-            table.name()
-        )));
-    }
-    match (0..columns.len()).find(|&i| !columns[i].nullable && block.entry(i).null_count > 0) {
-        Some(column) => Err(null_refused(table, column)),
-        None => Ok(()),
-    }
 }
 
 /// Appends some rows of columns that were checked; `place` gets the number of each in the columns and its id.

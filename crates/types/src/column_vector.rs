@@ -203,6 +203,26 @@ impl ColumnVector {
         }
     }
 
+    /// Values of several columns of one type, each given by the position of its column among `parts` and its row there.
+    pub fn gathered(ty: LogicalType, parts: &[&ColumnVector], places: &[(usize, usize)]) -> ColumnVector {
+        let mut out = ColumnVector::new(ty, places.len());
+        out.resize(places.len());
+        dispatch_native!(ty.native(), T => {
+            let to = out.values_mut::<T>();
+            let from: Vec<&[T]> = parts.iter().map(|part| part.values::<T>()).collect();
+            to.iter_mut().zip(places).for_each(|(value, &(part, row))| *value = from[part][row]);
+        });
+        for (at, &(part, row)) in places.iter().enumerate() {
+            if parts[part].is_null(row) {
+                out.set_null(at);
+            }
+        }
+        parts
+            .iter()
+            .for_each(|part| out.heaps.extend_from_slice(&part.heaps));
+        out
+    }
+
     /// Its values at some rows, in their order.
     pub fn selected(&self, rows: &[usize]) -> ColumnVector {
         let mut out = ColumnVector::new(self.ty, rows.len());

@@ -25,6 +25,7 @@ mod refreezing;
 mod statements;
 mod streaming;
 mod transactions;
+mod upserts;
 mod views;
 
 use frazil::{Connection, Outcome, SqlState};

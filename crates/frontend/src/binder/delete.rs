@@ -3,7 +3,7 @@
 use super::join::Joined;
 use super::rows::filtered;
 use super::scope::Level;
-use super::target::TargetRows;
+use super::target::{TargetRows, WriteQueries};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
 use frazil_plan::{Change, ColumnId, Expr, JoinKind, Operator, WriteKind};
@@ -48,7 +48,7 @@ pub(crate) fn delete<'a>(mut binder: Binder<'a>, d: &'a Delete) -> Result<Bound>
         checks: Vec::new(),
         returning: Vec::new(),
     };
-    binder.finish_write(deleted.op, change, deleted.output)
+    binder.finish_write(deleted.op, change, deleted.output, WriteQueries::default())
 }
 
 /// Rows to be deleted, and what RETURNING shows of them.

@@ -15,19 +15,30 @@ pub(crate) fn finished(
     output: Vec<OutputColumn>,
     statement: impl FnOnce(Plan) -> Statement,
 ) -> Result<Bound> {
+    let plan = plan_of(&binder, root, output)?;
+    Ok(Bound {
+        statement: statement(plan),
+        parameters: binder.typing.parameter_types()?,
+        hidden: binder.typing.hidden_parameters(),
+        depth: 0,
+    })
+}
+
+/// Completes a plan of a statement, all of which is bound.
+pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>) -> Result<Plan> {
     let parameters = binder.typing.parameter_types()?;
-    let hidden = binder.typing.hidden_parameters();
     let mut plan = Plan {
         root,
-        columns: binder.columns,
+        columns: binder.columns.clone(),
         output: output.into_iter().map(|c| (c.name, c.id)).collect(),
         subqueries: Vec::new(),
         shared: Vec::new(),
         parameters: parameters.clone(),
     };
+    let hidden = binder.typing.hidden_parameters();
     plan.parameters.extend(hidden.iter().map(|h| h.ty()));
     if !binder.shared.is_empty() {
-        place_shared(&mut plan, binder.shared)?;
+        place_shared(&mut plan, binder.shared.clone())?;
     }
     for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
         every_operator(op, &mut |op| group_by_length(op, &mut plan.columns));
@@ -39,12 +50,7 @@ pub(crate) fn finished(
             });
         }
     }
-    Ok(Bound {
-        statement: statement(plan),
-        parameters,
-        hidden,
-        depth: 0,
-    })
+    Ok(plan)
 }
 
 /// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are counted by

@@ -3,7 +3,7 @@
 use super::query::Literals;
 use super::rows::Computed;
 use super::scope::{Item, Level};
-use super::target::is_default;
+use super::target::{WriteQueries, is_default};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::{Bound, TableEntry};
 use frazil_plan::{Change, ColumnId, Expr, Operator, PlanConflict, WriteKind};
@@ -95,9 +95,14 @@ pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<B
     };
     let (op, columns) = binder.complete(relation, &target)?;
     binder.levels.push(Level::default());
-    let Insertion { op, change, output } = binder.insertion(op, columns, &target, insert)?;
+    let Insertion {
+        op,
+        change,
+        output,
+        queries,
+    } = binder.insertion(op, columns, &target, insert)?;
     binder.levels.pop();
-    binder.finish_write(op, change, output)
+    binder.finish_write(op, change, output, queries)
 }
 
 fn column_name(binder: &Binder, name: &ObjectName) -> Result<(String, Span)> {
@@ -246,16 +251,22 @@ impl<'a> Binder<'a> {
         columns.iter().for_each(|id| self.own(*id));
         let mut computed = Computed::default();
         let checks = self.checks(&target.entry, &columns, None, None, &mut computed)?;
-        let row = Row {
-            op: computed.above(op),
-            columns: columns.clone(),
+        let op = computed.above(op);
+        let list = i.returning.as_deref();
+        let mut queries = WriteQueries::default();
+        let (conflict, op, output) = match &i.on {
+            Some(OnInsert::OnConflict(on)) => {
+                let (conflict, update) = self.on_conflict(&target.entry, &name, on)?;
+                queries.update = update;
+                queries.returning = self.returning_of_written(&target.entry, &name, list)?;
+                (conflict, op, Vec::new())
+            }
+            _ => {
+                let seen = Item::named(&name, named(&target.entry, &columns));
+                let (op, output) = self.returning(list, vec![seen], op)?;
+                (PlanConflict::Fail, op, output)
+            }
         };
-        let (row, conflict) = match &i.on {
-            Some(OnInsert::OnConflict(on)) => self.on_conflict(&target.entry, &name, row, on)?,
-            _ => (row, PlanConflict::Fail),
-        };
-        let seen = Item::named(&name, named(&target.entry, &row.columns));
-        let (op, output) = self.returning(i.returning.as_deref(), vec![seen], row.op)?;
         let change = Change {
             table: target.entry.id,
             name: target.entry.name.clone(),
@@ -263,7 +274,12 @@ impl<'a> Binder<'a> {
             checks,
             returning: Vec::new(),
         };
-        Ok(Insertion { op, change, output })
+        Ok(Insertion {
+            op,
+            change,
+            output,
+            queries,
+        })
     }
 }
 
@@ -272,13 +288,7 @@ struct Insertion {
     op: Operator,
     change: Change,
     output: Vec<OutputColumn>,
-}
-
-/// Rows, and the columns that are a table's.
-pub(super) struct Row {
-    pub op: Operator,
-    /// A column for each of the table's, in order.
-    pub columns: Vec<ColumnId>,
+    queries: WriteQueries,
 }
 
 /// Columns under the names that the table gives them.

@@ -1,34 +1,30 @@
 //! ON CONFLICT: the unique indexes that decide, and what becomes of the row that is in the way.
 //!
-//! DO UPDATE joins the rows with those of the table that have their keys, each with at most one. What SET and WHERE
-//! say is computed only where a row is in the way; so is what RETURNING sees, which is the new row where none is.
+//! The writer finds the rows in the way. What SET and WHERE say is a query over those and the rows that they stop, and RETURNING
+//! one over the rows that were written ([`Operator::Given`]).
 
 use super::from::FromRows;
-use super::insert::{Row, column_position, named};
-use super::join::Joined;
+use super::insert::{column_position, named};
 use super::rows::Computed;
 use super::scope::Item;
-use super::target::TargetRows;
-use super::{Binder, error, fold};
+use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::TableEntry;
 use frazil_catalog::IndexEntry;
-use frazil_functions::Operand;
-use frazil_plan::{ColumnId, ConflictUpdate, Expr, JoinKind, Operator, PlanConflict};
-use frazil_types::{Error, ObjectId, Result, Span, SqlState};
-use sqlparser::ast::{ConflictTarget, DoUpdate, Ident, ObjectName, OnConflict, OnConflictAction};
+use frazil_plan::{ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
+use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
+use sqlparser::ast::{ConflictTarget, DoUpdate, Ident, ObjectName, OnConflict, OnConflictAction, SelectItem};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl<'a> Binder<'a> {
-    /// Binds ON CONFLICT of rows to be inserted into a table that is seen as `name`. Returns the rows as RETURNING sees
-    /// them.
+    /// Binds ON CONFLICT of rows to be inserted into a table that is seen as `name`: what a conflict does, and the query of
+    /// DO UPDATE.
     pub(super) fn on_conflict(
         &mut self,
         entry: &TableEntry,
         name: &str,
-        row: Row,
         on: &'a OnConflict,
-    ) -> Result<(Row, PlanConflict)> {
+    ) -> Result<(PlanConflict, Option<Relation>)> {
         let arbiters = match &on.conflict_target {
             Some(ConflictTarget::Columns(columns)) => self.arbiters(entry, columns)?,
             Some(ConflictTarget::OnConstraint(name)) => vec![self.constraint_index(entry, name)?],
@@ -37,17 +33,17 @@ impl<'a> Binder<'a> {
         match &on.action {
             OnConflictAction::DoNothing => {
                 let arbiters = arbiters.iter().map(|index| index.id).collect();
-                Ok((row, PlanConflict::Skip { arbiters }))
+                Ok((PlanConflict::Skip { arbiters }, None))
             }
             OnConflictAction::DoUpdate(update) => {
-                let [index, ..] = &arbiters[..] else {
+                if arbiters.is_empty() {
                     let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
                     return Err(Error::new(SqlState::SYNTAX_ERROR, message)
                         .with_hint("for example, ON CONFLICT (column_name)"));
-                };
-                let index = index.clone();
+                }
                 let arbiters = arbiters.iter().map(|index| index.id).collect();
-                self.do_update(entry, name, row, (index, arbiters), update)
+                let (query, update) = self.do_update(entry, name, arbiters, update)?;
+                Ok((PlanConflict::Update(update), Some(query)))
             }
         }
     }
@@ -102,96 +98,103 @@ impl<'a> Binder<'a> {
         })
     }
 
+    /// Binds DO UPDATE: the query for what becomes of rows in the way, and what the write does with its columns.
     fn do_update(
         &mut self,
         entry: &TableEntry,
         name: &str,
-        row: Row,
-        (index, arbiters): (Arc<IndexEntry>, Vec<ObjectId>),
+        arbiters: Vec<ObjectId>,
         update: &'a DoUpdate,
-    ) -> Result<(Row, PlanConflict)> {
-        let TargetRows { rows: target, row_id } = self.target_rows(entry, name, None)?;
-        let old: Vec<ColumnId> = target.items[0].columns.iter().map(|c| c.id).collect();
-        let excluded = Item::named("excluded", named(entry, &row.columns));
-        self.distinct_names(&target.items, std::slice::from_ref(&excluded), Span::NONE)?;
-        let given = FromRows {
-            op: row.op,
-            items: vec![excluded],
-            is_lateral: false,
-        };
-        let mut joined = Joined::plain(JoinKind::ProbeOuter);
-        joined.condition = self.same_key(&index, &old, &row.columns)?;
-        let mut rows = self.combine(given, target, joined, Span::NONE)?;
-        self.columns[row_id].nullable = true;
-        // The target's names come first, as those of an UPDATE.
-        rows.items.reverse();
+    ) -> Result<(Relation, ConflictUpdate)> {
+        let Pairs { rows, number } = self.pairs(entry, name)?;
+        let mut new: Vec<ColumnId> = rows.items[0].columns.iter().map(|c| c.id).collect();
         self.level().items = rows.items;
-
         let set = self.assignments(entry, &update.assignments)?;
         let condition = self.where_condition(update.selection.as_ref())?;
         self.level().items.clear();
-        let op = set.joined(rows.op);
-        let found = self.is_there(row_id)?;
+
+        let mut output = vec![OutputColumn::new("number", number)];
         let mut computed = Computed::default();
-        let applies = match condition {
-            Some(condition) => {
-                let condition = self.where_true(found.clone(), condition)?;
-                Some(self.as_column(condition, "applies", &mut computed))
-            }
-            None => None,
-        };
-        let changes = match applies {
-            Some(id) => Expr::column(id, &self.columns),
-            None => found,
-        };
-        let op = computed.above(op);
+        let applies = condition.map(|condition| {
+            let id = self.as_column(condition, "applies", &mut computed);
+            output.push(OutputColumn::new("applies", id));
+            Expr::column(id, &self.columns)
+        });
+        let op = computed.above(set.joined(rows.op));
         let mut computed = Computed::default();
-        let mut changed = Vec::with_capacity(set.values.len());
-        let mut new = old;
+        let mut touched = Vec::with_capacity(set.values.len());
         for (position, value) in set.values {
-            let value = self.where_true(changes.clone(), value)?;
+            let value = match &applies {
+                Some(applies) => self.where_true(applies.clone(), value)?,
+                None => value,
+            };
             let label = &entry.schema.columns[position].name;
             let id = self.as_column(value, label, &mut computed);
-            changed.push((position, id));
+            touched.push(position);
             new[position] = id;
+            output.push(OutputColumn::new(label.as_str(), id));
         }
         let op = computed.above(op);
         let mut computed = Computed::default();
-        let touched: Vec<usize> = changed.iter().map(|c| c.0).collect();
-        let checks = self.checks(entry, &new, Some(&touched), Some(&changes), &mut computed)?;
-        let op = computed.above(op);
-        let (op, columns) = self.either(op, row_id, &row.columns, &new)?;
+        let checks = self.checks(entry, &new, Some(&touched), applies.as_ref(), &mut computed)?;
         let update = ConflictUpdate {
             arbiters,
-            row_id,
-            applies,
-            set: changed,
-            checks,
+            has_condition: applies.is_some(),
+            set: touched,
+            checks: checks.iter().map(|(name, _)| name.clone()).collect(),
         };
-        Ok((Row { op, columns }, PlanConflict::Update(update)))
+        output.extend(checks.into_iter().map(|(name, id)| OutputColumn::new(name, id)));
+        Ok((Relation::new(computed.above(op), output), update))
     }
 
-    /// The condition that a row of the table has the key of a new one.
-    fn same_key(&mut self, index: &IndexEntry, old: &[ColumnId], new: &[ColumnId]) -> Result<Option<Expr>> {
-        let operator = match index.nulls_distinct {
-            true => "=",
-            false => crate::parse::IS_NOT_DISTINCT_FROM,
-        };
-        let mut equal = Vec::with_capacity(index.keys.len());
-        for key in &index.keys {
-            let [l, r] = [old, new].map(|row| Operand::from(Expr::column(row[key.column], &self.columns)));
-            let both = self.typing.infix(operator, l, r, Span::NONE, &mut self.columns)?;
-            equal.push(self.typing.predicate(both, "ON CONFLICT")?);
+    /// Rows in the way, each with the new row that it stops, which is `excluded`.
+    fn pairs(&mut self, entry: &TableEntry, name: &str) -> Result<Pairs> {
+        let (mut old, mut new, mut given) = (Vec::new(), Vec::new(), Vec::new());
+        for column in &entry.schema.columns {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
+            old.push(OutputColumn::new(column.name.as_str(), id));
+            // NOT NULL is checked when the row's turn comes.
+            let id = self.columns.add(column.name.as_str(), column.ty, true);
+            self.own(id);
+            new.push(id);
         }
-        Ok(Expr::conjunction(equal))
+        let number = self.columns.add("number", LogicalType::BigInt, false);
+        self.own(number);
+        given.extend(
+            old.iter()
+                .map(|c| c.id)
+                .chain(new.iter().copied())
+                .chain([number]),
+        );
+        let columns = given.into_iter().enumerate().map(|(at, id)| (id, at));
+        let op = Operator::Given {
+            columns: columns.collect(),
+        };
+        let mut rows = self.item(Relation::new(op, old), Some(name), None, false)?;
+        let excluded = Item::named("excluded", named(entry, &new));
+        self.distinct_names(&rows.items, std::slice::from_ref(&excluded), Span::NONE)?;
+        rows.items.push(excluded);
+        Ok(Pairs { rows, number })
     }
 
-    /// Whether a row of the table is in the way.
-    fn is_there(&mut self, row_id: ColumnId) -> Result<Expr> {
-        let id = Expr::column(row_id, &self.columns);
-        let is_null = self.typing.is_null(id.into(), Span::NONE)?;
-        let there = self.typing.not(is_null, Span::NONE)?;
-        self.typing.settle(there)
+    /// RETURNING of an INSERT with ON CONFLICT, if it has one: a query over the rows that were written.
+    pub(super) fn returning_of_written(
+        &mut self,
+        entry: &TableEntry,
+        name: &str,
+        list: Option<&'a [SelectItem]>,
+    ) -> Result<Option<Relation>> {
+        let Some(list) = list else { return Ok(None) };
+        let (mut columns, mut given) = (Vec::new(), Vec::new());
+        for (position, column) in entry.schema.columns.iter().enumerate() {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
+            columns.push(OutputColumn::new(column.name.as_str(), id));
+            given.push((id, position));
+        }
+        let op = Operator::Given { columns: given };
+        let written = self.item(Relation::new(op, columns), Some(name), None, false)?;
+        let (op, output) = self.returning(Some(list), written.items, written.op)?;
+        Ok(Some(Relation::new(op, output)))
     }
 
     /// A value where a condition is true, and NULL elsewhere, where it is not computed.
@@ -202,28 +205,12 @@ impl<'a> Binder<'a> {
             .case(None, branches, None, Span::NONE, &mut self.columns)?;
         self.typing.settle(chosen)
     }
+}
 
-    /// The rows as they will be: the new one where none is in the way, else the changed one.
-    fn either(
-        &mut self,
-        op: Operator,
-        row_id: ColumnId,
-        new: &[ColumnId],
-        changed: &[ColumnId],
-    ) -> Result<(Operator, Vec<ColumnId>)> {
-        let there = self.is_there(row_id)?;
-        let mut computed = Computed::default();
-        let mut columns = Vec::with_capacity(new.len());
-        for (new, changed) in new.iter().zip(changed) {
-            let label = self.columns[*new].label.clone();
-            let [new, changed] = [new, changed].map(|id| Operand::from(Expr::column(*id, &self.columns)));
-            let branches = vec![(there.clone().into(), changed)];
-            let value = self
-                .typing
-                .case(None, branches, Some(new), Span::NONE, &mut self.columns)?;
-            let value = self.typing.settle(value)?;
-            columns.push(self.as_column(value, &label, &mut computed));
-        }
-        Ok((computed.above(op), columns))
-    }
+/// Rows in the way with those that they stop.
+struct Pairs {
+    /// The table under its name, and `excluded`.
+    rows: FromRows,
+    /// The number of a pair.
+    number: ColumnId,
 }

@@ -1,5 +1,6 @@
 //! The table that a statement writes to: its rows with their ids, and values on their way into its columns.
 
+use super::finish::plan_of;
 use super::from::FromRows;
 use super::rows::{Computed, one_row};
 use super::scope::Clause;
@@ -9,6 +10,13 @@ use frazil_functions::{CastContext, Operand};
 use frazil_plan::{Change, ColumnId, Expr, Operator, Write};
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
+
+/// Queries that a write runs between and after its writing: see [`Write`].
+#[derive(Default)]
+pub(super) struct WriteQueries {
+    pub update: Option<Relation>,
+    pub returning: Option<Relation>,
+}
 
 /// The rows of the table, as one relation in sight, and the column of their ids.
 pub(super) struct TargetRows {
@@ -81,17 +89,25 @@ impl<'a> Binder<'a> {
         self.typing.cast(value, column.ty, CastContext::Assignment, span)
     }
 
-    /// The statement that changes a table as `change` says; RETURNING shows `output`.
+    /// The statement that changes a table as `change` says; RETURNING shows `output`, or what a query makes.
     pub(super) fn finish_write(
         self,
         input: Operator,
         mut change: Change,
         output: Vec<OutputColumn>,
+        queries: WriteQueries,
     ) -> Result<Bound> {
         change.returning = output.iter().map(|c| c.id).collect();
-        let input = Box::new(input);
-        let root = Operator::Write(Box::new(Write { input, change }));
-        finished(self, root, output, Statement::Write)
+        let query = |query: Option<Relation>| {
+            let complete = |query: Relation| plan_of(&self, query.op, query.columns).map(Box::new);
+            query.map(complete).transpose()
+        };
+        let write = Write {
+            update: query(queries.update)?,
+            returning: query(queries.returning)?,
+            ..Write::new(input, change)
+        };
+        finished(self, Operator::Write(Box::new(write)), output, Statement::Write)
     }
 }
 

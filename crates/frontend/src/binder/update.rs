@@ -4,7 +4,7 @@ use super::from::FromRows;
 use super::join::Joined;
 use super::rows::{Computed, filtered};
 use super::scope::{Item, Level};
-use super::target::TargetRows;
+use super::target::{TargetRows, WriteQueries};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
 use frazil_plan::{Change, ColumnId, JoinKind, Operator, WriteKind};
@@ -33,7 +33,7 @@ pub(crate) fn update<'a>(mut binder: Binder<'a>, u: &'a Update) -> Result<Bound>
     binder.levels.push(Level::default());
     let (op, change, output) = binder.rows_to_update(&entry, alias.as_ref(), u)?;
     binder.levels.pop();
-    binder.finish_write(op, change, output)
+    binder.finish_write(op, change, output, WriteQueries::default())
 }
 
 impl<'a> Binder<'a> {

@@ -505,7 +505,7 @@ fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
 /// Whether reading a tree's table twice costs no more than keeping its rows.
 fn is_cheap(op: &Operator) -> bool {
     match op {
-        Operator::Scan { .. } | Operator::Shared { .. } => true,
+        Operator::Scan { .. } | Operator::Given { .. } | Operator::Shared { .. } => true,
         Operator::Values { rows, .. } => rows.len() <= 1,
         Operator::Filter { input, predicate } => is_simple(predicate) && is_cheap(input),
         Operator::Map { input, expressions } => {

@@ -60,6 +60,7 @@ fn rename(op: &mut Operator, names: &Names) {
             (restrictions.iter_mut().chain(others)).for_each(|r| put(&mut r.column));
         }
         Operator::Values { columns, .. } => columns.iter_mut().for_each(put),
+        Operator::Given { columns } => columns.iter_mut().for_each(|c| put(&mut c.0)),
         Operator::Map { expressions, .. } => expressions.iter_mut().for_each(|e| put(&mut e.0)),
         Operator::Join {
             kind: JoinKind::ProbeMark(mark),

@@ -1,8 +1,12 @@
 //! What the operator at the root of INSERT, UPDATE and DELETE does ([`crate::Write`]).
 //!
-//! Everything that a write needs is a column of its input: new values, row ids, results of CHECK constraints, and what
+//! What a write needs is a column of its input: new values, row ids, results of CHECK constraints, and what
 //! RETURNING shows. All rows of the input are kept until the last one is computed, so that a statement reads nothing of
 //! what it writes; then they are written in their order, and RETURNING shows the kept columns of those that were.
+//!
+//! INSERT with ON CONFLICT learns only as it writes what becomes of a row. The writer looks up which rows of the table are in the
+//! way; a query of its own over those and the rows that they stop (`Write::update`) computes what DO UPDATE makes of
+//! them, and another one over the rows that were written (`Write::returning`) what RETURNING shows.
 
 use crate::column::ColumnId;
 use frazil_types::ObjectId;
@@ -61,19 +65,27 @@ pub enum PlanConflict {
     Update(ConflictUpdate),
 }
 
-/// ON CONFLICT DO UPDATE.
+/// ON CONFLICT DO UPDATE. A query computes what becomes of rows in the way. It is given the table's columns of each row in
+/// the way, then those of the row that it stops, then a bigint, the number of the pair (`Given`'s positions go on from
+/// part to part), and returns for each pair that number, WHERE, the values of SET, and the CHECK constraints of the
+/// changed row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConflictUpdate {
     /// The indexes whose keys count.
     pub arbiters: Vec<ObjectId>,
-    /// The row of the table that is in the way: a column of row ids, NULL where there is none.
-    pub row_id: ColumnId,
-    /// WHERE: the row in the way is changed where this boolean column is true; without one it always is.
-    pub applies: Option<ColumnId>,
-    /// Positions of columns in the table, and their new values.
-    pub set: Vec<(usize, ColumnId)>,
-    /// CHECK constraints of the changed row, by name: boolean columns.
-    pub checks: Vec<(String, ColumnId)>,
+    /// Whether the query returns WHERE, a boolean: a row in the way is changed where it is true. Without it each row is.
+    pub has_condition: bool,
+    /// Positions of the columns that are set in the table.
+    pub set: Vec<usize>,
+    /// Names of the CHECK constraints that the changed row may violate.
+    pub checks: Vec<String>,
+}
+
+impl ConflictUpdate {
+    /// Number of columns that its query returns.
+    pub fn width(&self) -> usize {
+        1 + usize::from(self.has_condition) + self.set.len() + self.checks.len()
+    }
 }
 
 impl Change {
@@ -122,15 +134,7 @@ impl Change {
     pub fn ids_mut(&mut self) -> Vec<&mut ColumnId> {
         let mut ids = Vec::new();
         match &mut self.kind {
-            WriteKind::Insert { columns, conflict } => {
-                ids.extend(columns);
-                if let PlanConflict::Update(update) = conflict {
-                    ids.push(&mut update.row_id);
-                    ids.extend(&mut update.applies);
-                    ids.extend(update.set.iter_mut().map(|s| &mut s.1));
-                    ids.extend(update.checks.iter_mut().map(|c| &mut c.1));
-                }
-            }
+            WriteKind::Insert { columns, .. } => ids.extend(columns),
             WriteKind::Update { row_id, set } => {
                 ids.extend(set.iter_mut().map(|s| &mut s.1));
                 ids.push(row_id);

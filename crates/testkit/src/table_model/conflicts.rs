@@ -16,24 +16,16 @@ pub fn insert(shape: &Shape, state: &State, source: &Source, conflict: Option<&C
     let rows = rows(shape, state, source);
     let forward = insert_rows(shape, state, &rows, conflict);
     let mut errors: Errors = rows.iter().filter_map(|r| r.as_ref().err().copied()).collect();
+    let early = early_errors(shape, state, &rows, conflict);
+    errors.extend(&early);
     if let Source::Values(_) = source {
-        let updates = conflict.is_some_and(|c| matches!(c.action, OnConflict::Update(..)));
         return Some(match forward {
-            Ok(written) if conflict.is_some_and(|c| comes_back(c, &rows)) => Outcome {
+            Ok(written) => Outcome {
                 done: Some(written),
-                errors: Errors::from(["21000"]),
+                errors: early,
             },
-            Ok(written) => Outcome::done(written),
             Err(e) => {
                 errors.insert(e);
-                if conflict.is_some_and(|c| comes_back(c, &rows)) {
-                    errors.insert("21000");
-                }
-                if updates {
-                    // Which of several errors comes first is open: rows to insert may be checked before any is written.
-                    errors.extend(rows.iter().flatten().filter_map(|row| shape.refuses(row)));
-                    errors.insert("23505");
-                }
                 Outcome::errors(errors)
             }
         });
@@ -56,15 +48,30 @@ pub fn insert(shape: &Shape, state: &State, source: &Source, conflict: Option<&C
     }
 }
 
-/// Whether DO UPDATE may move a key away that a later row of the statement has, too. PostgreSQL inserts that row; refusing
-/// it is a known fault of the engine (`tests/slt/findings/changes.slt`).
-fn comes_back(conflict: &Conflict, rows: &[Result<Row, &'static str>]) -> bool {
-    let (Some(key), OnConflict::Update(set, _)) = (&conflict.arbiter, &conflict.action) else {
-        return false;
+/// Errors of SET for rows that are in the way when the statement begins. All are computed before the first row is written, so
+/// that one may come before another error, or for a row that is gone when its turn comes.
+fn early_errors(
+    shape: &Shape,
+    state: &State,
+    rows: &[Result<Row, &'static str>],
+    conflict: Option<&Conflict>,
+) -> Errors {
+    let (Some(key), Some(OnConflict::Update(set, condition))) = (
+        conflict.and_then(|c| c.arbiter.as_ref()),
+        conflict.map(|c| &c.action),
+    ) else {
+        return Errors::new();
     };
-    let mut seen = BTreeSet::new();
-    let mut values = rows.iter().flatten().filter_map(|row| key.of(row));
-    set.iter().any(|(c, _)| key.columns.contains(c)) && !values.all(|values| seen.insert(values))
+    let error = |row: &Row| {
+        let old = &state.rows[&rival(state, key, row)?];
+        let sight = Sight {
+            row: old,
+            excluded: Some(row),
+            mapped: None,
+        };
+        condition.holds(old).then(|| set_row(shape, set, &sight).err())?
+    };
+    rows.iter().flatten().filter_map(error).collect()
 }
 
 /// The rows that are to be inserted, or the SQLSTATE of an error of their expressions.

@@ -1,0 +1,199 @@
+//! INSERT … ON CONFLICT with the queries that it runs: between looking up what is in the way of its rows and writing them one
+//! that computes what becomes of it, and after writing one that computes what RETURNING shows.
+
+use crate::query::{Reading, Runner};
+use crate::row_query::{RowQuery, in_order};
+use crate::rows::{Response, Timing};
+use crate::write::{Given, WriteAction, WriteResult};
+use frazil_plan::{ConflictUpdate, PlanConflict, WriteKind};
+use frazil_storage::{
+    CheckResult, Conflict, InTheWay, NewRows, RowFetch, RowsInTheWay, TableSnapshot, Transaction, Written,
+};
+use frazil_types::{ColumnVector, Error, LogicalType, Result, RowBatch, RowId};
+use std::time::Instant;
+
+impl WriteAction {
+    /// Writes rows as [`WriteAction::run`] does, and runs the queries. 57014 between two batches.
+    pub fn run_with_queries(
+        &self,
+        runner: &Runner,
+        transaction: &mut Transaction,
+        batches: Vec<RowBatch>,
+        mut reading: Reading,
+        mut timing: Timing,
+    ) -> Result<Response> {
+        let begun = Instant::now();
+        let filled = batches.into_iter().filter(|batch| batch.rows > 0);
+        let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
+        let changes = self.changes(runner, transaction, &given, &reading)?;
+        if self.returning.as_ref().and_then(RowQuery::code).is_none() {
+            // What the statement read is let go before it writes, so that the transaction need not copy it.
+            reading.tables = None;
+        }
+        let mut result = WriteResult::default();
+        let mut shown = Vec::new();
+        let mut changes = changes.into_iter();
+        for given in &given {
+            runner.cancel().check()?;
+            let written = self.write_given(transaction, given, changes.next())?;
+            result.count += written.count;
+            if let Some(returning) = &self.returning {
+                let ids: Vec<RowId> = written.rows.into_iter().flatten().collect();
+                let version = transaction.view().table(self.change.table)?;
+                shown.push(RowFetch::new(version).fetch_columns(&ids, returning.reads())?);
+            }
+        }
+        if let Some(returning) = &self.returning {
+            shown.retain(|batch| batch.rows > 0);
+            result.returned = runner.run_rows(returning, &reading, shown)?;
+        }
+        timing.execute += begun.elapsed();
+        Ok(self.response(result, timing))
+    }
+
+    /// Of DO UPDATE what becomes of the rows in the way, for each batch; else nothing.
+    fn changes(
+        &self,
+        runner: &Runner,
+        transaction: &mut Transaction,
+        given: &[Given<'_>],
+        reading: &Reading,
+    ) -> Result<Vec<Changes>> {
+        let (Some(update), Some(query)) = (self.change.conflict_update(), &self.update) else {
+            return Ok(Vec::new());
+        };
+        let mut met = Vec::with_capacity(given.len());
+        for given in given {
+            runner.cancel().check()?;
+            let writer = transaction.writer(self.change.table)?;
+            met.push(writer.in_the_way(&given.values, &update.arbiters)?);
+        }
+        let version = transaction.view().table(self.change.table)?;
+        let mut pairs = Vec::with_capacity(given.len());
+        let mut first = 0;
+        for (given, met) in given.iter().zip(&met) {
+            let stopped = met.stopped();
+            pairs.push(pairs_of(
+                version,
+                met,
+                &given.values,
+                (&stopped, first),
+                query.reads(),
+            )?);
+            first += stopped.len();
+        }
+        let counts: Vec<usize> = pairs.iter().map(|batch| batch.rows).collect();
+        pairs.retain(|batch| batch.rows > 0);
+        let changed = match first {
+            0 => counts.iter().map(|_| nothing_of(update, version)).collect(),
+            _ => in_order(runner.run_rows(query, reading, pairs)?, &counts)?,
+        };
+        let changes = met.into_iter().zip(changed);
+        Ok(changes.map(|(met, rows)| Changes { met, rows }).collect())
+    }
+
+    fn write_given(
+        &self,
+        transaction: &mut Transaction,
+        given: &Given<'_>,
+        changes: Option<Changes>,
+    ) -> Result<Written> {
+        let mut writer = transaction.writer(self.change.table)?;
+        match (&self.change.kind, changes) {
+            (
+                WriteKind::Insert {
+                    conflict: PlanConflict::Update(update),
+                    ..
+                },
+                Some(mut changes),
+            ) => {
+                let checks = given.checks(&self.change.checks)?;
+                let rows = NewRows {
+                    batch: &given.values,
+                    checks: &checks,
+                };
+                let condition = usize::from(update.has_condition);
+                let mut values = changes.rows.columns.split_off(condition);
+                let holds = values.split_off(update.set.len());
+                let values = RowBatch {
+                    columns: values,
+                    rows: changes.rows.rows,
+                };
+                let results: Vec<CheckResult<'_>> = (update.checks.iter().zip(&holds))
+                    .map(|(name, holds)| CheckResult { name, holds })
+                    .collect();
+                let changed = RowsInTheWay {
+                    set: &update.set,
+                    new: NewRows {
+                        batch: &values,
+                        checks: &results,
+                    },
+                    applies: changes.rows.columns.first(),
+                };
+                writer.upsert(&rows, &changes.met, &update.arbiters, &changed)
+            }
+            (
+                WriteKind::Insert {
+                    conflict: PlanConflict::Skip { arbiters },
+                    ..
+                },
+                None,
+            ) => given.insert(&mut writer, Conflict::Skip { arbiters }),
+            _ => Err(Error::internal("queries of a write without ON CONFLICT")),
+        }
+    }
+}
+
+/// What is in the way of the rows of a batch, and what becomes of it.
+struct Changes {
+    met: InTheWay,
+    /// What the query returns but for the number.
+    rows: RowBatch,
+}
+
+/// The rows in the way of a batch with those that they stop, numbered from `first` on: of the columns that the query could be
+/// given ([`ConflictUpdate`]) those at `reads`.
+fn pairs_of(
+    version: &TableSnapshot,
+    met: &InTheWay,
+    new: &RowBatch,
+    (stopped, first): (&[usize], usize),
+    reads: &[usize],
+) -> Result<RowBatch> {
+    let width = new.columns.len();
+    let old: Vec<usize> = reads.iter().copied().take_while(|read| *read < width).collect();
+    let mut pairs = RowFetch::new(version).fetch_columns(&met.ids(), &old)?;
+    for read in &reads[old.len()..] {
+        pairs.columns.push(match new.columns.get(read - width) {
+            Some(column) => column.selected(stopped),
+            None => numbers(first, stopped.len()),
+        });
+    }
+    Ok(pairs)
+}
+
+fn numbers(first: usize, count: usize) -> ColumnVector {
+    let mut numbers = ColumnVector::new(LogicalType::BigInt, count);
+    numbers.resize(count);
+    let cells = numbers.values_mut::<i64>().iter_mut();
+    cells
+        .zip(first as i64..)
+        .for_each(|(cell, number)| *cell = number);
+    numbers
+}
+
+/// What the query of DO UPDATE returns for no rows, but for the number.
+fn nothing_of(update: &ConflictUpdate, version: &TableSnapshot) -> RowBatch {
+    let boolean = || ColumnVector::new(LogicalType::Boolean, 0);
+    let set = |position: &usize| ColumnVector::new(version.schema().columns[*position].ty, 0);
+    let condition = update.has_condition.then(boolean);
+    let checks = update.checks.iter().map(|_| boolean());
+    RowBatch {
+        columns: condition
+            .into_iter()
+            .chain(update.set.iter().map(set))
+            .chain(checks)
+            .collect(),
+        rows: 0,
+    }
+}
