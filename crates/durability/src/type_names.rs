@@ -1,5 +1,6 @@
 //! Types and constants as the manifest writes them.
 
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{ColumnDefault, LogicalType, Value};
 use serde_json::{Value as Json, json};
 
@@ -28,6 +29,8 @@ pub fn parse_type(name: &str) -> Option<LogicalType> {
         ("interval", []) => LogicalType::Interval,
         ("char", &[n]) if n > 0 => LogicalType::Char(n),
         ("varchar", &[n]) if n > 0 => LogicalType::Varchar(n),
+        ("bpchar", []) => LogicalType::Char(WITHOUT_LENGTH),
+        ("varchar", []) => LogicalType::Varchar(WITHOUT_LENGTH),
         ("text", []) => LogicalType::Text,
         _ => return None,
     })
@@ -99,7 +102,9 @@ mod tests {
             Timestamp,
             Interval,
             Char(7),
+            Char(WITHOUT_LENGTH),
             Varchar(9),
+            Varchar(WITHOUT_LENGTH),
             Text,
         ] {
             assert_eq!(parse_type(&ty.to_string()), Some(ty));

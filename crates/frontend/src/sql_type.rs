@@ -1,5 +1,6 @@
 //! SQL type names → our types.
 
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{Error, LogicalType, Result, SqlState};
 use sqlparser::ast::{CharacterLength, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo};
 
@@ -26,7 +27,7 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
         }
         T::Custom(name, arguments) if name.to_string().eq_ignore_ascii_case("bpchar") => {
             match arguments.first().map(|a| a.parse::<u32>()) {
-                None => LogicalType::Text,
+                None => LogicalType::Char(WITHOUT_LENGTH),
                 Some(Ok(n)) if n > 0 => LogicalType::Char(n),
                 Some(_) => return Err(Error::unsupported(format!("type {ty}"))),
             }

@@ -4,6 +4,7 @@ use crate::build::{constant_of, function, int, null};
 use crate::type_rules::{Category, Kind, cast_context, is_implicit, name_of};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{self, CastLength, cannot_cast};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
@@ -157,8 +158,11 @@ impl Typing {
             });
         }
         Ok(match common {
-            Some(LogicalType::Char(n) | LogicalType::Varchar(n)) if !parts.iter().all(|p| fits(p, n)) => {
-                LogicalType::Text
+            Some(LogicalType::Char(n)) if !parts.iter().all(|p| fits(p, n)) => {
+                LogicalType::Char(WITHOUT_LENGTH)
+            }
+            Some(LogicalType::Varchar(n)) if !parts.iter().all(|p| fits(p, n)) => {
+                LogicalType::Varchar(WITHOUT_LENGTH)
             }
             Some(LogicalType::Decimal { .. }) if self.has_literal(parts) => {
                 let literals = parts.iter().filter_map(|p| literal_type(p));
@@ -217,7 +221,8 @@ fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
     Error::new(SqlState::DATATYPE_MISMATCH, message)
 }
 
-/// The type that values of both have in common.
+/// The type that values of both have in common. Of strings the first decides, as in PostgreSQL: each becomes each other
+/// without being asked.
 fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     let (ka, kb) = (Kind::of(a), Kind::of(b));
     if a == b {
@@ -227,7 +232,11 @@ fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
         return None;
     }
     if ka.category() == Category::String {
-        return Some(LogicalType::Text);
+        return Some(match a {
+            LogicalType::Char(_) => LogicalType::Char(WITHOUT_LENGTH),
+            LogicalType::Varchar(_) => LogicalType::Varchar(WITHOUT_LENGTH),
+            _ => LogicalType::Text,
+        });
     }
     if a == LogicalType::Double || b == LogicalType::Double {
         return Some(LogicalType::Double);
@@ -260,7 +269,9 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
     }
     let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
     match ty {
-        LogicalType::Char(n) | LogicalType::Varchar(n) if length == CastLength::Cut => {
+        LogicalType::Char(n) | LogicalType::Varchar(n)
+            if length == CastLength::Cut && n != WITHOUT_LENGTH =>
+        {
             let arguments = vec![
                 as_text(e),
                 int(1, LogicalType::Integer),

@@ -2,6 +2,7 @@
 
 use crate::{BetweenKind, CastContext, Operand, Typing};
 use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind};
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{CompareOp, LogicalType, Result, Span};
 
 const AT: Span = Span { start: 3, end: 5 };
@@ -200,9 +201,12 @@ fn char_ignores_blanks_at_the_end() {
     let chosen = typing
         .coalesce(vec![x.clone(), literal("longer")], AT, columns)
         .unwrap();
-    assert_eq!(chosen.ty(), Some(LogicalType::Text));
-    let text = cast(literal("longer"), LogicalType::Text);
-    let chosen = typing.coalesce(vec![x, text], AT, columns).unwrap();
+    let bpchar = LogicalType::Char(WITHOUT_LENGTH);
+    assert_eq!(chosen.ty(), Some(bpchar));
+    let text = || cast(literal("longer"), LogicalType::Text);
+    let chosen = typing.coalesce(vec![x.clone(), text()], AT, columns).unwrap();
+    assert_eq!(chosen.ty(), Some(bpchar));
+    let chosen = typing.coalesce(vec![text(), x], AT, columns).unwrap();
     assert_eq!(chosen.ty(), Some(LogicalType::Text));
 }
 

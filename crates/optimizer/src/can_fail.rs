@@ -3,6 +3,7 @@
 
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::{ArithmeticOp, Bounds, Columns, Expr, ExprKind, ScalarFunction, ValueBounds};
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{LogicalType, Value};
 
 /// Days from 1970 within which dates and intervals of up to a thousand years are added without leaving
@@ -69,7 +70,9 @@ fn within(known: ValueBounds, range: Bounds) -> bool {
 /// Whether every value of an expression is a text that a string type has room for.
 fn surely_fits(value: &Expr, to: LogicalType) -> bool {
     let room = match to {
-        LogicalType::Text => return true,
+        LogicalType::Text | LogicalType::Char(WITHOUT_LENGTH) | LogicalType::Varchar(WITHOUT_LENGTH) => {
+            return true;
+        }
         LogicalType::Char(n) | LogicalType::Varchar(n) => n,
         _ => return false,
     };

@@ -29,7 +29,8 @@ pub enum LogicalType {
     Timestamp,
     /// Months, days and microseconds; an expression's type, not a column's.
     Interval,
-    /// Blank-padded text of n characters; `Char(1)` is held as a code point (Data Blocks, section 3.3).
+    /// Blank-padded text of n characters; `Char(1)` is held as a code point (Data Blocks, section 3.3). With
+    /// [`WITHOUT_LENGTH`] PostgreSQL's bpchar: a text of any length whose blanks at the end do not count.
     Char(u32),
     /// Text of at most n characters.
     Varchar(u32),
@@ -41,6 +42,9 @@ pub enum LogicalType {
 pub const DECIMAL_I64_DIGITS: u8 = 18;
 /// Most digits of a decimal.
 pub const DECIMAL_MAX_DIGITS: u8 = 38;
+
+/// The length of a char or varchar that has none.
+pub const WITHOUT_LENGTH: u32 = u32::MAX;
 
 impl LogicalType {
     /// How values are held in storage: the widest form any value of the type needs.
@@ -100,7 +104,9 @@ impl fmt::Display for LogicalType {
             LogicalType::Date => f.write_str("date"),
             LogicalType::Timestamp => f.write_str("timestamp"),
             LogicalType::Interval => f.write_str("interval"),
+            LogicalType::Char(WITHOUT_LENGTH) => f.write_str("bpchar"),
             LogicalType::Char(n) => write!(f, "char({n})"),
+            LogicalType::Varchar(WITHOUT_LENGTH) => f.write_str("varchar"),
             LogicalType::Varchar(n) => write!(f, "varchar({n})"),
             LogicalType::Text => f.write_str("text"),
         }
