@@ -1,6 +1,6 @@
 //! Aggregate functions.
 
-use crate::arithmetic::quotient_type;
+use crate::arithmetic::average_type;
 use crate::build::is_null_constant;
 use crate::convert::{WIDEST, decimal, digits, type_of_kind};
 use crate::resolve::{CallKind, Resolution, resolve};
@@ -160,7 +160,7 @@ fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalTyp
     match (function, argument) {
         (AggregateFunction::Sum, LogicalType::SmallInt | LogicalType::Integer) => LogicalType::BigInt,
         (AggregateFunction::Sum, ty) if ty.scale().is_some() => decimal(WIDEST, digits(ty).1),
-        (AggregateFunction::Avg, ty) if ty.scale().is_some() => quotient_type(ty, 0),
+        (AggregateFunction::Avg, ty) if ty.scale().is_some() => average_type(ty),
         (_, ty) => ty,
     }
 }

@@ -10,6 +10,9 @@ use frazil_types::{Error, Interval, LogicalType, Result, SqlState, Value};
 
 /// Digits after the point that a quotient has at least, where an operand has fewer.
 const QUOTIENT_SCALE: u8 = 6;
+/// The same where the type of what is divided does not tell how many digits it has before the point: sums, products and
+/// quotients have types of 38 digits, whatever their values are. A quotient then has 20 digits before the point.
+const QUOTIENT_SCALE_OF_SUMS: u8 = 18;
 /// Digits after the point of a quotient or average where 38 digits allow it: 16 significant digits of every value
 /// from 0.0001 on.
 const WANTED_SCALE: u8 = 20;
@@ -40,12 +43,25 @@ fn exact_type(e: &Expr) -> LogicalType {
     }
 }
 
-/// Type of a quotient of decimals, or of an average, by the digits before and after the point of what is divided and
-/// the digits after the point of what divides it.
-pub(crate) fn quotient_type(dividend: LogicalType, divisor_scale: u8) -> LogicalType {
+/// Type of a quotient of decimals by the digits before and after the point of what is divided and the digits after the
+/// point of what divides it.
+fn quotient_type(dividend: LogicalType, divisor_scale: u8) -> LogicalType {
+    let least = match digits(dividend) {
+        (WIDEST, _) => QUOTIENT_SCALE_OF_SUMS,
+        _ => QUOTIENT_SCALE,
+    };
+    quotient_of(dividend, divisor_scale, least)
+}
+
+/// Type of an average, which is not longer before the point than what is averaged.
+pub(crate) fn average_type(of: LogicalType) -> LogicalType {
+    quotient_of(of, 0, QUOTIENT_SCALE)
+}
+
+fn quotient_of(dividend: LogicalType, divisor_scale: u8, least: u8) -> LogicalType {
     let (precision, scale) = digits(dividend);
     let whole = (precision - scale).saturating_add(divisor_scale).min(WIDEST);
-    let least = QUOTIENT_SCALE.max(scale).max(divisor_scale);
+    let least = least.max(scale).max(divisor_scale);
     decimal(WIDEST, WANTED_SCALE.min(WIDEST - whole).max(least))
 }
 
@@ -61,6 +77,10 @@ pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Rem => {
             let scale = sl.max(sr);
             let whole = (pl - sl).max(pr - sr);
+            if op == BinaryOp::Rem && sl != sr && whole + scale > WIDEST {
+                let ty = decimal(WIDEST, scale);
+                return rows("%", OnNull::Null, remainder, vec![l, r], ty);
+            }
             let carry = u8::from(op != BinaryOp::Rem);
             let rescaled = |e: Expr, p: u8, s: u8| {
                 let is_decimal = matches!(e.ty, LogicalType::Decimal { .. });
@@ -100,6 +120,14 @@ pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
             fold(op, l, r, ty)
         }
     }
+}
+
+fn remainder(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let at = |i: usize| (row.wide(i), row.ty(i).scale().unwrap_or(0));
+    if row.wide(1) == 0 {
+        return Err(Error::new(SqlState::DIVISION_BY_ZERO, "division by zero"));
+    }
+    out.int(value_ops::remainder(at(0), at(1)))
 }
 
 fn multiply_rounded(row: &Row<'_>, out: &mut Output) -> Result<()> {

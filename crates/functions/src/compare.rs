@@ -5,15 +5,17 @@
 //! constant can yield is a column cast.
 
 use crate::build::{
-    boolean, constant_of, function, int, is_null_constant, known_unless_null, not, null, text,
+    and, boolean, constant_of, function, int, is_null_constant, is_simple, known_unless_null, not, null, text,
 };
-use crate::convert::{as_text, convert, type_of_kind, wider_decimal};
+use crate::convert::{WIDEST, as_text, convert, decimal, digits, type_of_kind, wider_decimal};
 use crate::resolve::{CallKind, Resolution, not_found, resolve};
 use crate::type_rules::Kind;
+use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{CompareOp, LogicalType, Result, Span, Value, decimal};
+use frazil_types::{CompareOp, LogicalType, Result, Span, Value};
+use std::cmp::Ordering;
 
 /// Kinds that compare with themselves. Varchar does as text or char.
 const COMPARABLE: [Kind; 11] = [
@@ -82,6 +84,17 @@ impl Typing {
         if is_null_constant(&l) || is_null_constant(&r) {
             let other = if is_null_constant(&l) { r } else { l };
             return Ok(not(crate::build::is_null(other)).at(span));
+        }
+        if kind == Kind::Numeric && !has_common_scale(l.ty, r.ty) {
+            let run = |row: &Row<'_>, out: &mut Output<'_>| out.bool(distinct_decimals(row));
+            let e = rows(
+                "is distinct from",
+                OnNull::Called,
+                run,
+                vec![l, r],
+                LogicalType::Boolean,
+            );
+            return Ok(e.at(span));
         }
         let (left, right) = same_type(kind, l, r);
         if let (Some(a), Some(b)) = (constant_of(&left), constant_of(&right))
@@ -193,6 +206,71 @@ fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
     Aligned::Operands(op, l, r)
 }
 
+/// Whether a decimal has room for the digits before the point and those behind it that two exact types have.
+fn has_common_scale(l: LogicalType, r: LogicalType) -> bool {
+    let ((pl, sl), (pr, sr)) = (digits(l), digits(r));
+    (pl - sl).max(pr - sr) + sl.max(sr) <= WIDEST
+}
+
+/// A comparison of exact numbers for which no decimal has room. Equal columns are joined by the greatest and the least value
+/// of the lesser scale around the one of the greater.
+fn decimals(op: CompareOp, l: Expr, r: Expr) -> Expr {
+    let (coarse, fine) = if digits(l.ty).1 <= digits(r.ty).1 {
+        (&l, &r)
+    } else {
+        (&r, &l)
+    };
+    if op == CompareOp::Eq && is_simple(coarse) && is_simple(fine) {
+        let scale = digits(coarse.ty).1;
+        let ty = decimal(WIDEST, scale);
+        let around = [("floor", floor_at_scale as RowFn), ("ceil", ceil_at_scale)];
+        let equal = around.map(|(name, run)| {
+            let bound = rows(name, OnNull::Null, run, vec![fine.clone()], ty);
+            let value = convert(coarse.clone(), ty, CastLength::Refuse);
+            let nullable = value.nullable || bound.nullable;
+            Expr::boolean(ExprKind::Compare(op, Box::new(value), Box::new(bound)), nullable)
+        });
+        if constant_of(&l).is_none() || constant_of(&r).is_none() {
+            return and(equal.into());
+        }
+    }
+    let run: RowFn = match op {
+        CompareOp::Eq => |row, out| out.bool(order_of_decimals(row).is_eq()),
+        CompareOp::Ne => |row, out| out.bool(order_of_decimals(row).is_ne()),
+        CompareOp::Lt => |row, out| out.bool(order_of_decimals(row).is_lt()),
+        CompareOp::Le => |row, out| out.bool(order_of_decimals(row).is_le()),
+        CompareOp::Gt => |row, out| out.bool(order_of_decimals(row).is_gt()),
+        CompareOp::Ge => |row, out| out.bool(order_of_decimals(row).is_ge()),
+    };
+    rows(op.symbol(), OnNull::Null, run, vec![l, r], LogicalType::Boolean)
+}
+
+fn order_of_decimals(row: &Row<'_>) -> Ordering {
+    let at = |i: usize| (row.wide(i), row.ty(i).scale().unwrap_or(0));
+    value_ops::compare_decimals(at(0), at(1))
+}
+
+fn distinct_decimals(row: &Row<'_>) -> bool {
+    match (row.is_null(0), row.is_null(1)) {
+        (false, false) => order_of_decimals(row).is_ne(),
+        (l, r) => l != r,
+    }
+}
+
+fn floor_at_scale(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    out.int(row.wide(0).div_euclid(divisor_to_scale(row, out)))
+}
+
+fn ceil_at_scale(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    out.int(-(-row.wide(0)).div_euclid(divisor_to_scale(row, out)))
+}
+
+/// What a decimal is divided by to come to the scale of the result, which is no more than its own.
+fn divisor_to_scale(row: &Row<'_>, out: &Output<'_>) -> i128 {
+    let scale = |ty: LogicalType| usize::from(ty.scale().unwrap_or(0));
+    frazil_types::decimal::POWERS_OF_TEN[scale(row.ty(0)) - scale(out.ty())]
+}
+
 /// Both operands in one type that plans compare.
 fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
     match kind {
@@ -236,6 +314,9 @@ fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
         (Kind::Numeric, _) | (_, Kind::Numeric) => Kind::Numeric,
         (a, b) => a.max(b),
     };
+    if kind == Kind::Numeric && !has_common_scale(l.ty, r.ty) {
+        return Aligned::Known(decimals(op, l, r));
+    }
     let (l, r) = same_type(kind, l, r);
     Aligned::Operands(op, l, r)
 }
@@ -243,9 +324,9 @@ fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
 /// `l op v` with the constant `v` (at scale `from`) moved to the scale and range of `l`.
 fn constant_at_scale(op: CompareOp, l: Expr, v: i128, from: u8, scale: u8) -> Aligned {
     let (floor, exact) = if scale >= from {
-        (decimal::rescale(v, from, scale), true)
+        (frazil_types::decimal::rescale(v, from, scale), true)
     } else {
-        let divisor = decimal::POWERS_OF_TEN[usize::from(from - scale)];
+        let divisor = frazil_types::decimal::POWERS_OF_TEN[usize::from(from - scale)];
         (Some(v.div_euclid(divisor)), v.rem_euclid(divisor) == 0)
     };
     match floor {

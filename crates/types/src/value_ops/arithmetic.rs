@@ -72,9 +72,7 @@ fn exact(
         Sub => rescaled(a, sa)
             .zip(rescaled(b, sb))
             .and_then(|(a, b)| a.checked_sub(b)),
-        Rem => rescaled(a, sa)
-            .zip(rescaled(b, sb))
-            .and_then(|(a, b)| a.checked_rem(b)),
+        Rem => Some(remainder((a, sa), (b, sb))),
         Mul if sa + sb == scale => a.checked_mul(b),
         Mul => multiply_round(a, b, sa + sb - scale),
         Div if ty.is_integer() => a.checked_div(b),
@@ -85,6 +83,32 @@ fn exact(
         (None, LogicalType::Decimal { precision, scale }) => Err(decimal::overflow(precision, scale)),
         (None, _) => check_range(i128::MAX, ty),
     }
+}
+
+/// What is left of a decimal divided by another, with the sign of the first, at the larger of their scales. The divisor is not
+/// 0. Nothing overflows: what is left has no more digits than either.
+pub fn remainder((a, sa): (i128, u8), (b, sb): (i128, u8)) -> i128 {
+    let power = |n: u8| POWERS_OF_TEN[usize::from(n)];
+    if sa >= sb {
+        // A divisor beyond 128 bits is more than any dividend.
+        let Some(divisor) = b.checked_mul(power(sa - sb)) else {
+            return a;
+        };
+        return a.checked_rem(divisor).unwrap_or(0);
+    }
+    if let Some(a) = a.checked_mul(power(sb - sa)) {
+        return a.checked_rem(b).unwrap_or(0);
+    }
+    let divisor = b.unsigned_abs();
+    // Less than the divisor, which is less than 2^127: a sum of two fits.
+    let sum = |x: u128, y: u128| (x + y) % divisor;
+    let mut rest = a.unsigned_abs() % divisor;
+    for _ in sa..sb {
+        let twice = sum(rest, rest);
+        let eightfold = sum(sum(twice, twice), sum(twice, twice));
+        rest = sum(eightfold, twice);
+    }
+    if a < 0 { -(rest as i128) } else { rest as i128 }
 }
 
 fn doubles(op: BinaryOp, a: f64, b: f64) -> Result<f64> {
@@ -218,6 +242,23 @@ mod tests {
 
     fn int(op: BinaryOp, a: i128, b: i128, ty: LogicalType) -> Result<Value, &'static str> {
         arithmetic(op, (&Value::Int(a), ty), (&Value::Int(b), ty), ty).map_err(|e| e.state().0)
+    }
+
+    #[test]
+    fn remainders_of_any_scales_do_not_overflow() {
+        let most = POWERS_OF_TEN[38] - 1;
+        assert_eq!(remainder((most, 0), (5, 1)), 0);
+        assert_eq!(remainder((most, 0), (7, 1)), 3);
+        assert_eq!(remainder((-most, 0), (7, 1)), -3);
+        assert_eq!(remainder((15, 1), (most, 0)), 15);
+        assert_eq!(remainder((most, 38), (1, 0)), most);
+        assert_eq!(remainder((-75, 1), (2, 0)), -15);
+        assert_eq!(remainder((most, 0), (most, 38)), 0);
+        let (a, b) = (
+            12_345_678_901_234_567_890_123_456_789_012_345_678,
+            98_765_432_109_876_543_210_987_654_321_098_765_432,
+        );
+        assert_eq!(remainder((a, 3), (b, 30)), 24673779901579877990132831549026097608);
     }
 
     #[test]

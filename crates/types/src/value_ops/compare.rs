@@ -1,5 +1,6 @@
 //! The order of values.
 
+use crate::decimal::POWERS_OF_TEN;
 use crate::{Interval, Value, date::MICROS_PER_DAY};
 use std::cmp::Ordering;
 
@@ -16,6 +17,16 @@ pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
         (Value::Double(a), Value::Double(b)) => Some(compare_doubles(*a, *b)),
         (Value::Interval(a), Value::Interval(b)) => Some(interval_span(*a).cmp(&interval_span(*b))),
         _ => None,
+    }
+}
+
+/// Orders two decimals of any scales. One that has no room at the other's scale is larger in size than every value there.
+pub fn compare_decimals((a, sa): (i128, u8), (b, sb): (i128, u8)) -> Ordering {
+    let at_scale = |v: i128, from: u8, to: u8| v.checked_mul(POWERS_OF_TEN[usize::from(to - from)]);
+    if sa <= sb {
+        at_scale(a, sa, sb).map_or(a.cmp(&0), |a| a.cmp(&b))
+    } else {
+        at_scale(b, sb, sa).map_or(0.cmp(&b), |b| a.cmp(&b))
     }
 }
 
@@ -43,6 +54,18 @@ mod tests {
         assert_eq!(compare_doubles(f64::NAN, f64::INFINITY), Ordering::Greater);
         assert_eq!(compare_doubles(1.0, f64::NAN), Ordering::Less);
         assert_eq!(compare_doubles(-0.0, 0.0), Ordering::Equal);
+    }
+
+    #[test]
+    fn decimals_of_any_scales_are_ordered() {
+        let most = POWERS_OF_TEN[38] - 1;
+        assert_eq!(compare_decimals((most, 0), (5, 1)), Ordering::Greater);
+        assert_eq!(compare_decimals((5, 1), (most, 0)), Ordering::Less);
+        assert_eq!(compare_decimals((-most, 0), (most, 38)), Ordering::Less);
+        assert_eq!(compare_decimals((most, 38), (1, 0)), Ordering::Less);
+        assert_eq!(compare_decimals((0, 38), (0, 0)), Ordering::Equal);
+        assert_eq!(compare_decimals((150, 2), (15, 1)), Ordering::Equal);
+        assert_eq!(compare_decimals((-151, 2), (-15, 1)), Ordering::Less);
     }
 
     #[test]

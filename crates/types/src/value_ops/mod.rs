@@ -8,9 +8,9 @@ mod interval;
 mod read;
 mod read_interval;
 
-pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, range_of};
+pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, range_of, remainder};
 pub use cast::{CastLength, cannot_cast, cast, double_to_decimal, kept_text};
-pub use compare::{compare_doubles, interval_span, order};
+pub use compare::{compare_decimals, compare_doubles, interval_span, order};
 pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
