@@ -9,13 +9,17 @@ use crate::convert::{as_text, convert, type_of_kind};
 use crate::type_rules::Kind;
 use crate::typing::{BetweenKind, Truth};
 use crate::{Operand, Typing};
-use frazil_plan::{Columns, Expr, ExprKind};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind};
 use frazil_types::value_ops::CastLength;
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::HashSet;
 
 /// Parts of COALESCE that are to be computed, each inside what the one before leaves open, up to so many.
 const NESTED_PARTS: usize = 8;
+
+/// Columns that stand for operands, and the operands.
+#[derive(Debug)]
+pub struct Named(Vec<(ColumnId, Expr)>);
 
 impl Typing {
     /// `x BETWEEN low AND high`.
@@ -56,6 +60,39 @@ impl Typing {
             Operand::Typed(e) => once(e, columns, |e, columns| body(e.into(), columns)),
             unknown => body(unknown, columns),
         }
+    }
+
+    /// Operands that may be used several times: a column stands for each that is to be computed, and is given its value by
+    /// [`Typing::with_named`] around what they are used in.
+    pub fn named(&self, parts: Vec<Operand>, columns: &mut Columns) -> (Named, Vec<Operand>) {
+        let (mut named, mut uses) = (Vec::new(), Vec::with_capacity(parts.len()));
+        for part in parts {
+            match part {
+                Operand::Typed(e) if !is_simple(&e) => {
+                    let column = columns.add("", e.ty, e.nullable);
+                    uses.push(Expr::column(column, columns).at(e.span).into());
+                    named.push((column, e));
+                }
+                simple => uses.push(simple),
+            }
+        }
+        (Named(named), uses)
+    }
+
+    /// The body in which columns stand for operands.
+    pub fn with_named(&self, named: Named, body: Operand) -> Result<Operand> {
+        let mut body = self.settle(body)?;
+        for (column, value) in named.0.into_iter().rev() {
+            let (ty, nullable, span) = (body.ty, body.nullable, body.span);
+            let (value, inner) = (Box::new(value), Box::new(body));
+            let kind = ExprKind::Let {
+                column,
+                value,
+                body: inner,
+            };
+            body = Expr::new(kind, ty, nullable).at(span);
+        }
+        Ok(body.into())
     }
 
     /// `x IN (list)`. Constants become a set, all else comparisons. The list is not empty.
@@ -337,7 +374,7 @@ impl Typing {
             let message = "unequal number of entries in row expressions";
             return Err(Error::new(SqlState::SYNTAX_ERROR, message).at_span(span));
         }
-        let pairs = l.into_iter().zip(r);
+        let mut pairs = l.into_iter().zip(r);
         let combined = match op {
             "=" | "is not distinct from" => {
                 let parts = pairs.map(|(l, r)| self.infix(op, l, r, span, columns));
@@ -352,8 +389,14 @@ impl Typing {
             ">" => (CompareOp::Gt, CompareOp::Gt),
             ">=" => (CompareOp::Gt, CompareOp::Ge),
             other => {
-                let message = format!("operator does not exist: record {other} record");
-                return Err(Error::new(SqlState::UNDEFINED_FUNCTION, message).at_span(span));
+                if let Some((l, r)) = pairs.next()
+                    && let Some(ty) = self.infix(op, l, r, span, columns)?.ty()
+                    && ty != LogicalType::Boolean
+                {
+                    let message = format!("row comparison operator must yield type boolean, not type {ty}");
+                    return Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span));
+                }
+                return Err(Error::unsupported(format!("the operator {other} of row values")).at_span(span));
             }
         };
         let e = self.row_order(combined, pairs.collect(), span, columns)?;

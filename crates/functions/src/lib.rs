@@ -27,9 +27,11 @@ mod typing_tests;
 mod vector;
 
 pub use catalog::interval_length;
+pub use conditional::Named;
 pub use documentation::{FunctionDoc, list, markdown, nearest_function};
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
+pub use type_rules::Kind;
 pub use typing::{
     BetweenKind, CastContext, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility,
 };

@@ -1,8 +1,8 @@
 //! SET: new values of columns, alone, in lists, and from subqueries that give several.
 
-use super::expression::row_value;
 use super::insert::column_position;
 use super::query::Literals;
+use super::row_value::row_expressions;
 use super::scope::Clause;
 use super::target::is_default;
 use super::{Binder, error, fold};
@@ -11,10 +11,7 @@ use frazil_functions::Operand;
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
-use sqlparser::ast::{
-    Assignment, AssignmentTarget, Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, Query,
-};
+use sqlparser::ast::{Assignment, AssignmentTarget, Expr as SqlExpr, ObjectName, Query};
 
 /// What SET asks for.
 pub(super) struct Assignments {
@@ -136,13 +133,10 @@ impl<'a> Binder<'a> {
             }
             return Ok(());
         }
-        let parts = match row_value(value) {
-            Some(parts) => parts.iter().collect(),
-            None => row_call(value).ok_or_else(|| {
-                let what = "a source of several columns that is neither a subquery nor a row";
-                Error::unsupported(what).at_span(self.leaf_span(value))
-            })?,
-        };
+        let parts = row_expressions(value).ok_or_else(|| {
+            let what = "a source of several columns that is neither a subquery nor a row";
+            Error::unsupported(what).at_span(self.leaf_span(value))
+        })?;
         if parts.len() != positions.len() {
             let span = parts.first().map_or(Span::NONE, |p| self.leaf_span(p));
             return Err(wrong_width(span));
@@ -213,24 +207,6 @@ impl<'a> Binder<'a> {
         let bound = self.in_clause(Clause::Where, |b| b.expression(condition))?;
         self.typing.predicate(bound, "WHERE").map(Some)
     }
-}
-
-/// The values of `row(…)`.
-fn row_call(e: &SqlExpr) -> Option<Vec<&SqlExpr>> {
-    let SqlExpr::Function(call) = e else { return None };
-    let [name] = &call.name.0[..] else { return None };
-    let ident = name.as_ident()?;
-    let FunctionArguments::List(list) = &call.args else {
-        return None;
-    };
-    if ident.quote_style.is_some() || !ident.value.eq_ignore_ascii_case("row") {
-        return None;
-    }
-    let value = |argument| match argument {
-        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref e)) => Some(e),
-        _ => None,
-    };
-    list.args.iter().map(value).collect()
 }
 
 fn wrong_width(span: Span) -> Error {

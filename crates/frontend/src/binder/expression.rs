@@ -1,5 +1,6 @@
 //! Expressions: sqlparser's nodes handed to the type rules, with the place of each.
 
+use super::row_value::is_row;
 use super::{Binder, error};
 use crate::parse::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
 use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing, negated_literal};
@@ -116,6 +117,9 @@ impl<'a> Binder<'a> {
         };
         let begin = self.place.span(case_token.0.span);
         let span = begin.to(self.place.span(end_token.0.span));
+        if let Some(row) = operand.as_deref().filter(|e| is_row(e)) {
+            return self.row_case(row, conditions, else_result.as_deref(), span);
+        }
         let operand = operand.as_deref().map(|e| self.expression(e)).transpose()?;
         let mut branches = Vec::with_capacity(conditions.len());
         for branch in conditions {
@@ -195,13 +199,8 @@ impl<'a> Binder<'a> {
             _ => {}
         }
         let name = operator_name(op)?;
-        if let (Some(l), Some(r)) = (row_value(left), row_value(right)) {
-            let l = self.expressions(l)?;
-            let r = self.expressions(r)?;
-            let (first, last) = (row_span(&l), row_span(&r));
-            let at = self.place.operator_after(first, name.len());
-            let bound = self.typing.row_compare(&name, l, r, at, &mut self.columns)?;
-            return Ok(bound.at(first.to(last)));
+        if is_row(left) || is_row(right) {
+            return self.row_operator(left, &name, right);
         }
         let l = self.expression(left)?;
         let at = self.place.operator_after(l.span(), name.len());
@@ -274,9 +273,9 @@ impl<'a> Binder<'a> {
 
     fn is_null(&mut self, x: &'a SqlExpr, negated: bool) -> Result<Operand> {
         // A row is NULL, or not, if every part is.
-        if let Some(parts) = row_value(x) {
+        if let Some(parts) = self.row_value(x)? {
             let mut each = Vec::new();
-            for part in self.expressions(parts)? {
+            for part in parts {
                 each.push(self.null_test(part, negated)?);
             }
             let span = row_span(&each);
@@ -321,6 +320,9 @@ impl<'a> Binder<'a> {
             }
             other => (BetweenKind::Ordered, other),
         };
+        if is_row(x) || is_row(low) || is_row(high) {
+            return self.row_between(x, (low, high), kind, negated);
+        }
         let x = self.expression(x)?;
         let low = self.expression(low)?;
         let high = self.expression(high)?;
@@ -355,34 +357,14 @@ impl<'a> Binder<'a> {
     }
 
     fn in_list(&mut self, x: &'a SqlExpr, list: &'a [SqlExpr], negated: bool) -> Result<Operand> {
-        if let Some(parts) = row_value(x) {
-            return self.row_in(parts, list, negated);
+        if is_row(x) || list.iter().any(is_row) {
+            return self.row_in(x, list, negated);
         }
         let x = self.expression(x)?;
         let list = self.expressions(list)?;
         let span = x.span().to(list.last().map_or(Span::NONE, Operand::span));
         let at = self.place.operator_after(x.span(), "in".len());
         let bound = self.typing.in_list(x, list, at, &mut self.columns)?;
-        self.negated(bound, negated, span)
-    }
-
-    /// `(a, b) IN ((1, 2), …)`.
-    fn row_in(&mut self, parts: &'a [SqlExpr], list: &'a [SqlExpr], negated: bool) -> Result<Operand> {
-        let left = self.expressions(parts)?;
-        let span = row_span(&left);
-        let mut any = Vec::with_capacity(list.len());
-        for item in list {
-            let Some(row) = row_value(item) else {
-                let message = "a row value can be compared with row values only";
-                return Err(error(SqlState::DATATYPE_MISMATCH, message, span));
-            };
-            let right = self.expressions(row)?;
-            any.push(
-                self.typing
-                    .row_compare("=", left.clone(), right, span, &mut self.columns)?,
-            );
-        }
-        let bound = self.typing.or(any, span)?;
         self.negated(bound, negated, span)
     }
 
@@ -424,15 +406,6 @@ impl<'a> Binder<'a> {
 fn is_comparison(op: &BinaryOperator) -> bool {
     use BinaryOperator as B;
     matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)
-}
-
-/// The parts of a row value: `(a, b)` or `ROW(a, b)`.
-pub(super) fn row_value(e: &SqlExpr) -> Option<&[SqlExpr]> {
-    match e {
-        SqlExpr::Tuple(parts) => Some(parts),
-        SqlExpr::Nested(inner) => row_value(inner),
-        _ => None,
-    }
 }
 
 /// From the first of some operands to the last.

@@ -34,6 +34,7 @@ mod query;
 mod refuse;
 mod rename;
 mod returning;
+mod row_value;
 mod rows;
 mod scope;
 mod select;

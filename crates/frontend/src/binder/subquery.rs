@@ -1,6 +1,6 @@
 //! Subqueries inside expressions: scalar ones, EXISTS, IN, ANY and ALL.
 
-use super::expression::{boolean, operator_name, row_span, row_value};
+use super::expression::{boolean, operator_name, row_span};
 use super::scope::Clause;
 use super::{Binder, Relation, error};
 use frazil_functions::Operand;
@@ -77,8 +77,8 @@ impl<'a> Binder<'a> {
     /// Whether a condition holds for any row of a subquery, or for all.
     fn any(&mut self, x: &'a SqlExpr, op: &str, query: &'a Query, quantifier: Quantifier) -> Result<Operand> {
         self.nesting.subquery()?;
-        let left = match row_value(x) {
-            Some(parts) => self.expressions(parts)?,
+        let left = match self.row_value(x)? {
+            Some(parts) => parts,
             None => vec![self.expression(x)?],
         };
         let span = row_span(&left);
@@ -100,7 +100,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The comparison of an operand or row with a subquery's columns. 42601.
-    fn condition_on(
+    pub(super) fn condition_on(
         &mut self,
         left: Vec<Operand>,
         op: &str,

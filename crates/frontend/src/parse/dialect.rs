@@ -8,28 +8,39 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Location, Token};
 use std::any::TypeId;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 /// The dialect of Frazil.
 #[derive(Debug)]
 pub(super) struct FrazilDialect {
     cancel: Cancel,
     stopped: Cell<bool>,
+    /// Parentheses with queries in them, of the statement that is read.
+    queries: RefCell<HashSet<Location>>,
 }
 
 impl FrazilDialect {
     /// The dialect for one text. Reading it ends with an error once this is set, and cutting it into tokens ends: all that is
     /// left of the text is part of one word then.
     pub fn new(cancel: Cancel) -> FrazilDialect {
-        let stopped = Cell::new(false);
-        FrazilDialect { cancel, stopped }
+        FrazilDialect {
+            cancel,
+            stopped: Cell::new(false),
+            queries: RefCell::default(),
+        }
     }
 
     /// Ends cutting the text into tokens as a cancel does.
     pub fn stop(&self) {
         self.stopped.set(true);
+    }
+
+    /// Reads what begins with the parentheses at these places as subqueries.
+    pub fn read_as_queries(&self, parentheses: HashSet<Location>) {
+        self.queries.replace(parentheses);
     }
 
     fn is_over(&self) -> bool {
@@ -262,6 +273,14 @@ impl Dialect for FrazilDialect {
                 parser.advance_token();
                 Some(parser.parse_prefix())
             }
+            Token::LParen
+                if self
+                    .queries
+                    .borrow()
+                    .contains(&parser.peek_token_ref().span.start) =>
+            {
+                Some(subquery(parser))
+            }
             Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
             Token::Word(w) if w.keyword == Keyword::NoKeyword && is_name(parser) => {
                 Some(parser.parse_identifier().map(Expr::Identifier))
@@ -332,6 +351,12 @@ fn prefix(parser: &mut Parser, op: UnaryOperator, precedence: u8) -> Result<Expr
     Ok(Expr::UnaryOp { op, expr })
 }
 
+fn subquery(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let query = parser.parse_query()?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Subquery(query))
+}
 /// A word that sqlparser gives a grammar of its own, as the function or column that it names. `None` where it is
 /// the first part of a longer name.
 fn plain_name(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {

@@ -8,6 +8,7 @@ mod dialect;
 mod keywords;
 mod own;
 mod source;
+mod subqueries;
 mod tokens;
 
 pub(crate) use create_view::ViewHead;
@@ -372,6 +373,8 @@ impl Reading {
     fn tree(&self, words: Vec<TokenWithSpan>) -> Result<Ast> {
         let source = &*self.source;
         let end = words.last().map_or(0, |t| source.byte(t.span.end));
+        let (words, queries) = subqueries::shown(words);
+        self.dialect.read_as_queries(queries);
         // Depth is measured before; the parser's own limit would count what is no depth.
         let mut parser = Parser::new(&self.dialect)
             .with_recursion_limit(usize::MAX)

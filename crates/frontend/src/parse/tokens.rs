@@ -3,9 +3,9 @@
 //!
 //! String literals continued on the next line become one. A number with letters behind it is an error unless it is
 //! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t,
-//! OFFSET goes before FETCH FIRST, a mark before the subquery that an IN list begins with.
+//! OFFSET goes before FETCH FIRST, LIKE ANY becomes `~~` ANY.
 
-use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, ITEM};
+use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
 use super::source::Source;
 use frazil_types::{Cancel, Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
@@ -40,46 +40,10 @@ pub(super) fn statements(
     all.push(pass.out);
     all.retain(|statement| !statement.is_empty());
     for statement in &mut all {
-        mark_lists(statement);
         limit_for_fetch(statement);
         offset_before_fetch(statement);
     }
     Ok(all)
-}
-
-/// Marks IN lists whose first item is in parentheses, a subquery perhaps.
-fn mark_lists(words: &mut Vec<TokenWithSpan>) {
-    let (mut open, mut items) = (Vec::new(), Vec::new());
-    for (at, word) in words.iter().enumerate() {
-        match word.token {
-            Token::LParen => open.push(at),
-            Token::RParen => {
-                let Some(item) = open.pop() else { continue };
-                let is_first = item >= 2
-                    && words[item - 1].token == Token::LParen
-                    && is_word(&words[item - 2], Keyword::IN);
-                let has_next = words.get(at + 1).is_some_and(|next| next.token == Token::Comma);
-                if is_first && has_next {
-                    items.push(item);
-                }
-            }
-            _ => {}
-        }
-    }
-    if items.is_empty() {
-        return;
-    }
-    items.sort_unstable();
-    let mut items = items.into_iter().peekable();
-    let mut marked = Vec::with_capacity(words.len() + items.len());
-    for (at, word) in std::mem::take(words).into_iter().enumerate() {
-        if items.next_if_eq(&at).is_some() {
-            let mark = Token::make_word(ITEM, Some('"'));
-            marked.push(TokenWithSpan::new(mark, word.span));
-        }
-        marked.push(word);
-    }
-    *words = marked;
 }
 
 /// Writes FETCH FIRST (expression) ROWS ONLY as LIMIT (expression): sqlparser's FETCH takes numbers only.
@@ -355,6 +319,12 @@ impl Pass<'_> {
             {
                 return Ok(());
             }
+            [.., like]
+                if matches!(keyword, Keyword::ANY | Keyword::ALL | Keyword::SOME)
+                    && like_operator(like, false).is_some() =>
+            {
+                self.like_as_operator();
+            }
             [before @ .., table] if is_word(table, Keyword::TABLE) && begins_query(before.last()) => {
                 let table = table.span;
                 self.out.pop();
@@ -366,6 +336,16 @@ impl Pass<'_> {
         }
         self.push(token, span);
         Ok(())
+    }
+
+    /// Writes the [NOT] LIKE or ILIKE that was read last as an operator, as which it binds in front of ANY.
+    fn like_as_operator(&mut self) {
+        let Some(like) = self.out.pop() else { return };
+        let not = self.out.pop_if(|not| is_word(not, Keyword::NOT));
+        if let Some(operator) = like_operator(&like, not.is_some()) {
+            let start = not.map_or(like.span.start, |not| not.span.start);
+            self.push(operator, Span::new(start, like.span.end));
+        }
     }
 
     /// Joins `option.column` into one word: the parser takes a word for an option's name.
@@ -388,6 +368,21 @@ fn is_from_of(keyword: Keyword, before: &TokenWithSpan) -> bool {
     keyword == Keyword::FROM && is_word(before, Keyword::DISTINCT)
 }
 
+/// The operator that LIKE or ILIKE is.
+fn like_operator(word: &TokenWithSpan, negated: bool) -> Option<Token> {
+    match (
+        is_word(word, Keyword::LIKE),
+        is_word(word, Keyword::ILIKE),
+        negated,
+    ) {
+        (true, _, false) => Some(Token::DoubleTilde),
+        (true, _, true) => Some(Token::ExclamationMarkDoubleTilde),
+        (_, true, false) => Some(Token::DoubleTildeAsterisk),
+        (_, true, true) => Some(Token::ExclamationMarkDoubleTildeAsterisk),
+        _ => None,
+    }
+}
+
 /// Whether a query may begin behind this token.
 fn begins_query(before: Option<&TokenWithSpan>) -> bool {
     let words = [
@@ -399,7 +394,9 @@ fn begins_query(before: Option<&TokenWithSpan>) -> bool {
         Keyword::AS,
         Keyword::EXPLAIN,
     ];
-    before.is_none_or(|t| t.token == Token::LParen || words.iter().any(|w| is_word(t, *w)))
+    before.is_none_or(|t| {
+        matches!(t.token, Token::LParen | Token::RParen) || words.iter().any(|w| is_word(t, *w))
+    })
 }
 
 /// A number written to a base of 2, 8 or 16.
