@@ -385,8 +385,11 @@ impl<'a> Binder<'a> {
             CastKind::DoubleColon => self.place.operator_after(bound.span(), 2),
             _ => self.place.keyword_before(bound.span(), 4),
         };
-        let ty = self.ty(ty, at)?;
         let span = bound.span().to(at);
+        if let Some((fields, digits)) = fields_of_interval(ty) {
+            return Ok(self.typing.interval_of(bound, &fields, digits, at)?.at(span));
+        }
+        let ty = self.ty(ty, at)?;
         let cast = self.typing.cast(bound, ty, CastContext::Explicit, at)?;
         Ok(cast.at(span).into())
     }
@@ -398,11 +401,25 @@ impl<'a> Binder<'a> {
         if !matches!(&literal, Operand::Unknown(_)) {
             return Err(self.syntax_error(&value.value.to_string(), at));
         }
+        if let Some((fields, digits)) = fields_of_interval(ty) {
+            return self.typing.interval_of(literal, &fields, digits, at);
+        }
         let ty = self.ty(ty, at)?;
         Ok(self.typing.cast(literal, ty, CastContext::Explicit, at)?.into())
     }
 }
 
+/// The fields of an interval type, in lower case or empty, and the digits of its seconds; `None` for another type, and for an
+/// interval of all fields and digits.
+fn fields_of_interval(ty: &DataType) -> Option<(String, Option<u64>)> {
+    match ty {
+        DataType::Interval { fields, precision } if fields.is_some() || precision.is_some() => {
+            let fields = fields.as_ref().map(|fields| fields.to_string().to_lowercase());
+            Some((fields.unwrap_or_default(), *precision))
+        }
+        _ => None,
+    }
+}
 fn is_comparison(op: &BinaryOperator) -> bool {
     use BinaryOperator as B;
     matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)

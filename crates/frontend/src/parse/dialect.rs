@@ -2,8 +2,8 @@
 
 use frazil_types::Cancel;
 use sqlparser::ast::{
-    ColumnOption, Expr, Ident, KeyOrIndexDisplay, NullsDistinctOption, ObjectName, UnaryOperator,
-    UniqueConstraint,
+    ColumnOption, DataType, Expr, Ident, KeyOrIndexDisplay, NullsDistinctOption, ObjectName, TypedString,
+    UnaryOperator, UniqueConstraint,
 };
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
@@ -304,6 +304,9 @@ impl Dialect for FrazilDialect {
                     if calls { None } else { plain_name(parser) }
                 }
                 Keyword::SYMMETRIC => Some(symmetric(parser)),
+                Keyword::INTERVAL if parser.peek_nth_token_ref(1).token == Token::LParen => {
+                    interval_of_digits(parser)
+                }
                 _ => None,
             },
             _ => None,
@@ -349,6 +352,30 @@ fn prefix(parser: &mut Parser, op: UnaryOperator, precedence: u8) -> Result<Expr
     parser.advance_token();
     let expr = Box::new(parser.parse_subexpr(precedence)?);
     Ok(Expr::UnaryOp { op, expr })
+}
+
+/// `interval(2) '…'`, of which sqlparser forgets the digits. `None` for anything else.
+fn interval_of_digits(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+    let at = |n: usize| parser.peek_nth_token_ref(n).token.clone();
+    let (Token::Number(digits, _), Token::RParen, Token::SingleQuotedString(_)) = (at(2), at(3), at(4))
+    else {
+        return None;
+    };
+    let precision = digits.parse().ok()?;
+    for _ in 0..4 {
+        parser.advance_token();
+    }
+    let typed = |value| {
+        Expr::TypedString(TypedString {
+            data_type: DataType::Interval {
+                fields: None,
+                precision: Some(precision),
+            },
+            value,
+            uses_odbc_syntax: false,
+        })
+    };
+    Some(parser.parse_value().map(typed))
 }
 
 fn subquery(parser: &mut Parser) -> Result<Expr, ParserError> {

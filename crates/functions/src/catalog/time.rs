@@ -1,12 +1,12 @@
 //! Functions of dates, timestamps and intervals.
 
 use super::{Function, Overload, Run};
-use crate::build::{constant_of, is_null_constant, null, text as text_constant};
+use crate::build::{constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::{convert, decimal};
 use crate::resolve::Resolution;
 use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Timestamp};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
-use crate::{CastContext, Operand, Typing};
+use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{DatePart, Expr, ExprKind};
 use frazil_types::date::{
     DAYS, MICROS_PER_DAY, calendar_day, civil_from_days, days_from_civil, days_in_month,
@@ -129,17 +129,36 @@ impl Typing {
         span: Span,
     ) -> Result<Operand> {
         let read = || {
-            let mut interval = value_ops::parse_interval(text, interval_fields(fields)?)?;
-            // More than six digits count as six.
-            if let Some(digits @ 0..6) = precision {
-                let unit = 10i64.pow(6 - digits as u32);
-                let half = if interval.micros < 0 { -unit / 2 } else { unit / 2 };
-                interval.micros = interval.micros.saturating_add(half) / unit * unit;
-            }
-            Ok(interval)
+            let interval = value_ops::parse_interval(text, interval_fields(fields)?)?;
+            Ok(with_digits(interval, precision))
         };
         let interval = read().map_err(|e: Error| e.at_span(span))?;
         Ok(Expr::constant(Value::Interval(interval), INTERVAL)
+            .at(span)
+            .into())
+    }
+
+    /// An interval as one of the fields, in lower case or empty, with so many digits of a second: a cast to `interval day to
+    /// second(2)`. A literal is read as such. Errors as of [`Typing::interval_literal`].
+    pub fn interval_of(
+        &self,
+        x: Operand,
+        fields: &str,
+        precision: Option<u64>,
+        span: Span,
+    ) -> Result<Operand> {
+        if let Operand::Unknown(Unknown {
+            kind: UnknownKind::Literal(text),
+            ..
+        }) = &x
+        {
+            return self.interval_literal(text, fields, precision, span);
+        }
+        interval_fields(fields).map_err(|e| e.at_span(span))?;
+        let interval = self.cast(x, INTERVAL, CastContext::Explicit, span)?;
+        let digits = i128::from(precision.unwrap_or(6).min(6));
+        let arguments = vec![interval, text_constant(fields), int(digits, LogicalType::Integer)];
+        Ok(rows("interval", OnNull::Null, fields_row, arguments, INTERVAL)
             .at(span)
             .into())
     }
@@ -217,6 +236,24 @@ impl Typing {
             LogicalType::BigInt,
         ))
     }
+}
+
+/// Seconds rounded to so many digits, of which there are at most six.
+fn with_digits(mut interval: frazil_types::Interval, precision: Option<u64>) -> frazil_types::Interval {
+    if let Some(digits @ 0..6) = precision {
+        let unit = 10i64.pow(6 - digits as u32);
+        let half = if interval.micros < 0 { -unit / 2 } else { unit / 2 };
+        interval.micros = interval.micros.saturating_add(half) / unit * unit;
+    }
+    interval
+}
+
+fn fields_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let interval = match interval_fields(row.text(1))? {
+        Some(fields) => value_ops::truncate(row.interval(0), fields),
+        None => row.interval(0),
+    };
+    out.interval(with_digits(interval, Some(row.wide(2) as u64)))
 }
 
 fn interval_fields(fields: &str) -> Result<Option<IntervalFields>> {

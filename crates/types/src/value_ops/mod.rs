@@ -7,6 +7,7 @@ mod compare;
 mod interval;
 mod read;
 mod read_interval;
+mod read_iso_interval;
 
 pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, range_of, remainder};
 pub use cast::{CastLength, cannot_cast, cast, double_to_decimal, kept_text};
@@ -16,7 +17,7 @@ pub use interval::{
     negate_interval, timestamp_difference,
 };
 pub use read::{read, read_boolean, read_date, read_double, read_integer};
-pub use read_interval::{IntervalFields, parse_interval};
+pub use read_interval::{IntervalFields, parse_interval, truncate};
 
 /// Arithmetic of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,12 +40,12 @@ impl IntervalFields {
     }
 }
 
-fn invalid(text: &str) -> Error {
+pub(super) fn invalid(text: &str) -> Error {
     let message = format!("invalid input syntax for type interval: \"{text}\"");
     Error::new(SqlState::INVALID_DATETIME, message)
 }
 
-fn field_overflow(text: &str) -> Error {
+pub(super) fn field_overflow(text: &str) -> Error {
     let message = format!("interval field value out of range: \"{text}\"");
     Error::new(SqlState::INTERVAL_OVERFLOW, message)
 }
@@ -53,7 +53,7 @@ fn field_overflow(text: &str) -> Error {
 /// A sum in the making, wide enough that only the end is checked. Years and months are counted apart: each may be too
 /// many for itself, or both together.
 #[derive(Default)]
-struct Sum {
+pub(super) struct Sum {
     years: i64,
     months: i64,
     days: i64,
@@ -61,16 +61,16 @@ struct Sum {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Micros(i64),
     Days(i64),
     Month,
     Years(i64),
 }
 
-const SECOND: Unit = Unit::Micros(MICROS_PER_SECOND);
-const MINUTE: Unit = Unit::Micros(60 * MICROS_PER_SECOND);
-const HOUR: Unit = Unit::Micros(3600 * MICROS_PER_SECOND);
+pub(super) const SECOND: Unit = Unit::Micros(MICROS_PER_SECOND);
+pub(super) const MINUTE: Unit = Unit::Micros(60 * MICROS_PER_SECOND);
+pub(super) const HOUR: Unit = Unit::Micros(3600 * MICROS_PER_SECOND);
 
 /// Fields of an interval that a part of its text sets, one bit each: none may be set twice.
 type Fields = u16;
@@ -130,13 +130,13 @@ fn unit_of(name: &str) -> Option<Unit> {
 
 /// A number as written: its whole part and its fraction, both with the sign.
 #[derive(Clone, Copy)]
-struct Number {
-    whole: i64,
-    fraction: f64,
+pub(super) struct Number {
+    pub whole: i64,
+    pub fraction: f64,
 }
 
 impl Sum {
-    fn add(&mut self, n: Number, unit: Unit) -> Option<()> {
+    pub fn add(&mut self, n: Number, unit: Unit) -> Option<()> {
         match unit {
             Unit::Micros(scale) => {
                 self.micros += i128::from(n.whole) * i128::from(scale);
@@ -204,7 +204,7 @@ impl Sum {
 }
 
 /// Reads a signed number at the start of `text`; returns what follows.
-fn number(text: &str) -> Option<(Number, bool, &str)> {
+pub(super) fn number(text: &str) -> Option<(Number, bool, &str)> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text[1..].trim_start()),
         b'+' => (false, text[1..].trim_start()),
@@ -235,18 +235,27 @@ fn number(text: &str) -> Option<(Number, bool, &str)> {
 /// Reads an interval: PostgreSQL's units and clock, the SQL standard's `1-2`, and ISO 8601's `P…`. `fields` says how a
 /// number without unit counts, and what is cut off. Errors 22007, 22008, 22015.
 pub fn parse_interval(text: &str, fields: Option<IntervalFields>) -> Result<Interval> {
-    let lower = text.trim().to_ascii_lowercase();
     let mut sum = Sum::default();
-    if let Some(iso) = lower.strip_prefix('p') {
-        return parse_iso(iso, text);
+    match text.trim().strip_prefix('P') {
+        Some(iso) => super::read_iso_interval::add(iso, text, &mut sum)?,
+        None => parse_units(&separated(text), fields, text, &mut sum)?,
     }
-    parse_units(&lower, fields, text, &mut sum)?;
     let interval = sum.interval(text)?;
     Ok(fields.map_or(interval, |fields| truncate(interval, fields)))
 }
 
+/// The text in lower case, with blanks in place of punctuation that separates its parts.
+fn separated(text: &str) -> String {
+    let shown = |c: char| match c {
+        '+' | '-' | '.' | ':' | '/' | '_' => c,
+        c if c.is_ascii_punctuation() => ' ',
+        c => c.to_ascii_lowercase(),
+    };
+    text.trim().chars().map(shown).collect()
+}
+
 /// Drops what is finer than the fields asked for.
-fn truncate(i: Interval, fields: IntervalFields) -> Interval {
+pub fn truncate(i: Interval, fields: IntervalFields) -> Interval {
     let whole = |unit: i64| i.micros / unit * unit;
     match fields {
         IntervalFields::Year => Interval {
@@ -273,18 +282,19 @@ fn truncate(i: Interval, fields: IntervalFields) -> Interval {
 }
 
 fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
-    let mut rest = lower.trim_start_matches('@').trim_start();
+    let mut rest = lower.trim_start();
     let mut parts: Vec<Part> = Vec::new();
     let mut ago = false;
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix("ago") {
-            // What is ago has a unit.
-            let is_counted = matches!(parts.last(), Some(Part::Added(..)));
-            if !is_counted || !after.trim().is_empty() {
+            // What stands in front of it has a unit. It turns what follows, too.
+            let has_unit = !matches!(parts.last(), Some(Part::Bare(_)));
+            if !has_unit || after.starts_with(|c: char| c.is_ascii_alphanumeric()) {
                 return Err(invalid(text));
             }
             ago = true;
-            break;
+            rest = after.trim_start();
+            continue;
         }
         let (n, negative, after) = number(rest).ok_or_else(|| number_error(rest, text))?;
         let (part, after) = match after.as_bytes().first() {
@@ -314,7 +324,7 @@ fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mu
 }
 
 /// 22015 for digits that are too many, else 22007.
-fn number_error(rest: &str, text: &str) -> Error {
+pub(super) fn number_error(rest: &str, text: &str) -> Error {
     let digits = rest
         .trim_start_matches(['-', '+'])
         .bytes()
@@ -374,6 +384,16 @@ fn with_unit<'a>(n: Number, after: &'a str, text: &str, sum: &mut Sum) -> Result
         "" | "ago" => return Ok((Part::Bare(n), unit_text)),
         name => unit_of(name).ok_or_else(|| invalid(text))?,
     };
+    // A word with digits or signs behind it is a date or a zone, unless it is a word of dates itself.
+    let is_of_dates = matches!(&unit_text[..end], "d" | "h" | "m" | "s" | "y" | "mon" | "dec");
+    let is_longer = match unit_text[end..].chars().next() {
+        Some('-' | '.' | '/' | '_') => true,
+        Some('+' | '0'..='9') => !is_of_dates,
+        _ => false,
+    };
+    if is_longer {
+        return Err(invalid(text));
+    }
     sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
     let part = Part::Added(unit.fields(n.fraction), in_front_of(unit));
     Ok((part, &unit_text[end..]))
@@ -452,71 +472,6 @@ fn clock<'a>(
         .and_then(|()| sum.add(flip(seconds), Unit::Micros(MICROS_PER_SECOND)));
     added.ok_or_else(|| field_overflow(text))?;
     Ok(rest)
-}
-
-/// ISO 8601 behind its `P`: `1Y2M3W4DT5H6M7S`, or `0001-02-03T04:05:06`.
-fn parse_iso(iso: &str, text: &str) -> Result<Interval> {
-    let (date, time) = match iso.split_once('t') {
-        Some((date, time)) => (date, Some(time)),
-        None => (iso, None),
-    };
-    let mut sum = Sum::default();
-    if date.is_empty() && time.is_none_or(str::is_empty) {
-        return Err(invalid(text));
-    }
-    let is_alternative = date.trim_start_matches('-').contains('-') || time.is_some_and(|t| t.contains(':'));
-    if is_alternative {
-        iso_fields(date, time.unwrap_or(""), text, &mut sum)?;
-    } else {
-        let of_date = |c| match c {
-            'y' => Some(Unit::Years(1)),
-            'm' => Some(Unit::Month),
-            'w' => Some(Unit::Days(7)),
-            'd' => Some(Unit::Days(1)),
-            _ => None,
-        };
-        let of_time = |c| match c {
-            'h' => Some(Unit::Micros(3600 * MICROS_PER_SECOND)),
-            'm' => Some(Unit::Micros(60 * MICROS_PER_SECOND)),
-            's' => Some(Unit::Micros(MICROS_PER_SECOND)),
-            _ => None,
-        };
-        iso_units(date, &of_date, text, &mut sum)?;
-        iso_units(time.unwrap_or(""), &of_time, text, &mut sum)?;
-    }
-    sum.interval(text)
-}
-
-fn iso_units(mut rest: &str, unit: &dyn Fn(char) -> Option<Unit>, text: &str, sum: &mut Sum) -> Result<()> {
-    while !rest.is_empty() {
-        let (n, _, after) = number(rest).ok_or_else(|| number_error(rest, text))?;
-        let mut chars = after.chars();
-        let unit = chars.next().and_then(unit).ok_or_else(|| invalid(text))?;
-        sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
-        rest = chars.as_str();
-    }
-    Ok(())
-}
-
-fn iso_fields(date: &str, time: &str, text: &str, sum: &mut Sum) -> Result<()> {
-    let date_units = [Unit::Years(1), Unit::Month, Unit::Days(1)];
-    let time_units = [3600, 60, 1].map(|seconds| Unit::Micros(seconds * MICROS_PER_SECOND));
-    for (part, separator, units) in [(date, '-', date_units), (time, ':', time_units)] {
-        if part.is_empty() {
-            continue;
-        }
-        let fields: Vec<&str> = part.split(separator).collect();
-        if fields.len() > units.len() {
-            return Err(invalid(text));
-        }
-        for (field, unit) in fields.into_iter().zip(units) {
-            match number(field) {
-                Some((n, _, "")) => sum.add(n, unit).ok_or_else(|| field_overflow(text))?,
-                _ => return Err(invalid(text)),
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
