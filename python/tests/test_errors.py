@@ -55,6 +55,8 @@ ERRORS = [
     ("select c / 0 from t", "22012"),
     ("select cast(a as double precision) / 0 from t", "22012"),
     ("select sum(a) / (count(*) - 2) from t", "22012"),
+    # Text with a character that no text has.
+    ("select 'a\0b'", "22021"),
     # Text that is not what it is cast to.
     ("select cast('one' as integer)", "22P02"),
     ("select cast(e as integer) from t", "22P02"),

@@ -135,16 +135,17 @@ fn invalid(field: &[u8], ty: impl std::fmt::Display) -> Error {
     )
 }
 
+/// The field as a text, in which character 0 does not occur. Error 22021.
 fn text(field: &[u8]) -> Result<&str> {
-    std::str::from_utf8(field).map_err(|e| {
-        Error::new(
-            SqlState::INVALID_TEXT,
-            format!(
-                "invalid byte sequence for encoding UTF-8 at byte {}",
-                e.valid_up_to() + 1
-            ),
-        )
-    })
+    let invalid = |at: usize| {
+        let message = format!("invalid byte sequence for encoding UTF-8 at byte {}", at + 1);
+        Error::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
+    };
+    let text = std::str::from_utf8(field).map_err(|e| invalid(e.valid_up_to()))?;
+    match field.iter().position(|byte| *byte == 0) {
+        None => Ok(text),
+        Some(at) => Err(invalid(at)),
+    }
 }
 
 /// Reads a field as a cast of its text would. Of a long one the error shows the beginning.

@@ -108,7 +108,11 @@ fn errors_name_file_line_and_column() {
         );
     }
     let error = read("invalid-utf8", b"1,1,\xff\n", false).unwrap_err();
-    assert_eq!(error.state(), SqlState::INVALID_TEXT);
+    assert_eq!(error.state(), SqlState::CHARACTER_NOT_IN_REPERTOIRE);
+    let error = read("nul", b"1,1,a\0b\n", false).unwrap_err();
+    assert_eq!(error.state(), SqlState::CHARACTER_NOT_IN_REPERTOIRE);
+    let error = read("nul-in-quotes", b"1,1,\"a\0\"\n", false).unwrap_err();
+    assert_eq!(error.state(), SqlState::CHARACTER_NOT_IN_REPERTOIRE);
 }
 
 #[test]

@@ -147,9 +147,11 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     let end = end(cursor, is_out)?;
     let mut options = CopyOptions::of_path(&end);
     let mut escape = None;
+    let mut given = Vec::new();
     cursor.take("with");
     if cursor.take_token(&Token::LParen) {
         loop {
+            check_once(cursor, &mut given)?;
             option(cursor, &mut options, &mut escape)?;
             if !cursor.take_token(&Token::Comma) {
                 break;
@@ -158,6 +160,7 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
         cursor.expect(&Token::RParen)?;
     } else {
         while cursor.peek().is_some() {
+            check_once(cursor, &mut given)?;
             option(cursor, &mut options, &mut escape)?;
         }
     }
@@ -221,6 +224,23 @@ fn end(cursor: &mut Cursor, is_out: bool) -> Result<CopyEnd> {
         }
         _ => Err(cursor.error_before()),
     }
+}
+
+/// Notes the option that is next. 42601 if it is given twice.
+fn check_once(cursor: &Cursor, given: &mut Vec<String>) -> Result<()> {
+    let Some(name) = cursor.word() else {
+        return Ok(());
+    };
+    let name = match name.as_str() {
+        "csv" | "json" | "parquet" => "format".to_string(),
+        _ => name,
+    };
+    if given.contains(&name) {
+        let message = format!("conflicting or redundant options: {}", name.to_uppercase());
+        return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+    }
+    given.push(name);
+    Ok(())
 }
 
 fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<char>) -> Result<()> {

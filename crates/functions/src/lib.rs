@@ -19,6 +19,7 @@ mod literal;
 mod operand;
 mod operators;
 mod pattern;
+mod quantifiers;
 mod resolve;
 mod type_rules;
 mod typing;

@@ -5,6 +5,7 @@
 
 use crate::build::{boolean, constant_of, function, is_null_constant, null, text};
 use crate::convert::{as_text, convert};
+use crate::quantifiers::Quantifiers;
 use crate::resolve::{Resolution, not_found};
 use crate::type_rules::{Category, Kind};
 use crate::vector::{OnNull, Output, Row, rows};
@@ -258,6 +259,7 @@ pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
     let escape = escape_character(escape)?;
     let mut out = String::from("^(?:");
     let (mut in_bracket, mut separators) = (false, 0);
+    let mut quantifiers = Quantifiers::new();
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         if Some(c) == escape {
@@ -265,13 +267,17 @@ pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
                 Some('"') if !in_bracket && separators < 2 => {
                     out.push_str(if separators == 0 { ")(" } else { ")(?:" });
                     separators += 1;
+                    quantifiers.constraint();
                 }
                 Some('"') => {
                     let message =
                         "SQL regular expression may not contain more than two escape-double-quote separators";
                     return Err(Error::new(SqlState("2200C"), message));
                 }
-                Some(c) => push_literal(c, &mut out),
+                Some(c) => {
+                    push_literal(c, &mut out);
+                    quantifiers.atom();
+                }
                 None => {
                     return Err(Error::new(SqlState::INVALID_ESCAPE, "invalid escape sequence"));
                 }
@@ -282,6 +288,7 @@ pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
             ']' if in_bracket => {
                 in_bracket = false;
                 out.push(']');
+                quantifiers.atom();
             }
             '\\' | '&' | '~' if in_bracket => push_literal(c, &mut out),
             c if in_bracket => out.push(c),
@@ -290,15 +297,23 @@ pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
                 out.push('[');
             }
             // The part before the first separator takes as little as it can.
-            '%' => out.push_str(if separators == 0 && pattern.contains('"') {
-                ".*?"
-            } else {
-                ".*"
-            }),
-            '_' => out.push('.'),
-            '(' => out.push_str("(?:"),
-            '\\' | '.' | '^' | '$' => push_literal(c, &mut out),
-            c => out.push(c),
+            '%' => {
+                out.push_str(match separators == 0 && pattern.contains('"') {
+                    true => ".*?",
+                    false => ".*",
+                });
+                quantifiers.repeated();
+            }
+            '_' => quantifiers.write('.', &mut chars, &mut out)?,
+            '(' => {
+                out.push_str("(?:");
+                quantifiers.constraint();
+            }
+            '\\' | '.' | '^' | '$' => {
+                push_literal(c, &mut out);
+                quantifiers.atom();
+            }
+            c => quantifiers.write(c, &mut chars, &mut out)?,
         }
     }
     out.push_str(")$");
@@ -333,7 +348,7 @@ pub(crate) fn with_regex<T>(pattern: &str, flags: &str, f: impl FnOnce(&Regex) -
     let translated = if literal {
         regex::escape(pattern)
     } else {
-        translate(pattern)?
+        translate(pattern, flags.contains('x'))?
     };
     with_raw_regex(&translated, flags, f)
 }
@@ -390,39 +405,66 @@ fn compile(pattern: &str, flags: &str) -> Result<Regex> {
     })
 }
 
-/// PostgreSQL's escapes and brackets as the crate `regex` writes them.
-fn translate(pattern: &str) -> Result<String> {
+/// PostgreSQL's escapes, brackets and quantifiers as the crate `regex` writes them. Blanks and comments of an expanded
+/// expression stay.
+fn translate(pattern: &str, is_expanded: bool) -> Result<String> {
     let mut out = String::with_capacity(pattern.len());
+    let mut quantifiers = Quantifiers::new();
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '\\' => match chars.next() {
-                Some('m') => out.push_str(r"\b{start}"),
-                Some('M') => out.push_str(r"\b{end}"),
-                Some('y') => out.push_str(r"\b"),
-                Some('Y') => out.push_str(r"\B"),
-                Some('Z') => out.push_str(r"\z"),
-                Some('1'..='9') => {
-                    return Err(Error::unsupported("a back-reference in a regular expression"));
-                }
-                Some(c) => out.extend(['\\', c]),
-                None => {
-                    let message = "invalid regular expression: invalid escape \\ sequence";
-                    return Err(Error::new(SqlState::INVALID_REGULAR_EXPRESSION, message));
-                }
-            },
-            '(' => {
-                out.push('(');
-                let mut ahead = chars.clone();
-                if ahead.next() == Some('?') && matches!(ahead.next(), Some('=' | '!' | '<')) {
+            '\\' => escaped(chars.next(), &mut quantifiers, &mut out)?,
+            '(' if chars.next_if_eq(&'?').is_some() => {
+                if matches!(chars.peek(), Some('=' | '!' | '<')) {
                     return Err(Error::unsupported("look-around in a regular expression"));
                 }
+                out.push_str("(?");
+                while let Some(c) = chars.next() {
+                    out.push(c);
+                    if matches!(c, ':' | ')' | '>') {
+                        break;
+                    }
+                }
+                quantifiers.constraint();
             }
-            '[' => bracket(&mut chars, &mut out),
-            c => out.push(c),
+            '[' => {
+                bracket(&mut chars, &mut out);
+                quantifiers.atom();
+            }
+            c if is_expanded && c.is_whitespace() => out.push(c),
+            '#' if is_expanded => {
+                out.push(c);
+                out.extend(chars.by_ref().take_while(|c| *c != '\n'));
+                out.push('\n');
+            }
+            c => quantifiers.write(c, &mut chars, &mut out)?,
         }
     }
     Ok(out)
+}
+
+/// Writes what stands behind a backslash.
+fn escaped(c: Option<char>, quantifiers: &mut Quantifiers, out: &mut String) -> Result<()> {
+    match c {
+        Some('m') => out.push_str(r"\b{start}"),
+        Some('M') => out.push_str(r"\b{end}"),
+        Some('y') => out.push_str(r"\b"),
+        Some('Y') => out.push_str(r"\B"),
+        Some('Z') => out.push_str(r"\z"),
+        Some('1'..='9') => {
+            return Err(Error::unsupported("a back-reference in a regular expression"));
+        }
+        Some(c) => out.extend(['\\', c]),
+        None => {
+            let message = "invalid regular expression: invalid escape \\ sequence";
+            return Err(Error::new(SqlState::INVALID_REGULAR_EXPRESSION, message));
+        }
+    }
+    match c {
+        Some('m' | 'M' | 'y' | 'Y' | 'Z' | 'A') => quantifiers.constraint(),
+        _ => quantifiers.atom(),
+    }
+    Ok(())
 }
 
 /// A bracket expression behind its `[`: in PostgreSQL only classes, `^`, `-` and `]` are special in it.

@@ -34,6 +34,8 @@ sql_states! {
     INVALID_DATETIME = "22007";
     /// A negative or otherwise impossible argument of substring.
     SUBSTRING_ERROR = "22011";
+    /// Bytes that are no text.
+    CHARACTER_NOT_IN_REPERTOIRE = "22021";
     /// Division by zero.
     DIVISION_BY_ZERO = "22012";
     /// A pattern whose escape character ends it.

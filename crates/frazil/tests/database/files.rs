@@ -201,7 +201,7 @@ fn bad_files_are_named() {
         ("ragged.csv", SqlState::BAD_COPY_FORMAT, "line 3"),
         ("quote.csv", SqlState::BAD_COPY_FORMAT, "quote.csv"),
         ("wide.csv", SqlState::BAD_COPY_FORMAT, "UTF-16"),
-        ("latin.csv", SqlState::INVALID_TEXT, "line 2"),
+        ("latin.csv", SqlState::CHARACTER_NOT_IN_REPERTOIRE, "line 2"),
         ("empty.csv", SqlState::BAD_COPY_FORMAT, "is empty"),
         ("text.parquet", SqlState::BAD_COPY_FORMAT, "Parquet"),
         (

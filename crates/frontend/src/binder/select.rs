@@ -6,10 +6,10 @@ use super::query::Literals;
 use super::rows::{Computed, filtered};
 use super::scope::{Clause, Level};
 use super::select_list::Target;
-use super::{Binder, OutputColumn, Relation};
+use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::{Operator, RowCount, SortKey};
-use frazil_types::{LogicalType, Result, Span};
+use frazil_types::{LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Distinct, OrderBy, Select};
 
 impl<'a> Binder<'a> {
@@ -21,6 +21,16 @@ impl<'a> Binder<'a> {
         literals: Literals,
     ) -> Result<Relation> {
         super::refuse::select(select)?;
+        if select.projection.is_empty()
+            && matches!(select.distinct, Some(Distinct::Distinct | Distinct::On(_)))
+        {
+            let span = self.place.span(select.select_token.0.span);
+            return Err(error(
+                SqlState::SYNTAX_ERROR,
+                "SELECT DISTINCT without a select list",
+                span,
+            ));
+        }
         self.levels.push(Level::default());
         let bound = self.select_inside(select, order_by, literals);
         self.levels.pop();

@@ -4,7 +4,7 @@ use super::names::unqualified;
 use super::scope::Item;
 use super::{Binder, OutputColumn, error, fold};
 use frazil_functions::Operand;
-use frazil_plan::Expr;
+use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{
     ExcludeSelectItem, Expr as SqlExpr, Ident, ObjectName, ReplaceSelectItem, SelectItem,
@@ -116,7 +116,7 @@ impl<'a> Binder<'a> {
         let excluded = self.excluded(options.opt_exclude.as_ref(), &columns)?;
         for column in columns {
             self.note_use(column.id);
-            if !excluded.contains(&column.name) {
+            if !excluded.contains(&column.id) {
                 let value = Expr::column(column.id, &self.columns).at(span).into();
                 targets.push(Target {
                     name: column.name,
@@ -132,22 +132,38 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn excluded(&self, exclude: Option<&ExcludeSelectItem>, columns: &[OutputColumn]) -> Result<Vec<String>> {
+    /// The columns that EXCLUDE leaves out. 42703, 42P01; 42701 for one that is named twice.
+    fn excluded(
+        &self,
+        exclude: Option<&ExcludeSelectItem>,
+        columns: &[OutputColumn],
+    ) -> Result<Vec<ColumnId>> {
         let names: &[ObjectName] = match exclude {
             None => &[],
             Some(ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
             Some(ExcludeSelectItem::Multiple(names)) => names,
         };
-        let mut out = Vec::new();
+        let mut out: Vec<ColumnId> = Vec::new();
         for name in names {
-            let ident = name.0.last().and_then(|p| p.as_ident());
-            let folded = ident.map(fold).unwrap_or_default();
-            self.wildcard_column(
-                &folded,
-                columns.iter().any(|c| c.name == folded),
-                self.name_span(name),
-            )?;
-            out.push(folded);
+            let span = self.name_span(name);
+            let [table @ .., column] = &name.0[..] else {
+                continue;
+            };
+            let column = column.as_ident().map(fold).unwrap_or_default();
+            let item = match table {
+                [] => None,
+                table => Some(self.wildcard_item(&ObjectName(table.to_vec()))?),
+            };
+            let is_meant = |c: &&OutputColumn| {
+                let is_of = |item: &Item| item.columns.iter().any(|of| of.id == c.id);
+                c.name == column && item.is_none_or(is_of)
+            };
+            let meant: Vec<ColumnId> = columns.iter().filter(is_meant).map(|c| c.id).collect();
+            self.wildcard_column(&column, !meant.is_empty(), span)?;
+            if meant.iter().any(|id| out.contains(id)) {
+                return Err(named_twice(&column, span));
+            }
+            out.extend(meant);
         }
         Ok(out)
     }
@@ -161,8 +177,14 @@ impl<'a> Binder<'a> {
     }
 
     fn replaced(&mut self, replace: &'a ReplaceSelectItem, targets: &mut [Target]) -> Result<()> {
-        for item in &replace.items {
+        for (at, item) in replace.items.iter().enumerate() {
             let name = fold(&item.column_name);
+            if replace.items[..at]
+                .iter()
+                .any(|before| fold(&before.column_name) == name)
+            {
+                return Err(named_twice(&name, self.span(&item.column_name)));
+            }
             let found = targets.iter_mut().find(|t| t.name == name);
             self.wildcard_column(&name, found.is_some(), self.span(&item.column_name))?;
             if let Some(target) = found {
@@ -173,4 +195,9 @@ impl<'a> Binder<'a> {
         }
         Ok(())
     }
+}
+
+fn named_twice(name: &str, span: Span) -> Error {
+    let message = format!("column \"{name}\" specified more than once");
+    error(SqlState::DUPLICATE_COLUMN, message, span)
 }

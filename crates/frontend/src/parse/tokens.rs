@@ -154,6 +154,7 @@ impl Pass<'_> {
         if matches!(token, Token::Word(_) | Token::Number(..)) && self.follows_number(span) {
             return self.behind_number(&token, span);
         }
+        self.check_text(&token, span)?;
         let token = match token {
             Token::HexStringLiteral(digits) => match self.source.token_text(span).get(..2) {
                 Some("0x") => radix_number(&digits, 16).ok_or_else(|| self.junk(span, span))?,
@@ -179,6 +180,22 @@ impl Pass<'_> {
         };
         self.push(token, span);
         Ok(())
+    }
+
+    /// A text has no character 0. 22021, 42601.
+    fn check_text(&self, token: &Token, span: Span) -> Result<()> {
+        let (state, message) = match token {
+            Token::UnicodeStringLiteral(text) if text.contains('\0') => {
+                (SqlState::SYNTAX_ERROR, "invalid Unicode escape value")
+            }
+            Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) if text.contains('\0') => (
+                SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+                "invalid byte sequence for encoding \"UTF8\": 0x00",
+            ),
+            _ => return Ok(()),
+        };
+        let position = self.source.position(self.source.byte(span.start));
+        Err(Error::new(state, message).at_position(position))
     }
 
     fn push(&mut self, token: Token, span: Span) {
