@@ -1,7 +1,8 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
 use frazil_frontend::HiddenParameter;
-use frazil_types::{Error, LogicalType, Result, SqlState, Value, decimal, value_ops};
+use frazil_types::value_ops::{self, CastLength};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value, decimal};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The value as one of type `ty`; 22003, 22P02, 22007 if it is none.
@@ -22,6 +23,14 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
         | (Value::Interval(_), LogicalType::Interval) => Ok(value.clone()),
         (Value::Double(v), ty) if ty.is_numeric() => parse_text(&v.to_string(), ty),
         (Value::Text(text), ty) => parse_text(text, ty),
+        // As what is assigned to a column of text.
+        (value, ty) if ty.is_string() => {
+            let written = value_ops::cast(value, own_type(value), LogicalType::Text, CastLength::Refuse)?;
+            match written {
+                Value::Text(text) => parse_text(&text, ty),
+                other => Ok(other),
+            }
+        }
         (other, ty) => Err(Error::new(
             SqlState::DATATYPE_MISMATCH,
             format!("a parameter of type {ty} cannot be {other:?}"),

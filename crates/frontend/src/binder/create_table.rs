@@ -1,15 +1,17 @@
 //! CREATE TABLE: columns, NOT NULL, DEFAULT, options. What would promise more than is kept is refused.
 
 use super::constraints::{Constraints, Target};
+use super::expression::is_by_bytes;
 use super::scope::{Clause, Level};
 use super::{Binder, error, finished, fold};
+use crate::parse::UNTYPED;
 use crate::{Bound, Statement};
 use frazil_functions::CastContext;
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{self, BinaryOp, CastLength};
 use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value};
-use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, Expr as SqlExpr};
+use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr};
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
@@ -18,10 +20,18 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     let options = super::alter::options(&binder, &create.table_options)?;
     let if_not_exists = create.if_not_exists;
     if let Some(query) = &create.query {
-        if !create.columns.is_empty() || !create.constraints.is_empty() {
-            return Err(Error::unsupported("a column list in CREATE TABLE AS"));
+        let names = names_alone(&binder, create)?;
+        let mut relation = binder.query(query)?;
+        if let Some(more) = names.get(relation.columns.len()) {
+            return Err(error(
+                SqlState::SYNTAX_ERROR,
+                "too many column names were specified",
+                more.1,
+            ));
         }
-        let relation = binder.query(query)?;
+        for (column, (name, _)) in relation.columns.iter_mut().zip(names) {
+            column.name = name;
+        }
         let mut schema = Schema::new(Vec::new());
         let bound = finished(binder, relation.op, relation.columns, |plan| {
             let column = |(name, id): &(String, ColumnId)| ColumnDef::new(name, plan.columns[*id].ty);
@@ -44,6 +54,9 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     binder.takes_parameters = false;
     let mut columns = Vec::with_capacity(create.columns.len());
     for c in &create.columns {
+        if is_untyped(c) {
+            return Err(binder.syntax_error(&c.name.value, binder.span(&c.name)));
+        }
         columns.push(binder.column_definition(c)?);
     }
     let schema = Schema::new(columns);
@@ -74,6 +87,25 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         constraints,
         as_query: None,
     }))
+}
+
+/// The names of columns in CREATE TABLE … AS, and where they stand. 42601 for anything beside names.
+fn names_alone(binder: &Binder, create: &CreateTable) -> Result<Vec<(String, Span)>> {
+    let mut names = Vec::with_capacity(create.columns.len());
+    for column in &create.columns {
+        let span = binder.span(&column.name);
+        if !is_untyped(column) || !create.constraints.is_empty() {
+            return Err(binder.syntax_error(&column.name.value, span));
+        }
+        binder.not_reserved(&column.name)?;
+        names.push((fold(&column.name), span));
+    }
+    Ok(names)
+}
+
+fn is_untyped(column: &SqlColumn) -> bool {
+    matches!(&column.data_type, DataType::Custom(name, _) if name.0.last().and_then(|p| p.as_ident()).is_some_and(|i| i.value == UNTYPED))
+        && column.options.is_empty()
 }
 
 fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
@@ -146,6 +178,7 @@ impl<'a> Binder<'a> {
                 | ColumnOption::Unique(_)
                 | ColumnOption::ForeignKey(_)
                 | ColumnOption::Check(_) => {}
+                ColumnOption::Collation(name) if is_by_bytes(name) => {}
                 ColumnOption::Collation(name) => {
                     return Err(Error::unsupported(format!("COLLATE {name}"))
                         .with_hint("strings compare by their UTF-8 bytes")

@@ -1,13 +1,13 @@
 //! Expressions: sqlparser's nodes handed to the type rules, with the place of each.
 
 use super::row_value::is_row;
-use super::{Binder, error};
+use super::{Binder, error, fold};
 use crate::parse::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
 use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing, negated_literal};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr as SqlExpr, UnaryOperator, Value, ValueWithSpan,
+    BinaryOperator, CastKind, DataType, Expr as SqlExpr, ObjectName, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// Highest number of a parameter.
@@ -85,6 +85,7 @@ impl<'a> Binder<'a> {
                 self.typed_string(&typed.data_type, &typed.value)
             }
             SqlExpr::Function(call) => self.function(call),
+            SqlExpr::Collate { expr, collation } => self.collated(expr, collation),
             _ => self.test(e),
         }
     }
@@ -394,6 +395,24 @@ impl<'a> Binder<'a> {
         Ok(cast.at(span).into())
     }
 
+    /// `x COLLATE "C"`: strings compare by their bytes. 0A000 for another collation, 42804 for what is no string.
+    fn collated(&mut self, x: &'a SqlExpr, collation: &ObjectName) -> Result<Operand> {
+        let at = self.name_span(collation);
+        if !is_by_bytes(collation) {
+            return Err(Error::unsupported(format!("COLLATE {collation}"))
+                .with_hint("strings compare by their UTF-8 bytes: COLLATE \"C\"")
+                .at_span(at));
+        }
+        let bound = self.expression(x)?;
+        let span = bound.span();
+        let e = self.typing.settle(bound)?;
+        if !e.ty.is_string() {
+            let message = format!("collations are not supported by type {}", e.ty);
+            return Err(error(SqlState::DATATYPE_MISMATCH, message, at));
+        }
+        Ok(e.at(span).into())
+    }
+
     /// `date '2024-01-01'`.
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Operand> {
         let literal = self.value(value)?;
@@ -420,6 +439,13 @@ fn fields_of_interval(ty: &DataType) -> Option<(String, Option<u64>)> {
         _ => None,
     }
 }
+
+/// Whether a collation orders strings by their bytes.
+pub(super) fn is_by_bytes(collation: &ObjectName) -> bool {
+    let name = collation.0.last().and_then(|part| part.as_ident()).map(fold);
+    matches!(name.as_deref(), Some("C" | "POSIX" | "ucs_basic" | "default"))
+}
+
 fn is_comparison(op: &BinaryOperator) -> bool {
     use BinaryOperator as B;
     matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)

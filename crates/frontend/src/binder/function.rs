@@ -348,7 +348,6 @@ impl<'a> Binder<'a> {
 
     fn refused(&self, e: &SqlExpr) -> Error {
         let what = match e {
-            SqlExpr::Collate { .. } => "COLLATE",
             SqlExpr::AtTimeZone { .. } => "AT TIME ZONE",
             SqlExpr::Tuple(_) => "a row value here",
             SqlExpr::Array(_) => "ARRAY",

@@ -1,7 +1,7 @@
 //! LIMIT, OFFSET and FETCH FIRST.
 
 use super::query::Tail;
-use super::scope::{Clause, Level};
+use super::scope::{Clause, Item, Level};
 use super::{Binder, Relation, error};
 use frazil_functions::CastContext;
 use frazil_plan::{Expr, ExprKind, Operator, RowCount};
@@ -42,12 +42,13 @@ impl<'a> Binder<'a> {
                 None => fetched = Some(RowCount::Constant(1)),
             }
         }
+        let read = std::mem::take(&mut self.read);
         let limit = match limit {
-            Some(e) => self.row_count(e, Clause::Limit)?,
+            Some(e) => self.row_count(e, Clause::Limit, &read)?,
             None => fetched,
         };
         let offset = match offset {
-            Some(e) => self.row_count(e, Clause::Offset)?,
+            Some(e) => self.row_count(e, Clause::Offset, &read)?,
             None => None,
         };
         Ok(limited(relation, limit, offset.unwrap_or(RowCount::Constant(0))))
@@ -64,18 +65,27 @@ impl<'a> Binder<'a> {
         Ok(fetch.quantity.as_ref())
     }
 
-    /// A number of rows; `None` for NULL.
-    fn row_count(&mut self, e: &'a SqlExpr, clause: Clause) -> Result<Option<RowCount>> {
+    /// A number of rows; `None` for NULL. 42P10 where it reads a column of the rows that it counts.
+    fn row_count(&mut self, e: &'a SqlExpr, clause: Clause, read: &[Item]) -> Result<Option<RowCount>> {
         let (place, state) = match clause {
             Clause::Offset => ("OFFSET", "2201X"),
             _ => ("LIMIT", "2201W"),
         };
         self.levels.push(Level {
             clause,
+            items: read.to_vec(),
             ..Level::default()
         });
+        let first = self.references.len();
         let bound = self.expression(e);
+        let depth = self.depth();
+        let own = self.references.get(first..).unwrap_or_default().iter();
+        let own = own.copied().find(|r| self.owner(r.id) == depth);
         self.levels.pop();
+        if let (Ok(_), Some(own)) = (&bound, own) {
+            let message = format!("argument of {place} must not contain variables");
+            return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, own.span));
+        }
         let bound = bound?;
         let span = bound.span();
         let e = self

@@ -71,7 +71,7 @@ use cte::Cte;
 use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
-use scope::{Level, Reference};
+use scope::{Item, Level, Reference};
 use sqlparser::ast::{DataType, Ident, ObjectName, Query};
 use view::Names;
 
@@ -96,6 +96,8 @@ pub(crate) struct Binder<'a> {
     references: Vec<Reference>,
     ctes: Vec<Cte<'a>>,
     shared: Vec<Operator>,
+    /// The relations of the SELECT that was bound last, which its LIMIT must not read.
+    read: Vec<Item>,
     names: Names<'a>,
     /// What of tables is read, if that is noted.
     uses: Option<ColumnUses>,
@@ -153,6 +155,7 @@ impl<'a> Binder<'a> {
             references: Vec::new(),
             ctes: Vec::new(),
             shared: Vec::new(),
+            read: Vec::new(),
             names: Names::Catalog,
             uses: None,
             column_names: ColumnNames::default(),

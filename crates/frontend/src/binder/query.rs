@@ -105,6 +105,7 @@ impl<'a> Binder<'a> {
             SetExpr::Select(select) => self.select(select, tail.order_by, literals)?,
             other => {
                 let relation = self.set_expression(other, Literals::Settle)?;
+                self.read.clear();
                 match tail.order_by {
                     Some(order_by) => self.order_output(relation, order_by)?,
                     None => relation,

@@ -33,7 +33,8 @@ impl<'a> Binder<'a> {
         }
         self.levels.push(Level::default());
         let bound = self.select_inside(select, order_by, literals);
-        self.levels.pop();
+        let level = self.levels.pop();
+        self.read = level.map_or(Vec::new(), |level| level.items);
         bound
     }
 

@@ -313,6 +313,16 @@ impl Dialect for FrazilDialect {
         }
     }
 
+    /// COLLATE behind what is no prefix, such as a cast.
+    fn parse_infix(&self, parser: &mut Parser, expr: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
+        if !parser.parse_keyword(Keyword::COLLATE) {
+            return None;
+        }
+        let expr = Box::new(expr.clone());
+        let name = parser.parse_object_name(false);
+        Some(name.map(|collation| Expr::Collate { expr, collation }))
+    }
+
     fn is_column_alias(&self, kw: &Keyword, _: &mut Parser) -> bool {
         !RESERVED_FOR_COLUMN_ALIAS.contains(kw)
     }
@@ -384,6 +394,7 @@ fn subquery(parser: &mut Parser) -> Result<Expr, ParserError> {
     parser.expect_token(&Token::RParen)?;
     Ok(Expr::Subquery(query))
 }
+
 /// A word that sqlparser gives a grammar of its own, as the function or column that it names. `None` where it is
 /// the first part of a longer name.
 fn plain_name(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {

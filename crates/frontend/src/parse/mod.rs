@@ -2,10 +2,12 @@
 
 mod create_view;
 mod cursor;
+mod definition_words;
 mod definitions;
 mod depth;
 mod dialect;
 mod keywords;
+mod only;
 mod own;
 mod source;
 mod subqueries;
@@ -13,6 +15,7 @@ mod tokens;
 
 pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
+pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
 pub(crate) use keywords::is_reserved;
@@ -373,6 +376,9 @@ impl Reading {
     fn tree(&self, words: Vec<TokenWithSpan>) -> Result<Ast> {
         let source = &*self.source;
         let end = words.last().map_or(0, |t| source.byte(t.span.end));
+        let mut words = words;
+        definition_words::rewrite(&mut words)?;
+        only::leave_out(&mut words)?;
         let (words, queries) = subqueries::shown(words);
         self.dialect.read_as_queries(queries);
         // Depth is measured before; the parser's own limit would count what is no depth.
