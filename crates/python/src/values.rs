@@ -1,7 +1,7 @@
 //! Python objects ↔ SQL values.
 
-use crate::errors::InterfaceError;
-use frazil::{ColumnVector, LogicalType, Value};
+use crate::errors::{InterfaceError, raise};
+use frazil::{ColumnVector, Error, LogicalType, SqlState, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -77,7 +77,25 @@ static DATE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATETIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TIMEDELTA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// One cell of a result.
+/// The last ordinal of Python: 9999-12-31.
+const LAST_ORDINAL: i128 = 3_652_059;
+
+/// Python's ordinal of a day since 1970, which is that of `value`. DataError 22008 beyond the years 1 to 9999.
+fn ordinal(days: i128, value: &Value, ty: LogicalType) -> PyResult<i128> {
+    let ordinal = days + EPOCH_ORDINAL;
+    if (1..=LAST_ORDINAL).contains(&ordinal) {
+        return Ok(ordinal);
+    }
+    let message = format!(
+        "{ty} {} is out of Python's range, the years 1 to 9999",
+        value.display(ty)
+    );
+    Err(raise(
+        Error::new(SqlState::DATETIME_OVERFLOW, message).with_hint("cast it to text"),
+    ))
+}
+
+/// One cell of a result. DataError for a date or timestamp that Python has no object for.
 pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult<Bound<'py, PyAny>> {
     let ty = column.ty();
     if column.is_null(row) {
@@ -89,13 +107,15 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
     let value = column.value(row);
     match (&value, ty) {
         (Value::Int(days), LogicalType::Date) => {
-            class(py, &DATE, "datetime", "date")?.call_method1("fromordinal", (days + EPOCH_ORDINAL,))
+            let day = ordinal(*days, &value, ty)?;
+            class(py, &DATE, "datetime", "date")?.call_method1("fromordinal", (day,))
         }
         (Value::Int(micros), LogicalType::Timestamp) => {
             let days = micros.div_euclid(86_400_000_000);
             let rest = micros.rem_euclid(86_400_000_000);
-            let midnight = class(py, &DATETIME, "datetime", "datetime")?
-                .call_method1("fromordinal", (days + EPOCH_ORDINAL,))?;
+            let day = ordinal(days, &value, ty)?;
+            let midnight =
+                class(py, &DATETIME, "datetime", "datetime")?.call_method1("fromordinal", (day,))?;
             midnight.add(class(py, &TIMEDELTA, "datetime", "timedelta")?.call1((0, 0, rest))?)
         }
         (Value::Int(_), LogicalType::Decimal { .. }) => {
