@@ -129,6 +129,7 @@ pub fn insert(
     let Some(checks) = checks else {
         return Ok(writer.insert(&NewRows::of(batch), Conflict::Fail)?.count);
     };
+    writer.check_shape(batch)?;
     let holds = checks.holds(batch)?;
     let results: Vec<CheckResult<'_>> = (checks.names.iter().zip(&holds))
         .map(|(name, holds)| CheckResult { name, holds })

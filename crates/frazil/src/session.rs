@@ -169,10 +169,8 @@ impl Session {
     /// Runs a writing statement: see [`TransactionState::write`].
     pub fn write<T>(&mut self, work: impl FnOnce(&Settings, &mut Transaction) -> Result<T>) -> Result<T> {
         let settings = &self.settings;
-        self.transaction
-            .write(self.database.store(), settings, &self.cancel, |t| {
-                work(settings, t)
-            })
+        let limits = (self.database.budget(), &self.cancel);
+        (self.transaction).write(self.database.store(), settings, limits, |t| work(settings, t))
     }
 }
 

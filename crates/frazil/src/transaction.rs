@@ -11,7 +11,7 @@
 use crate::parameters;
 use crate::settings::Settings;
 use frazil_storage::{Savepoint, Snapshot, Store, Transaction};
-use frazil_types::{Cancel, Error, Result, SqlState};
+use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use std::sync::Arc;
 
 /// Where a connection stands.
@@ -205,19 +205,23 @@ impl TransactionState {
         &mut self,
         store: &Arc<Store>,
         settings: &Settings,
-        cancel: &Cancel,
+        (budget, cancel): (&MemoryBudget, &Cancel),
         work: impl FnOnce(&mut Transaction) -> Result<T>,
     ) -> Result<T> {
+        let begin = || {
+            let begun = store.begin(settings.lock_timeout, cancel)?;
+            Ok(begun.within(budget, cancel))
+        };
         match self {
             TransactionState::Open(open) => {
                 let writer = match &mut open.writer {
                     Some(writer) => writer,
-                    unwritten => unwritten.insert(store.begin(settings.lock_timeout, cancel)?),
+                    unwritten => unwritten.insert(begin()?),
                 };
                 work(writer)
             }
             _ => {
-                let mut writer = store.begin(settings.lock_timeout, cancel)?;
+                let mut writer = begin()?;
                 let result = work(&mut writer)?;
                 writer.commit();
                 Ok(result)

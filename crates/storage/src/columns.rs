@@ -1,6 +1,8 @@
 //! The columns of rows that are to be written, wherever they come from.
 
-use frazil_types::{ColumnVector, RowBatch};
+use frazil_types::string_ref::INLINE_BYTES;
+use frazil_types::{ColumnVector, NativeType, RowBatch, StringRef};
+use std::ops::Range;
 
 /// Columns of equal length in the order of the table's.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +14,22 @@ pub(crate) enum Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
+    /// Bytes that some of the rows take.
+    pub fn bytes(self, rows: Range<usize>) -> usize {
+        let of_column = |column: &ColumnVector| {
+            let strings = match column.native() {
+                NativeType::String => &column.values::<StringRef>()[rows.clone()],
+                _ => &[],
+            };
+            let long = strings
+                .iter()
+                .map(|string| string.len())
+                .filter(|&len| len > INLINE_BYTES);
+            column.native().size() * rows.len() + long.sum::<usize>()
+        };
+        self.iter().map(of_column).sum()
+    }
+
     /// The columns, by position.
     pub fn iter(self) -> impl Iterator<Item = &'a ColumnVector> {
         let (batch, mixed): (&[ColumnVector], &[&ColumnVector]) = match self {

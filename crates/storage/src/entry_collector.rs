@@ -2,7 +2,8 @@
 //!
 //! Each commit hands over the version of the table that it replaces, and the rows that it deleted. A version is alive as long
 //! as somebody holds it, whom its weak reference tells of: readers do nothing for it. Rows of a commit leave when
-//! all versions before it are gone; that is looked at with each commit to the table, and by the background freezer.
+//! all versions before it are gone; that is looked at with each commit to the table, which removes a bounded number of entries,
+//! and by the background freezer, which removes the others.
 
 use crate::index_log::IndexedRows;
 use std::collections::VecDeque;
@@ -64,17 +65,37 @@ impl<V> EntryCollector<V> {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Removes the entries of rows that no living version shows.
-    pub fn collect(&self) {
-        while let Some(rows) = self.next_dead() {
-            for rows in rows {
-                self.rows.fetch_sub(rows.len() as u64, Ordering::Relaxed);
-                rows.remove_entries();
+    /// Takes over rows of a transaction that was undone: no version shows them.
+    pub fn add_undone(&self, undone: IndexedRows) {
+        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        self.rows.fetch_add(undone.len() as u64, Ordering::Relaxed);
+        inner.dead.push_front((0, vec![undone]));
+    }
+
+    /// Removes the entries of rows that no living version shows, of `most` rows at most.
+    pub fn collect(&self, most: usize) {
+        let mut left = most;
+        while left > 0
+            && let Some((timestamp, mut dead)) = self.next_dead()
+        {
+            while left > 0
+                && let Some(rows) = dead.last_mut()
+            {
+                let count = rows.remove_entries(left);
+                self.rows.fetch_sub(count as u64, Ordering::Relaxed);
+                left -= count;
+                if rows.len() == 0 {
+                    dead.pop();
+                }
+            }
+            if !dead.is_empty() {
+                let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+                inner.dead.push_front((timestamp, dead));
             }
         }
     }
 
-    fn next_dead(&self) -> Option<Vec<IndexedRows>> {
+    fn next_dead(&self) -> Option<(u64, Vec<IndexedRows>)> {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         while (inner.replaced.front()).is_some_and(|(_, version)| version.strong_count() == 0) {
             inner.replaced.pop_front();
@@ -88,8 +109,6 @@ impl<V> EntryCollector<V> {
             .dead
             .front()
             .is_some_and(|&(timestamp, _)| timestamp < shown_from);
-        free.then(|| inner.dead.pop_front())
-            .flatten()
-            .map(|(_, rows)| rows)
+        free.then(|| inner.dead.pop_front()).flatten()
     }
 }

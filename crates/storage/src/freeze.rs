@@ -451,7 +451,7 @@ impl Store {
         let mut failure = None;
         for version in snapshot.tables() {
             let table = version.table();
-            table.collector().collect();
+            table.collector().collect(usize::MAX);
             let Some(entry) = (version.sealed()).find(|entry| entry.is_hot() || is_thinned(entry)) else {
                 continue;
             };

@@ -34,9 +34,11 @@ impl IndexedRows {
         let _ = (self.indexes).remove_entries(&self.chunk, self.number, &offsets);
     }
 
-    /// Takes the entries of all rows out of the indexes.
-    pub fn remove_entries(mut self) {
-        self.undo(0);
+    /// Takes the entries of `most` rows at most out of the indexes, and forgets these rows; how many they were.
+    pub fn remove_entries(&mut self, most: usize) -> usize {
+        let count = self.len().min(most);
+        self.undo(self.len() - count);
+        count
     }
 }
 
@@ -123,12 +125,16 @@ impl IndexLog {
         (self.deleted).cut(mark.deleted, |note, from| note.offsets.truncate(from));
     }
 
-    /// Takes all entries out again.
-    pub fn undo(&mut self) {
-        self.undo_to(LogMark {
-            added: Mark(0, 0),
-            deleted: Mark(0, 0),
-        });
+    /// Takes all entries out again, of `most` rows at most: gives the rows that are left.
+    pub fn undo(&mut self, most: usize) -> Vec<IndexedRows> {
+        self.deleted.0.clear();
+        let mut added = std::mem::take(&mut self.added.0);
+        let mut left = most;
+        for rows in added.iter_mut().rev() {
+            left -= rows.remove_entries(left);
+        }
+        added.retain(|rows| rows.len() > 0);
+        added
     }
 
     /// The transaction is committed: its entries stay. Gives the rows that it deleted.

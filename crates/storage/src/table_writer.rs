@@ -21,6 +21,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Bytes that an index takes for an entry beside its key: measured, 24.6 with one of 8 bytes.
+const ENTRY_BYTES: usize = 16;
+
 /// What becomes of a row whose key is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict<'a> {
@@ -62,6 +65,11 @@ impl Transaction {
 }
 
 impl TableWriter<'_> {
+    /// An internal error unless a batch has the columns of the table.
+    pub fn check_shape(&self, batch: &RowBatch) -> Result<()> {
+        check_shape(self.current()?.table(), batch)
+    }
+
     /// Appends rows, whose columns are the table's. The first row that is refused decides about the error: 23502 for
     /// NULL in a NOT NULL column, 23514 for a CHECK constraint that does not hold, 54000 for a key that is too long, 23505 for
     /// one that another row has.
@@ -123,6 +131,8 @@ impl TableWriter<'_> {
         rivals: &Rivals<'_>,
     ) -> Result<Vec<RowId>> {
         let now = self.transaction.coming_timestamp();
+        let bytes = columns.bytes(rows.clone());
+        self.transaction.wrote(rows.len(), bytes)?;
         let version = self.transaction.table_mut(self.table)?;
         let mut ids = Vec::with_capacity(rows.len());
         append(version, columns, rows.clone(), now, |_, id| ids.push(id))?;
@@ -146,6 +156,8 @@ impl TableWriter<'_> {
             let entry = version
                 .entry(id.chunk())
                 .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
+            let bytes = keys.iter().map(|keys| keys.key(row).len() + ENTRY_BYTES).sum();
+            self.transaction.wrote(1, bytes)?;
             self.transaction.note_added(&version, entry, id);
             version.indexes().add(&version, keys, row, id, rivals)?;
         }

@@ -6,8 +6,15 @@ use crate::chunk_entry::ChunkEntry;
 use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
-use frazil_types::{Error, ObjectId, Result, RowId};
+use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
+
+/// Rows whose entries a transaction takes out of indexes when it ends; the others leave later. Some 30 ms where the indexes do not
+/// fit into caches.
+const MOST_COLLECTED: usize = 16 << 10;
+/// Rows that are written between two looks at whether the statement is to stop, and bytes between two at the memory limit.
+const ROWS_UNWATCHED: usize = 1 << 10;
+const BYTES_UNWATCHED: usize = 64 << 10;
 
 /// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -19,6 +26,18 @@ pub struct Transaction {
     own: Vec<ObjectId>,
     /// What it did to the entries of indexes.
     index_log: IndexLog,
+    watch: Option<Watch>,
+}
+
+/// What stops a transaction that writes much.
+#[derive(Debug)]
+struct Watch {
+    cancel: Cancel,
+    /// Bytes of new rows and entries, until the transaction ends: then they are the table's.
+    memory: Reservation,
+    /// Rows and bytes since they were last looked at.
+    rows: usize,
+    bytes: usize,
 }
 
 /// A moment of a transaction that it can return to, several times.
@@ -38,7 +57,36 @@ impl Transaction {
             changed: false,
             own: Vec::new(),
             index_log: IndexLog::default(),
+            watch: None,
         }
+    }
+
+    /// The same, stopped by a flag (57014), and by a budget (53200) that what it writes counts against.
+    pub fn within(mut self, budget: &MemoryBudget, cancel: &Cancel) -> Transaction {
+        self.watch = Some(Watch {
+            cancel: cancel.clone(),
+            memory: budget.reservation(),
+            rows: 0,
+            bytes: 0,
+        });
+        self
+    }
+
+    /// Notes that rows and so many bytes, estimated, were written. 57014, 53200.
+    pub(crate) fn wrote(&mut self, rows: usize, bytes: usize) -> Result<()> {
+        let Some(watch) = &mut self.watch else {
+            return Ok(());
+        };
+        watch.rows += rows;
+        watch.bytes += bytes;
+        if watch.bytes >= BYTES_UNWATCHED {
+            watch.memory.grow(std::mem::take(&mut watch.bytes))?;
+        }
+        if watch.rows >= ROWS_UNWATCHED {
+            watch.rows = 0;
+            watch.cancel.check()?;
+        }
+        Ok(())
     }
 
     /// What the transaction's next statement sees: the committed state and its own earlier effects.
@@ -105,7 +153,7 @@ impl Transaction {
             tables.push(new.table().clone());
         }
         drop(before);
-        tables.iter().for_each(|table| table.collector().collect());
+        (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
     }
 
     /// Notes that entries of a row of a chunk are being added to the table's indexes.
@@ -153,8 +201,13 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        // Nothing is left to undo after a commit.
-        self.index_log.undo();
+        // Nothing is left to undo after a commit. The entries of many rows leave later, so that whoever cancels need not wait for
+        // them: they are candidates of rows that nobody shows, and whose ids are not used again.
+        for rows in self.index_log.undo(MOST_COLLECTED) {
+            if let Some(version) = self.store.snapshot().tables.get(rows.table.0) {
+                version.table().collector().add_undone(rows);
+            }
+        }
         self.store.writer_ends();
     }
 }

@@ -81,6 +81,38 @@ fn a_change_that_runs_out_of_memory_leaves_nothing() {
 }
 
 #[test]
+fn new_rows_and_entries_of_indexes_count_against_the_memory_limit() {
+    let c = large();
+    // What the statement computes fits, what it writes does not: 65 bytes a row and as many for its entries.
+    for sql in ["update t set n = n + 1", "update t set k = k + 1000000"] {
+        leaves_nothing(&c, sql, SqlState::OUT_OF_MEMORY, &|c, sql| {
+            rows(c, "set memory_limit = '8MB'");
+            state(c, sql)
+        });
+        rows(&c, "begin; set memory_limit = '64MB'");
+        assert_eq!(rows(&c, sql), format!("UPDATE {MANY}"));
+        rows(&c, "rollback; reset memory_limit");
+    }
+    let c = memory();
+    rows(
+        &c,
+        "create table w (a bigint, b text); create index w_ba on w (b, a)",
+    );
+    rows(
+        &c,
+        "insert into w select x, repeat('k', 1000) from (values (1), (2), (3), (4)) v (x)",
+    );
+    for _ in 0..8 {
+        rows(&c, "insert into w select * from w");
+    }
+    let before = rows(&c, "select count(*), sum(a) from w");
+    rows(&c, "set memory_limit = '2MB'");
+    assert_eq!(state(&c, "update w set a = a + 1"), SqlState::OUT_OF_MEMORY);
+    rows(&c, "reset memory_limit");
+    assert_eq!(rows(&c, "select count(*), sum(a) from w"), before);
+}
+
+#[test]
 fn a_change_that_takes_too_long_leaves_nothing() {
     let c = large();
     for sql in CHANGES {
