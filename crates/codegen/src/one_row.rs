@@ -13,9 +13,9 @@ use crate::source_shape::SourceShape;
 use crate::worker::Worker;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind, Lookup, RowCount};
+use frazil_runtime::BoundValues;
 use frazil_runtime::abi::{ParameterCell, VectorColumn};
-use frazil_runtime::one_row::own_row;
-use frazil_runtime::{BoundValues, BufferColumn};
+use frazil_runtime::one_row::RowCopy;
 use frazil_storage::{FetchedColumn, FoundRow, RowCells, TableSnapshot};
 use frazil_types::{Cancel, ColumnVector, Error, MemoryBudget, Result, RowBatch, Value};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct OneRow {
     source: SourceRow,
     /// The columns handed to the sink, where all are columns of the source: their places there.
     plain: Option<Vec<usize>>,
-    output: Vec<BufferColumn>,
+    copy: RowCopy,
     /// Room for the bytes of keys.
     key: Vec<u8>,
 }
@@ -150,14 +150,17 @@ impl OneRow {
         let buffer = buffer_build(plan, 0, &finished)?;
         let open = OpenPipeline::of_one_row(plan, code, finished, buffer, (budget, cancel))?;
         let plain = plain(pipeline, plan);
-        let output = handed(&pipeline.sink).into_iter().map(|id| BufferColumn {
-            ty: plan.columns[id].ty,
+        let copied = handed(&pipeline.sink).into_iter().map(|id| {
+            let column = &plan.columns[id];
             // What generated code has not touched is as the table has it.
-            native: match plain {
-                Some(_) => plan.columns[id].ty.native(),
-                None => plan.columns[id].native(),
-            },
+            let native = if plain.is_some() {
+                column.ty.native()
+            } else {
+                column.native()
+            };
+            (column.ty, native)
         });
+        let copy = RowCopy::new(copied);
         let worker = Worker::new(Arc::new(open))?;
         let shape = &code.pipelines[0].source;
         let source = match &pipeline.source {
@@ -167,7 +170,7 @@ impl OneRow {
         };
         Ok(OneRow {
             plan: plan.clone(),
-            output: output.collect(),
+            copy,
             source,
             worker,
             key: Vec::new(),
@@ -195,20 +198,19 @@ impl OneRow {
                 self.source.count(row);
             }
         }
-        let source = &self.source.columns;
         if let Some(places) = &self.plain {
-            let output = places.iter().map(|&place| source[place]);
+            let column = |i: usize| self.source.columns[places[i]];
             // SAFETY: columns of the table in their own form, which lie in its chunk or in the source's buffers.
-            return unsafe { own_row(output, &self.output, self.worker.budget()) }.map(Some);
+            return unsafe { self.copy.row(column, self.worker.budget()) }.map(Some);
         }
         self.worker.prepare(parameters, cancel)?;
         self.source.point_at(self.worker.parameter_cells());
         if self.worker.run_over(&self.source.columns)? == 0 {
             return Ok(None);
         }
-        let output = self.worker.output().iter().copied();
+        let output = self.worker.output();
         // SAFETY: the vector that generated code handed to the sink has the plan's columns and one row; nothing has run since.
-        unsafe { own_row(output, &self.output, self.worker.budget()) }.map(Some)
+        unsafe { self.copy.row(|i| output[i], self.worker.budget()) }.map(Some)
     }
 }
 

@@ -1,84 +1,115 @@
 //! A single row as a batch of its own: the result of a statement that finds its row by a key.
 
 use crate::abi::VectorColumn;
-use crate::buffer::BufferColumn;
 use frazil_types::string_ref::INLINE_BYTES;
-use frazil_types::{ColumnVector, MemoryBudget, NativeType, Result, RowBatch, StringRef, dispatch_native};
+use frazil_types::{
+    ColumnVector, LogicalType, MemoryBudget, NativeType, Result, RowBatch, StringRef, dispatch_native,
+};
 use std::sync::Arc;
 
-/// Copies the first row of some columns. Error 53200 if its texts exceed the budget.
-///
-/// # Safety
-/// The columns must be alive and have the forms given, with one row at least, their strings alive.
-pub unsafe fn own_row(
-    columns: impl Iterator<Item = VectorColumn> + Clone,
-    forms: &[BufferColumn],
-    budget: &MemoryBudget,
-) -> Result<RowBatch> {
-    // SAFETY: by contract.
-    let texts = unsafe { long_texts(columns.clone(), forms) };
-    // What the row takes counts until it is the caller's.
-    let _reserved = (texts > 0).then(|| budget.reserve(texts)).transpose()?;
-    let mut heap: Vec<u8> = Vec::with_capacity(texts);
-    let mut owned = Vec::with_capacity(forms.len());
-    for (from, form) in columns.zip(forms) {
-        // SAFETY: by contract, and the heap has room for all long strings.
-        owned.push(unsafe { own_value(&from, form, &mut heap) });
-    }
-    if texts > 0 {
-        let heap = Arc::new(heap);
-        let strings = owned.iter_mut().filter(|c| c.native() == NativeType::String);
-        strings.for_each(|column| column.keep(heap.clone()));
-    }
-    Ok(RowBatch {
-        columns: owned,
-        rows: 1,
-    })
+/// How rows are copied into batches of their own.
+#[derive(Debug)]
+pub struct RowCopy {
+    columns: Vec<CopiedColumn>,
+    /// Places of the columns of strings.
+    strings: Vec<usize>,
 }
 
-/// Bytes of the texts that do not lie in their references.
+#[derive(Debug)]
+struct CopiedColumn {
+    /// The form in which values arrive: that of the type, or `I64` for a wide decimal whose values fit.
+    native: NativeType,
+    /// A column of one zero: a copy of it costs less than to make one.
+    zero: ColumnVector,
+}
+
+impl RowCopy {
+    /// Of columns of these types, whose values arrive in these forms: the type's own, or `I64` for a wide decimal whose
+    /// values fit.
+    pub fn new(columns: impl Iterator<Item = (LogicalType, NativeType)>) -> RowCopy {
+        let column = |(ty, native)| {
+            let mut zero = ColumnVector::new(ty, 1);
+            zero.resize(1);
+            CopiedColumn { native, zero }
+        };
+        let columns: Vec<CopiedColumn> = columns.map(column).collect();
+        let is_string = |place: &usize| columns[*place].native == NativeType::String;
+        RowCopy {
+            strings: (0..columns.len()).filter(is_string).collect(),
+            columns,
+        }
+    }
+
+    /// The first row of columns, `column(i)` being the `i`-th. Error 53200 if its texts exceed the budget.
+    ///
+    /// # Safety
+    /// The columns must be alive and have the forms given, with one row at least, their strings alive.
+    pub unsafe fn row(
+        &self,
+        column: impl Fn(usize) -> VectorColumn,
+        budget: &MemoryBudget,
+    ) -> Result<RowBatch> {
+        // SAFETY: by contract.
+        let lengths = self
+            .strings
+            .iter()
+            .map(|&place| unsafe { long_text(&column(place)) });
+        let texts = lengths.sum();
+        // What the row takes counts until it is the caller's.
+        let _reserved = (texts > 0).then(|| budget.reserve(texts)).transpose()?;
+        let mut heap: Vec<u8> = Vec::with_capacity(texts);
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (place, form) in self.columns.iter().enumerate() {
+            // SAFETY: by contract, and the heap has room for all long strings.
+            columns.push(unsafe { form.value(&column(place), &mut heap) });
+        }
+        if texts > 0 {
+            let heap = Arc::new(heap);
+            (self.strings.iter()).for_each(|&place| columns[place].keep(heap.clone()));
+        }
+        Ok(RowBatch { columns, rows: 1 })
+    }
+}
+
+/// Bytes of the text in the first row, if it does not lie in its reference.
 ///
 /// # Safety
-/// As [`own_row`].
-unsafe fn long_texts(columns: impl Iterator<Item = VectorColumn>, forms: &[BufferColumn]) -> usize {
-    let strings = columns
-        .zip(forms)
-        .filter(|(_, form)| form.native == NativeType::String);
-    let lengths = strings.map(|(column, _)| {
+/// As [`RowCopy::row`], of a column of strings.
+unsafe fn long_text(column: &VectorColumn) -> usize {
+    // SAFETY: by contract.
+    let length = unsafe {
+        match column.is_valid(0) {
+            true => column.value::<StringRef>(0).len(),
+            false => 0,
+        }
+    };
+    if length > INLINE_BYTES { length } else { 0 }
+}
+
+impl CopiedColumn {
+    /// # Safety
+    /// As [`RowCopy::row`]; `heap` has room for the string, so that it does not move.
+    unsafe fn value(&self, from: &VectorColumn, heap: &mut Vec<u8>) -> ColumnVector {
+        let mut to = self.zero.clone();
         // SAFETY: by contract.
         unsafe {
-            match column.is_valid(0) {
-                true => column.value::<StringRef>(0).len(),
-                false => 0,
+            if !from.is_valid(0) {
+                to.set_null(0);
+                return to;
+            }
+            match (self.native, to.native()) {
+                (NativeType::I64, NativeType::I128) => {
+                    to.values_mut::<i128>()[0] = i128::from(from.value::<i64>(0));
+                }
+                (NativeType::String, _) => {
+                    let string = from.value::<StringRef>(0);
+                    to.values_mut::<StringRef>()[0] = keep(&string, heap);
+                }
+                (native, _) => dispatch_native!(native, T => to.values_mut::<T>()[0] = from.value::<T>(0)),
             }
         }
-    });
-    lengths.filter(|&length| length > INLINE_BYTES).sum()
-}
-
-/// # Safety
-/// As [`own_row`]; `heap` has room for the string, so that it does not move.
-unsafe fn own_value(from: &VectorColumn, form: &BufferColumn, heap: &mut Vec<u8>) -> ColumnVector {
-    let mut to = ColumnVector::new(form.ty, 1);
-    to.resize(1);
-    // SAFETY: by contract.
-    unsafe {
-        if !from.is_valid(0) {
-            to.set_null(0);
-            return to;
-        }
-        match (form.native, to.native()) {
-            (NativeType::I64, NativeType::I128) => {
-                to.values_mut::<i128>()[0] = i128::from(from.value::<i64>(0));
-            }
-            (NativeType::String, _) => {
-                let string = from.value::<StringRef>(0);
-                to.values_mut::<StringRef>()[0] = keep(&string, heap);
-            }
-            (native, _) => dispatch_native!(native, T => to.values_mut::<T>()[0] = from.value::<T>(0)),
-        }
+        to
     }
-    to
 }
 
 /// # Safety
