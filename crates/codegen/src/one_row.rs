@@ -25,11 +25,17 @@ pub struct OneRow {
     plan: Arc<PipelinePlan>,
     worker: Worker,
     source: SourceRow,
-    /// The columns handed to the sink, where all are columns of the source: their places there.
-    plain: Option<Vec<usize>>,
-    copy: RowCopy,
+    /// Where all columns handed to the sink are columns of a table.
+    plain: Option<Plain>,
     /// Room for the bytes of keys.
     key: Vec<u8>,
+}
+
+/// Columns of a lookup's row that go into the sink as they are.
+struct Plain {
+    /// Their places in the source.
+    places: Vec<usize>,
+    copy: RowCopy,
 }
 
 /// The row as the pipeline's source vector.
@@ -82,7 +88,8 @@ pub fn is_one_row(plan: &PipelinePlan) -> bool {
     let keeps_all = match &pipeline.sink {
         Sink::Buffer(id, _) => {
             let buffer = &plan.buffers[id.0];
-            plan.result == Some(*id) && buffer.limit.is_none() && buffer.offset == RowCount::Constant(0)
+            let has_room = (buffer.limit.as_ref()).is_none_or(|limit| limit.constant() > Some(0));
+            plan.result == Some(*id) && has_room && buffer.offset == RowCount::Constant(0)
         }
         Sink::Write(_) => true,
         Sink::JoinBuild(..) | Sink::Aggregate(_) | Sink::Sort(_) | Sink::Mark => false,
@@ -112,15 +119,19 @@ fn handed(sink: &Sink) -> Vec<ColumnId> {
     }
 }
 
-/// Places in the row of a lookup of the columns handed to the sink, if nothing is computed.
-fn plain(pipeline: &Pipeline, plan: &PipelinePlan) -> Option<Vec<usize>> {
+/// The columns handed to the sink of a pipeline that computes nothing of a lookup's row.
+fn plain(pipeline: &Pipeline, plan: &PipelinePlan) -> Option<Plain> {
     let Source::Lookup(_) = pipeline.source else {
         return None;
     };
-    let source = pipeline.source.columns(plan);
+    let (source, handed) = (pipeline.source.columns(plan), handed(&pipeline.sink));
     let place = |id: &ColumnId| source.iter().position(|made| made == id);
-    let places = handed(&pipeline.sink).iter().map(place).collect::<Option<_>>()?;
-    pipeline.operators.is_empty().then_some(places)
+    let places = handed.iter().map(place).collect::<Option<_>>()?;
+    let as_stored = |id: &ColumnId| (plan.columns[*id].ty, plan.columns[*id].ty.native());
+    pipeline.operators.is_empty().then(|| Plain {
+        places,
+        copy: RowCopy::new(handed.iter().map(as_stored)),
+    })
 }
 
 /// What a [`OneRow`] is run with.
@@ -149,18 +160,6 @@ impl OneRow {
         let finished = Arc::new(Finished::new(plan, vec![Value::Null; plan.parameters.len()]));
         let buffer = buffer_build(plan, 0, &finished)?;
         let open = OpenPipeline::of_one_row(plan, code, finished, buffer, (budget, cancel))?;
-        let plain = plain(pipeline, plan);
-        let copied = handed(&pipeline.sink).into_iter().map(|id| {
-            let column = &plan.columns[id];
-            // What generated code has not touched is as the table has it.
-            let native = if plain.is_some() {
-                column.ty.native()
-            } else {
-                column.native()
-            };
-            (column.ty, native)
-        });
-        let copy = RowCopy::new(copied);
         let worker = Worker::new(Arc::new(open))?;
         let shape = &code.pipelines[0].source;
         let source = match &pipeline.source {
@@ -170,11 +169,10 @@ impl OneRow {
         };
         Ok(OneRow {
             plan: plan.clone(),
-            copy,
             source,
             worker,
             key: Vec::new(),
-            plain,
+            plain: plain(pipeline, plan),
         })
     }
 
@@ -198,19 +196,19 @@ impl OneRow {
                 self.source.count(row);
             }
         }
-        if let Some(places) = &self.plain {
+        if let Some(Plain { places, copy }) = &self.plain {
             let column = |i: usize| self.source.columns[places[i]];
             // SAFETY: columns of the table in their own form, which lie in its chunk or in the source's buffers.
-            return unsafe { self.copy.row(column, self.worker.budget()) }.map(Some);
+            let row = unsafe { copy.row(column, self.worker.budget())? };
+            self.source.cells.rest();
+            return Ok(Some(row));
         }
         self.worker.prepare(parameters, cancel)?;
         self.source.point_at(self.worker.parameter_cells());
-        if self.worker.run_over(&self.source.columns)? == 0 {
-            return Ok(None);
-        }
-        let output = self.worker.output();
-        // SAFETY: the vector that generated code handed to the sink has the plan's columns and one row; nothing has run since.
-        unsafe { self.copy.row(|i| output[i], self.worker.budget()) }.map(Some)
+        let row = self.worker.run_over(&self.source.columns)?;
+        self.worker.rest();
+        self.source.cells.rest();
+        Ok(row)
     }
 }
 
@@ -302,11 +300,11 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs generated code over a vector of one row; how many rows reached the sink.
-    fn run_over(&mut self, source: &[VectorColumn]) -> Result<u64> {
+    /// Runs generated code over a vector of one row; the row that reached the sink, if it did.
+    fn run_over(&mut self, source: &[VectorColumn]) -> Result<Option<RowBatch>> {
         self.call_over(source, 1)?;
         match self.partial_mut() {
-            Partial::Buffer(writer) => Ok(writer.take_noted()),
+            Partial::Buffer(writer) => Ok(writer.take_row()),
             _ => Err(not_one_row()),
         }
     }

@@ -35,7 +35,7 @@ pub struct Worker {
     // Addresses of the objects, in the order generated code knows; owned by the fields below or by `open`.
     objects: Vec<*mut u8>,
     partial: Partial,
-    output: Box<[VectorColumn]>,
+    _output: Box<[VectorColumn]>,
     // Boxed: generated code knows their addresses.
     #[allow(clippy::vec_box, reason = "their addresses must not change")]
     calls: Vec<Box<VectorCall>>,
@@ -74,8 +74,7 @@ pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
             let build = open.buffer.as_ref();
             let build = build.ok_or_else(|| Error::internal("a buffer sink without its buffer"))?;
             Partial::Buffer(Box::new(match &open.source {
-                // Whoever gives the row takes it.
-                PipelineSource::Given => build.noting_writer(budget),
+                PipelineSource::Given => build.row_writer(budget),
                 _ => build.writer(budget),
             }))
         }
@@ -112,7 +111,7 @@ impl Worker {
             cursor: SourceCursor::new(&open.source, pipeline),
             objects,
             partial,
-            output,
+            _output: output,
             calls,
             memory,
             scratch: Box::new(Scratch::new(&open.budget, &open.cancel)),
@@ -252,9 +251,10 @@ impl Worker {
         }
     }
 
-    /// The columns that generated code hands to the sink, if it takes vectors.
-    pub(crate) fn output(&self) -> &[VectorColumn] {
-        &self.output
+    /// Gives back the memory that a run has taken.
+    pub(crate) fn rest(&mut self) {
+        self.scratch.rest();
+        self.calls.iter_mut().for_each(|call| call.forget());
     }
 
     /// Its part of the sink.

@@ -217,6 +217,8 @@ pub struct Scratch {
     pages: Vec<ScratchPage>,
     /// A page of the usual size that waits to be used again.
     spare: Option<Memory>,
+    /// Whether the spare page is taken from the budget.
+    counts_spare: bool,
     reservation: Reservation,
     /// Asked for every page and by functions that take long: a single vector of long strings may take seconds.
     cancel: Cancel,
@@ -242,6 +244,7 @@ impl Scratch {
             position: 0,
             pages: Vec::new(),
             spare: None,
+            counts_spare: true,
             reservation: budget.reservation(),
             cancel: cancel.clone(),
         }
@@ -256,6 +259,15 @@ impl Scratch {
     pub fn clear(&mut self) {
         if self.position > 0 {
             self.release(0);
+        }
+    }
+
+    /// Forgets all strings, and gives back what was taken of the budget: nothing runs until the next string is made.
+    pub fn rest(&mut self) {
+        self.clear();
+        if self.spare.is_some() && self.counts_spare {
+            self.counts_spare = false;
+            self.reservation.shrink(SCRATCH_PAGE);
         }
     }
 
@@ -298,6 +310,10 @@ impl Scratch {
         check_text_bytes(len)?;
         self.cancel.check()?;
         let begin = self.pages.last().map_or(0, |p| p.begin + p.memory.bytes() as u64);
+        if self.spare.is_some() && !self.counts_spare {
+            self.reservation.grow(SCRATCH_PAGE)?;
+            self.counts_spare = true;
+        }
         let memory = match self.spare.take() {
             Some(spare) if len <= SCRATCH_PAGE => spare,
             kept => {
@@ -421,6 +437,11 @@ mod tests {
         assert!(budget.used() < 1 << 20);
         scratch.clear();
         assert_eq!(scratch.keep(b"short").unwrap().len(), 5);
+        scratch.rest();
+        assert_eq!(budget.used(), 0);
+        assert!(scratch.keep(b"longer than twelve bytes").is_ok() && budget.used() > 0);
+        scratch.rest();
+        assert_eq!(budget.used(), 0);
         drop(scratch);
         assert_eq!(budget.used(), 0);
     }

@@ -5,6 +5,7 @@
 //! taken, and stop when there are enough.
 
 use crate::abi::VectorColumn;
+use crate::one_row::RowCopy;
 use crate::string_heap::StringHeap;
 use frazil_types::{
     ColumnVector, Error, LogicalType, MemoryBudget, Native, NativeType, Reservation, Result, RowBatch,
@@ -67,16 +68,21 @@ impl BufferBuild {
             shared: self.0.clone(),
             batches: Vec::new(),
             morsel: 0,
-            noted: None,
+            row: None,
             heap: StringHeap::new(budget),
             reservation: budget.reservation(),
         }
     }
 
-    /// A writer that keeps nothing: it notes how many rows it was given, for somebody who takes them where they lie.
-    pub fn noting_writer(&self, budget: &MemoryBudget) -> BufferWriter {
+    /// A writer of one row at a time, which is taken from it by [`BufferWriter::take_row`].
+    pub fn row_writer(&self, budget: &MemoryBudget) -> BufferWriter {
+        let columns = self.0.spec.columns.iter();
+        let row = OneRow {
+            copy: RowCopy::new(columns.map(|column| (column.ty, column.native))),
+            given: None,
+        };
         BufferWriter {
-            noted: Some(0),
+            row: Some(Box::new(row)),
             ..self.writer(budget)
         }
     }
@@ -204,22 +210,45 @@ struct Batch {
     rows: RowBatch,
 }
 
+/// The row of a writer of one row at a time.
+#[derive(Debug)]
+struct OneRow {
+    copy: RowCopy,
+    given: Option<RowBatch>,
+}
+
+impl OneRow {
+    /// # Safety
+    /// As [`BufferWriter::append`].
+    unsafe fn append(&mut self, columns: &[VectorColumn], rows: usize, budget: &MemoryBudget) -> Result<()> {
+        match (rows, &self.given) {
+            (0, _) => {}
+            (1, None) => {
+                // SAFETY: by contract.
+                self.given = Some(unsafe { self.copy.row(|i| columns[i], budget)? });
+            }
+            _ => return Err(Error::internal("several rows where there is one at most")),
+        }
+        Ok(())
+    }
+}
+
 /// One worker's part of a buffer.
 #[derive(Debug)]
 pub struct BufferWriter {
     shared: Arc<Shared>,
     batches: Vec<Batch>,
     morsel: u64,
-    /// Rows given to a writer that keeps none; `None`: it keeps them.
-    noted: Option<u64>,
+    /// The row of a writer of one row at a time; `None`: it keeps batches.
+    row: Option<Box<OneRow>>,
     heap: StringHeap,
     reservation: Reservation,
 }
 
 impl BufferWriter {
-    /// Rows given to it since it was asked last, if it keeps none.
-    pub fn take_noted(&mut self) -> u64 {
-        self.noted.replace(0).unwrap_or(0)
+    /// The row that a writer of one row at a time was given since it was asked last.
+    pub fn take_row(&mut self) -> Option<RowBatch> {
+        self.row.as_mut()?.given.take()
     }
 
     /// Says which morsel the next rows come from: the finished buffer has the morsels in ascending order.
@@ -247,8 +276,9 @@ impl BufferWriter {
     /// # Safety
     /// The columns must be those of the spec, with `rows` rows, their strings alive.
     pub unsafe fn append(&mut self, columns: &[VectorColumn], rows: usize) -> Result<bool> {
-        if let Some(noted) = &mut self.noted {
-            *noted += rows as u64;
+        if let Some(row) = &mut self.row {
+            // SAFETY: by contract.
+            unsafe { row.append(columns, rows, self.reservation.budget())? };
             return Ok(false);
         }
         let spec = &self.shared.spec;

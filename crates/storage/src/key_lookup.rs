@@ -9,7 +9,7 @@ use crate::scan_cursor::FetchedColumn;
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndex;
 use frazil_block::ColumnBuffer;
-use frazil_types::{KeyPart, NativeType, Result, RowId, Value};
+use frazil_types::{KeyPart, NativeType, Result, RowId, StringRef, Value};
 
 /// A row that a version of a table shows.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,12 @@ pub struct RowCells {
     access: Option<LocalAccess>,
     /// Rows counted in it.
     counted: u64,
+    /// Whether a long string was fetched into a buffer, which keeps its memory.
+    has_long: bool,
 }
+
+/// Bytes of a string for which no memory is kept.
+const LONG: usize = 64 << 10;
 
 /// Rows of which the use of columns is counted together: a count of its own for each costs as much as to fetch it.
 const COUNTED_TOGETHER: u64 = 64;
@@ -93,6 +98,15 @@ impl RowCells {
             buffers: (0..columns).map(|_| ColumnBuffer::new()).collect(),
             access: None,
             counted: 0,
+            has_long: false,
+        }
+    }
+
+    /// Gives back what memory long strings have taken; what was fetched is gone.
+    pub fn rest(&mut self) {
+        if self.has_long {
+            self.buffers.fill_with(ColumnBuffer::new);
+            self.has_long = false;
         }
     }
 
@@ -116,6 +130,10 @@ impl RowCells {
     pub fn fetch(&mut self, row: FoundRow<'_>, i: usize, column: usize) -> Result<FetchedColumn> {
         let cell = row.entry.view().cell(column, row.offset, &mut self.buffers[i]);
         let (values, validity) = cell.map_err(|e| row.entry.blame(row.version.table().entry(), e))?;
+        let buffer = &self.buffers[i];
+        if !buffer.is_empty() && buffer.native() == NativeType::String {
+            self.has_long |= buffer.values::<StringRef>()[0].len() > LONG;
+        }
         Ok(FetchedColumn {
             values,
             validity,

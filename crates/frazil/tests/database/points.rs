@@ -273,6 +273,42 @@ fn compute(twins: &[Connection; 2]) {
     );
     same(
         twins,
+        "select s, n + 1 from t where k = $1 limit 1",
+        &keys(),
+        Way::Direct,
+    );
+    same(
+        twins,
+        "select s from t where k = $1 order by n limit 3",
+        &keys(),
+        Way::Either,
+    );
+    same(
+        twins,
+        "select s from t where k = $1 limit 0",
+        &keys(),
+        Way::Either,
+    );
+    same(
+        twins,
+        "select s from t where k = $1 offset 1",
+        &keys(),
+        Way::Pipelines,
+    );
+    same(
+        twins,
+        "select s from t where k = $1 union all select s from t where k = 7 order by 1",
+        &keys(),
+        Way::Pipelines,
+    );
+    same(
+        twins,
+        "select exists (select 1 from t where k = $1)",
+        &keys(),
+        Way::Pipelines,
+    );
+    same(
+        twins,
         "select count(*), max(s) from t where k = $1",
         &keys(),
         Way::Pipelines,
@@ -569,6 +605,33 @@ fn an_index_that_goes_and_comes_is_used_while_it_is_there() {
     count(&key, "", true);
     rows(&c, "drop table t");
     assert!(outcome(&find, &key).starts_with("42P01"));
+}
+
+#[test]
+fn long_texts_are_whole_and_hold_no_memory_afterwards() {
+    for freeze in ["", "freeze table t"] {
+        let c = memory();
+        table(&c);
+        rows(&c, "update t set s = repeat('xyz', 100000) where k = 9");
+        rows(&c, freeze);
+        rows(&c, "set memory_limit = '16MB'");
+        // So many statements may not keep a page each of what they are allowed to take.
+        for number in 0..300 {
+            let sql = format!("select s || '{number}' || s, upper(s) || $2, s from t where k = $1");
+            let response = c.execute_with(&sql, &[int(9), string("end")]).unwrap();
+            let Outcome::Rows(rows) = response.outcome else {
+                panic!("a query")
+            };
+            let row = rows.iter().next().expect("a row");
+            let long = "xyz".repeat(100_000);
+            let expected = [
+                format!("{long}{number}{long}"),
+                format!("{}end", long.to_uppercase()),
+                long,
+            ];
+            assert!(row == expected.map(Value::Text), "{number}");
+        }
+    }
 }
 
 #[test]

@@ -121,6 +121,11 @@ impl VectorCall {
         self.cancel = cancel.clone();
     }
 
+    /// Forgets what the last call made.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
     /// The same call with a guard behind its arguments: a boolean column; rows where it is not true are not
     /// evaluated, and NULL.
     pub fn guarded(mut self) -> VectorCall {
