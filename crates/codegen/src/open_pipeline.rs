@@ -2,6 +2,8 @@
 
 use crate::CompiledPlan;
 use crate::finished::{Finished, Partial};
+use crate::first_rows::FirstRows;
+use crate::join_lookup;
 use crate::objects::ObjectSpec;
 use crate::row_lookup;
 use crate::row_source::PipelineSource;
@@ -59,6 +61,8 @@ pub struct Opening<'a> {
     pub table: Option<Arc<TableSnapshot>>,
     /// How it is scanned.
     pub scan: ScanOptions,
+    /// What the first rows of the scan may be enough for.
+    pub first_rows: Option<&'a FirstRows>,
     /// What earlier pipelines finished.
     pub finished: &'a Arc<Finished>,
     /// The buffer its sink fills, if it is one.
@@ -163,7 +167,7 @@ impl OpenPipeline {
 }
 
 /// LIMIT and OFFSET as numbers. Errors: 2201W, 2201X for negative ones.
-fn row_counts(
+pub(crate) fn row_counts(
     finished: &Finished,
     limit: &Option<RowCount>,
     offset: &RowCount,
@@ -233,10 +237,15 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
             let places = columns.iter().map(|c| c.1).collect();
             let restrictions = values.restrictions(restrictions, columns)?;
             let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?;
+            let scan = join_lookup::restrict(scan, plan, pipeline, columns, opening)?;
             let (probes, filters) = early_filters(early_probes, columns, opening);
             let scan = scan
                 .with_disjunctions(values.disjunctions(disjunctions, columns)?)?
                 .with_early_probes(probes);
+            let scan = match opening.first_rows {
+                Some(first) => first.restrict(scan),
+                None => scan,
+            };
             PipelineSource::Scan {
                 scan: Arc::new(scan),
                 row_id: row_id.is_some(),

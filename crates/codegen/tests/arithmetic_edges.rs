@@ -93,6 +93,7 @@ impl Compiled {
         let opening = Opening {
             table: None,
             scan: ScanOptions::default(),
+            first_rows: None,
             finished: &finished,
             buffer: buffer.clone(),
             budget: &budget,

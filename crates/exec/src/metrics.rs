@@ -1,6 +1,6 @@
 //! What running a plan took, pipeline by pipeline: `EXPLAIN ANALYZE` shows it.
 
-use frazil_storage::ScanCounters;
+use frazil_storage::{LookedUp, ScanCounters};
 use std::time::Duration;
 
 /// One pipeline.
@@ -20,6 +20,8 @@ pub struct PipelineMetrics {
     pub scan: Option<ScanCounters>,
     /// Name of the index that said which rows its scan looks at.
     pub index: Option<String>,
+    /// What was looked up to know which rows its scan looks at.
+    pub looked_up: Option<LookedUp>,
 }
 
 /// All pipelines in order.

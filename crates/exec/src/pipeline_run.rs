@@ -9,11 +9,10 @@ use crate::Progress;
 use crate::metrics::PipelineMetrics;
 use crate::run_plan::{Environment, Take};
 use crate::sinks::Sinks;
-use frazil_codegen::{CompiledPlan, Finished, Flow, OpenPipeline, Opening, Partial, Worker};
-use frazil_plan::pipeline::PipelinePlan;
+use frazil_codegen::{CompiledPlan, Finished, FirstRows, Flow, OpenPipeline, Opening, Partial, Worker};
+use frazil_plan::pipeline::{PipelinePlan, Source};
 use frazil_runtime::caught_panic::panicked;
 use frazil_runtime::{BufferBuild, Left};
-use frazil_storage::TableSnapshot;
 use frazil_types::{Cancel, Error, Result};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,20 +57,26 @@ struct Done {
 }
 
 impl PipelineRun {
-    /// Opens pipeline `index`.
+    /// Opens pipeline `index`, for the first rows of its scan if they may be enough.
     pub fn open(
         plan: &Arc<PipelinePlan>,
         code: &Arc<CompiledPlan>,
         index: usize,
         finished: &Arc<Finished>,
-        table: Option<Arc<TableSnapshot>>,
+        first_rows: Option<&FirstRows>,
         environment: &Environment<'_>,
         sinks: &mut Sinks,
     ) -> Result<PipelineRun> {
+        let table = match &plan.pipelines[index].source {
+            Source::Scan { table, .. } => Some((environment.tables)(*table)?),
+            Source::Lookup(lookup) => Some((environment.tables)(lookup.table)?),
+            _ => None,
+        };
         let stop = environment.cancel.child();
         let opening = Opening {
             table,
             scan: environment.scan.clone(),
+            first_rows,
             finished,
             buffer: sinks.buffer(plan, index, finished)?,
             budget: environment.budget,
@@ -93,6 +98,11 @@ impl PipelineRun {
                 done: Mutex::default(),
             }),
         })
+    }
+
+    /// Whether its source gives all rows: it may be a scan that gives the first ones in some order.
+    pub fn has_all_rows(&self) -> bool {
+        self.shared.open.scan().is_none_or(|scan| scan.has_all_rows())
     }
 
     /// Runs all morsels; returns what the workers put into the sink, at least one part.
@@ -165,6 +175,7 @@ impl PipelineRun {
             rows_in: done.rows,
             scan: self.shared.open.scan().map(|s| s.counters()),
             index: self.shared.open.index().map(str::to_string),
+            looked_up: (self.shared.open.scan()).and_then(|s| s.looked_up()),
             ..PipelineMetrics::default()
         }
     }

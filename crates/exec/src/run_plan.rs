@@ -1,12 +1,12 @@
 //! Runs a compiled plan: its pipelines in order, each on all workers, then what they filled is
 //! finished for those that read it.
 
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, PipelineMetrics};
 use crate::pipeline_run::PipelineRun;
 use crate::sinks::Sinks;
 use crate::{Progress, WorkerPool};
-use frazil_codegen::{CompiledPlan, Finished};
-use frazil_plan::pipeline::{PipelinePlan, Sink, Source};
+use frazil_codegen::{CompiledPlan, Finished, FirstRows, Partial};
+use frazil_plan::pipeline::{PipelinePlan, Sink};
 use frazil_storage::{ScanOptions, TableSnapshot};
 use frazil_types::{Cancel, MemoryBudget, ObjectId, Result, RowBatch, Value};
 use std::sync::Arc;
@@ -86,23 +86,22 @@ fn run(
         environment.cancel.check()?;
         let begun = Instant::now();
         let pipeline = &plan.pipelines[index];
-        let table = match &pipeline.source {
-            Source::Scan { table, .. } => Some((environment.tables)(*table)?),
-            Source::Lookup(lookup) => Some((environment.tables)(lookup.table)?),
-            _ => None,
-        };
         environment
             .progress
             .enter(format!("pipeline {} of {}", index + 1, plan.pipelines.len()));
         let is_result = matches!(&pipeline.sink, Sink::Buffer(id, _) if plan.result == Some(*id));
-        let run = PipelineRun::open(plan, code, index, &finished, table, environment, &mut sinks)?;
+        let first_rows = FirstRows::of(plan, index, &finished)?;
+        let open = |sinks: &mut Sinks, first_rows: Option<&FirstRows>| {
+            PipelineRun::open(plan, code, index, &finished, first_rows, environment, sinks)
+        };
         let mut measured = match (&mut take, sinks.buffer(plan, index, &finished)?) {
             (Some(take), Some(buffer)) if is_result => {
                 let left = left.get_or_insert_with(|| buffer.left());
-                run.deliver(environment, &buffer, left, take)?
+                open(&mut sinks, None)?.deliver(environment, &buffer, left, take)?
             }
             _ => {
-                let (partials, mut measured) = run.execute(environment)?;
+                let (partials, mut measured) =
+                    execute(first_rows, environment, |first| open(&mut sinks, first))?;
                 sinks.add(&pipeline.sink, partials);
                 measured.rows_out = sinks.finish(index, plan, code, &mut finished, environment)?;
                 measured
@@ -112,4 +111,21 @@ fn run(
         metrics.pipelines.push(measured);
     }
     Ok((sinks, finished, metrics))
+}
+
+/// Runs a pipeline; if it may do with the first rows of its scan, with more and more of them until they are enough.
+fn execute(
+    mut first_rows: Option<FirstRows>,
+    environment: &Environment<'_>,
+    mut open: impl FnMut(Option<&FirstRows>) -> Result<PipelineRun>,
+) -> Result<(Vec<Partial>, PipelineMetrics)> {
+    loop {
+        let run = open(first_rows.as_ref())?;
+        let has_all_rows = run.has_all_rows();
+        let done = run.execute(environment)?;
+        match first_rows {
+            Some(first) if !has_all_rows && !first.suffice(&done.0) => first_rows = Some(first.more()),
+            _ => return Ok(done),
+        }
+    }
 }

@@ -10,6 +10,7 @@ use frazil_exec::{Metrics, PipelineMetrics};
 use frazil_frontend::{ExplainMode, Statement};
 use frazil_plan::pipeline::Source;
 use frazil_plan::{Plan, display};
+use frazil_storage::LookedUp;
 use frazil_types::{Error, Result};
 use std::time::Duration;
 
@@ -103,15 +104,27 @@ fn measured(timing: Timing, metrics: &Metrics, rows: usize) -> Vec<String> {
     lines
 }
 
+/// Which rows a scan looked at, if not all of them.
+fn looked_up(p: &PipelineMetrics) -> String {
+    let by = match p.looked_up {
+        None | Some(LookedUp::Restrictions) => "",
+        Some(LookedUp::JoinKeys) => " by the keys of a join",
+        Some(LookedUp::FirstRows) => ", the first in its order",
+    };
+    match (&p.index, p.looked_up) {
+        (Some(index), _) => format!("; rows of index {index}{by}"),
+        (None, None) => String::new(),
+        (None, Some(_)) => "; no rows, because a join has none on its build side".to_owned(),
+    }
+}
+
 fn pipeline(p: &PipelineMetrics) -> String {
     let mut text = format!("{}, {} rows in", milliseconds(p.time), p.rows_in);
     if let Some(rows) = p.rows_out {
         text.push_str(&format!(", {rows} rows out"));
     }
     text.push_str(&format!(", {} morsels, {} workers", p.morsels, p.workers));
-    if let Some(index) = &p.index {
-        text.push_str(&format!("; rows of index {index}"));
-    }
+    text.push_str(&looked_up(p));
     if let Some(scan) = &p.scan {
         text.push_str(&format!(
             "; scan: {} chunks, {} skipped by SMA, {} rows skipped by PSMA, {} rows scanned, {} dropped early, {} rows returned, {} bytes touched",

@@ -4,7 +4,7 @@
 //! A guess suffices: a worker gives up a probe that drops too little.
 
 use frazil_plan::pipeline::{EarlyProbe, JoinTable, PipelineOperator, PipelinePlan, Source};
-use frazil_plan::{ColumnId, Columns, ExprKind, JoinKind};
+use frazil_plan::{ColumnId, Columns, ExprKind};
 use frazil_types::NativeType;
 
 /// Above this share of the key's values on the build side a probe is not worth its test.
@@ -54,19 +54,11 @@ fn candidate<'j>(operator: &PipelineOperator, joins: &'j [JoinTable]) -> Option<
     else {
         return None;
     };
-    let drops = matches!(
-        kind,
-        JoinKind::Inner
-            | JoinKind::ProbeSemi
-            | JoinKind::BuildOuter
-            | JoinKind::BuildSemi
-            | JoinKind::BuildAnti
-    );
     let [key] = &keys[..] else {
         return None;
     };
     let column = match key.kind {
-        ExprKind::Column(id) if drops => id,
+        ExprKind::Column(id) if kind.drops_probe_rows() => id,
         _ => return None,
     };
     let integer = |native| matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64);

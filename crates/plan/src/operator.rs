@@ -130,6 +130,22 @@ pub enum JoinKind {
     ProbeMark(ColumnId),
 }
 
+impl JoinKind {
+    /// Whether a probe row without a match leaves no trace, so that it need not come to the probe.
+    pub fn drops_probe_rows(self) -> bool {
+        match self {
+            JoinKind::Inner
+            | JoinKind::BuildOuter
+            | JoinKind::ProbeSemi
+            | JoinKind::BuildSemi
+            | JoinKind::BuildAnti => true,
+            JoinKind::ProbeOuter | JoinKind::FullOuter | JoinKind::ProbeAnti | JoinKind::ProbeMark(_) => {
+                false
+            }
+        }
+    }
+}
+
 /// One key of a sort.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SortKey {

@@ -228,6 +228,14 @@ impl AggregateTable {
         self.groups
     }
 
+    /// Whether a group has a value for the state at a position.
+    pub fn has_state(&self, state: usize) -> bool {
+        let place = &self.spec.layout.fields[self.spec.groups + state];
+        let mut rows = self.pages.iter();
+        // SAFETY: a live row of the layout.
+        rows.any(|row| unsafe { place.is_valid(row) })
+    }
+
     /// How groups look.
     pub fn spec(&self) -> &AggregateSpec {
         &self.spec

@@ -493,5 +493,7 @@ unsafe fn integer_key(spec: &JoinSpec, row: *const u8) -> i64 {
     }
 }
 
+mod keys;
+
 #[cfg(test)]
 mod tests;

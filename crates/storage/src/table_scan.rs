@@ -1,14 +1,17 @@
 //! The scan of one version of a table: what all workers share. Each worker takes a
 //! [`ScanCursor`](crate::ScanCursor) and opens one morsel (one chunk) after another.
 
+use crate::first_rows::{FirstRows, OrderColumn};
 use crate::hot_disjunction::HotDisjunction;
 use crate::hot_match::HotPredicate;
-use crate::index_lookup::Candidates;
+use crate::index_lookup::{Candidates, JoinKeys, LookedUp, most_join_keys};
 use crate::merge_restrictions::{merge_alternatives, merge_ranges};
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
 use frazil_kernels::{Isa, KeyFilter};
-use frazil_types::{CHUNK_ROWS, Disjunction, Error, Restriction, Result, STAGE_ROWS};
+use frazil_types::{
+    CHUNK_ROWS, Disjunction, Error, Restriction, RestrictionKind, Result, STAGE_ROWS, Schema, Value,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,6 +39,38 @@ pub struct ScanOptions {
     pub use_indexes: bool,
     /// Whether what is asked of the columns is counted (see [`crate::access_counters`]).
     pub count_access: bool,
+}
+
+/// So many candidates for one row wanted are looked at rather than the first rows in an order.
+const FEWER: u64 = 8;
+/// A range of keys that holds this share of a column's values rules out less than its test costs.
+const NARROW_BELOW_PERCENT: i128 = 75;
+
+/// Whether a range rules out enough of a column whose values lie within `known` bounds.
+fn is_narrow((least, greatest): (i128, i128), known: Option<(i128, i128)>) -> bool {
+    known.is_some_and(|(low, high)| {
+        let common = greatest
+            .min(high)
+            .saturating_sub(least.max(low))
+            .saturating_add(1);
+        let all = high.saturating_sub(low).saturating_add(1);
+        common.saturating_mul(100) < all.saturating_mul(NARROW_BELOW_PERCENT)
+    })
+}
+
+/// What the scan evaluates on hot rows, what costs least first.
+fn hot_predicates(
+    schema: &Schema,
+    restrictions: &[Restriction],
+    options: &ScanOptions,
+) -> Result<Vec<HotPredicate>> {
+    if !options.push_restrictions {
+        return Ok(Vec::new());
+    }
+    let predicates = restrictions.iter().map(|r| HotPredicate::new(schema, r));
+    let mut predicates = predicates.collect::<Result<Vec<HotPredicate>>>()?;
+    predicates.sort_by_key(HotPredicate::cost);
+    Ok(predicates)
 }
 
 impl Default for ScanOptions {
@@ -109,6 +144,7 @@ pub struct TableScan {
     pub(crate) early_probes: Vec<EarlyProbe>,
     /// The rows to look at, if an index says so.
     pub(crate) candidates: Option<Candidates>,
+    has_all_rows: bool,
     totals: [AtomicU64; 7],
 }
 
@@ -129,13 +165,7 @@ impl TableScan {
         options.window_rows = options.window_rows.clamp(64, CHUNK_ROWS).next_multiple_of(64);
         options.stage_rows = options.stage_rows.clamp(64, CHUNK_ROWS);
         let restrictions = merge_ranges(&schema, restrictions);
-        let mut hot_predicates = Vec::new();
-        if options.push_restrictions {
-            for restriction in &restrictions {
-                hot_predicates.push(HotPredicate::new(&schema, restriction)?);
-            }
-            hot_predicates.sort_by_key(HotPredicate::cost);
-        }
+        let hot_predicates = hot_predicates(&schema, &restrictions, &options)?;
         let candidates = (options.use_indexes)
             .then(|| Candidates::find(&snapshot, &restrictions))
             .flatten();
@@ -149,6 +179,7 @@ impl TableScan {
             options,
             early_probes: Vec::new(),
             candidates,
+            has_all_rows: true,
             totals: Default::default(),
         })
     }
@@ -170,6 +201,77 @@ impl TableScan {
         })
     }
 
+    /// The same scan for rows whose value of an integer column (a position in the table) lies between the least and the greatest
+    /// key of a join's build side; the others have no partner. It stays as it is where the range rules out little.
+    pub fn with_key_range(mut self, column: usize, least: i64, greatest: i64) -> Result<TableScan> {
+        let schema = self.snapshot.schema().clone();
+        let bounds = self.snapshot.table().bounds();
+        let known = bounds.look(|widest| widest.columns[column].range);
+        if !self.options.push_restrictions || !is_narrow((least.into(), greatest.into()), known) {
+            return Ok(self);
+        }
+        self.restrictions.push(Restriction {
+            column,
+            kind: RestrictionKind::Between(Value::Int(least.into()), Value::Int(greatest.into())),
+        });
+        self.restrictions = merge_ranges(&schema, self.restrictions);
+        self.hot_predicates = hot_predicates(&schema, &self.restrictions, &self.options)?;
+        Ok(self)
+    }
+
+    /// Most keys of a join that are worth looking up in an index of these columns (positions in the table); 0: there is none.
+    pub fn most_join_keys(&self, columns: &[usize]) -> usize {
+        if !self.options.use_indexes {
+            return 0;
+        }
+        let most = most_join_keys(&self.snapshot, &self.restrictions, columns);
+        let most = most.min(self.candidates.as_ref().map_or(u64::MAX, Candidates::rows));
+        usize::try_from(most).unwrap_or(usize::MAX)
+    }
+
+    /// The same scan for rows that have one of the keys, of which there are as many as [`TableScan::most_join_keys`] allows. Rows with
+    /// other keys may be among them.
+    pub fn with_join_keys(mut self, keys: &JoinKeys) -> TableScan {
+        let most = self.most_join_keys(&keys.columns) as u64;
+        let found = Candidates::find_by_keys(&self.snapshot, &self.restrictions, keys, most);
+        self.candidates = found.or(self.candidates);
+        self
+    }
+
+    /// The same scan for the first rows in each of some orders, at least `rows` of each that it would give if there are so many and it
+    /// had no restrictions, where indexes have the orders; else it stays as it is, and [`TableScan::has_all_rows`] says so.
+    /// `filtered`: its rows are filtered further.
+    pub fn with_first_rows(mut self, orders: &[Vec<OrderColumn>], rows: u64, filtered: bool) -> TableScan {
+        let few = (self.candidates.as_ref()).is_some_and(|c| c.rows() <= rows.saturating_mul(FEWER));
+        if !self.options.use_indexes || few {
+            return self;
+        }
+        let find =
+            |order: &Vec<OrderColumn>| FirstRows::find(&self.snapshot, &self.restrictions, order, rows);
+        let Some(found) = orders.iter().map(find).collect::<Option<Vec<FirstRows>>>() else {
+            return self;
+        };
+        // What is filtered out of the rows of one order is not made up for by those of another one.
+        let exact = self.disjunctions.is_empty() && !filtered && found.iter().all(|first| first.exact);
+        if found.len() > 1 && !exact {
+            return self;
+        }
+        self.has_all_rows = found.iter().all(|first| first.complete);
+        self.candidates = FirstRows::candidates(&self.snapshot, found).or(self.candidates);
+        self
+    }
+
+    /// Whether it gives all rows, not only the first ones in some order.
+    pub fn has_all_rows(&self) -> bool {
+        self.has_all_rows
+    }
+
+    /// The same scan, that gives no rows, because the build side of a join has none.
+    pub fn without_rows(mut self) -> TableScan {
+        self.candidates = Some(Candidates::none(LookedUp::JoinKeys));
+        self
+    }
+
     /// The same scan with early probes, the most selective one first.
     pub fn with_early_probes(self, early_probes: Vec<EarlyProbe>) -> TableScan {
         TableScan { early_probes, ..self }
@@ -186,15 +288,20 @@ impl TableScan {
     /// Rows it looks at: all, or those that an index gives.
     pub fn rows(&self) -> u64 {
         match &self.candidates {
-            Some(candidates) => candidates.chunks.iter().map(|(_, rows)| rows.len() as u64).sum(),
+            Some(candidates) => candidates.rows(),
             None => self.snapshot.rows(),
         }
     }
 
     /// Name of the index that says which rows are looked at; `None`: all rows are.
     pub fn index(&self) -> Option<&str> {
-        let index = &self.candidates.as_ref()?.index;
+        let index = self.candidates.as_ref()?.index.as_ref()?;
         Some(&index.entry().name)
+    }
+
+    /// What was looked up to know which rows are looked at.
+    pub fn looked_up(&self) -> Option<LookedUp> {
+        self.candidates.as_ref().map(|candidates| candidates.by)
     }
 
     /// The version it reads.

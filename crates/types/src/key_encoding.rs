@@ -54,6 +54,30 @@ impl KeyPart {
         }
     }
 
+    /// First byte of the part in keys where it is not NULL; `None` if it has no marker.
+    pub fn value_marker(&self) -> Option<u8> {
+        self.nullable.then_some(VALUE)
+    }
+
+    /// Bytes that the part takes at the beginning of `key`.
+    fn bytes_at_start(&self, key: &[u8]) -> usize {
+        let marker = usize::from(self.nullable);
+        let is_null = self.nullable && key[0] != VALUE;
+        let end = if self.descending { !END } else { END };
+        let text = || {
+            key[marker..]
+                .iter()
+                .position(|&b| b == end)
+                .map_or(key.len(), |at| at + 1)
+        };
+        marker
+            + match self.value_bytes() {
+                Some(bytes) => bytes,
+                None if is_null => 0,
+                None => text(),
+            }
+    }
+
     fn null_marker(&self) -> u8 {
         if self.nulls_first { NULL_FIRST } else { NULL_LAST }
     }
@@ -85,6 +109,12 @@ impl KeySpec {
     /// The parts, most significant first.
     pub fn parts(&self) -> &[KeyPart] {
         &self.parts
+    }
+
+    /// Bytes that the first so many parts of a key take.
+    pub fn bytes_of(&self, parts: usize, key: &[u8]) -> usize {
+        let parts = self.parts[..parts].iter();
+        parts.fold(0, |at, part| at + part.bytes_at_start(&key[at..]))
     }
 
     /// Bytes of every key; `None` if they depend on the values.

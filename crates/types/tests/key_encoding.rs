@@ -260,7 +260,10 @@ fn the_keys_of_a_prefix_lie_between_it_and_what_comes_after_it() {
         let mut to = from.clone();
         let bounded = after_prefix(&mut to);
         let within = |k: &[u8]| k >= &from[..] && (!bounded || k < &to[..]);
-        assert!(within(&key(&spec, &row)));
+        let whole = key(&spec, &row);
+        assert!(within(&whole));
+        assert_eq!(spec.bytes_of(1, &whole), from.len());
+        assert_eq!(spec.bytes_of(2, &whole), whole.len());
         let same = expected(&spec.parts()[0], &row[0], &other[0]).is_eq();
         assert_eq!(within(&key(&spec, &other)), same, "{row:?} and {other:?}");
     }

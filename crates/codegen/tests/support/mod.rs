@@ -163,6 +163,7 @@ pub fn run_over(
         let opening = Opening {
             table: ground.table.clone(),
             scan: ground.scan.clone(),
+            first_rows: None,
             finished: &finished,
             buffer: buffer.clone(),
             budget: &budget,

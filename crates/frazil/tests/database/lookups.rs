@@ -6,7 +6,7 @@ use frazil::{Connection, Outcome, Result, RowBatch, RowSink, Schema, SqlState, V
 use std::sync::Arc;
 
 /// A table `t` of 20,000 rows with values of [`COLUMNS`] and no index.
-fn table(c: &Connection) {
+pub fn table(c: &Connection) {
     let digits = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
     let tens = "(values (0), (1))";
     rows(
@@ -19,7 +19,7 @@ fn table(c: &Connection) {
 }
 
 /// The rows of a query, or the state of its error.
-fn outcome(c: &Connection, query: &str) -> String {
+pub fn outcome(c: &Connection, query: &str) -> String {
     match c.execute(query) {
         Ok(_) => rows(c, query),
         Err(error) => error.state().0.to_owned(),
@@ -28,7 +28,7 @@ fn outcome(c: &Connection, query: &str) -> String {
 
 /// The answer to a query with lookups and without, which must be one.
 #[track_caller]
-fn answer(c: &Connection, query: &str) -> String {
+pub fn answer(c: &Connection, query: &str) -> String {
     rows(c, "set frazil.use_indexes = off");
     let without = outcome(c, query);
     rows(c, "set frazil.use_indexes = on");
@@ -41,7 +41,7 @@ fn used(c: &Connection, query: &str) -> bool {
     rows(c, &format!("explain analyze {query}")).contains("rows of index k")
 }
 
-fn query(predicate: &str) -> String {
+pub fn query(predicate: &str) -> String {
     format!("select id, s, b, d, w, x, c, l, t, day, ts, f from t where {predicate} order by id")
 }
 

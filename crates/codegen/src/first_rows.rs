@@ -1,0 +1,169 @@
+//! Pipelines that need the first rows of their scan only: those that end in a sorter with LIMIT, or in the least or greatest value of
+//! columns of the scan. Where an index has the order, the scan gives so many rows, and more if they turn out to be too few.
+
+use crate::finished::{Finished, Partial};
+use crate::open_pipeline::row_counts;
+use frazil_plan::aggregate::AggregateFunction;
+use frazil_plan::pipeline::{AggregateTable, PipelineOperator, PipelinePlan, Sink, SortTable, Source};
+use frazil_plan::{AggregateCall, ColumnId, ExprKind, JoinKind};
+use frazil_storage::{OrderColumn, TableScan};
+use frazil_types::Result;
+
+/// Rows asked for at first beyond those that are needed: some of them may be filtered out.
+const SPARE_ROWS: u64 = 16;
+/// By how much more is asked for next.
+const GROWTH: u64 = 8;
+
+/// The first rows that a pipeline wants of its scan.
+#[derive(Clone, Debug)]
+pub struct FirstRows {
+    /// One of a sorter; one of each least or greatest value.
+    orders: Vec<Vec<OrderColumn>>,
+    /// Rows of each order that are asked for.
+    rows: u64,
+    /// Rows that the sink needs to have, if it is a sorter.
+    needed: u64,
+    /// Whether operators may drop rows.
+    filtered: bool,
+}
+
+impl FirstRows {
+    /// What a pipeline wants; `None` if it needs all rows. Errors: 2201W, 2201X for a negative LIMIT or OFFSET.
+    pub fn of(plan: &PipelinePlan, pipeline: usize, finished: &Finished) -> Result<Option<FirstRows>> {
+        let found = &plan.pipelines[pipeline];
+        let Source::Scan { columns, .. } = &found.source else {
+            return Ok(None);
+        };
+        let place = |id: ColumnId| columns.iter().find(|c| c.0 == id).map(|c| c.1);
+        let orders = match &found.sink {
+            Sink::Sort(id) => order_of(&plan.sorts[id.0], place).map(|order| vec![order]),
+            Sink::Aggregate(id) => ends_of(&plan.aggregates[id.0], place),
+            _ => None,
+        };
+        let Some(orders) = orders.filter(|_| found.operators.iter().all(passes_on)) else {
+            return Ok(None);
+        };
+        let mut fillers = plan
+            .pipelines
+            .iter()
+            .filter(|other| same_sink(&other.sink, &found.sink));
+        if fillers.nth(1).is_some() {
+            return Ok(None);
+        }
+        let needed = match &found.sink {
+            Sink::Sort(id) => {
+                match row_counts(finished, &plan.sorts[id.0].limit, &plan.sorts[id.0].offset)? {
+                    (Some(limit), offset) if limit > 0 => limit.saturating_add(offset),
+                    _ => return Ok(None),
+                }
+            }
+            _ => 1,
+        };
+        let filtered = !found.operators.is_empty();
+        Ok(Some(FirstRows {
+            orders,
+            rows: needed.saturating_add(if filtered { SPARE_ROWS } else { 0 }),
+            needed,
+            filtered,
+        }))
+    }
+
+    /// The scan for these rows.
+    pub(crate) fn restrict(&self, scan: TableScan) -> TableScan {
+        scan.with_first_rows(&self.orders, self.rows, self.filtered)
+    }
+
+    /// Whether what workers put into the sink is what all rows would have made of it.
+    pub fn suffice(&self, partials: &[Partial]) -> bool {
+        let rows = partials.iter().map(|partial| match partial {
+            Partial::Sort(sorter) => sorter.pages.rows() as u64,
+            _ => 0,
+        });
+        let found = |state: usize| {
+            partials.iter().any(|partial| match partial {
+                Partial::Groups(groups) => groups.has_state(state),
+                _ => false,
+            })
+        };
+        match partials.first() {
+            Some(Partial::Groups(groups)) => (0..groups.spec().states.len()).all(found),
+            _ => rows.sum::<u64>() >= self.needed,
+        }
+    }
+
+    /// The same with more rows.
+    pub fn more(self) -> FirstRows {
+        FirstRows {
+            rows: self.rows.saturating_add(SPARE_ROWS).saturating_mul(GROWTH),
+            ..self
+        }
+    }
+}
+
+fn same_sink(a: &Sink, b: &Sink) -> bool {
+    match (a, b) {
+        (Sink::Sort(a), Sink::Sort(b)) => a == b,
+        (Sink::Aggregate(a), Sink::Aggregate(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Whether an operator only passes rows on, or drops them: it leaves no trace of rows elsewhere.
+fn passes_on(operator: &PipelineOperator) -> bool {
+    match operator {
+        PipelineOperator::Filter(_)
+        | PipelineOperator::Map(_)
+        | PipelineOperator::Call(_)
+        | PipelineOperator::Repeat { .. } => true,
+        PipelineOperator::Probe { kind, .. } => match kind {
+            JoinKind::Inner
+            | JoinKind::ProbeOuter
+            | JoinKind::ProbeSemi
+            | JoinKind::ProbeAnti
+            | JoinKind::ProbeMark(_) => true,
+            JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti => false,
+        },
+    }
+}
+
+/// The order of a sorter that has a limit for all rows, up to its first key that is not a column of the scan.
+fn order_of(sort: &SortTable, place: impl Fn(ColumnId) -> Option<usize>) -> Option<Vec<OrderColumn>> {
+    if sort.groups > 0 || sort.limit.is_none() {
+        return None;
+    }
+    // A column that is not there has no index: rows that are equal in those before it are all wanted.
+    let order = sort.keys.iter().map(|key| OrderColumn {
+        column: place(key.column).unwrap_or(usize::MAX),
+        descending: key.descending,
+        nulls_first: Some(key.nulls_first),
+    });
+    Some(order.collect())
+}
+
+/// The orders in which the values of an aggregation without groups come first, if it has least and greatest values of columns
+/// alone.
+fn ends_of(
+    table: &AggregateTable,
+    place: impl Fn(ColumnId) -> Option<usize>,
+) -> Option<Vec<Vec<OrderColumn>>> {
+    if !table.groups.is_empty() || table.aggregates.is_empty() {
+        return None;
+    }
+    let end = |(_, call): &(ColumnId, AggregateCall)| {
+        let descending = match call.function {
+            AggregateFunction::Min => false,
+            AggregateFunction::Max => true,
+            _ => return None,
+        };
+        let column = match call.argument.as_ref()?.kind {
+            ExprKind::Column(id) if call.filter.is_none() => place(id)?,
+            _ => return None,
+        };
+        Some(vec![OrderColumn {
+            column,
+            descending,
+            nulls_first: None,
+        }])
+    };
+    table.aggregates.iter().map(end).collect()
+}
