@@ -136,6 +136,16 @@ impl StatementTables {
     }
 }
 
+impl StatementTables {
+    /// Whether no two rows have one value of a column, because a unique index has it alone as its key.
+    fn is_key(&self, table: ObjectId, column: usize) -> bool {
+        self.find(table).is_some_and(|found| {
+            let mut indexes = found.indexes().iter();
+            indexes.any(|index| index.entry().unique && *index.columns() == [column])
+        })
+    }
+}
+
 impl CatalogView for StatementTables {
     fn relation(&self, name: &str) -> Option<Relation> {
         match self.snapshot.catalog().relation(name) {
@@ -177,6 +187,12 @@ impl Statistics for StatementTables {
     }
 
     fn distinct(&self, table: ObjectId, column: usize) -> Option<u64> {
+        if self.is_key(table, column) {
+            return Some(
+                self.row_count(table)
+                    .saturating_sub(self.null_count(table, column)),
+            );
+        }
         Some(self.statistics(table)?.columns[column].distinct as u64)
     }
 

@@ -68,7 +68,7 @@ struct Split {
 impl Split {
     /// Takes in what can be a restriction; the others are the rest.
     fn conjuncts(&mut self, conjuncts: Vec<Expr>, made: &[ColumnId], columns: &Columns) {
-        for conjunct in conjuncts {
+        for conjunct in conjuncts.into_iter().flat_map(without_never) {
             if let Some((column, op, value)) = integer_bound(&conjunct, made)
                 && range_of(&mut self.ranges, column).narrow(op, value)
             {
@@ -133,6 +133,22 @@ impl Split {
         }
         rest
     }
+}
+
+/// The conjuncts of a predicate without alternatives of a disjunction that are true of no row: `x in (1, null)` is true where `x = 1`
+/// is.
+fn without_never(mut conjunct: Expr) -> Vec<Expr> {
+    if let ExprKind::Or(list) = &mut conjunct.kind {
+        let never = |e: &Expr| matches!(e.kind, ExprKind::Constant(Value::Null)) || is_bool(e, false);
+        list.retain(|alternative| !never(alternative));
+        if list.len() == 1 {
+            return list.remove(0).into_conjuncts();
+        }
+        if list.is_empty() {
+            return vec![Expr::constant(Value::Bool(false), LogicalType::Boolean)];
+        }
+    }
+    vec![conjunct]
 }
 
 /// A disjunction as restrictions; `None` if a part of it cannot be one.
