@@ -1,13 +1,15 @@
-//! The experiment `commit`: what a durable commit costs at the level of the log, by the number of clients. Each client
-//! appends a record and waits until it is durable, again and again; the log lies in the system's temporary directory
-//! (`TMPDIR` chooses the disk), and each run has a log of its own. Files are prepared before the clock starts where they
-//! suffice.
+//! The experiment `commit`: what a durable commit costs, by the number of clients. At the level of the log (`log_N` for N clients) each
+//! client appends a record and waits until it is durable, again and again; at that of the database (`clients_N`) it inserts a row by a
+//! prepared statement outside of a transaction. Beside them one connection of SQLite does so (`sqlite`: its write-ahead log,
+//! synchronous=FULL), if the feature `sqlite` is compiled in. All lie in the system's temporary directory (`TMPDIR` chooses the disk), each
+//! run in a place of its own. Cases take turns.
 
 use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
 use crate::scratch::Scratch;
 use crate::statistics::Sample;
-use frazil_durability::wal::{DatabaseId, Wal, WalCounters, WalOptions};
+use frazil::{Connection, Database, Outcome, Value};
+use frazil_durability::wal::{DatabaseId, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::SystemVfs;
@@ -21,8 +23,68 @@ pub struct Plan {
     pub clients: &'static [usize],
     /// Commits of a run at scale factor 1, of all clients together.
     pub commits: usize,
-    /// Bytes of a record: some row of some ten columns.
-    pub record_bytes: usize,
+    /// Bytes of a record, and of the text in a row.
+    pub bytes: usize,
+}
+
+/// Who commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    /// So many clients append to a log.
+    Log(usize),
+    /// So many connections to a database insert rows.
+    Frazil(usize),
+    /// One connection of SQLite inserts rows.
+    #[cfg(feature = "sqlite")]
+    Sqlite,
+}
+
+impl Who {
+    fn all(plan: &Plan) -> Vec<Who> {
+        let ours = plan.clients.iter().map(|&n| Who::Frazil(n));
+        let logs = plan.clients.iter().map(|&n| Who::Log(n));
+        let all = ours.chain(logs);
+        #[cfg(feature = "sqlite")]
+        let all = std::iter::once(Who::Sqlite).chain(all);
+        all.collect()
+    }
+
+    fn name(self) -> String {
+        match self {
+            Who::Log(clients) => format!("log_{clients}"),
+            Who::Frazil(clients) => format!("clients_{clients}"),
+            #[cfg(feature = "sqlite")]
+            Who::Sqlite => "sqlite".to_string(),
+        }
+    }
+
+    fn clients(self) -> usize {
+        match self {
+            Who::Log(clients) | Who::Frazil(clients) => clients,
+            #[cfg(feature = "sqlite")]
+            Who::Sqlite => 1,
+        }
+    }
+
+    /// Has each client commit so often.
+    fn run(self, each: usize, bytes: usize) -> Result<Committed> {
+        let scratch = Scratch::new()?;
+        match self {
+            Who::Log(clients) => through_log(&scratch, clients, each, bytes),
+            Who::Frazil(clients) => through_database(&scratch, clients, each, bytes),
+            #[cfg(feature = "sqlite")]
+            Who::Sqlite => through_sqlite(&scratch, each, bytes).map_err(failed),
+        }
+    }
+}
+
+/// What a run took.
+struct Committed {
+    seconds: f64,
+    /// Seconds of each commit.
+    waits: Vec<f64>,
+    /// Groups that were written and syncs, where they are known.
+    groups: Option<(f64, f64)>,
 }
 
 /// What the runs of a case took.
@@ -43,30 +105,35 @@ struct Case {
 /// Runs the experiment. Cases take turns.
 pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> {
     let mut report = Report::default();
-    let case_of = |clients: usize| format!("clients_{clients}");
-    let mut cases: Vec<Case> = plan.clients.iter().map(|_| Case::default()).collect();
+    let all = Who::all(plan);
+    let mut cases: Vec<Case> = all.iter().map(|_| Case::default()).collect();
     for round in 0..=args.runs {
-        for (case, &clients) in cases.iter_mut().zip(plan.clients) {
+        for (case, who) in cases.iter_mut().zip(&all) {
             let commits = (plan.commits as f64 * args.scale_factor.min(1.0)) as usize;
-            let each = (commits / clients).max(4);
-            let (seconds, mut waits, counters) = commit(clients, each, plan.record_bytes)?;
+            let each = (commits / who.clients()).max(4);
+            let mut run = who.run(each, plan.bytes)?;
             if round == 0 {
                 continue;
             }
-            let all = (clients * each) as f64;
-            waits.sort_by(f64::total_cmp);
-            case.microseconds.push(1e6 * seconds / all);
-            case.rates.push(all / seconds);
-            case.late.push(1e6 * waits[waits.len() * 99 / 100]);
-            case.group.push(all / counters.groups as f64);
-            case.syncs.push(counters.syncs as f64 / all);
+            let commits = (who.clients() * each) as f64;
+            run.waits.sort_by(f64::total_cmp);
+            case.microseconds.push(1e6 * run.seconds / commits);
+            case.rates.push(commits / run.seconds);
+            case.late.push(1e6 * run.waits[run.waits.len() * 99 / 100]);
+            if let Some((groups, syncs)) = run.groups {
+                case.group.push(commits / groups);
+                case.syncs.push(syncs / commits);
+            }
         }
     }
-    for (case, &clients) in cases.into_iter().zip(plan.clients) {
-        let mut add = |metric, unit, values| {
+    for (case, who) in cases.into_iter().zip(&all) {
+        let mut add = |metric, unit, values: Vec<f64>| {
+            if values.is_empty() {
+                return;
+            }
             report.add(Measurement {
                 experiment: name,
-                case: case_of(clients),
+                case: who.name(),
                 metric,
                 unit,
                 values: Values::Measured(Sample::new(values)),
@@ -78,58 +145,133 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
         add("commits_per_group", "commits", case.group);
         add("syncs_per_commit", "syncs", case.syncs);
     }
-    for &clients in &plan.clients[1..] {
-        report.compare(&case_of(clients), &case_of(plan.clients[0]), "us_per_commit");
+    for who in &all[1..] {
+        report.compare(&who.name(), &all[0].name(), "us_per_commit");
     }
     Ok(report)
 }
 
-/// Has clients commit. Returns the seconds that took, those of each wait, and what the log did meanwhile.
-fn commit(clients: usize, each: usize, bytes: usize) -> Result<(f64, Vec<f64>, WalCounters)> {
-    let scratch = Scratch::new()?;
-    let vfs = Arc::new(SystemVfs::default());
-    let options = WalOptions::default();
-    let start = (Lsn(0), 0);
-    let (log, _) = Wal::open(
-        vfs,
-        scratch.path(),
-        DatabaseId::random(),
-        start,
-        options,
-        &mut |_| Ok(()),
-    )?;
-    log.wait(log.reserve(&vec![1; bytes])?.lsn)?;
-    let before = log.counters();
-    let barrier = Barrier::new(clients + 1);
-    let client = || -> Result<Vec<f64>> {
-        let redo = vec![7; bytes];
+/// Runs clients, each with what `begin` makes for it, which commits when it is called with a number. Returns the seconds that all took, and
+/// those of each commit.
+fn clients<C: FnMut(usize) -> Result<()>>(
+    count: usize,
+    each: usize,
+    begin: impl Fn(usize) -> Result<C> + Sync,
+) -> Result<(f64, Vec<f64>)> {
+    let barrier = Barrier::new(count + 1);
+    let client = |number: usize| -> Result<Vec<f64>> {
+        let begun = begin(number);
         barrier.wait();
+        let mut commit = begun?;
         (0..each)
-            .map(|_| {
+            .map(|n| {
                 let begun = Instant::now();
-                log.wait(log.reserve(&redo)?.lsn)?;
+                commit(number * each + n)?;
                 Ok(begun.elapsed().as_secs_f64())
             })
             .collect()
     };
-    let (seconds, waits) = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
+    std::thread::scope(|scope| {
+        let client = &client;
+        let running: Vec<_> = (0..count).map(|n| scope.spawn(move || client(n))).collect();
         barrier.wait();
         let begun = Instant::now();
-        let mut waits = Vec::with_capacity(clients.len() * each);
-        for client in clients {
+        let mut waits = Vec::with_capacity(count * each);
+        for client in running {
             waits.extend(client.join().map_err(|_| panicked())??);
         }
-        Ok::<_, Error>((begun.elapsed().as_secs_f64(), waits))
+        Ok((begun.elapsed().as_secs_f64(), waits))
+    })
+}
+
+fn through_log(scratch: &Scratch, count: usize, each: usize, bytes: usize) -> Result<Committed> {
+    let (log, _) = Wal::open(
+        Arc::new(SystemVfs::default()),
+        scratch.path(),
+        DatabaseId::random(),
+        (Lsn(0), 0),
+        WalOptions::default(),
+        &mut |_| Ok(()),
+    )?;
+    log.wait(log.reserve(&vec![1; bytes])?.lsn)?;
+    let before = log.counters();
+    let (seconds, waits) = clients(count, each, |_| {
+        let (redo, log) = (vec![7; bytes], &log);
+        Ok(move |_| log.wait(log.reserve(&redo)?.lsn))
     })?;
     let after = log.counters();
-    let counters = WalCounters {
-        records: after.records - before.records,
-        groups: after.groups - before.groups,
-        syncs: after.syncs - before.syncs,
-        bytes: after.bytes - before.bytes,
+    Ok(Committed {
+        seconds,
+        waits,
+        groups: Some((
+            (after.groups - before.groups) as f64,
+            (after.syncs - before.syncs) as f64,
+        )),
+    })
+}
+
+const TABLE: &str = "create table t (k integer not null, v integer, name text)";
+
+fn through_database(scratch: &Scratch, count: usize, each: usize, bytes: usize) -> Result<Committed> {
+    let database = Database::open(&scratch.path().join("frazil"))?;
+    let connection = database.connect();
+    connection.execute(TABLE)?;
+    let before = counters(&connection)?;
+    let (seconds, waits) = clients(count, each, |_| {
+        let connection = database.connect();
+        connection.execute("set threads = 1")?;
+        let insert = connection.prepare("insert into t values ($1, $2, $3)")?;
+        let text = "x".repeat(bytes);
+        Ok(move |n: usize| {
+            let row = [Value::Int(n as i128), Value::Int(7), Value::Text(text.clone())];
+            insert.execute(&row).map(drop)
+        })
+    })?;
+    let after = counters(&connection)?;
+    Ok(Committed {
+        seconds,
+        waits,
+        groups: Some((after.0 - before.0, after.1 - before.1)),
+    })
+}
+
+/// Groups and syncs of a database's log.
+fn counters(connection: &Connection) -> Result<(f64, f64)> {
+    let response = connection.execute("select groups, syncs from frazil_wal")?;
+    let row = match response.outcome {
+        Outcome::Rows(rows) => rows.iter().next(),
+        Outcome::Command { .. } => None,
     };
-    Ok((seconds, waits, counters))
+    match row.as_deref() {
+        Some([Value::Int(groups), Value::Int(syncs)]) => Ok((*groups as f64, *syncs as f64)),
+        _ => Err(Error::internal("frazil_wal has a row of two numbers")),
+    }
+}
+
+#[cfg(feature = "sqlite")]
+fn through_sqlite(scratch: &Scratch, each: usize, bytes: usize) -> rusqlite::Result<Committed> {
+    let connection = rusqlite::Connection::open(scratch.path().join("sqlite"))?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.execute(TABLE, [])?;
+    let mut insert = connection.prepare("insert into t values (?, ?, ?)")?;
+    let text = "x".repeat(bytes);
+    let (mut waits, begun) = (Vec::with_capacity(each), Instant::now());
+    for n in 0..each {
+        let began = Instant::now();
+        insert.execute(rusqlite::params![n as i64, 7, text])?;
+        waits.push(began.elapsed().as_secs_f64());
+    }
+    Ok(Committed {
+        seconds: begun.elapsed().as_secs_f64(),
+        waits,
+        groups: None,
+    })
+}
+
+#[cfg(feature = "sqlite")]
+fn failed(error: rusqlite::Error) -> Error {
+    Error::internal(format!("SQLite: {error}"))
 }
 
 fn panicked() -> Error {

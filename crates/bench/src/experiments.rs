@@ -308,11 +308,11 @@ pub const EXPERIMENTS: [Experiment; 18] = [
     },
     Experiment {
         name: "commit",
-        about: "durable commits at the level of the log, by clients: time, commits of a group, syncs",
+        about: "durable commits of rows, and at the level of the log, by clients: time, commits of a group, syncs; beside SQLite with the feature sqlite",
         kind: Kind::Commit(commit::Plan {
             clients: &[1, 2, 4, 8, 16, 32, 64],
-            commits: 8_192,
-            record_bytes: 128,
+            commits: 4_096,
+            bytes: 100,
         }),
     },
     Experiment {

@@ -1,17 +1,22 @@
-//! The checkpoint: writes the chunks that no segment holds yet, then replaces the manifest.
+//! The checkpoint: writes the chunks that no segment holds yet, then replaces the manifest, then says which part of the log is
+//! not needed any more.
 //!
-//! It works on one immutable snapshot, so nobody waits for it. A hot chunk is written as a block,
+//! It works on one immutable snapshot, so nobody waits for it. The manifest names the place in the log where the snapshot ends, and is
+//! replaced once the log is durable up to there. A hot chunk is written as a block,
 //! with the same code that freezes, if a commit has changed it since; the last one of a table becomes hot again when
 //! the directory is opened. Rows keep their ids: all are written, and beside them which are deleted. Segments of which little is still in use are written anew, and a segment
 //! without use is removed once its last reader is gone.
 
-use crate::directory::{Directory, State, segment_path};
-use crate::manifest::{ChunkRecord, Manifest, Place, TableRecord};
-use frazil_storage::{ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Snapshot, TableSnapshot};
-use frazil_types::{Result, SqlState};
-use frazil_vfs::{MappedFile, NewFile, replace_file, sync_directory};
-use std::collections::{HashMap, HashSet};
+use crate::directory::{Files, State, segment_path};
+use crate::manifest::{ChunkRecord, LogPlace, Manifest, Place, TableRecord};
+use frazil_storage::{ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Log, Lsn, Snapshot, TableSnapshot};
+use frazil_types::{Error, Result, SqlState};
+use frazil_vfs::{MappedFile, NewFile, sync_directory, take_replacement, write_replacement};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
 
 /// What begins every segment file: a name and a version, padded to the alignment of blocks.
 pub const SEGMENT_MAGIC: &[u8; 64] = b"frazil segment 1: Data Blocks, each at a multiple of 64 bytes.\n\0";
@@ -24,6 +29,77 @@ pub struct CheckpointReport {
     pub blocks: u64,
     /// Bytes written to a new segment.
     pub bytes: u64,
+}
+
+/// Why a checkpoint is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointCause {
+    /// Somebody wanted it.
+    Request,
+    /// The log had grown.
+    Size,
+    /// The last one was old.
+    Time,
+    /// A transaction was committed by it.
+    Commit,
+}
+
+impl fmt::Display for CheckpointCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CheckpointCause::Request => "request",
+            CheckpointCause::Size => "size",
+            CheckpointCause::Time => "time",
+            CheckpointCause::Commit => "commit",
+        })
+    }
+}
+
+/// A checkpoint that was made since the directory was opened.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeCheckpoint {
+    /// The first one has number 1.
+    pub number: u64,
+    /// Why it was made.
+    pub cause: CheckpointCause,
+    /// When it began.
+    pub started: SystemTime,
+    /// How long it took.
+    pub took: Duration,
+    /// Where the log goes on behind it.
+    pub lsn: Lsn,
+    /// What it wrote.
+    pub report: CheckpointReport,
+}
+
+/// Checkpoints that are kept in mind.
+const KEPT: usize = 64;
+
+/// The last checkpoints.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    made: VecDeque<MadeCheckpoint>,
+}
+
+impl History {
+    /// The last ones, in order.
+    pub fn all(&self) -> Vec<MadeCheckpoint> {
+        self.made.iter().copied().collect()
+    }
+
+    /// Number of the last one; 0 if there is none.
+    pub fn last_number(&self) -> u64 {
+        self.made.back().map_or(0, |made| made.number)
+    }
+
+    /// One was made; its number is given here.
+    fn add(&mut self, made: MadeCheckpoint) {
+        let number = self.last_number() + 1;
+        if self.made.len() == KEPT {
+            self.made.pop_front();
+        }
+        self.made.push_back(MadeCheckpoint { number, ..made });
+    }
 }
 
 /// Where chunks and the marks of deleted rows lie, by the identity of the immutable things that were written.
@@ -76,7 +152,7 @@ impl Places {
 
 /// A segment being written; the file is made when the first byte is.
 struct Segment<'a> {
-    directory: &'a Directory,
+    directory: &'a Files,
     number: u64,
     file: Option<NewFile>,
 }
@@ -105,13 +181,79 @@ impl Segment<'_> {
     }
 }
 
-impl Directory {
-    pub(crate) fn checkpoint_state(&self, state: &mut State) -> Result<CheckpointReport> {
-        let snapshot = self.store().snapshot();
-        if snapshot.timestamp() == state.manifest.timestamp {
+/// Why there is no checkpoint.
+#[derive(Debug)]
+pub(crate) struct CheckpointFailure {
+    pub error: Error,
+    /// The manifest may be the new one all the same.
+    pub is_unknown: bool,
+}
+
+impl From<Error> for CheckpointFailure {
+    fn from(error: Error) -> CheckpointFailure {
+        CheckpointFailure {
+            error,
+            is_unknown: false,
+        }
+    }
+}
+
+impl Files {
+    /// Makes a snapshot durable, which has the commits before `lsn` and no others. Does nothing if the manifest has them.
+    pub(crate) fn checkpoint(
+        &self,
+        state: &mut State,
+        snapshot: &Snapshot,
+        lsn: Lsn,
+        cause: CheckpointCause,
+    ) -> Result<CheckpointReport, CheckpointFailure> {
+        if snapshot.timestamp() <= state.manifest.timestamp {
             return Ok(CheckpointReport::default());
         }
-        let sparse = sparse_segments(state, &snapshot);
+        let (started, began) = (SystemTime::now(), Instant::now());
+        // The log must not end before the place that the manifest names.
+        self.wal.wait(lsn)?;
+        let mut report = CheckpointReport::default();
+        // What was written is remembered only once the segment is durable.
+        let mut fresh = Vec::new();
+        let mut manifest = self.write_tables(state, snapshot, &mut fresh, &mut report)?;
+        manifest.log = LogPlace {
+            position: lsn,
+            generation: self.wal.position().generation,
+        };
+        let path = self.path.join("manifest");
+        write_replacement(&*self.vfs, &path, &manifest.to_bytes())?;
+        take_replacement(&*self.vfs, &path).map_err(|error| CheckpointFailure {
+            error,
+            is_unknown: true,
+        })?;
+        for (entry, record) in fresh {
+            state.places.add(&entry, record);
+        }
+        state.manifest = manifest;
+        self.drop_unused(state);
+        self.wal.release(lsn);
+        self.checkpointed.store(lsn.0, Ordering::Relaxed);
+        self.history().add(MadeCheckpoint {
+            number: 0,
+            cause,
+            started,
+            took: began.elapsed(),
+            lsn,
+            report,
+        });
+        Ok(report)
+    }
+
+    /// Writes what no segment holds yet of a snapshot to a new one, which is durable then. Returns the manifest that names it.
+    fn write_tables(
+        &self,
+        state: &mut State,
+        snapshot: &Snapshot,
+        fresh: &mut Fresh,
+        report: &mut CheckpointReport,
+    ) -> Result<Manifest> {
+        let sparse = sparse_segments(state, snapshot);
         state.places.forget(&sparse);
         state.last_segment += 1;
         let mut segment = Segment {
@@ -119,11 +261,10 @@ impl Directory {
             number: state.last_segment,
             file: None,
         };
-        let mut report = CheckpointReport::default();
-        // What was written is remembered only once the segment is durable.
-        let mut fresh = Vec::new();
         let mut manifest = Manifest {
+            database: state.manifest.database,
             timestamp: snapshot.timestamp(),
+            log: LogPlace::default(),
             catalog_version: snapshot.catalog().version(),
             last_table: snapshot.catalog().last_id(),
             last_segment: state.manifest.last_segment,
@@ -131,7 +272,7 @@ impl Directory {
             views: snapshot.catalog().views().cloned().collect(),
         };
         for table in snapshot.tables() {
-            let record = write_table(&state.places, &mut segment, table, &mut fresh, &mut report)?;
+            let record = write_table(&state.places, &mut segment, table, fresh, report)?;
             manifest.tables.push(record);
         }
         if let Some(file) = segment.file.take() {
@@ -141,13 +282,7 @@ impl Directory {
             let written = self.publish(file, segment.number)?;
             state.segments.insert(segment.number, written);
         }
-        self.write_manifest(&manifest)?;
-        for (entry, record) in fresh {
-            state.places.add(&entry, record);
-        }
-        state.manifest = manifest;
-        self.drop_unused(state);
-        Ok(report)
+        Ok(manifest)
     }
 
     /// Makes a segment and its name durable, and maps it. Nothing of it is left if that fails.
@@ -173,10 +308,6 @@ impl Directory {
             }
             keep
         });
-    }
-
-    pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
-        replace_file(&*self.vfs, &self.path.join("manifest"), &manifest.to_bytes())
     }
 }
 

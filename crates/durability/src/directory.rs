@@ -1,29 +1,52 @@
 //! A directory that this process has open.
 
-use crate::checkpoint::{CheckpointReport, Places};
+use crate::checkpoint::{CheckpointCause, CheckpointReport, History, MadeCheckpoint, Places};
+use crate::commits::ClosedLog;
 use crate::manifest::Manifest;
-use crate::restore;
-use frazil_storage::Store;
+use crate::recovery::{RecoveryReport, log_path, recover};
+use crate::restore::{self, Restored};
+use crate::wal::{DatabaseId, Wal, WalOptions};
+use frazil_storage::{Log, Lsn, Store};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{
-    DirectoryLock, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file, sync_directory,
-    sync_directory_and_above,
+    DirectoryLock, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file, replace_file,
+    sync_directory, sync_directory_and_above,
 };
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A database on a directory. Its tables are used through [`Directory::store`]; what was committed
-/// since the last checkpoint is lost if the process dies.
+/// A database on a directory. Its tables are used through [`Directory::store`], whose commits are durable when they return.
 #[derive(Debug)]
 pub struct Directory {
-    pub(crate) vfs: Arc<dyn Vfs>,
-    pub(crate) path: PathBuf,
+    files: Arc<Files>,
     store: Arc<Store>,
-    pub(crate) state: Mutex<State>,
-    pub(crate) lock: Arc<DirectoryLock>,
+    recovery: RecoveryReport,
+}
+
+/// The files of a directory. Commits end in them: see `commits.rs`.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub vfs: Arc<dyn Vfs>,
+    pub path: PathBuf,
+    pub state: Mutex<State>,
+    pub lock: Arc<DirectoryLock>,
+    pub wal: Wal,
+    /// Where the log goes on behind the last checkpoint.
+    pub checkpointed: AtomicU64,
+    pub history: Mutex<History>,
+}
+
+/// Where the last checkpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastCheckpoint {
+    /// Its number among those since the directory was opened; 0: it was made before.
+    pub number: u64,
+    /// Where the log goes on behind it.
+    pub lsn: Lsn,
 }
 
 /// What the last checkpoint wrote.
@@ -46,43 +69,47 @@ impl Directory {
 
     /// Opens a directory of another file system than the operating system's, as [`Directory::open`] does.
     pub fn open_over(vfs: Arc<dyn Vfs>, path: &Path) -> Result<Directory> {
+        Directory::open_with(vfs, path, WalOptions::default())
+    }
+
+    /// Opens a directory whose log is written in a way of its own.
+    pub fn open_with(vfs: Arc<dyn Vfs>, path: &Path, options: WalOptions) -> Result<Directory> {
         let files = &*vfs;
         refuse_foreign(files, path)?;
         create_directory(files, &path.join("segments"))?;
         let lock = Arc::new(DirectoryLock::acquire(files, path)?);
-        let manifest_path = path.join("manifest");
-        let manifest = read_file(files, &manifest_path)?;
-        let is_new = manifest.is_none();
-        let (store, mut state) = match manifest {
-            Some(bytes) => restore::restore(files, path, Manifest::from_bytes(&manifest_path, &bytes)?)?,
-            None => {
-                refuse_without_manifest(files, path)?;
-                (Store::new(), State::default())
-            }
-        };
-        // Who wrote this manifest may have died before its name was durable. Until it is, the one before may come back, and
-        // with it the need for the segments that it names.
-        sync_directory(files, path)?;
+        let manifest = open_manifest(files, path)?;
+        let mut restored = restore::restore(files, path, manifest)?;
+        let recovered = recover(&vfs, path, &mut restored, options)?;
+        let Restored {
+            catalog,
+            mut tables,
+            mut state,
+        } = restored;
         state.last_segment = remove_leftovers(files, path, &state)?.max(state.last_segment);
-        let directory = Directory {
+        restore::build_indexes(&mut tables)?;
+        let end = (recovered.lsn, recovered.timestamp);
+        let store = Store::restore(catalog, end, tables.into_values().collect());
+        let files = Arc::new(Files {
             vfs,
             path: path.to_path_buf(),
-            store,
+            checkpointed: AtomicU64::new(state.manifest.log.position.0),
             state: Mutex::new(state),
             lock,
-        };
-        if is_new {
-            // Likewise the names of the directory and of those above it, by whomever they were made.
-            sync_directory_and_above(&*directory.vfs, path)?;
-            // An empty database is one, too.
-            directory.write_manifest(&Manifest::default())?;
-        }
-        Ok(directory)
+            wal: recovered.wal,
+            history: Mutex::default(),
+        });
+        store.set_log(files.clone());
+        Ok(Directory {
+            files,
+            store,
+            recovery: recovered.report,
+        })
     }
 
     /// Where it lies.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.files.path
     }
 
     /// Its tables.
@@ -90,18 +117,94 @@ impl Directory {
         &self.store
     }
 
-    /// Makes the committed state durable; readers and the writer go on meanwhile. After an error the directory holds
-    /// what it held, or already the new state, and the next checkpoint tries again. 08003 in a forked child.
-    pub fn checkpoint(&self) -> Result<CheckpointReport> {
-        self.lock.check_owner()?;
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        self.checkpoint_state(&mut state)
+    /// 58030 once writing the log has failed.
+    pub fn check(&self) -> Result<()> {
+        self.files.wal.check()
     }
 
-    /// Makes the committed state durable and gives the directory up.
+    /// Its log.
+    pub fn wal(&self) -> &Wal {
+        &self.files.wal
+    }
+
+    /// What was done again when it was opened.
+    pub fn recovery(&self) -> RecoveryReport {
+        self.recovery
+    }
+
+    /// Writes the committed state to segments, so that the log before it is not needed any more; readers and the writer go on
+    /// meanwhile. After an error the directory holds what it held, or already the new state, and the next checkpoint tries again. 08003
+    /// in a forked child.
+    pub fn checkpoint(&self) -> Result<CheckpointReport> {
+        self.checkpoint_for(CheckpointCause::Request)
+    }
+
+    /// As [`Directory::checkpoint`], and says why.
+    pub fn checkpoint_for(&self, cause: CheckpointCause) -> Result<CheckpointReport> {
+        self.files.lock.check_owner()?;
+        let mut state = self.files.state();
+        let snapshot = self.store.snapshot();
+        let written = self
+            .files
+            .checkpoint(&mut state, &snapshot, snapshot.lsn(), cause);
+        written.map_err(|failure| failure.error)
+    }
+
+    /// The last checkpoints since it was opened, in order.
+    pub fn checkpoints(&self) -> Vec<MadeCheckpoint> {
+        self.files.history().all()
+    }
+
+    /// Where the last checkpoint is.
+    pub fn last_checkpoint(&self) -> LastCheckpoint {
+        LastCheckpoint {
+            number: self.files.history().last_number(),
+            lsn: Lsn(self.files.checkpointed.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Makes the log durable up to a place in it. 08007 if that cannot be, 08003 in a forked child.
+    pub fn flush(&self, lsn: Lsn) -> Result<()> {
+        self.files.lock.check_owner()?;
+        self.files.wal.wait(lsn)
+    }
+
+    /// Makes a checkpoint and gives the directory up. No commit gets into it afterwards: 08003.
     pub fn close(self) -> Result<()> {
         self.checkpoint().map(drop)
     }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Whoever holds the store holds the lock of the directory no longer.
+        self.store.set_log(Arc::new(ClosedLog));
+    }
+}
+
+/// The manifest of a directory, which may be new. Afterwards its name is durable, and it has the database's id.
+fn open_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
+    let manifest_path = path.join("manifest");
+    let (mut manifest, is_new) = match read_file(vfs, &manifest_path)? {
+        Some(bytes) => (Manifest::from_bytes(&manifest_path, &bytes)?, false),
+        None => {
+            refuse_without_manifest(vfs, path)?;
+            (Manifest::default(), true)
+        }
+    };
+    match is_new {
+        // The names of the directory and of those above it, by whomever they were made.
+        true => sync_directory_and_above(vfs, path)?,
+        // Who wrote this manifest may have died before its name was durable. Until it is, the one before may come back, and
+        // with it the need for the segments that it names.
+        false => sync_directory(vfs, path)?,
+    }
+    if manifest.database == DatabaseId::default() {
+        // The records of its log name it. An empty database is one, too.
+        manifest.database = DatabaseId::random();
+        replace_file(vfs, &manifest_path, &manifest.to_bytes())?;
+    }
+    Ok(manifest)
 }
 
 /// The names in a directory.
@@ -116,7 +219,7 @@ fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         names => names.map_err(|e| io_error("open directory", path, &e))?,
     };
-    let ours = ["manifest", "manifest.new", "segments", "lock"];
+    let ours = ["manifest", "manifest.new", "segments", "lock", "log"];
     let foreign = names.iter().find(|name| !ours.iter().any(|o| name == o));
     match foreign {
         Some(name) if !names.iter().any(|n| n == "manifest") => Err(Error::new(
@@ -132,12 +235,14 @@ fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
     }
 }
 
-/// Segments without a manifest: the data is there, what it means is not.
+/// Segments or a log without a manifest: the data is there, what it means is not.
 fn refuse_without_manifest(vfs: &dyn Vfs, path: &Path) -> Result<()> {
-    match names_in(vfs, &path.join("segments"))?.is_empty() {
+    let log = log_path(path);
+    let is_there = (vfs.entry(&log)).map_err(|e| io_error("open directory", &log, &e))?;
+    let has_log = is_there.is_some() && !names_in(vfs, &log)?.is_empty();
+    match !has_log && names_in(vfs, &path.join("segments"))?.is_empty() {
         true => Ok(()),
-        // The very first checkpoint may have died between its segment and its manifest; but then the
-        // manifest of the empty database was written before.
+        // The manifest of the empty database was written before the first segment and the first file of the log.
         false => Err(Error::new(
             SqlState::UNDEFINED_FILE,
             format!(

@@ -3,23 +3,32 @@
 //!
 //! ```text
 //! DIR/lock              held by the process that has the directory open
-//! DIR/manifest          what there is: catalog, chunks, and where their blocks lie
+//! DIR/manifest          what there is: catalog, chunks, where their blocks lie, and where the log goes on
 //! DIR/segments/N.seg    blocks one after the other, each at a multiple of 64 bytes
+//! DIR/log/N.log         what was committed since: see [`wal`]
 //! ```
+//!
+//! A commit is a record of the log, and returns when the log is durable up to there (`commits.rs`): so many commits share a
+//! sync. What no record says (bulk loads, rows that move to other chunks, transactions of
+//! more than 64 MiB) is committed by a checkpoint.
 //!
 //! A segment is written once, synced, and never changed. A checkpoint writes what no segment has yet
 //! into a new one, syncs it, and then replaces the manifest by a synced file and a rename. So after a
-//! crash, whenever it happens, the directory holds the state of the last checkpoint; segments that the
-//! manifest does not name are left-overs, removed by the next open.
+//! crash, whenever it happens, the directory holds the state of the last checkpoint and the log behind it, and opening it does
+//! again what the log says (`recovery.rs`); segments that the manifest does not name are left-overs, removed by the next open.
 #![forbid(unsafe_code)]
 
+mod catalog_change;
 pub mod checkpoint;
+mod commits;
 pub mod directory;
 pub mod manifest;
 mod manifest_keys;
+mod recovery;
 pub mod restore;
 pub mod type_names;
 pub mod wal;
 
-pub use checkpoint::CheckpointReport;
-pub use directory::Directory;
+pub use checkpoint::{CheckpointCause, CheckpointReport, MadeCheckpoint};
+pub use directory::{Directory, LastCheckpoint};
+pub use recovery::RecoveryReport;

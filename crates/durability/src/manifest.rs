@@ -3,18 +3,19 @@
 
 use crate::manifest_keys::{check_keys, read_keys, write_constraints, write_indexes};
 use crate::type_names::{parse_type, read_default, read_value, write_default, write_value};
+use crate::wal::DatabaseId;
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
-use frazil_storage::DistinctEstimate;
 use frazil_storage::table_options::checked;
+use frazil_storage::{DistinctEstimate, Lsn};
 use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
-/// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has: a program that reads it
-/// alone would lose them.
-pub const VERSION: u32 = 4;
+/// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log: a program
+/// that reads it alone would lose them.
+pub const VERSION: u32 = 5;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -22,8 +23,12 @@ const MAGIC: &str = "frazil manifest";
 /// What a directory holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifest {
+    /// Tells the database from all others. Zeros in directories of version 4 and before.
+    pub database: DatabaseId,
     /// Time of the last commit in it.
     pub timestamp: u64,
+    /// Where the commits after that one are.
+    pub log: LogPlace,
     /// Version of the catalog.
     pub catalog_version: u64,
     /// The greatest id of a table or view ever given.
@@ -34,6 +39,15 @@ pub struct Manifest {
     pub tables: Vec<TableRecord>,
     /// The views.
     pub views: Vec<Arc<ViewEntry>>,
+}
+
+/// Where the log goes on behind a manifest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogPlace {
+    /// The first byte that is not in the manifest.
+    pub position: Lsn,
+    /// A file of the log of this generation or a later one is there; with 0 there may be none.
+    pub generation: u64,
 }
 
 /// A table and its chunks.
@@ -83,6 +97,8 @@ impl Manifest {
     /// The bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let json = json!({
+            "database": self.database.to_string(),
+            "log": [self.log.position.0, self.log.generation],
             "timestamp": self.timestamp,
             "catalog_version": self.catalog_version,
             "last_table": self.last_table,
@@ -149,17 +165,26 @@ fn damaged_part(json: &Json) -> String {
 }
 
 fn write_table(table: &TableRecord) -> Json {
+    let mut json = write_entry(&table.entry);
+    json["next_chunk"] = json!(table.next_chunk);
+    json["distinct"] =
+        json!((table.distinct.as_ref()).map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })));
+    json["chunks"] = (table.chunks.iter())
+        .map(|chunk| write_chunk(&table.entry, chunk))
+        .collect();
+    json
+}
+
+/// A table without what is known of its rows.
+pub(crate) fn write_entry(entry: &TableEntry) -> Json {
     json!({
-        "id": table.entry.id.0,
-        "name": table.entry.name,
-        "options": write_options(&table.entry),
-        "columns": write_table_columns(&table.entry.schema),
-        "last_column": table.entry.last_column.0,
-        "constraints": write_constraints(&table.entry),
-        "indexes": write_indexes(&table.entry),
-        "next_chunk": table.next_chunk,
-        "distinct": table.distinct.as_ref().map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })),
-        "chunks": table.chunks.iter().map(|c| write_chunk(&table.entry, c)).collect::<Vec<_>>(),
+        "id": entry.id.0,
+        "name": entry.name,
+        "options": write_options(entry),
+        "columns": write_table_columns(&entry.schema),
+        "last_column": entry.last_column.0,
+        "constraints": write_constraints(entry),
+        "indexes": write_indexes(entry),
     })
 }
 
@@ -185,7 +210,7 @@ fn write_columns(schema: &Schema) -> Json {
     columns.collect()
 }
 
-fn write_view(view: &ViewEntry) -> Json {
+pub(crate) fn write_view(view: &ViewEntry) -> Json {
     let reads = view.reads.iter().map(|r| {
         json!({
             "name": r.name,
@@ -223,6 +248,18 @@ fn write_place(place: &Place) -> Json {
 
 fn read_manifest(json: &Json) -> Option<Manifest> {
     Some(Manifest {
+        database: match &json["database"] {
+            // Neither this nor a log in directories of version 4 and before.
+            Json::Null => DatabaseId::default(),
+            id => id.as_str()?.parse().ok()?,
+        },
+        log: match &json["log"] {
+            Json::Null => LogPlace::default(),
+            place => LogPlace {
+                position: Lsn(place[0].as_u64()?),
+                generation: place[1].as_u64()?,
+            },
+        },
         timestamp: json["timestamp"].as_u64()?,
         catalog_version: json["catalog_version"].as_u64()?,
         last_table: read_u32(&json["last_table"])?,
@@ -275,7 +312,7 @@ fn read_table_columns(table: &Json) -> Option<(Schema, ColumnNumber)> {
     Some((schema, ColumnNumber(last)))
 }
 
-fn read_view(json: &Json) -> Option<ViewEntry> {
+pub(crate) fn read_view(json: &Json) -> Option<ViewEntry> {
     let reads = json["reads"].as_array()?.iter().map(|r| {
         let columns = r["columns"].as_array()?.iter();
         Some(Reading {
@@ -298,21 +335,27 @@ fn read_view(json: &Json) -> Option<ViewEntry> {
     })
 }
 
-fn read_table(json: &Json) -> Option<TableRecord> {
+/// What [`write_entry`] wrote.
+pub(crate) fn read_entry(json: &Json) -> Option<TableEntry> {
     let (schema, last_column) = read_table_columns(json)?;
     let id = ObjectId(read_u32(&json["id"])?);
     let (constraints, indexes) = read_keys(id, json)?;
-    let numbers: Arc<[ColumnNumber]> = schema.numbers().collect();
+    Some(TableEntry {
+        id,
+        name: json["name"].as_str()?.to_string(),
+        options: read_options(&schema, json)?,
+        schema: Arc::new(schema),
+        last_column,
+        constraints,
+        indexes,
+    })
+}
+
+fn read_table(json: &Json) -> Option<TableRecord> {
+    let entry = read_entry(json)?;
+    let numbers: Arc<[ColumnNumber]> = entry.schema.numbers().collect();
     Some(TableRecord {
-        entry: TableEntry {
-            id,
-            name: json["name"].as_str()?.to_string(),
-            options: read_options(&schema, json)?,
-            schema: Arc::new(schema),
-            last_column,
-            constraints,
-            indexes,
-        },
+        entry,
         next_chunk: read_u32(&json["next_chunk"])?,
         distinct: read_distinct(&json["distinct"]),
         chunks: json["chunks"]

@@ -7,34 +7,44 @@ use crate::manifest::{ChunkRecord, Manifest, TableRecord};
 use frazil_block::{Block, BuildOptions};
 use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
-use frazil_storage::{BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Store, Table, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Cancel, Error, Result, SqlState};
+use frazil_storage::{BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Table, TableSnapshot};
+use frazil_types::{CHUNK_ROWS, Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{MappedFile, Vfs};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// The store of a manifest, and what is known of its files.
-pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Result<(Arc<Store>, State)> {
+/// What a manifest says there is.
+pub(crate) struct Restored {
+    pub catalog: Catalog,
+    /// By their ids, without indexes.
+    pub tables: BTreeMap<ObjectId, TableSnapshot>,
+    pub state: State,
+}
+
+/// The tables of a manifest, and what is known of its files.
+pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Result<Restored> {
     let segments = open_segments(vfs, directory, &manifest)?;
     let mut places = Places::default();
-    let mut tables = Vec::new();
+    let mut tables = BTreeMap::new();
     for record in &manifest.tables {
-        tables.push(restore_table(&segments, record, &mut places)?);
+        let table = restore_table(&segments, record, &mut places)?;
+        tables.insert(record.entry.id, table);
     }
-    build_indexes(&mut tables)?;
     let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
     let views = manifest.views.iter().cloned().map(Relation::View);
     let relations = entries.map(Relation::Table).chain(views).collect();
-    let catalog = Catalog::restore(manifest.catalog_version, manifest.last_table, relations);
-    let store = Store::restore(catalog, manifest.timestamp, tables);
     let state = State {
         last_segment: manifest.last_segment,
-        manifest,
         places,
         segments,
+        ..State::default()
     };
-    Ok((store, state))
+    Ok(Restored {
+        catalog: Catalog::restore(manifest.catalog_version, manifest.last_table, relations),
+        tables,
+        state: State { manifest, ..state },
+    })
 }
 
 fn open_segments(
@@ -92,11 +102,11 @@ fn restore_table(
 }
 
 /// Builds the indexes of tables, those of several tables at a time.
-fn build_indexes(tables: &mut [TableSnapshot]) -> Result<()> {
+pub(crate) fn build_indexes(tables: &mut BTreeMap<ObjectId, TableSnapshot>) -> Result<()> {
     let indexed = |table: &&mut TableSnapshot| !table.table().entry().indexes.is_empty();
-    let count = tables.iter_mut().filter(indexed).count();
+    let count = tables.values_mut().filter(indexed).count();
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let waiting = Mutex::new(tables.iter_mut().filter(indexed));
+    let waiting = Mutex::new(tables.values_mut().filter(indexed));
     let failed: Mutex<Option<Error>> = Mutex::new(None);
     // Who fails lets the others finish the table they are at.
     let cancel = Cancel::new();

@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
 use arrow_array::RecordBatch;
-use frazil_storage::Transaction;
+use frazil_storage::{Acknowledge, Transaction};
 use frazil_types::{CHUNK_ROWS, ObjectId, Result, RowBatch};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
@@ -18,6 +18,7 @@ pub struct Appender {
     /// What its CHECK constraints ask.
     checks: Option<RowChecks>,
     rows: u64,
+    acknowledge: Acknowledge,
 }
 
 impl Appender {
@@ -34,6 +35,7 @@ impl Appender {
             table: entry.id,
             checks,
             rows: 0,
+            acknowledge: session.settings().synchronous_commit,
         })
     }
 
@@ -41,7 +43,9 @@ impl Appender {
     /// constraint is false.
     pub fn append(&mut self, batch: RowBatch) -> Result<()> {
         let checks = self.checks.as_ref();
-        self.rows += row_checks::insert(&mut self.transaction, self.table, &batch, checks)?;
+        let inserted = row_checks::insert(&mut self.transaction, self.table, &batch, checks);
+        // An error may tell of rows that are not durable yet.
+        self.rows += inserted.or_else(|e| self.transaction.settle().and(Err(e)))?;
         Ok(())
     }
 
@@ -62,10 +66,10 @@ impl Appender {
         Ok(())
     }
 
-    /// Makes the rows visible; returns their number. 08003 once the database is closed.
+    /// Makes the rows durable and visible; returns their number. 08003 once the database is closed; the errors of a COMMIT.
     pub fn finish(self) -> Result<u64> {
         let _inside = self.database.enter()?;
-        self.transaction.commit();
+        self.transaction.commit_as(self.acknowledge)?;
         Ok(self.rows)
     }
 }

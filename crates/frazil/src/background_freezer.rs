@@ -82,7 +82,7 @@ impl BackgroundFreezer {
     }
 
     /// What failed since it started.
-    pub fn failures(&self) -> &Failures {
+    pub fn failures(&self) -> &Arc<Failures> {
         &self.failures
     }
 
@@ -189,7 +189,7 @@ pub struct Failures(Mutex<(u64, Option<Error>)>);
 
 impl Failures {
     /// Does a piece of work; what fails is counted, a panic too, and gives `None`.
-    fn note<T>(&self, work: impl FnOnce() -> Result<T>) -> Option<T> {
+    pub fn note<T>(&self, work: impl FnOnce() -> Result<T>) -> Option<T> {
         let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(Error::of_panic(&*p)));
         done.map_err(|error| {
             let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());

@@ -1,5 +1,6 @@
 //! A database: its tables, its memory budget and its worker threads, shared by all connections.
 
+use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
 use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
@@ -28,7 +29,7 @@ pub struct Database(Arc<Inner>);
 struct Inner {
     store: Arc<Store>,
     // None in memory, and once closed.
-    directory: Mutex<Option<Directory>>,
+    directory: Mutex<Option<Arc<Directory>>>,
     gate: Gate,
     // Held by the one who closes.
     closing: Mutex<()>,
@@ -36,6 +37,9 @@ struct Inner {
     budget: MemoryBudget,
     pool: Arc<WorkerPool>,
     freezer: Arc<BackgroundFreezer>,
+    // None in memory, and once closed.
+    checkpointer: Mutex<Option<BackgroundCheckpointer>>,
+    checkpoints: Arc<CheckpointPolicy>,
     plans: PlanCache,
 }
 
@@ -45,12 +49,20 @@ impl Drop for Inner {
         if !self.process.is_current() {
             // The threads are the parent's, and so are the directory and its lock. What would join the ones or write to the
             // other is never dropped.
-            std::mem::forget((self.pool.clone(), self.freezer.clone(), directory.take()));
+            let checkpointer = self.checkpointer.get_mut().unwrap_or_else(|e| e.into_inner());
+            std::mem::forget((
+                self.pool.clone(),
+                self.freezer.clone(),
+                directory.take(),
+                checkpointer.take(),
+            ));
             return;
         }
+        let checkpointer = self.checkpointer.get_mut().unwrap_or_else(|e| e.into_inner());
+        drop(checkpointer.take());
         if let Some(directory) = directory.take() {
             // Nobody is left to hear of a failure; whoever wants to know calls `close`.
-            let _ = directory.close();
+            let _ = directory.checkpoint();
         }
     }
 }
@@ -79,8 +91,17 @@ impl Database {
     }
 
     fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
+        let freezer = Arc::new(BackgroundFreezer::start(store.clone()));
+        let directory = directory.map(Arc::new);
+        let checkpoints = Arc::new(CheckpointPolicy::default());
+        let checkpointer = directory.clone().map(|directory| {
+            let failures = freezer.failures().clone();
+            BackgroundCheckpointer::start(directory, checkpoints.clone(), failures)
+        });
         Database(Arc::new(Inner {
-            freezer: Arc::new(BackgroundFreezer::start(store.clone())),
+            freezer,
+            checkpointer: Mutex::new(checkpointer),
+            checkpoints,
             store,
             directory: Mutex::new(directory),
             gate: Gate::default(),
@@ -99,26 +120,30 @@ impl Database {
 
     /// Ends the database for all its connections. New statements are refused (08003), running ones are waited for, open
     /// transactions are rolled back. Afterwards a directory holds everything that was committed, and another process may
-    /// open it. If writing it fails, nothing is closed: statements go on, and `close` may be called again.
+    /// open it. If writing it fails, nothing is closed: statements go on, and `close` may be called again. A database whose log has
+    /// failed is closed also with an error: it opens with what is durable.
     pub fn close(self) -> Result<()> {
         self.0.process.check()?;
         let _closing = self.0.closing.lock().unwrap_or_else(|e| e.into_inner());
         self.0.gate.shut();
-        let mut directory = self.directory();
-        if let Some(open) = &*directory
-            && let Err(e) = open.checkpoint()
-        {
+        let Some(directory) = self.directory() else {
+            return Ok(());
+        };
+        let written = directory.checkpoint().map(drop);
+        if written.is_err() && directory.check().is_ok() {
             self.0.gate.reopen();
-            return Err(e);
+            return written;
         }
-        *directory = None;
-        Ok(())
+        let mut checkpointer = self.0.checkpointer.lock().unwrap_or_else(|e| e.into_inner());
+        drop(checkpointer.take());
+        *self.lock_directory() = None;
+        written
     }
 
-    /// Writes everything to the directory, so that a crash afterwards loses nothing of it.
+    /// Writes everything that was committed to segments of the directory: opening it has nothing to do again then.
     pub fn checkpoint(&self) -> Result<()> {
         self.0.process.check()?;
-        match &*self.directory() {
+        match self.directory() {
             Some(directory) => directory.checkpoint().map(drop),
             None => Ok(()),
         }
@@ -136,8 +161,13 @@ impl Database {
         self.0.gate.check()
     }
 
-    fn directory(&self) -> MutexGuard<'_, Option<Directory>> {
+    fn lock_directory(&self) -> MutexGuard<'_, Option<Arc<Directory>>> {
         self.0.directory.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Its directory. `None` in memory, and once closed.
+    pub(crate) fn directory(&self) -> Option<Arc<Directory>> {
+        self.lock_directory().clone()
     }
 
     pub(crate) fn store(&self) -> &Arc<Store> {
@@ -147,6 +177,11 @@ impl Database {
     /// Whether it lies in a directory.
     pub(crate) fn is_durable(&self) -> bool {
         self.directory().is_some()
+    }
+
+    /// When checkpoints are made in the background.
+    pub(crate) fn checkpoints(&self) -> &CheckpointPolicy {
+        &self.0.checkpoints
     }
 
     pub(crate) fn freezer(&self) -> &BackgroundFreezer {

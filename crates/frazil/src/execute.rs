@@ -122,10 +122,7 @@ fn read_compiled(
         return read_directly(session, statement, &snapshot, call).map(Some);
     }
     let runner = query::Runner::new(session);
-    let bundle = call.bundle(
-        statement,
-        StatementTables::new(snapshot).reading_within(runner.read_limits()),
-    )?;
+    let bundle = call.bundle(statement, runner.tables(snapshot))?;
     let timing = call.timing();
     query::read(&runner, &statement.action, bundle, timing, call.to).map(Some)
 }
@@ -175,10 +172,7 @@ fn write_compiled(
         if !statement.fits(&snapshot, settings) {
             return Ok(None);
         }
-        let bundle = call.bundle(
-            statement,
-            StatementTables::new(snapshot).reading_within(runner.read_limits()),
-        )?;
+        let bundle = call.bundle(statement, runner.tables(snapshot))?;
         let timing = call.timing();
         query::write(&runner, transaction, (action, rows), bundle, timing).map(Some)
     })
@@ -258,8 +252,7 @@ fn run_bound(
     if !parsed.leaves_failure() {
         session.transaction().check()?;
     }
-    let tables =
-        StatementTables::new(session.snapshot()).reading_within(query::Runner::new(session).read_limits());
+    let tables = query::Runner::new(session).tables(session.snapshot());
     let (statement, bundle) = bind(parsed, tables, call)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
@@ -307,18 +300,17 @@ fn run_as_bound(
             analyze,
         } => explain_freeze::run(session, table, order_by, analyze, bundle),
         Statement::Begin => session.transaction_mut().begin().map(|()| done("BEGIN", started)),
-        Statement::Commit => session.transaction_mut().commit().map(|tag| done(tag, started)),
-        Statement::Rollback => (session.transaction_mut().rollback()).map(|()| done("ROLLBACK", started)),
-        Statement::Savepoint { name } => {
-            (session.transaction_mut().savepoint(name)).map(|()| done("SAVEPOINT", started))
-        }
-        Statement::RollbackTo { name } => {
-            (session.transaction_mut().rollback_to(&name)).map(|()| done("ROLLBACK", started))
-        }
+        Statement::Commit => session.commit().map(|tag| done(tag, started)),
+        Statement::Rollback => session.rollback().map(|()| done("ROLLBACK", started)),
+        Statement::Savepoint { name } => session.savepoint(name).map(|()| done("SAVEPOINT", started)),
+        Statement::RollbackTo { name } => (session.rollback_to(&name)).map(|()| done("ROLLBACK", started)),
         Statement::Release { name } => {
             (session.transaction_mut().release(&name)).map(|()| done("RELEASE", started))
         }
         Statement::Set { name, value } => session.set(&name, &value).map(|()| done("SET", started)),
+        Statement::SetLocal { name, value } => {
+            (session.set_local(&name, &value)).map(|()| done("SET", started))
+        }
         Statement::Show { name } => {
             let value = session.show(&name)?;
             Ok(text_rows(&name, vec![value], started))
@@ -352,11 +344,7 @@ fn run_writing(
         let snapshot = transaction.snapshot();
         let (statement, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
             true => (statement, bundle),
-            false => bind(
-                parsed,
-                StatementTables::new(snapshot).reading_within(runner.read_limits()),
-                call,
-            )?,
+            false => bind(parsed, runner.tables(snapshot), call)?,
         };
         // A view may have become another one since.
         frazil_frontend::on_deep_stack(bundle.depth, || {

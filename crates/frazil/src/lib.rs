@@ -19,6 +19,7 @@
 mod alter_table;
 mod appender;
 mod assumptions;
+mod background_checkpointer;
 mod background_freezer;
 mod bundle;
 mod compiled_statement;

@@ -16,6 +16,6 @@ pub fn make(name: &str, schema: Schema, rows: Vec<RowBatch>, cancel: &Cancel) ->
         let rows = NewRows::of(&batch);
         transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
     }
-    transaction.commit();
+    transaction.commit()?;
     Ok(store.snapshot().table(entry.id)?.clone())
 }

@@ -78,6 +78,14 @@ impl Runner {
         }
     }
 
+    /// What a statement sees of a snapshot.
+    pub fn tables(&self, snapshot: Arc<Snapshot>) -> StatementTables {
+        let directory = self.database.directory();
+        StatementTables::new(snapshot)
+            .reading_within(self.read_limits())
+            .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
+    }
+
     /// What the statement's files are read within.
     pub fn read_limits(&self) -> ReadLimits {
         ReadLimits {

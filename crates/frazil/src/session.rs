@@ -1,17 +1,29 @@
 //! What a connection's statements work on.
 
+use crate::background_checkpointer::{DEFAULT_LOG_BYTES, DEFAULT_TIMEOUT};
 use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
 use crate::panics;
 use crate::settings::{self, Settings};
-use crate::transaction::TransactionState;
+use crate::transaction::{self, TransactionState};
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState, Value};
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Settings that all connections share.
+const DATABASE_SETTINGS: [&str; 6] = [
+    "memory_limit",
+    "max_wal_size",
+    "checkpoint_timeout",
+    "frazil.freeze_after",
+    "frazil.refreeze_budget",
+    "frazil.background_failures",
+];
 
 /// State of a connection.
 #[derive(Debug)]
@@ -19,6 +31,8 @@ pub struct Session {
     database: Database,
     settings: Settings,
     transaction: TransactionState,
+    /// What SET LOCAL changed in the open transaction, in order: name and value before.
+    local: Vec<(String, String)>,
     cancel: Cancel,
     clock: Clock,
     progress: Arc<Progress>,
@@ -33,6 +47,7 @@ impl Session {
             database,
             settings: Settings::default(),
             transaction: TransactionState::None,
+            local: Vec::new(),
             clock: Clock::new(cancel.clone()),
             cancel,
             progress,
@@ -129,6 +144,24 @@ impl Session {
                 };
                 self.database.freezer().set_cooling(cooling);
             }
+            "max_wal_size" => {
+                let bytes = match value {
+                    Value::Null => DEFAULT_LOG_BYTES,
+                    given if settings::is_off(given) => 0,
+                    given => settings::bytes(name, given).map_err(or_off)? as u64,
+                };
+                let policy = self.database.checkpoints();
+                policy.set_log_bytes(Some(bytes).filter(|&b| b > 0));
+            }
+            "checkpoint_timeout" => {
+                let age = match value {
+                    Value::Null => DEFAULT_TIMEOUT,
+                    given if settings::is_off(given) => Duration::ZERO,
+                    given => settings::duration(name, given).map_err(or_off)?,
+                };
+                let policy = self.database.checkpoints();
+                policy.set_timeout(Some(age).filter(|age| !age.is_zero()));
+            }
             "frazil.refreeze_budget" => {
                 let bytes = match value {
                     Value::Null => DEFAULT_REFREEZE_BUDGET,
@@ -143,8 +176,63 @@ impl Session {
                     format!("parameter \"{name}\" cannot be changed"),
                 ));
             }
-            _ => return self.settings.set(name, value),
+            _ => {
+                self.settings.set(name, value)?;
+                // It outlives the transaction, as in PostgreSQL.
+                self.local.retain(|(local, _)| local != name);
+            }
         }
+        Ok(())
+    }
+
+    /// SET LOCAL: the value before comes back with the end of the transaction, and with ROLLBACK TO a savepoint before. 25P01 outside a
+    /// transaction, 0A000 for a setting of the database.
+    pub fn set_local(&mut self, name: &str, value: &Value) -> Result<()> {
+        if !self.transaction.is_open() {
+            return Err(transaction::outside("SET LOCAL"));
+        }
+        if DATABASE_SETTINGS.contains(&name) {
+            return Err(Error::unsupported(format!(
+                "SET LOCAL {name}, which is a setting of the database,"
+            )));
+        }
+        let before = self.settings.show(name)?;
+        self.settings.set(name, value)?;
+        self.local.push((name.to_string(), before));
+        Ok(())
+    }
+
+    /// Takes back what SET LOCAL changed since so many changes.
+    fn undo_local(&mut self, count: usize) {
+        for (name, before) in self.local.drain(count.min(self.local.len())..).rev() {
+            let restored = self.settings.set(&name, &Value::Text(before));
+            debug_assert!(restored.is_ok(), "{name} has been what it is shown as");
+        }
+    }
+
+    /// COMMIT.
+    pub fn commit(&mut self) -> Result<&'static str> {
+        let result = self.transaction.commit(self.settings.synchronous_commit);
+        self.undo_local(0);
+        result
+    }
+
+    /// ROLLBACK.
+    pub fn rollback(&mut self) -> Result<()> {
+        let result = self.transaction.rollback();
+        self.undo_local(0);
+        result
+    }
+
+    /// SAVEPOINT.
+    pub fn savepoint(&mut self, name: String) -> Result<()> {
+        self.transaction.savepoint(name, self.local.len())
+    }
+
+    /// ROLLBACK TO.
+    pub fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let local = self.transaction.rollback_to(name)?;
+        self.undo_local(local);
         Ok(())
     }
 
@@ -157,6 +245,14 @@ impl Session {
                 None => "off".to_owned(),
             }),
             "frazil.direct_statements" => Ok(self.direct.get().to_string()),
+            "max_wal_size" => Ok(match self.database.checkpoints().log_bytes() {
+                Some(bytes) => format!("{bytes}B"),
+                None => "off".to_owned(),
+            }),
+            "checkpoint_timeout" => Ok(match self.database.checkpoints().timeout() {
+                Some(age) => format!("{}ms", age.as_millis()),
+                None => "off".to_owned(),
+            }),
             "frazil.background_failures" => Ok(self.database.freezer().failures().to_string()),
             "frazil.refreeze_budget" => Ok(match self.database.freezer().refreeze_budget() {
                 0 => "off".to_owned(),

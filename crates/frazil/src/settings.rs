@@ -3,7 +3,7 @@
 use frazil_codegen::PaxCode;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
-use frazil_storage::ScanOptions;
+use frazil_storage::{Acknowledge, ScanOptions};
 use frazil_types::{CHUNK_ROWS, Error, Result, SqlState, Value};
 use std::fmt;
 use std::str::FromStr;
@@ -101,6 +101,8 @@ pub struct Settings {
     pub statement_timeout: Option<Duration>,
     /// Time to wait for the writer before.
     pub lock_timeout: Duration,
+    /// When a commit returns.
+    pub synchronous_commit: Acknowledge,
 }
 
 impl Default for Settings {
@@ -121,16 +123,20 @@ impl Default for Settings {
             access_counters: true,
             statement_timeout: None,
             lock_timeout: Duration::from_secs(10),
+            synchronous_commit: Acknowledge::Durable,
         }
     }
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 21] = [
     "threads",
     "memory_limit",
     "statement_timeout",
     "lock_timeout",
+    "synchronous_commit",
+    "max_wal_size",
+    "checkpoint_timeout",
     "frazil.freeze_after",
     "frazil.refreeze_budget",
     "frazil.isa",
@@ -222,6 +228,12 @@ impl Settings {
                 self.statement_timeout = Some(duration(name, value)?).filter(|d| !d.is_zero());
             }
             "lock_timeout" => self.lock_timeout = duration(name, value)?,
+            "synchronous_commit" => {
+                self.synchronous_commit = match on_or_off(name, value)? {
+                    true => Acknowledge::Durable,
+                    false => Acknowledge::Placed,
+                }
+            }
             "frazil.isa" => self.isa = parsed_isa(value)?,
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
@@ -247,6 +259,11 @@ impl Settings {
             "threads" => self.threads.to_string(),
             "statement_timeout" => format!("{}ms", self.statement_timeout.unwrap_or_default().as_millis()),
             "lock_timeout" => format!("{}ms", self.lock_timeout.as_millis()),
+            "synchronous_commit" => match self.synchronous_commit {
+                Acknowledge::Durable => "on",
+                Acknowledge::Placed => "off",
+            }
+            .to_owned(),
             "frazil.isa" => self.isa.to_string(),
             "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),
             "frazil.scan" => self.scan.to_string(),

@@ -3,13 +3,14 @@
 use crate::file_tables::FileTables;
 use crate::system_tables::SystemTable;
 use frazil_catalog::Reading;
+use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, Relation, TableEntry};
 use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, ObjectId, Result};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
 const SYSTEM_ID: u32 = u32::MAX;
@@ -18,6 +19,8 @@ const SYSTEM_ID: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct StatementTables {
     snapshot: Arc<Snapshot>,
+    /// Where the database lies. It may be closed meanwhile.
+    directory: Weak<Directory>,
     /// The system tables that were named, as in [`SystemTable::ALL`].
     system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
     /// The files that were named.
@@ -31,10 +34,16 @@ impl StatementTables {
     pub fn new(snapshot: Arc<Snapshot>) -> StatementTables {
         StatementTables {
             snapshot,
+            directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
             system: Default::default(),
             bounds: Mutex::default(),
         }
+    }
+
+    /// The same, of a database that lies in a directory.
+    pub fn of_directory(self, directory: Weak<Directory>) -> StatementTables {
+        StatementTables { directory, ..self }
     }
 
     /// The same; files are read within `limits`.
@@ -121,7 +130,8 @@ impl StatementTables {
         let table = match self.system[place].get() {
             Some(table) => table,
             None => {
-                let made = wanted.rows(&self.snapshot).ok()?;
+                let directory = self.directory.upgrade();
+                let made = wanted.rows(&self.snapshot, directory.as_deref()).ok()?;
                 self.system[place].get_or_init(|| made)
             }
         };

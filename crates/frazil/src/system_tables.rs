@@ -1,12 +1,14 @@
 //! Tables that the database makes of its own state: `frazil_blocks`, a row for every column of every
-//! chunk, `frazil_access`, a row for every column of every table, `frazil_views`, a row for every view, and `frazil_indexes`, a row
-//! for every index.
+//! chunk, `frazil_access`, a row for every column of every table, `frazil_views`, a row for every view, `frazil_indexes`, a row
+//! for every index, `frazil_wal`, a row for the log, and `frazil_checkpoints`, a row for each of the last checkpoints.
 
 use crate::made_table;
 use frazil_catalog::identifier;
+use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 /// A table of the database's own state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +21,21 @@ pub enum SystemTable {
     Views,
     /// What indexes hold.
     Indexes,
+    /// How far the log is.
+    Wal,
+    /// What checkpoints did.
+    Checkpoints,
 }
 
 impl SystemTable {
     /// All of them.
-    pub const ALL: [SystemTable; 4] = [
+    pub const ALL: [SystemTable; 6] = [
         SystemTable::Blocks,
         SystemTable::Access,
         SystemTable::Views,
         SystemTable::Indexes,
+        SystemTable::Wal,
+        SystemTable::Checkpoints,
     ];
 
     /// Its name.
@@ -37,6 +45,8 @@ impl SystemTable {
             SystemTable::Access => "frazil_access",
             SystemTable::Views => "frazil_views",
             SystemTable::Indexes => "frazil_indexes",
+            SystemTable::Wal => "frazil_wal",
+            SystemTable::Checkpoints => "frazil_checkpoints",
         }
     }
 
@@ -45,13 +55,15 @@ impl SystemTable {
         SystemTable::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Its rows for a snapshot.
-    pub fn rows(self, snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
+    /// Its rows for a snapshot, and the directory if there is one.
+    pub fn rows(self, snapshot: &Snapshot, directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
         match self {
             SystemTable::Blocks => blocks(snapshot),
             SystemTable::Access => access(snapshot),
             SystemTable::Views => views(snapshot),
             SystemTable::Indexes => indexes(snapshot),
+            SystemTable::Wal => wal(directory),
+            SystemTable::Checkpoints => checkpoints(directory),
         }
     }
 }
@@ -183,6 +195,75 @@ fn indexes(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
     }
     let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
     materialize(SystemTable::Indexes.name(), Schema::new(columns), &rows)
+}
+
+fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
+    use LogicalType::*;
+    let columns = [
+        ("end_lsn", BigInt),
+        ("durable_lsn", BigInt),
+        ("checkpoint_lsn", BigInt),
+        ("generation", BigInt),
+        ("records", BigInt),
+        ("groups", BigInt),
+        ("syncs", BigInt),
+        ("bytes", BigInt),
+        ("recovered_commits", BigInt),
+        ("recovered_rows", BigInt),
+        ("failure", Text),
+    ];
+    let rows = directory.map(|directory| {
+        let (position, counters) = (directory.wal().position(), directory.wal().counters());
+        let recovery = directory.recovery();
+        let numbers = [
+            position.end.0,
+            position.durable.0,
+            directory.last_checkpoint().lsn.0,
+            position.generation,
+            counters.records,
+            counters.groups,
+            counters.syncs,
+            counters.bytes,
+            recovery.commits,
+            recovery.rows,
+        ];
+        let failure = directory.check().err();
+        let failure = failure.map_or(Value::Null, |e| Value::Text(e.message().to_owned()));
+        let numbers = numbers.map(|n| Value::Int(n.into()));
+        numbers.into_iter().chain([failure]).collect()
+    });
+    let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
+    let rows: Vec<Vec<Value>> = rows.into_iter().collect();
+    materialize(SystemTable::Wal.name(), Schema::new(columns), &rows)
+}
+
+fn checkpoints(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
+    use LogicalType::*;
+    let columns = [
+        ("number", BigInt),
+        ("cause", Text),
+        ("started", Timestamp),
+        ("milliseconds", Double),
+        ("lsn", BigInt),
+        ("blocks", BigInt),
+        ("bytes", BigInt),
+    ];
+    let made = directory.map(Directory::checkpoints).unwrap_or_default();
+    let rows = made.into_iter().map(|made| {
+        let started = made.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        vec![
+            Value::Int(made.number.into()),
+            Value::Text(made.cause.to_string()),
+            Value::Int(started.as_micros() as i128),
+            Value::Double(made.took.as_secs_f64() * 1e3),
+            Value::Int(made.lsn.0.into()),
+            Value::Int(made.report.blocks.into()),
+            Value::Int(made.report.bytes.into()),
+        ]
+    });
+    let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
+    let rows: Vec<Vec<Value>> = rows.collect();
+    materialize(SystemTable::Checkpoints.name(), Schema::new(columns), &rows)
 }
 
 /// A table of these rows outside every catalog.

@@ -10,7 +10,7 @@
 
 use crate::parameters;
 use crate::settings::Settings;
-use frazil_storage::{Savepoint, Snapshot, Store, Transaction};
+use frazil_storage::{Acknowledge, Savepoint, Snapshot, Store, Transaction};
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use std::sync::Arc;
 
@@ -42,6 +42,8 @@ struct NamedSavepoint {
     name: String,
     /// None: the transaction had not written yet.
     moment: Option<Savepoint>,
+    /// Changes of settings by SET LOCAL before it.
+    local: usize,
 }
 
 impl OpenTransaction {
@@ -54,7 +56,7 @@ impl OpenTransaction {
         })
     }
 
-    fn rollback_to(&mut self, name: &str) -> Result<()> {
+    fn rollback_to(&mut self, name: &str) -> Result<usize> {
         let at = self.find(name)?;
         self.savepoints.truncate(at + 1);
         match (&self.savepoints[at].moment, &mut self.writer) {
@@ -62,7 +64,7 @@ impl OpenTransaction {
             // Nothing was written before the savepoint: the next writer is let in.
             _ => self.writer = None,
         }
-        Ok(())
+        Ok(self.savepoints[at].local)
     }
 }
 
@@ -108,14 +110,14 @@ impl TransactionState {
         Ok(())
     }
 
-    /// COMMIT; of a failed transaction it is ROLLBACK. Returns what was done.
-    pub fn commit(&mut self) -> Result<&'static str> {
+    /// COMMIT; of a failed transaction it is ROLLBACK. Returns what was done. After an error nothing was, or that is unknown: 08007.
+    pub fn commit(&mut self, acknowledge: Acknowledge) -> Result<&'static str> {
         match std::mem::take(self) {
             TransactionState::None => Err(no_transaction()),
             TransactionState::Failed(_) => Ok("ROLLBACK"),
             TransactionState::Open(open) => {
                 if let Some(writer) = open.writer {
-                    writer.commit();
+                    writer.commit_as(acknowledge)?;
                 }
                 Ok("COMMIT")
             }
@@ -130,11 +132,11 @@ impl TransactionState {
         }
     }
 
-    /// SAVEPOINT. 25P01 outside a transaction.
-    pub fn savepoint(&mut self, name: String) -> Result<()> {
+    /// SAVEPOINT, after so many changes of settings by SET LOCAL. 25P01 outside a transaction.
+    pub fn savepoint(&mut self, name: String, local: usize) -> Result<()> {
         let open = self.open("SAVEPOINT")?;
         let moment = open.writer.as_ref().map(Transaction::savepoint);
-        open.savepoints.push(NamedSavepoint { name, moment });
+        open.savepoints.push(NamedSavepoint { name, moment, local });
         Ok(())
     }
 
@@ -146,8 +148,9 @@ impl TransactionState {
         Ok(())
     }
 
-    /// ROLLBACK TO, after which a failed transaction goes on. 25P01 outside a transaction, 3B001 for an unknown savepoint.
-    pub fn rollback_to(&mut self, name: &str) -> Result<()> {
+    /// ROLLBACK TO, after which a failed transaction goes on. Returns how many changes by SET LOCAL stay. 25P01 outside a transaction,
+    /// 3B001 for an unknown savepoint.
+    pub fn rollback_to(&mut self, name: &str) -> Result<usize> {
         match std::mem::take(self) {
             TransactionState::None => Err(outside("ROLLBACK TO SAVEPOINT")),
             TransactionState::Open(mut open) => {
@@ -158,7 +161,7 @@ impl TransactionState {
             TransactionState::Failed(mut failed) => {
                 let result = failed.rollback_to(name);
                 *self = match result {
-                    Ok(()) => TransactionState::Open(failed),
+                    Ok(_) => TransactionState::Open(failed),
                     Err(_) => TransactionState::Failed(failed),
                 };
                 result
@@ -218,20 +221,22 @@ impl TransactionState {
                     Some(writer) => writer,
                     unwritten => unwritten.insert(begin()?),
                 };
-                work(writer)
+                let result = work(writer);
+                writer.settle().and(result)
             }
             _ => {
                 let mut writer = begin()?;
-                let result = work(&mut writer)?;
-                writer.commit();
-                Ok(result)
+                match work(&mut writer) {
+                    Ok(result) => writer.commit_as(settings.synchronous_commit).map(|_| result),
+                    Err(e) => writer.settle().and(Err(e)),
+                }
             }
         }
     }
 }
 
 /// 25P01 for a statement that only a transaction has.
-fn outside(statement: &str) -> Error {
+pub fn outside(statement: &str) -> Error {
     let message = format!("{statement} can only be used in transaction blocks");
     Error::new(SqlState::NO_ACTIVE_TRANSACTION, message).with_hint("BEGIN starts a transaction")
 }

@@ -168,6 +168,10 @@ impl<'a> Context<'a> {
                 name: name.clone(),
                 value: value.clone(),
             },
+            ParsedKind::SetLocal { name, value } => Statement::SetLocal {
+                name: name.clone(),
+                value: value.clone(),
+            },
             ParsedKind::Show { name } => Statement::Show { name: name.clone() },
         }))
     }

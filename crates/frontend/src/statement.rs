@@ -127,6 +127,13 @@ pub enum Statement {
         /// Its value: text, number or boolean as written.
         value: Value,
     },
+    /// SET LOCAL, for the rest of the transaction; DEFAULT is NULL.
+    SetLocal {
+        /// The setting's name, folded.
+        name: String,
+        /// Its value: text, number or boolean as written.
+        value: Value,
+    },
     /// SHOW.
     Show {
         /// The setting's name, folded.

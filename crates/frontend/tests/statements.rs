@@ -345,7 +345,7 @@ fn what_is_not_enforced_is_refused() {
             "ON DUPLICATE KEY",
         ),
         ("update t set (a) = 1", "a source of several columns"),
-        ("set local x = 1", "SET LOCAL"),
+        ("set local role x", "SET ROLE"),
         ("begin isolation level serializable", "ISOLATION"),
         ("explain (verbose) select 1", "EXPLAIN"),
         ("explain create table n (a int)", "EXPLAIN"),

@@ -225,6 +225,17 @@ impl ChunkEntry {
         fresh
     }
 
+    /// Writes cells that no version shows, as a transaction does that is rolled back: those of the first `count` rows of columns.
+    ///
+    /// # Safety
+    /// As [`ChunkEntry::append`]; the chunk is hot, and they fit.
+    pub(crate) unsafe fn append_dead(&mut self, columns: Columns<'_>, count: usize) {
+        if let Chunk::Hot(hot) = &*self.chunk {
+            // SAFETY: by contract.
+            unsafe { hot.append(columns, 0, count, None) };
+        }
+    }
+
     /// Appends as many of the rows `rows` of columns as fit, which have the table's types; returns their offsets.
     /// Widens the table's bounds by them.
     /// An internal error for a frozen chunk.

@@ -69,6 +69,7 @@ impl Transaction {
 
     /// Removes all rows of a table. Its chunks are freed with the last snapshot that shows them.
     pub fn truncate(&mut self, table: ObjectId) -> Result<()> {
+        self.redo().truncate_table(table);
         self.table_mut(table)?.clear();
         Ok(())
     }
@@ -126,6 +127,7 @@ impl Transaction {
     /// Goes over to another version of the catalog, if it is another.
     fn set_catalog(&mut self, catalog: Catalog) {
         if catalog.version() != self.view().catalog().version() {
+            self.note_catalog(&catalog);
             self.next_mut().catalog = Arc::new(catalog);
         }
     }

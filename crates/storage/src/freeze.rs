@@ -9,6 +9,7 @@
 
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
+use crate::log::Acknowledge;
 use crate::new_rows::{check_shape, refuse_nulls};
 use crate::snapshot::{Table, TableSnapshot};
 use crate::store::Store;
@@ -331,6 +332,10 @@ impl Transaction {
             changes.extend(freezer.change(&version, group, order_by)?);
         }
         let now = self.coming_timestamp();
+        match changes.iter().any(|change| matches!(change, Change::Move(..))) {
+            true => self.redo().whole(),
+            false => self.redo().held(id),
+        }
         let mut report = FreezeReport::default();
         let next = self.table_mut(id)?;
         next.seal_tail();
@@ -490,6 +495,10 @@ impl Store {
             |version: &TableSnapshot| version.entry(old.number()).is_some_and(|e| e.shares_chunk(old));
         if (transaction.view().table(table)).is_ok_and(|version| still(version)) {
             let before = transaction.view().table(table)?.clone();
+            match &change {
+                Change::Hold(_) => transaction.redo().held(table),
+                Change::Move(..) => transaction.redo().whole(),
+            }
             let next = transaction.table_mut(table)?;
             match change {
                 Change::Hold(entry) => drop(next.change(old.number(), |now| *now = now.held_as(&entry))),
@@ -499,7 +508,7 @@ impl Store {
                 }
             }
             drop(before);
-            transaction.commit();
+            transaction.commit_as(Acknowledge::Placed)?;
             // The next query need not wait for an estimate; whoever reads a chunk that cannot be read hears of it.
             let _ = self.snapshot().table(table).map(|version| version.distinct());
         }

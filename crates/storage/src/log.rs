@@ -1,5 +1,7 @@
 //! What storage asks of a log: an order for commits, and that they survive.
 
+use crate::snapshot::Snapshot;
+use frazil_catalog::Catalog;
 use frazil_types::Result;
 use std::fmt;
 
@@ -25,4 +27,33 @@ pub trait Log: fmt::Debug + Send + Sync {
 
     /// Returns when the log is durable up to `lsn`. 08007 if writing it failed: whether the commit is durable is unknown.
     fn wait(&self, lsn: Lsn) -> Result<()>;
+
+    /// 58030 once writing the log has failed.
+    fn check(&self) -> Result<()>;
+}
+
+/// A log, and the directory that it belongs to.
+pub trait Durability: Log {
+    /// Commits a transaction without a record: writes the whole state that it leaves, and returns the place in the log from
+    /// which on commits come after it. `next` has the commit's timestamp already, one more than that of the commit before. The caller
+    /// lets nobody append meanwhile. After 08007 it is unknown whether the transaction is committed, and nothing can be written any
+    /// more; after another error it is not.
+    fn commit_whole(&self, next: &Snapshot) -> Result<Lsn>;
+
+    /// The bytes of [`crate::redo::Change::Catalog`] by which the one catalog becomes the other.
+    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8>;
+
+    /// Says that nobody waits for the commit at `lsn`, which is to be durable before long. Returns when it may be forgotten by the one
+    /// who made it: at once, unless too much waits to be written. 08007 as [`Log::wait`].
+    fn follow(&self, lsn: Lsn) -> Result<()>;
+}
+
+/// When a commit returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// When it is durable.
+    #[default]
+    Durable,
+    /// When it has its place in the log, whose commits are durable before long: a crash may lose it, and what came after it.
+    Placed,
 }

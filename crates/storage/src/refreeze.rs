@@ -17,6 +17,7 @@ use crate::built_for::{BuiltFor, Judgement};
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
 use crate::freeze::Freezer;
+use crate::log::Acknowledge;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use crate::transaction::Transaction;
@@ -235,7 +236,7 @@ impl Store {
         };
         let there = transaction.exchange(version.table().id(), old, new)?;
         if there {
-            transaction.commit();
+            transaction.commit_as(Acknowledge::Placed)?;
         }
         Ok(there)
     }
@@ -311,6 +312,7 @@ impl Transaction {
             return Ok(false);
         };
         let exchanged = entry.with_chunk(Chunk::Frozen(new), version.table().numbers());
+        self.redo().held(table);
         self.table_mut(table)?
             .change(old.number(), |entry| *entry = exchanged);
         Ok(true)

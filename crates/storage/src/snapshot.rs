@@ -5,6 +5,7 @@ use crate::bounds::TableBounds;
 use crate::chunk_entry::ChunkEntry;
 use crate::entry_collector::EntryCollector;
 use crate::hot_layout::HotLayout;
+use crate::log::Lsn;
 use crate::moved_columns::Moved;
 use crate::persistent_map::PersistentMap;
 use crate::reshape::Reshape;
@@ -174,6 +175,11 @@ impl Table {
     /// A chunk number that was never used.
     pub fn take_chunk_number(&self) -> u32 {
         self.shared.next_chunk.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Says that a chunk has a number: no other one gets it.
+    pub(crate) fn skip_chunk_number(&self, number: u32) {
+        (self.shared.next_chunk).fetch_max(number.saturating_add(1), Ordering::Relaxed);
     }
 
     /// The number the next chunk will get.
@@ -437,6 +443,10 @@ fn take_in(table: &Table, entry: &ChunkEntry) {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) timestamp: u64,
+    /// The end of its last commit in the log.
+    pub(crate) lsn: Lsn,
+    /// The log must be durable up to there before anybody hears of what the snapshot shows. At or before `lsn`.
+    pub(crate) visible_at: Lsn,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) tables: PersistentMap<Arc<TableSnapshot>>,
 }
@@ -445,6 +455,11 @@ impl Snapshot {
     /// Time of the last commit it shows.
     pub fn timestamp(&self) -> u64 {
         self.timestamp
+    }
+
+    /// The end of that commit in the log: what comes behind is not shown.
+    pub fn lsn(&self) -> Lsn {
+        self.lsn
     }
 
     /// Names and schemas.

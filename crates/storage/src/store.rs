@@ -1,43 +1,77 @@
 //! All tables of a database: the current version, and the lock of its one writer.
+//!
+//! With a log there are two current versions. The *newest* one has every commit that has its place in the log: the next
+//! writer begins with it. The *visible* one has the commits that are durable, without a gap: readers begin with it. A writer lets the
+//! next one in when its commit is in the log, and makes it visible when that is durable, so that commits share syncs.
 
+use crate::log::{Durability, Lsn};
 use crate::persistent_map::PersistentMap;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, Result, SqlState};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The tables of a database. Reading takes no lock; writing takes turns.
 #[derive(Debug)]
 pub struct Store {
+    /// The visible version.
     current: ArcSwap<Snapshot>,
-    writing: Mutex<bool>,
+    writing: Mutex<Writing>,
     writer_left: Condvar,
+}
+
+/// What the one writer has.
+#[derive(Debug)]
+struct Writing {
+    is_taken: bool,
+    /// The newest version.
+    newest: Arc<Snapshot>,
+    /// Where commits go; `None`: nowhere but into memory.
+    log: Option<Arc<dyn Durability>>,
 }
 
 impl Store {
     /// A store without tables.
     pub fn new() -> Arc<Store> {
-        Store::restore(Catalog::new(), 0, Vec::new())
+        Store::restore(Catalog::new(), (Lsn(0), 0), Vec::new())
     }
 
-    /// A store of these tables, as read from a directory.
-    pub fn restore(catalog: Catalog, timestamp: u64, tables: Vec<TableSnapshot>) -> Arc<Store> {
+    /// A store of these tables, as read from a directory: with all commits up to a place in the log and a timestamp.
+    pub fn restore(catalog: Catalog, (lsn, timestamp): (Lsn, u64), tables: Vec<TableSnapshot>) -> Arc<Store> {
         let mut map = PersistentMap::default();
         for table in tables {
             map.insert(table.table().id().0, Arc::new(table));
         }
+        let snapshot = Arc::new(Snapshot {
+            timestamp,
+            lsn,
+            visible_at: lsn,
+            catalog: Arc::new(catalog),
+            tables: map,
+        });
         Arc::new(Store {
-            current: ArcSwap::from_pointee(Snapshot {
-                timestamp,
-                catalog: Arc::new(catalog),
-                tables: map,
+            current: ArcSwap::new(snapshot.clone()),
+            writing: Mutex::new(Writing {
+                is_taken: false,
+                newest: snapshot,
+                log: None,
             }),
-            writing: Mutex::new(false),
             writer_left: Condvar::new(),
         })
+    }
+
+    /// Lets the commits of transactions that begin from now on go to a log. Called before the first one begins, and at the end,
+    /// with a log that takes none.
+    pub fn set_log(&self, log: Arc<dyn Durability>) {
+        self.writing().log = Some(log);
+    }
+
+    /// Where commits go.
+    pub(crate) fn log(&self) -> Option<Arc<dyn Durability>> {
+        self.writing().log.clone()
     }
 
     /// The committed state. Cheap; never waits.
@@ -45,11 +79,15 @@ impl Store {
         self.current.load_full()
     }
 
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
     /// Begins a transaction that may write; waits for the one before it, at most `timeout`, then 55P03.
     pub fn begin(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
         let until = Instant::now() + timeout;
-        let mut writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
-        while *writing {
+        let mut writing = self.writing();
+        while writing.is_taken {
             cancel.check()?;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -65,18 +103,42 @@ impl Store {
                 .unwrap_or_else(|e| e.into_inner())
                 .0;
         }
-        *writing = true;
+        writing.is_taken = true;
+        let (newest, has_log) = (writing.newest.clone(), writing.log.is_some());
         drop(writing);
-        Ok(Transaction::new(self.clone(), self.snapshot()))
+        Ok(Transaction::new(self.clone(), newest, has_log))
     }
 
-    /// Makes `next` the committed state. Called by the one writer.
-    pub(crate) fn publish(&self, next: Arc<Snapshot>) {
-        self.current.store(next);
+    /// The newest version, which the one writer began with.
+    pub(crate) fn newest(&self) -> Arc<Snapshot> {
+        self.writing().newest.clone()
+    }
+
+    /// Makes `next` the newest version and lets the next writer in. Called by the one writer.
+    pub(crate) fn append(&self, next: Arc<Snapshot>) {
+        let mut writing = self.writing();
+        let before = std::mem::replace(&mut writing.newest, next);
+        writing.is_taken = false;
+        drop(writing);
+        self.writer_left.notify_one();
+        // Outside of the lock: it may be the last one of many versions of tables.
+        drop(before);
+    }
+
+    /// Makes `next` the visible version, unless a later one is.
+    pub(crate) fn publish(&self, next: &Arc<Snapshot>) {
+        let mut seen = self.current.load();
+        while seen.timestamp < next.timestamp {
+            let before = self.current.compare_and_swap(&*seen, next.clone());
+            if Arc::ptr_eq(&before, &seen) {
+                return;
+            }
+            seen = before;
+        }
     }
 
     pub(crate) fn writer_ends(&self) {
-        *self.writing.lock().unwrap_or_else(|e| e.into_inner()) = false;
+        self.writing().is_taken = false;
         self.writer_left.notify_one();
     }
 }

@@ -136,6 +136,9 @@ impl TableWriter<'_> {
         let version = self.transaction.table_mut(self.table)?;
         let mut ids = Vec::with_capacity(rows.len());
         append(version, columns, rows.clone(), now, |_, id| ids.push(id))?;
+        self.transaction
+            .redo()
+            .insert(self.table, &ids, columns, rows.clone());
         self.add_entries(&ids, rows, keys, rivals)?;
         Ok(ids)
     }
@@ -256,6 +259,7 @@ impl TableWriter<'_> {
             rows += run.len();
         }
         written.count = written.rows.iter().flatten().count() as u64;
+        self.transaction.redo().delete(self.table, &written.rows);
         if !self.current()?.indexes().is_empty() {
             let version = self.current()?.clone();
             for &id in written.rows.iter().flatten() {
@@ -274,6 +278,7 @@ impl TableWriter<'_> {
         let table = self.current()?.table();
         check_block(table, &block).and_then(|()| refuse_unchecked(table, &[]))?;
         let rows = u64::from(block.rows());
+        self.transaction.redo().whole();
         let version = self.transaction.table_mut(self.table)?;
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));

@@ -1,11 +1,19 @@
 //! The one writing transaction: it makes the next version of the store in private, statement by
 //! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
 //! was published has been touched. A savepoint is the private version of an earlier moment.
+//!
+//! With a log, it also writes down what it does ([`crate::redo`]), and a commit goes through four moments. The commit gets its place in
+//! the log, while nobody else writes; from then on nothing undoes it. The next writer is let in, which begins with what this
+//! one left. The log is waited for. Then the commit is visible. Who reads what is not durable yet, as the next writer does,
+//! waits for it before anybody hears of it ([`Transaction::settle`]).
 
 use crate::chunk_entry::ChunkEntry;
 use crate::index_log::{IndexLog, IndexedRows, LogMark};
-use crate::snapshot::{Snapshot, TableSnapshot};
+use crate::log::{Acknowledge, Durability};
+use crate::redo::TransactionRedo;
+use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
+use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
 
@@ -26,6 +34,12 @@ pub struct Transaction {
     own: Vec<ObjectId>,
     /// What it did to the entries of indexes.
     index_log: IndexLog,
+    /// What it did, for the log.
+    redo: TransactionRedo,
+    /// What it began with is durable.
+    is_settled: bool,
+    /// Whether it keeps other writers out.
+    is_writer: bool,
     watch: Option<Watch>,
 }
 
@@ -47,10 +61,11 @@ pub struct Savepoint {
     changed: bool,
     own: usize,
     index_log: LogMark,
+    redo: usize,
 }
 
 impl Transaction {
-    pub(crate) fn new(store: Arc<Store>, next: Arc<Snapshot>) -> Transaction {
+    pub(crate) fn new(store: Arc<Store>, next: Arc<Snapshot>, has_log: bool) -> Transaction {
         Transaction {
             store,
             next,
@@ -58,6 +73,9 @@ impl Transaction {
             own: Vec::new(),
             index_log: IndexLog::default(),
             watch: None,
+            redo: TransactionRedo::new(has_log),
+            is_settled: !has_log,
+            is_writer: true,
         }
     }
 
@@ -106,6 +124,7 @@ impl Transaction {
             changed: self.changed,
             own: self.own.len(),
             index_log: self.index_log.mark(),
+            redo: self.redo.len(),
         }
     }
 
@@ -115,13 +134,56 @@ impl Transaction {
         self.changed = savepoint.changed;
         self.own.truncate(savepoint.own);
         self.index_log.undo_to(savepoint.index_log);
+        self.redo.truncate(savepoint.redo);
     }
 
-    /// Publishes what was done and lets the next writer in. Returns the timestamp of the commit.
-    pub fn commit(mut self) -> u64 {
+    /// Commits what was done, durably: see [`Transaction::commit_as`].
+    pub fn commit(self) -> Result<u64> {
+        self.commit_as(Acknowledge::Durable)
+    }
+
+    /// Commits what was done and lets the next writer in. Returns the timestamp of the commit, which is visible then. 08007: it is
+    /// unknown whether it is committed. After another error it is not: 58030 once writing the log has failed, 53100 if the disk is
+    /// full, 08003 once the database is closed.
+    pub fn commit_as(mut self, acknowledge: Acknowledge) -> Result<u64> {
         if !self.changed {
-            return self.next.timestamp;
+            return self.settle().map(|()| self.next.timestamp);
         }
+        self.take_place(acknowledge)?;
+        // From here on nothing undoes it.
+        let (next, timestamp) = (self.next.clone(), self.next.timestamp);
+        let tables = self.hand_over_entries(timestamp);
+        self.is_writer = false;
+        self.store.append(next.clone());
+        if let Some(log) = self.log() {
+            match acknowledge {
+                Acknowledge::Durable => log.wait(next.lsn)?,
+                // It is seen no earlier than those before it that are waited for.
+                Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
+            }
+        }
+        self.store.publish(&next);
+        drop(next);
+        (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
+        Ok(timestamp)
+    }
+
+    /// Returns when everything is durable that the transaction saw of others: nobody may hear of it earlier, not even by an error.
+    /// 58030 if that can no longer be.
+    pub fn settle(&mut self) -> Result<()> {
+        if !self.is_settled {
+            if let Some(log) = self.log() {
+                // It is not this transaction whose outcome is unknown.
+                log.wait(self.next.visible_at)
+                    .or_else(|unknown| log.check().and(Err(unknown)))?;
+            }
+            self.is_settled = true;
+        }
+        Ok(())
+    }
+
+    /// Gives the next version its timestamp and its place in the log.
+    fn take_place(&mut self, acknowledge: Acknowledge) -> Result<()> {
         let timestamp = self.coming_timestamp();
         let next = Arc::make_mut(&mut self.next);
         next.timestamp = timestamp;
@@ -131,14 +193,45 @@ impl Transaction {
                 Arc::make_mut(table).stamp(timestamp);
             }
         }
-        let before = self.store.snapshot();
-        self.store.publish(self.next.clone());
-        self.hand_over_entries(before, timestamp);
-        timestamp
+        let Some(log) = self.log() else { return Ok(()) };
+        let lsn = match self.redo.record() {
+            Some(redo) => {
+                let reserved = log.reserve(redo)?;
+                debug_assert_eq!(reserved.timestamp, timestamp);
+                reserved.lsn
+            }
+            None => log.commit_whole(&self.next)?,
+        };
+        let next = Arc::make_mut(&mut self.next);
+        next.lsn = lsn;
+        if acknowledge == Acknowledge::Durable {
+            next.visible_at = lsn;
+        }
+        Ok(())
     }
 
-    /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced: now, or later.
-    fn hand_over_entries(&mut self, before: Arc<Snapshot>, timestamp: u64) {
+    /// The log, if it has one.
+    fn log(&self) -> Option<Arc<dyn Durability>> {
+        self.redo.is_wanted().then(|| self.store.log()).flatten()
+    }
+
+    /// Writes down that it goes over to another version of the catalog.
+    pub(crate) fn note_catalog(&mut self, after: &Catalog) {
+        if let Some(log) = self.log() {
+            let change = log.catalog_change(self.next.catalog(), after);
+            self.redo.catalog(&change);
+        }
+    }
+
+    /// What it writes down of what it does.
+    pub(crate) fn redo(&mut self) -> &mut TransactionRedo {
+        &mut self.redo
+    }
+
+    /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced. Returns the tables that may have
+    /// such. Called before the next writer is let in, so that commits come in their order.
+    fn hand_over_entries(&mut self, timestamp: u64) -> Vec<Arc<Table>> {
+        let before = self.store.newest();
         let mut deleted = self.index_log.commit();
         let mut tables = Vec::new();
         for &id in &self.own {
@@ -152,8 +245,7 @@ impl Transaction {
             new.table().collector().add(timestamp, old, rows);
             tables.push(new.table().clone());
         }
-        drop(before);
-        (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
+        tables
     }
 
     /// Notes that entries of a row of a chunk are being added to the table's indexes.
@@ -201,10 +293,14 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        // Nothing is left to undo after a commit. The entries of many rows leave later, so that whoever cancels need not wait for
-        // them: they are candidates of rows that nobody shows, and whose ids are not used again.
+        if !self.is_writer {
+            // Nothing is left to undo after a commit.
+            return;
+        }
+        // The entries of many rows leave later, so that whoever cancels need not wait for them: they are candidates of rows that nobody
+        // shows, and whose ids are not used again.
         for rows in self.index_log.undo(MOST_COLLECTED) {
-            if let Some(version) = self.store.snapshot().tables.get(rows.table.0) {
+            if let Some(version) = self.store.newest().tables.get(rows.table.0) {
                 version.table().collector().add_undone(rows);
             }
         }

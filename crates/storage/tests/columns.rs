@@ -197,7 +197,7 @@ fn run_steps(random: &mut Random, store: &Arc<Store>, id: ObjectId, steps: usize
         match random.below(4) {
             0 => transaction.rollback(),
             _ => {
-                transaction.commit();
+                transaction.commit().unwrap();
                 model = private;
             }
         }
@@ -233,7 +233,7 @@ fn nothing_is_rewritten_and_what_is_frozen_next_holds_what_is_shown() {
         .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
         .unwrap();
     insert(&mut transaction, id, &batch(&schema, &random.rows(&schema, 10)));
-    transaction.commit();
+    transaction.commit().unwrap();
     let before = store.snapshot().table(id).unwrap().clone();
     let mut transaction = begin(&store);
     let column = ColumnDef {
@@ -242,7 +242,7 @@ fn nothing_is_rewritten_and_what_is_frozen_next_holds_what_is_shown() {
     };
     add(&mut transaction, id, column);
     remove(&mut transaction, id, 7);
-    transaction.commit();
+    transaction.commit().unwrap();
     let after = store.snapshot().table(id).unwrap().clone();
     let bytes = |version: &TableSnapshot| version.chunk(0).block().unwrap().bytes().as_ptr();
     assert_eq!(bytes(&before), bytes(&after));
@@ -260,7 +260,7 @@ fn nothing_is_rewritten_and_what_is_frozen_next_holds_what_is_shown() {
     transaction
         .freeze_table(id, Some(0), BuildOptions::default(), &Cancel::new())
         .unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     let rewritten = store.snapshot().table(id).unwrap().clone();
     let block = rewritten.chunk(0).block().unwrap();
     assert_eq!((block.stored_columns(), block.columns()), (9, 9));

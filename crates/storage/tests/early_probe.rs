@@ -40,13 +40,13 @@ fn rows_without_a_partner_stay_in_the_scan() {
             let more = random.rows(&schema, 4_000);
             insert(&mut transaction, id, &batch(&schema, &more));
         }
-        transaction.commit();
+        transaction.commit().unwrap();
         let table = store.snapshot().table(id).unwrap().clone();
         let all = scan(&table, &[], ScanOptions::default());
         let gone = all.iter().step_by(5).map(|r| r.0).collect::<Vec<_>>();
         let mut transaction = begin(&store);
         delete(&mut transaction, id, &gone);
-        transaction.commit();
+        transaction.commit().unwrap();
         let table = store.snapshot().table(id).unwrap().clone();
         for round in 0..12 {
             let restrictions: Vec<Restriction> =
@@ -87,7 +87,7 @@ fn a_probe_that_drops_little_is_given_up() {
         let rows = random.rows(&schema, 20_000);
         insert(&mut transaction, id, &batch(&schema, &rows));
     }
-    transaction.commit();
+    transaction.commit().unwrap();
     let table = store.snapshot().table(id).unwrap().clone();
     let dropped = |step: i64| {
         let probe = EarlyProbe {
@@ -120,7 +120,7 @@ fn a_key_that_is_no_integer_drops_nothing() {
     let mut transaction = begin(&store);
     let rows = Random::new(7).rows(&schema, 1_001);
     insert(&mut transaction, id, &batch(&schema, &rows));
-    transaction.commit();
+    transaction.commit().unwrap();
     let table = store.snapshot().table(id).unwrap().clone();
     for column in 0..schema.columns.len() {
         let native = schema.columns[schema.columns.len() - 1 - column].ty.native();

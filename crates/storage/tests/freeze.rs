@@ -19,14 +19,14 @@ fn freeze(store: &Arc<Store>, id: ObjectId, order_by: Option<usize>) -> u64 {
     let report = transaction
         .freeze_table(id, order_by, BuildOptions::default(), &Cancel::new())
         .unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     report.blocks
 }
 
 fn append(store: &Arc<Store>, id: ObjectId, rows: &[Vec<Value>]) {
     let mut transaction = begin(store);
     insert(&mut transaction, id, &batch(&schema(), rows));
-    transaction.commit();
+    transaction.commit().unwrap();
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn frozen_half_frozen_and_hot_answer_alike() {
         };
         let mut transaction = begin(&store);
         assert_eq!(delete(&mut transaction, id, &ids), ids.len() as u64);
-        transaction.commit();
+        transaction.commit().unwrap();
         gone.iter().rev().for_each(|&r| drop(both.remove(r)));
         let thinned = store.snapshot().table(id).unwrap().clone();
         check_at_random(&mut random, &thinned, &both, 4);
@@ -172,7 +172,7 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
                 transaction.rollback();
             } else {
                 deleted.extend(found.iter().map(|r| r.1[0].as_int().unwrap()));
-                transaction.commit();
+                transaction.commit().unwrap();
             }
             let seen = store.snapshot().table(id).unwrap().rows();
             assert_eq!(seen as usize, 150_000 - deleted.len());
@@ -200,7 +200,7 @@ fn a_loader_adds_blocks_directly() {
         .freeze_batch(&table, &batch(&schema, &rows[1_000..]))
         .unwrap();
     transaction.writer(id).unwrap().block(block).unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     let expected = [&rows[1_000..], &rows[..1_000]].concat();
     check_at_random(
         &mut random,
@@ -242,7 +242,7 @@ fn freezing_keeps_row_ids() {
         };
         let mut transaction = begin(&store);
         delete(&mut transaction, id, &gone(&mut random));
-        transaction.commit();
+        transaction.commit().unwrap();
         let live =
             |store: &Arc<Store>| scan(store.snapshot().table(id).unwrap(), &[], ScanOptions::default());
         let expected = live(&store);
@@ -262,7 +262,7 @@ fn freezing_keeps_row_ids() {
         let mut transaction = begin(&store);
         let more = gone(&mut random);
         delete(&mut transaction, id, &more);
-        transaction.commit();
+        transaction.commit().unwrap();
         let mut expected = with_ids(&expected);
         expected.retain(|row| more.binary_search(&row.0).is_err());
         assert_eq!(with_ids(&live(&store)), expected);
@@ -282,7 +282,7 @@ fn a_change_of_one_row_leaves_the_entries_of_all_other_chunks_alone() {
             let block = Freezer::default().freeze_batch(&table, &rows).unwrap();
             transaction.writer(id).unwrap().block(block).unwrap();
         }
-        transaction.commit();
+        transaction.commit().unwrap();
         let before = store.snapshot().table(id).unwrap().clone();
         let mut transaction = begin(&store);
         delete(&mut transaction, id, &[RowId::new(1, 4)]);
@@ -295,7 +295,7 @@ fn a_change_of_one_row_leaves_the_entries_of_all_other_chunks_alone() {
             )
             .unwrap();
         assert_eq!(written.rows, [Some(RowId::new(chunks, 0))]);
-        let timestamp = transaction.commit();
+        let timestamp = transaction.commit().unwrap();
         let after = store.snapshot().table(id).unwrap().clone();
         assert_eq!(after.rows(), u64::from(chunks) * 5 - 1);
         for old in before.chunks() {
@@ -321,7 +321,7 @@ fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     let second = ids(1, 0..u16::MAX).chain([RowId::new(1, u16::MAX)]);
     let gone: Vec<RowId> = first.chain(second).chain(ids(2, 0..10)).collect();
     delete(&mut transaction, id, &gone);
-    transaction.commit();
+    transaction.commit().unwrap();
     assert!(store.freeze_step().unwrap());
     assert!(store.freeze_step().unwrap());
     assert!(!store.freeze_step().unwrap());
@@ -361,7 +361,7 @@ fn a_table_that_cannot_be_held_as_asked_holds_up_no_other() {
         insert(&mut transaction, id, &batch(&schema, &values));
         tables.push(id);
     }
-    transaction.commit();
+    transaction.commit().unwrap();
     assert!(store.freeze_step().unwrap());
     let error = store.freeze_step().unwrap_err();
     assert_eq!(error.state(), SqlState::INVALID_PARAMETER);

@@ -75,7 +75,7 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
     let own = transaction.snapshot();
     assert_eq!(own.table(id).unwrap().rows(), 4);
     assert_eq!(store.snapshot().table(id).unwrap().rows(), 0);
-    transaction.commit();
+    transaction.commit().unwrap();
     let before = store.snapshot().table(id).unwrap().clone();
 
     let mut transaction = begin(&store);
@@ -90,7 +90,7 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
 
     let mut transaction = begin(&store);
     insert(&mut transaction, id, &batch(&schema, &rows[7..]));
-    transaction.commit();
+    transaction.commit().unwrap();
     let after = store.snapshot().table(id).unwrap().clone();
     let values = |s| -> Vec<Vec<Value>> {
         scan(s, &[], ScanOptions::default())
@@ -163,7 +163,7 @@ fn readers_run_beside_the_writer() {
             let mut transaction = begin(&store);
             insert(&mut transaction, id, &batch(&schema, &rows[..50]));
             insert(&mut transaction, id, &batch(&schema, &rows[50..]));
-            transaction.commit();
+            transaction.commit().unwrap();
         }
         readers.into_iter().for_each(|r| r.join().unwrap());
     });

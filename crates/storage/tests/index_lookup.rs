@@ -39,7 +39,7 @@ fn create_indexes(store: &Arc<Store>, columns: usize) {
             transaction.create_index(new, &Cancel::new()).unwrap();
         }
     }
-    transaction.commit();
+    transaction.commit().unwrap();
 }
 
 /// 70,000 rows whose first column is their number, the first half frozen if asked for.
@@ -62,12 +62,12 @@ fn table(schema: &Arc<Schema>, frozen: bool) -> (Arc<Store>, ObjectId) {
             .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
             .unwrap();
     }
-    transaction.commit();
+    transaction.commit().unwrap();
     create_indexes(&store, schema.columns.len());
     let gone: Vec<RowId> = (0..70_000).step_by(11).map(RowId).collect();
     let mut transaction = begin(&store);
     delete(&mut transaction, id, &gone);
-    transaction.commit();
+    transaction.commit().unwrap();
     (store, id)
 }
 

@@ -44,7 +44,7 @@ fn frozen(blocks: i128, count: i128) -> (Arc<Store>, ObjectId) {
         let table = transaction.snapshot().table(id).unwrap().table().clone();
         let block = frazil_storage::Freezer::default().freeze_batch(&table, &rows);
         transaction.writer(id).unwrap().block(block.unwrap()).unwrap();
-        transaction.commit();
+        transaction.commit().unwrap();
     }
     (store, id)
 }
@@ -60,7 +60,7 @@ fn set_options(store: &Arc<Store>, change: impl FnOnce(&mut TableOptions)) {
         .clone();
     change(&mut options);
     transaction.set_options("t", options).unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
 }
 
 /// Reads all columns of the rows whose class is one of 64, or of all rows.
@@ -205,7 +205,7 @@ fn what_no_longer_matches_the_options_is_built_anew_at_once() {
         let mut transaction = begin(store);
         let options = transaction.snapshot().table(id).unwrap().build_options();
         let report = transaction.freeze_table(id, None, options, &Cancel::new());
-        transaction.commit();
+        transaction.commit().unwrap();
         report
     };
     set_options(&store, |o| {
@@ -293,7 +293,7 @@ fn readers_and_deletes_go_on_meanwhile() {
             let ids: Vec<RowId> = found.iter().map(|r| r.0).collect();
             delete(&mut transaction, id, &ids);
             deleted.extend(found.iter().map(|r| r.1[0].as_int().unwrap()));
-            transaction.commit();
+            transaction.commit().unwrap();
         }
         done.store(true, Ordering::Release);
         reader.join().unwrap();
@@ -331,7 +331,7 @@ fn a_new_block_is_built_for_the_use_of_those_before_it() {
     transaction
         .freeze_table(id, None, options, &Cancel::new())
         .unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     let held = held(&store, id);
     assert_eq!(held[0].0, Encoding::FrameOfReference, "{held:?}");
     assert_eq!(settle(&store), 0);

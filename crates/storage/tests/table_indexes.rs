@@ -53,7 +53,7 @@ fn table(indexes: &[(&str, &[usize], bool)]) -> (Arc<Store>, ObjectId) {
         let new = new_index(name, columns, *unique);
         transaction.create_index(new, &Cancel::new()).unwrap();
     }
-    transaction.commit();
+    transaction.commit().unwrap();
     (store, id)
 }
 
@@ -152,7 +152,7 @@ fn a_key_is_taken_by_one_row_and_the_error_says_which() {
     transaction.rollback_to(moment);
     // The row that was inserted before the one that failed is gone, and so is its entry.
     try_insert(&mut transaction, id, &[row(2, Some("y"), 1)], Conflict::Fail).unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     check_indexes(&version(&store, id), true);
 }
 
@@ -234,7 +234,7 @@ fn an_update_meets_keys_of_rows_that_it_replaces_later() {
         .unwrap()
         .update(&ids, &[0], &NewRows::of(&new)))
     .unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     check_indexes(&version(&store, id), true);
 }
 
@@ -270,7 +270,7 @@ fn a_unique_index_over_duplicates_says_which_key_and_how_often() {
     transaction
         .create_index(new_index("i", &[0, 1], false), &Cancel::new())
         .unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     check_indexes(&version(&store, id), true);
 }
 
@@ -293,17 +293,17 @@ fn entries_of_dead_rows_stay_for_older_readers_and_leave_after_them() {
     let (store, id) = table(&[("t_a_key", &[0], true)]);
     let mut transaction = begin(&store);
     let ids = insert(&mut transaction, id, &rows(&[row(1, None, 1), row(2, None, 2)]));
-    transaction.commit();
+    transaction.commit().unwrap();
     let reader = store.snapshot();
     let mut transaction = begin(&store);
     delete(&mut transaction, id, &ids[..1]);
-    transaction.commit();
+    transaction.commit().unwrap();
     check_indexes(reader.table(id).unwrap(), true);
     assert_eq!(version(&store, id).table().waiting_entries(), 1);
     // The key is free again.
     let mut transaction = begin(&store);
     insert(&mut transaction, id, &rows(&[row(1, None, 3)]));
-    transaction.commit();
+    transaction.commit().unwrap();
     check_indexes(reader.table(id).unwrap(), false);
     drop(reader);
     store.freeze_step().unwrap();
@@ -325,7 +325,7 @@ fn whatever_a_transaction_does_the_indexes_agree_with_the_rows() {
             if random.below(4) == 0 {
                 transaction.rollback();
             } else {
-                transaction.commit();
+                transaction.commit().unwrap();
             }
             check_indexes(&version(&store, id), true);
         }

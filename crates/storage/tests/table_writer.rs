@@ -31,7 +31,7 @@ fn table(rows: std::ops::Range<i128>) -> (Arc<Store>, ObjectId) {
         id,
         &batch(&schema(), &rows.map(row).collect::<Vec<_>>()),
     );
-    transaction.commit();
+    transaction.commit().unwrap();
     (store, id)
 }
 
@@ -50,7 +50,7 @@ fn rows_get_ids_in_order_across_chunks() {
     let rows: Vec<_> = (65_530..65_550).map(row).collect();
     let mut transaction = begin(&store);
     let ids = insert(&mut transaction, id, &batch(&schema(), &rows));
-    transaction.commit();
+    transaction.commit().unwrap();
     assert_eq!(ids, (65_530..65_550).map(RowId).collect::<Vec<_>>());
     let found = contents(&store, id);
     assert!(ids.iter().all(|&i| found[i.0 as usize] == (i, row(i.0.into()))));
@@ -66,7 +66,7 @@ fn an_update_gives_new_values_to_the_columns_named_and_says_where_each_row_is() 
             transaction
                 .freeze_table(id, None, options, &frazil_types::Cancel::new())
                 .unwrap();
-            transaction.commit();
+            transaction.commit().unwrap();
         }
         let old = contents(&store, id);
         let at = |i: usize| old[i].0;
@@ -92,7 +92,7 @@ fn an_update_gives_new_values_to_the_columns_named_and_says_where_each_row_is() 
         let written = (transaction.writer(id).unwrap())
             .update(&ids, &[2, 1], &NewRows::of(&new))
             .unwrap();
-        transaction.commit();
+        transaction.commit().unwrap();
         assert_eq!(written.count, 3);
         let told: Vec<bool> = written.rows.iter().map(Option::is_some).collect();
         assert_eq!(told, [true, true, false, false, true]);
@@ -148,7 +148,7 @@ fn a_delete_counts_each_row_once() {
         .delete(&[RowId::new(9, 0)])
         .unwrap_err();
     assert_eq!(nowhere.state(), SqlState::INTERNAL_ERROR);
-    transaction.commit();
+    transaction.commit().unwrap();
     assert_eq!(contents(&store, id).len(), 69_996);
 }
 

@@ -69,6 +69,12 @@ impl Drop for MappedFile {
 /// Writes `bytes` as `path` so that a crash leaves the old file or the new one: a temporary file
 /// beside it, sync, rename, sync of the directory. After an error `path` is the old file or the new one.
 pub fn replace_file(vfs: &dyn Vfs, path: &Path, bytes: &[u8]) -> Result<()> {
+    write_replacement(vfs, path, bytes)?;
+    take_replacement(vfs, path)
+}
+
+/// The first half of [`replace_file`]: after an error `path` is the old file.
+pub fn write_replacement(vfs: &dyn Vfs, path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = path.with_extension("new");
     let written = create_anew(vfs, &temporary)
         .map_err(|e| io_error("create", &temporary, &e))
@@ -76,11 +82,13 @@ pub fn replace_file(vfs: &dyn Vfs, path: &Path, bytes: &[u8]) -> Result<()> {
             (file.write_at(0, bytes)).map_err(|e| io_error("write", &temporary, &e))?;
             file.sync().map_err(|e| io_error("sync", &temporary, &e))
         });
-    if let Err(e) = written {
-        let _ = vfs.remove(&temporary);
-        return Err(e);
-    }
-    (vfs.rename(&temporary, path)).map_err(|e| io_error("rename to", path, &e))?;
+    written.inspect_err(|_| drop(vfs.remove(&temporary)))
+}
+
+/// The second half: after an error `path` is the old file or the new one.
+pub fn take_replacement(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    let renamed = vfs.rename(&path.with_extension("new"), path);
+    renamed.map_err(|e| io_error("rename to", path, &e))?;
     match path.parent() {
         Some(directory) => sync_directory(vfs, directory),
         None => Ok(()),

@@ -13,7 +13,8 @@ mod system_lock;
 pub mod vfs;
 
 pub use file::{
-    MappedFile, create_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
+    MappedFile, create_directory, io_error, read_file, replace_file, sync_directory,
+    sync_directory_and_above, take_replacement, write_replacement,
 };
 pub use lock::DirectoryLock;
 pub use mapping::AnonymousMapping;

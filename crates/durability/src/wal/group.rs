@@ -65,6 +65,17 @@ impl<P> GroupCommit<P> {
         look(&mut self.state.lock().unwrap_or_else(|e| e.into_inner()).pending)
     }
 
+    /// Ends the log, as a group does that could not be written.
+    pub fn fail(&self) {
+        self.state.lock().unwrap_or_else(|e| e.into_inner()).failed = true;
+        self.ended.notify_all();
+    }
+
+    /// Whether it has failed.
+    pub fn has_failed(&self) -> bool {
+        self.state.lock().unwrap_or_else(|e| e.into_inner()).failed
+    }
+
     /// Everything before this position is durable.
     pub fn durable(&self) -> u64 {
         self.state.lock().unwrap_or_else(|e| e.into_inner()).durable

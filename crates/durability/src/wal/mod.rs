@@ -33,4 +33,4 @@ pub mod writer;
 
 pub use reader::{End, Replayed};
 pub use record::DatabaseId;
-pub use writer::{Wal, WalCounters, WalOptions};
+pub use writer::{Wal, WalCounters, WalOptions, WalPosition};

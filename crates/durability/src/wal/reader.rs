@@ -1,11 +1,12 @@
 //! Reading a log from a position on, up to the first record that does not fit.
 
-use super::log_file::{Header, SECTOR, generation_of};
+use super::log_file::{Header, LogFile, SECTOR, generation_of};
 use super::record::{Chain, DatabaseId, Found, Record};
 use frazil_storage::Lsn;
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Vfs, VfsFile, io_error, sync_directory};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Why a log ends where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum End {
 }
 
 /// What was read of a log.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Replayed {
     /// Where the next record comes.
     pub position: Lsn,
@@ -38,7 +39,16 @@ pub struct Replayed {
     /// Checksum of the last record.
     pub(super) previous: u32,
     /// The greatest generation that a file ever had.
-    pub(super) generation: u64,
+    pub(super) last_generation: u64,
+    /// The files that were read, each with the position where it ends.
+    pub(super) files: Vec<(Arc<LogFile>, u64)>,
+}
+
+impl Replayed {
+    /// The generation of the last file that was read; 0 if there is none.
+    pub fn generation(&self) -> u64 {
+        self.files.last().map_or(0, |(file, _)| file.generation)
+    }
 }
 
 /// What is read, and what is done with it.
@@ -58,6 +68,17 @@ struct Used {
     header: Header,
 }
 
+impl Used {
+    fn into_file(self) -> LogFile {
+        LogFile {
+            path: self.path,
+            file: self.file,
+            generation: self.header.generation,
+            bytes: self.header.bytes,
+        }
+    }
+}
+
 impl Reader<'_> {
     /// Reads the log and makes what was read durable. Removes the files that it does not need.
     pub fn read(&mut self, timestamp: u64) -> Result<Replayed> {
@@ -67,7 +88,8 @@ impl Reader<'_> {
             records: 0,
             end: End::Clean,
             previous: 0,
-            generation: 0,
+            last_generation: 0,
+            files: Vec::new(),
         };
         let files = self.used(&mut replayed)?;
         let Some(first) = files.first() else {
@@ -100,6 +122,11 @@ impl Reader<'_> {
             );
             return Err(Error::new(SqlState::DATA_CORRUPTED, message));
         }
+        let ends: Vec<u64> = (files.iter().skip(1).map(|f| f.header.start))
+            .chain([replayed.position.0])
+            .collect();
+        let read = files.into_iter().map(|used| used.into_file());
+        replayed.files = read.map(Arc::new).zip(ends).collect();
         Ok(replayed)
     }
 
@@ -111,7 +138,7 @@ impl Reader<'_> {
             .filter_map(|name| name.to_str().and_then(generation_of))
             .collect();
         generations.sort_unstable();
-        replayed.generation = generations.last().copied().unwrap_or(0);
+        replayed.last_generation = generations.last().copied().unwrap_or(0);
         let mut files: Vec<Used> = Vec::new();
         for generation in generations {
             let path = super::log_file::path_of(self.directory, generation);
@@ -175,8 +202,9 @@ impl Reader<'_> {
                     if record.position >= self.from.0 {
                         (self.visit)(&record)?;
                         replayed.records += 1;
+                        // A commit without a record may come behind those before.
+                        replayed.timestamp = record.timestamp;
                     }
-                    replayed.timestamp = record.timestamp;
                     at += size;
                 }
                 Found::Nothing if at < border => at = border,

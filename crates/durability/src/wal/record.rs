@@ -1,7 +1,9 @@
 //! The bytes of a record: little-endian checksum (u32), length of the payload in bytes (u32, never 0), position (u64),
 //! timestamp (u64), payload, zeros up to a multiple of 8.
 
+use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::str::FromStr;
 
 /// Bytes in front of a payload.
 pub const HEADER: usize = 24;
@@ -20,6 +22,21 @@ impl DatabaseId {
         id[..8].copy_from_slice(&half());
         id[8..].copy_from_slice(&half());
         DatabaseId(id)
+    }
+}
+
+/// Thirty-two hexadecimal digits.
+impl fmt::Display for DatabaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl FromStr for DatabaseId {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<DatabaseId, Self::Err> {
+        u128::from_str_radix(text, 16).map(|id| DatabaseId(id.to_be_bytes()))
     }
 }
 

@@ -17,14 +17,21 @@ const SPARE_FILES: usize = 2;
 /// How a log is written.
 #[derive(Clone, Copy, Debug)]
 pub struct WalOptions {
-    /// Bytes of a file, a multiple of the sector. One that a greater record needs is as large as that.
-    pub file_bytes: u64,
+    /// Bytes of the first file, a multiple of the sector. Each file has twice the bytes of the one before. One that a greater record
+    /// needs is as large as that.
+    pub first_file_bytes: u64,
+    /// The most bytes of a file whose records are smaller.
+    pub most_file_bytes: u64,
 }
 
 impl Default for WalOptions {
     fn default() -> WalOptions {
-        // Zeros for some ten milliseconds, thousands of groups.
-        WalOptions { file_bytes: 16 << 20 }
+        WalOptions {
+            // A database of a few rows has a small log.
+            first_file_bytes: 64 << 10,
+            // Zeros for some ten milliseconds, thousands of groups.
+            most_file_bytes: 16 << 20,
+        }
     }
 }
 
@@ -41,6 +48,17 @@ pub struct WalCounters {
     pub bytes: u64,
 }
 
+/// Where a log is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalPosition {
+    /// Where the next record comes.
+    pub end: Lsn,
+    /// Everything before it is durable.
+    pub durable: Lsn,
+    /// The last generation of a file that holds records; 0 if none was written since the log was opened.
+    pub generation: u64,
+}
+
 /// The log of a directory, open for writing.
 #[derive(Debug)]
 pub struct Wal {
@@ -49,6 +67,8 @@ pub struct Wal {
     commits: GroupCommit<Tail>,
     /// What ended it.
     failure: OnceLock<Error>,
+    /// The generation of the last file that durably holds records.
+    generation: AtomicU64,
     records: AtomicU64,
     groups: AtomicU64,
     syncs: AtomicU64,
@@ -58,7 +78,9 @@ pub struct Wal {
 /// What the next record is appended to.
 #[derive(Debug)]
 struct Tail {
-    options: WalOptions,
+    /// Bytes of the next file, and the most that one may have.
+    next_file_bytes: u64,
+    most_file_bytes: u64,
     chain: Chain,
     /// Where the next record comes.
     position: u64,
@@ -114,7 +136,8 @@ impl Wal {
         };
         let replayed = reader.read(timestamp)?;
         let tail = Tail {
-            options,
+            next_file_bytes: options.first_file_bytes.min(options.most_file_bytes),
+            most_file_bytes: options.most_file_bytes,
             chain: Chain {
                 database,
                 generation: 0,
@@ -125,8 +148,8 @@ impl Wal {
             current: None,
             next: None,
             prepares: false,
-            generation: replayed.generation,
-            full: Vec::new(),
+            generation: replayed.last_generation,
+            full: replayed.files.clone(),
             spare: Vec::new(),
             pending: Vec::new(),
         };
@@ -135,6 +158,7 @@ impl Wal {
             directory: directory.to_path_buf(),
             commits: GroupCommit::new(tail, replayed.position.0),
             failure: OnceLock::new(),
+            generation: AtomicU64::new(0),
             records: AtomicU64::new(0),
             groups: AtomicU64::new(0),
             syncs: AtomicU64::new(0),
@@ -153,22 +177,39 @@ impl Wal {
         Lsn(self.commits.with(|tail| tail.position))
     }
 
+    /// Where it is.
+    pub fn position(&self) -> WalPosition {
+        let durable = Lsn(self.commits.durable());
+        WalPosition {
+            end: self.end(),
+            durable,
+            generation: self.generation.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Bytes that were appended and that nobody has begun to write.
+    pub fn pending(&self) -> usize {
+        self.commits
+            .with(|tail| tail.pending.iter().map(|piece| piece.bytes.len()).sum())
+    }
+
+    /// Gives the next timestamp to a commit that has no record. The caller lets nobody append meanwhile.
+    pub fn pass(&self) -> u64 {
+        self.commits.with(|tail| {
+            tail.timestamp += 1;
+            tail.timestamp
+        })
+    }
+
+    /// Ends the log: nothing is appended or written any more.
+    pub fn fail(&self, why: Error) {
+        let _ = self.failure.set(why);
+        self.commits.fail();
+    }
+
     /// Says that no record before `lsn` will be read any more. Files that hold nothing else are used again, or removed.
     pub fn release(&self, lsn: Lsn) {
-        let unneeded = self.commits.with(|tail| {
-            let (old, full): (Vec<_>, Vec<_>) = tail.full.drain(..).partition(|(_, end)| *end <= lsn.0);
-            tail.full = full;
-            let mut unneeded = Vec::new();
-            for (file, end) in old {
-                match Arc::try_unwrap(file) {
-                    Ok(file) if tail.spare.len() < SPARE_FILES => tail.spare.push(file),
-                    Ok(file) => unneeded.push(file),
-                    // Its last bytes are being written.
-                    Err(file) => tail.full.push((file, end)),
-                }
-            }
-            unneeded
-        });
+        let unneeded = self.commits.with(|tail| tail.release(lsn));
         for file in unneeded {
             // What stays is removed by the next open.
             let _ = self.vfs.remove(&file.path);
@@ -195,6 +236,7 @@ impl Wal {
             written.map_err(|e| io_error("write", path, &e))?;
             self.syncs.fetch_add(1, Ordering::Relaxed);
             piece.file.file.sync().map_err(|e| io_error("sync", path, &e))?;
+            (self.generation).store(piece.file.generation, Ordering::Relaxed);
             self.bytes.fetch_add(piece.bytes.len() as u64, Ordering::Relaxed);
         }
         self.groups.fetch_add(1, Ordering::Relaxed);
@@ -251,6 +293,13 @@ impl Log for Wal {
             )),
         }
     }
+
+    fn check(&self) -> Result<()> {
+        match self.commits.has_failed() {
+            true => Err(self.ended(SqlState::IO_ERROR, "nothing can be written any more")),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Wal {
@@ -281,7 +330,7 @@ impl Preparation {
 impl Tail {
     /// Bytes of the smallest file that takes a record of that many.
     fn file_bytes(&self, record: u64) -> u64 {
-        (record.next_multiple_of(SECTOR) + SECTOR).max(self.options.file_bytes)
+        (record.next_multiple_of(SECTOR) + SECTOR).max(self.next_file_bytes)
     }
 
     fn prepared_of(&mut self, bytes: u64) -> Preparation {
@@ -317,6 +366,25 @@ impl Tail {
             true => self.next = Some(file),
             false => self.spare.push(file),
         }
+    }
+
+    /// The files that nobody needs when no record before `lsn` is read any more, but for those that are kept to be used again.
+    fn release(&mut self, lsn: Lsn) -> Vec<LogFile> {
+        let (old, full): (Vec<_>, Vec<_>) = self.full.drain(..).partition(|(_, end)| *end <= lsn.0);
+        self.full = full;
+        for (file, end) in old {
+            match Arc::try_unwrap(file) {
+                Ok(file) => self.spare.push(file),
+                // Its last bytes are being written.
+                Err(file) => self.full.push((file, end)),
+            }
+        }
+        // The smaller ones are of no use any more.
+        self.spare.sort_by_key(|file| std::cmp::Reverse(file.bytes));
+        let needed = self.file_bytes(0);
+        let kept = self.spare.iter().take(SPARE_FILES);
+        let kept = kept.take_while(|file| file.bytes >= needed).count();
+        self.spare.split_off(kept)
     }
 
     /// Appends a record. After an error nothing is appended.
@@ -367,6 +435,7 @@ impl Tail {
             }
         };
         self.pad();
+        self.next_file_bytes = (self.next_file_bytes * 2).min(self.most_file_bytes);
         let file = Arc::new(next);
         self.chain.generation = file.generation;
         let header = Header {

@@ -23,7 +23,7 @@ fn a_reader_that_outlives_its_database_removes_no_file_of_the_next_one() {
         let reader = directory.store().snapshot();
         let mut transaction = begin(directory.store());
         transaction.drop_relations(&DropRelations::table("t")).unwrap();
-        transaction.commit();
+        transaction.commit().unwrap();
         // The segment is to go once the reader has.
         directory.close().unwrap();
         if remove {
@@ -52,7 +52,7 @@ fn a_reader_of_a_dropped_table_keeps_its_file_until_it_ends() {
     let reader = directory.store().snapshot();
     let mut transaction = begin(directory.store());
     transaction.drop_relations(&DropRelations::table("t")).unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     directory.checkpoint().unwrap();
     let path = temporary.0.join("segments/00000001.seg");
     assert!(path.exists());

@@ -19,7 +19,10 @@ fn directory() -> &'static Path {
 }
 
 /// Files of so few sectors that they change often.
-const SMALL: WalOptions = WalOptions { file_bytes: 5 * 4096 };
+const SMALL: WalOptions = WalOptions {
+    first_file_bytes: 5 * 4096,
+    most_file_bytes: 5 * 4096,
+};
 
 /// The payload of the commit with a timestamp: by that alone it is known what was written.
 fn payload(timestamp: u64) -> Vec<u8> {

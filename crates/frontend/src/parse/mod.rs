@@ -92,6 +92,10 @@ pub(crate) enum ParsedKind {
         name: String,
         value: Value,
     },
+    SetLocal {
+        name: String,
+        value: Value,
+    },
     Show {
         name: String,
     },

@@ -54,14 +54,14 @@ pub(super) fn freeze(cursor: &mut Cursor) -> Result<ParsedKind> {
     Ok(ParsedKind::Freeze { table, order_by })
 }
 
-/// SET name = value.
+/// SET [SESSION | LOCAL] name = value.
 pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
-    cursor.take("session");
-    if matches!(
-        cursor.word().as_deref(),
-        Some("local" | "transaction" | "time" | "role")
-    ) {
+    let is_local = cursor.take("local");
+    if !is_local {
+        cursor.take("session");
+    }
+    if matches!(cursor.word().as_deref(), Some("transaction" | "time" | "role")) {
         let word = cursor.word().unwrap_or_default().to_uppercase();
         return Err(Error::unsupported(format!("SET {word}")));
     }
@@ -85,7 +85,10 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
         _ => return Err(cursor.error_before()),
     };
     cursor.end()?;
-    Ok(ParsedKind::Set { name, value })
+    Ok(match is_local {
+        true => ParsedKind::SetLocal { name, value },
+        false => ParsedKind::Set { name, value },
+    })
 }
 
 /// RESET name.

@@ -1,8 +1,10 @@
 //! Redo: what a transaction did, as bytes for the log, and back.
 //!
-//! No transaction writes redo yet. One is going to append to a [`RedoBuffer`] while it writes; a savepoint is a length to return
+//! A transaction appends to a [`RedoBuffer`] while it writes; a savepoint is a length to return
 //! to, and at commit the bytes are one record of the log ([`crate::Log::reserve`]). [`changes`] reads them: each [`Change`] names rows by
-//! their ids, so that doing it twice is the same as doing it once.
+//! their ids.
+//!
+//! What has no entry, and what is too much for a record, is committed whole ([`crate::Durability::commit_whole`]).
 //!
 //! ```text
 //! entry    kind u8, bytes of the body u32, body                        (all numbers little-endian)
@@ -10,18 +12,22 @@
 //!          native type u8, has NULLs u8, if so a bit a row, then the values: as they lie in memory,
 //!          of strings first a length u32 each, then all bytes
 //! delete   table u32, rows u32, row ids u64
-//! catalog  the catalog as the directory's manifest writes it
+//! catalog  what is another in the catalog, as durability writes it
 //! move     table u32, rows u32, old row ids u64, new row ids u64
 //! load     table u32, chunk u32, rows u32, segment u64, offset u64, bytes u64
 //! sequence sequence u32, value i64
+//! held     table u32: the same rows in other blocks; nothing is to be done
+//! truncate table u32
 //! ```
 
 mod columns;
 mod read;
+mod transaction;
 mod write;
 
 pub use columns::RedoColumns;
 pub use read::{Change, changes};
+pub(crate) use transaction::TransactionRedo;
 pub use write::{LoadedBlock, RedoBuffer};
 
 /// Kinds of entries; the numbers stand in files.
@@ -32,4 +38,6 @@ mod kind {
     pub const MOVE: u8 = 4;
     pub const LOAD: u8 = 5;
     pub const SEQUENCE: u8 = 6;
+    pub const HELD: u8 = 7;
+    pub const TRUNCATE: u8 = 8;
 }

@@ -24,7 +24,7 @@ pub enum Change<'a> {
         /// Their ids.
         rows: Vec<RowId>,
     },
-    /// The catalog is another one: it, as the directory's manifest writes it.
+    /// The catalog is another one: what changed, as [`crate::Durability::catalog_change`] writes it.
     Catalog(&'a [u8]),
     /// Rows have other ids.
     Move {
@@ -47,6 +47,10 @@ pub enum Change<'a> {
         /// The value.
         value: i64,
     },
+    /// All rows of this table were removed.
+    Truncate(ObjectId),
+    /// Rows of this table came into blocks, or into others, with the ids that they had.
+    Held(ObjectId),
 }
 
 /// The changes of a transaction, in order. XX001, with the byte, where the bytes are not redo; nothing follows that.
@@ -101,6 +105,8 @@ fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
             sequence: ObjectId(body.u32()?),
             value: body.u64()? as i64,
         },
+        kind::TRUNCATE => Change::Truncate(ObjectId(body.u32()?)),
+        kind::HELD => Change::Held(ObjectId(body.u32()?)),
         _ => {
             return Err(body
                 .damaged(&format!(

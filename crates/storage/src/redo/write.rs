@@ -1,6 +1,7 @@
 //! Writing redo.
 
 use super::{columns, kind};
+use crate::columns::Columns;
 use frazil_types::{ObjectId, RowBatch, RowId};
 use std::ops::Range;
 
@@ -51,13 +52,24 @@ impl RedoBuffer {
     /// # Panics
     /// If the batch has no such rows, or its strings have more than 4 GiB.
     pub fn insert(&mut self, table: ObjectId, first: RowId, batch: &RowBatch, rows: Range<usize>) {
+        self.insert_columns(table, first, Columns::Batch(&batch.columns), rows);
+    }
+
+    /// As [`RedoBuffer::insert`].
+    pub(crate) fn insert_columns(
+        &mut self,
+        table: ObjectId,
+        first: RowId,
+        columns: Columns<'_>,
+        rows: Range<usize>,
+    ) {
         self.entry(kind::INSERT, |out| {
             out.extend_from_slice(&table.0.to_le_bytes());
             out.extend_from_slice(&first.chunk().to_le_bytes());
             out.extend_from_slice(&first.offset().to_le_bytes());
             out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
-            out.extend_from_slice(&(batch.columns.len() as u16).to_le_bytes());
-            for column in &batch.columns {
+            out.extend_from_slice(&(columns.iter().count() as u16).to_le_bytes());
+            for column in columns.iter() {
                 columns::write(column, rows.clone(), out);
             }
         });
@@ -65,15 +77,39 @@ impl RedoBuffer {
 
     /// Rows were deleted.
     pub fn delete(&mut self, table: ObjectId, rows: &[RowId]) {
+        self.deleted(table, rows.len(), rows.iter().copied());
+    }
+
+    /// The rows were deleted that there are.
+    pub(crate) fn delete_some(&mut self, table: ObjectId, rows: &[Option<RowId>]) {
+        self.deleted(
+            table,
+            rows.iter().flatten().count(),
+            rows.iter().flatten().copied(),
+        );
+    }
+
+    fn deleted(&mut self, table: ObjectId, count: usize, rows: impl Iterator<Item = RowId>) {
         self.entry(kind::DELETE, |out| {
             out.extend_from_slice(&table.0.to_le_bytes());
-            out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
-            rows.iter()
-                .for_each(|row| out.extend_from_slice(&row.0.to_le_bytes()));
+            out.extend_from_slice(&(count as u32).to_le_bytes());
+            rows.for_each(|row| out.extend_from_slice(&row.0.to_le_bytes()));
         });
     }
 
-    /// The catalog is another one; its bytes are durability's business.
+    /// Rows of a table are in blocks now, or in others, with the ids that they had.
+    pub fn held(&mut self, table: ObjectId) {
+        self.entry(kind::HELD, |out| out.extend_from_slice(&table.0.to_le_bytes()));
+    }
+
+    /// All rows of a table were removed.
+    pub fn truncate_table(&mut self, table: ObjectId) {
+        self.entry(kind::TRUNCATE, |out| {
+            out.extend_from_slice(&table.0.to_le_bytes())
+        });
+    }
+
+    /// The catalog is another one; the bytes that say how are durability's business.
     pub fn catalog(&mut self, catalog: &[u8]) {
         self.entry(kind::CATALOG, |out| out.extend_from_slice(catalog));
     }

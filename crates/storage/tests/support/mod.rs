@@ -274,7 +274,7 @@ pub fn store_with(schema: Arc<Schema>, pax_rows: u32) -> (Arc<Store>, ObjectId) 
         ..TableOptions::default()
     };
     let entry = transaction.create_table("t", schema, options).unwrap();
-    transaction.commit();
+    transaction.commit().unwrap();
     (store, entry.id)
 }
 

@@ -1,0 +1,96 @@
+//! What a commit changed in the catalog, as bytes for the log, and back: the entries that are new or others, as the manifest writes
+//! them, and the ids of those that are gone.
+
+use crate::manifest::{read_entry, read_u32, read_view, write_entry, write_view};
+use frazil_catalog::{Catalog, Relation};
+use frazil_types::ObjectId;
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How one version of the catalog comes from another.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CatalogChange {
+    /// Version of the catalog that comes.
+    version: u64,
+    /// The greatest id that it ever gave.
+    last_id: u32,
+    /// Tables and views that are new, or others than before.
+    pub changed: Vec<Relation>,
+    /// Tables and views that are gone.
+    pub dropped: Vec<ObjectId>,
+}
+
+impl CatalogChange {
+    /// What is another in `after` than in `before`.
+    pub fn between(before: &Catalog, after: &Catalog) -> CatalogChange {
+        let mut old: HashMap<ObjectId, &Relation> = before.relations().map(|r| (r.id(), r)).collect();
+        let changed = after.relations().filter(|new| {
+            let same = old.remove(&new.id()).is_some_and(|old| is_same(old, new));
+            !same
+        });
+        let changed = changed.cloned().collect();
+        CatalogChange {
+            version: after.version(),
+            last_id: after.last_id(),
+            changed,
+            dropped: old.into_keys().collect(),
+        }
+    }
+
+    /// The catalog that comes of one.
+    pub fn apply(&self, before: &Catalog) -> Catalog {
+        let is_gone = |id: ObjectId| self.dropped.contains(&id) || self.changed.iter().any(|r| r.id() == id);
+        let kept = before.relations().filter(|r| !is_gone(r.id()));
+        let relations = kept.chain(&self.changed).cloned().collect();
+        Catalog::restore(self.version, self.last_id, relations)
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (mut tables, mut views) = (Vec::new(), Vec::new());
+        for relation in &self.changed {
+            match relation {
+                Relation::Table(table) => tables.push(write_entry(table)),
+                Relation::View(view) => views.push(write_view(view)),
+            }
+        }
+        let json = json!({
+            "version": self.version,
+            "last_id": self.last_id,
+            "tables": tables,
+            "views": views,
+            "dropped": self.dropped.iter().map(|id| id.0).collect::<Vec<_>>(),
+        });
+        json.to_string().into_bytes()
+    }
+
+    /// `None` for bytes that are no change.
+    pub fn from_bytes(bytes: &[u8]) -> Option<CatalogChange> {
+        let json: Json = serde_json::from_slice(bytes).ok()?;
+        let mut changed = Vec::new();
+        for table in json["tables"].as_array()? {
+            changed.push(Relation::Table(Arc::new(read_entry(table)?)));
+        }
+        for view in json["views"].as_array()? {
+            changed.push(Relation::View(Arc::new(read_view(view)?)));
+        }
+        let dropped = json["dropped"].as_array()?.iter();
+        Some(CatalogChange {
+            version: json["version"].as_u64()?,
+            last_id: read_u32(&json["last_id"])?,
+            changed,
+            dropped: dropped
+                .map(|id| read_u32(id).map(ObjectId))
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Whether both versions of the catalog share an entry.
+fn is_same(old: &Relation, new: &Relation) -> bool {
+    match (old, new) {
+        (Relation::Table(old), Relation::Table(new)) => Arc::ptr_eq(old, new),
+        (Relation::View(old), Relation::View(new)) => Arc::ptr_eq(old, new),
+        (Relation::Table(_), Relation::View(_)) | (Relation::View(_), Relation::Table(_)) => false,
+    }
+}

@@ -1,0 +1,115 @@
+//! How commits end in the files of a directory: as records of its log, or whole, by a checkpoint.
+//!
+//! A commit that is whole replaces the manifest by one that has it, at the place where the log ends: no record says what it did. It
+//! has the next timestamp all the same, so that recovery finds no gap behind the manifest. Nobody appends meanwhile.
+
+use crate::catalog_change::CatalogChange;
+use crate::checkpoint::{CheckpointCause, History};
+use crate::directory::{Files, State};
+use frazil_catalog::Catalog;
+use frazil_storage::{Durability, Log, Lsn, Reserved, Snapshot};
+use frazil_types::{Error, Result, SqlState};
+use std::sync::MutexGuard;
+
+/// Bytes that may wait to be written without anybody waiting for them.
+const MOST_PENDING: usize = 4 << 20;
+
+impl Files {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub(crate) fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Log for Files {
+    fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
+        self.wal.reserve(redo)
+    }
+
+    fn wait(&self, lsn: Lsn) -> Result<()> {
+        self.wal.wait(lsn)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.wal.check()
+    }
+}
+
+impl Durability for Files {
+    fn commit_whole(&self, next: &Snapshot) -> Result<Lsn> {
+        self.lock.check_owner()?;
+        self.wal.check()?;
+        let lsn = self.wal.end();
+        // What is unknown then is the outcome of others.
+        self.wal
+            .wait(lsn)
+            .or_else(|unknown| self.wal.check().and(Err(unknown)))?;
+        match self.checkpoint(&mut self.state(), next, lsn, CheckpointCause::Commit) {
+            Ok(_) => {
+                let timestamp = self.wal.pass();
+                debug_assert_eq!(timestamp, next.timestamp());
+                Ok(lsn)
+            }
+            Err(failure) if failure.is_unknown => {
+                let why = failure.error.message().to_string();
+                self.wal.fail(failure.error);
+                Err(Error::new(
+                    SqlState::TRANSACTION_RESOLUTION_UNKNOWN,
+                    format!("it is unknown whether the transaction is committed: {why}"),
+                )
+                .with_hint("close the database and open it again: it opens with what is durable"))
+            }
+            Err(failure) => Err(failure.error),
+        }
+    }
+
+    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8> {
+        CatalogChange::between(before, after).to_bytes()
+    }
+
+    fn follow(&self, lsn: Lsn) -> Result<()> {
+        match self.wal.pending() > MOST_PENDING {
+            true => self.wal.wait(lsn),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The log of a database that is closed.
+#[derive(Debug)]
+pub(crate) struct ClosedLog;
+
+impl Log for ClosedLog {
+    fn reserve(&self, _redo: &[u8]) -> Result<Reserved> {
+        Err(closed())
+    }
+
+    fn wait(&self, _lsn: Lsn) -> Result<()> {
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        Err(closed())
+    }
+}
+
+impl Durability for ClosedLog {
+    fn commit_whole(&self, _next: &Snapshot) -> Result<Lsn> {
+        Err(closed())
+    }
+
+    fn catalog_change(&self, _before: &Catalog, _after: &Catalog) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn follow(&self, _lsn: Lsn) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn closed() -> Error {
+    Error::new(SqlState::CONNECTION_DOES_NOT_EXIST, "the database is closed")
+}

@@ -1,0 +1,330 @@
+//! Commits and a log whose syncs the test decides about: what the next writer sees, what readers see, and when anybody hears of it.
+
+use frazil_catalog::{Catalog, TableOptions};
+use frazil_storage::redo::{Change, changes};
+use frazil_storage::{
+    Acknowledge, Conflict, Durability, Log, Lsn, NewRows, Reserved, Snapshot, Store, Transaction,
+};
+use frazil_types::{
+    Cancel, ColumnDef, ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, RowId, Schema, SqlState,
+    Value,
+};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+/// A log in memory that is durable as far as the test says.
+#[derive(Debug, Default)]
+struct TestLog {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    records: Vec<Vec<u8>>,
+    durable: u64,
+    /// Whoever waits.
+    waiting: usize,
+    failed: bool,
+    whole: u64,
+    timestamp: u64,
+}
+
+impl TestLog {
+    fn sync(&self, lsn: u64) {
+        self.state.lock().unwrap().durable = lsn;
+        self.changed.notify_all();
+    }
+
+    fn fail(&self) {
+        self.state.lock().unwrap().failed = true;
+        self.changed.notify_all();
+    }
+
+    /// Returns when so many wait.
+    fn until_waiting(&self, count: usize) {
+        let mut state = self.state.lock().unwrap();
+        while state.waiting != count {
+            state = self.changed.wait(state).unwrap();
+        }
+    }
+
+    fn records(&self) -> usize {
+        self.state.lock().unwrap().records.len()
+    }
+
+    /// What the last record says.
+    fn last(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let text = |change: Result<Change<'_>>| match change.unwrap() {
+            Change::Insert { first, columns, .. } => {
+                format!(
+                    "insert {} at {}/{}",
+                    columns.rows(),
+                    first.chunk(),
+                    first.offset()
+                )
+            }
+            Change::Delete { rows, .. } => format!("delete {}", rows.len()),
+            Change::Catalog(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+            Change::Truncate(_) => "truncate".to_string(),
+            Change::Held(_) => "held".to_string(),
+            other => format!("{other:?}"),
+        };
+        changes(state.records.last().unwrap()).map(text).collect()
+    }
+}
+
+impl Log for TestLog {
+    fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
+        self.check()?;
+        let mut state = self.state.lock().unwrap();
+        state.records.push(redo.to_vec());
+        state.timestamp += 1;
+        Ok(Reserved {
+            lsn: Lsn(state.records.len() as u64),
+            timestamp: state.timestamp,
+        })
+    }
+
+    fn wait(&self, lsn: Lsn) -> Result<()> {
+        let mut state = self.state.lock().unwrap();
+        state.waiting += 1;
+        self.changed.notify_all();
+        while state.durable < lsn.0 && !state.failed {
+            state = self.changed.wait(state).unwrap();
+        }
+        state.waiting -= 1;
+        self.changed.notify_all();
+        match state.durable >= lsn.0 {
+            true => Ok(()),
+            false => Err(Error::new(SqlState::TRANSACTION_RESOLUTION_UNKNOWN, "unknown")),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.state.lock().unwrap().failed {
+            true => Err(Error::new(SqlState::IO_ERROR, "failed")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Durability for TestLog {
+    fn commit_whole(&self, next: &Snapshot) -> Result<Lsn> {
+        let mut state = self.state.lock().unwrap();
+        state.whole += 1;
+        state.timestamp += 1;
+        assert_eq!(state.timestamp, next.timestamp());
+        Ok(Lsn(state.records.len() as u64))
+    }
+
+    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8> {
+        format!(
+            "catalog {} to {}",
+            before.relations().count(),
+            after.relations().count()
+        )
+        .into_bytes()
+    }
+
+    fn follow(&self, _lsn: Lsn) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A store of a table, whose creation is durable.
+fn store() -> (Arc<Store>, Arc<TestLog>, ObjectId) {
+    let (store, log) = (Store::new(), Arc::new(TestLog::default()));
+    store.set_log(log.clone());
+    let mut transaction = begin(&store);
+    let schema = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]));
+    let table = transaction
+        .create_table("t", schema, TableOptions::default())
+        .unwrap();
+    log.sync(1);
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["catalog 0 to 1"]);
+    (store, log, table.id)
+}
+
+fn begin(store: &Arc<Store>) -> Transaction {
+    store.begin(Duration::from_secs(60), &Cancel::new()).unwrap()
+}
+
+fn insert(transaction: &mut Transaction, table: ObjectId, rows: usize) -> Vec<RowId> {
+    let column = ColumnVector::from_values(LogicalType::Integer, &vec![Value::Int(1); rows]);
+    let batch = RowBatch {
+        columns: vec![column],
+        rows,
+    };
+    let written = (transaction.writer(table).unwrap()).insert(&NewRows::of(&batch), Conflict::Fail);
+    written.unwrap().rows.into_iter().flatten().collect()
+}
+
+/// A commit of rows in a thread of its own.
+fn commit(
+    store: &Arc<Store>,
+    table: ObjectId,
+    rows: usize,
+    acknowledge: Acknowledge,
+) -> std::thread::JoinHandle<Result<u64>> {
+    let mut transaction = begin(store);
+    insert(&mut transaction, table, rows);
+    std::thread::spawn(move || transaction.commit_as(acknowledge))
+}
+
+fn visible(store: &Store, table: ObjectId) -> u64 {
+    store.snapshot().table(table).unwrap().rows()
+}
+
+#[test]
+fn a_commit_is_visible_when_it_is_durable_and_the_next_writer_does_not_wait_for_that() {
+    let (store, log, table) = store();
+    let first = commit(&store, table, 1, Acknowledge::Durable);
+    log.until_waiting(1);
+    // The next one begins with what the first one left.
+    let second = commit(&store, table, 10, Acknowledge::Durable);
+    log.until_waiting(2);
+    let mut third = begin(&store);
+    assert_eq!(third.view().table(table).unwrap().rows(), 11);
+    assert_eq!(visible(&store, table), 0);
+    // Nobody hears of what it saw.
+    let settled = std::thread::spawn(move || third.settle().map(|()| third));
+    log.until_waiting(3);
+    log.sync(2);
+    first.join().unwrap().unwrap();
+    assert_eq!(visible(&store, table), 1);
+    log.until_waiting(2);
+    log.sync(3);
+    second.join().unwrap().unwrap();
+    settled.join().unwrap().unwrap();
+    assert_eq!(visible(&store, table), 11);
+}
+
+#[test]
+fn of_commits_that_become_durable_together_the_last_one_stays_visible() {
+    let (store, log, table) = store();
+    for _ in 0..50 {
+        let before = visible(&store, table);
+        let end = log.records() as u64 + 4;
+        let commits = [1, 1, 1, 1].map(|rows| commit(&store, table, rows, Acknowledge::Durable));
+        log.until_waiting(4);
+        log.sync(end);
+        for commit in commits {
+            let timestamp = commit.join().unwrap().unwrap();
+            assert!(store.snapshot().timestamp() >= timestamp);
+        }
+        assert_eq!(visible(&store, table), before + 4);
+    }
+}
+
+#[test]
+fn a_placed_commit_is_visible_at_once_but_behind_those_that_are_waited_for() {
+    let (store, log, table) = store();
+    commit(&store, table, 1, Acknowledge::Placed)
+        .join()
+        .unwrap()
+        .unwrap();
+    assert_eq!(visible(&store, table), 1);
+    let durable = commit(&store, table, 10, Acknowledge::Durable);
+    log.until_waiting(1);
+    let placed = commit(&store, table, 100, Acknowledge::Placed);
+    log.until_waiting(2);
+    assert_eq!(visible(&store, table), 1);
+    log.sync(3);
+    durable.join().unwrap().unwrap();
+    placed.join().unwrap().unwrap();
+    assert_eq!(visible(&store, table), 111);
+}
+
+#[test]
+fn what_could_not_be_made_durable_is_never_seen() {
+    let (store, log, table) = store();
+    let unknown = commit(&store, table, 1, Acknowledge::Durable);
+    log.until_waiting(1);
+    let mut reader = begin(&store);
+    assert_eq!(reader.view().table(table).unwrap().rows(), 1);
+    log.fail();
+    let error = unknown.join().unwrap().unwrap_err();
+    assert_eq!(error.state(), SqlState::TRANSACTION_RESOLUTION_UNKNOWN);
+    assert_eq!(visible(&store, table), 0);
+    // What failed is another one's outcome.
+    assert_eq!(reader.settle().unwrap_err().state(), SqlState::IO_ERROR);
+    drop(reader);
+    let mut next = begin(&store);
+    insert(&mut next, table, 1);
+    assert_eq!(next.commit().unwrap_err().state(), SqlState::IO_ERROR);
+    // A transaction that wrote nothing saw what is not durable all the same.
+    assert_eq!(begin(&store).commit().unwrap_err().state(), SqlState::IO_ERROR);
+    assert_eq!(visible(&store, table), 0);
+}
+
+#[test]
+fn the_log_has_what_was_done_and_not_what_was_taken_back() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let mut transaction = begin(&store);
+    let rows = insert(&mut transaction, table, 3);
+    let savepoint = transaction.savepoint();
+    insert(&mut transaction, table, 7);
+    transaction.writer(table).unwrap().delete(&rows).unwrap();
+    transaction.truncate(table).unwrap();
+    transaction.rollback_to(savepoint);
+    transaction.writer(table).unwrap().delete(&rows[..1]).unwrap();
+    // A row that is deleted already counts nothing.
+    transaction.writer(table).unwrap().delete(&rows[..1]).unwrap();
+    insert(&mut transaction, table, 2);
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["insert 3 at 0/0", "delete 1", "insert 2 at 0/10"]);
+    let mut transaction = begin(&store);
+    transaction.truncate(table).unwrap();
+    insert(&mut transaction, table, 65_536);
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["truncate", "insert 65536 at 1/0"]);
+    let mut transaction = begin(&store);
+    let freeze = transaction.freeze_table(table, None, Default::default(), &Cancel::new());
+    assert_eq!(freeze.unwrap().blocks, 1);
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["held"]);
+}
+
+#[test]
+fn what_no_record_says_is_committed_whole() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 100);
+    transaction.commit().unwrap();
+    let records = log.records();
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 1);
+    let freeze = transaction.freeze_table(table, Some(0), Default::default(), &Cancel::new());
+    freeze.unwrap();
+    insert(&mut transaction, table, 1);
+    transaction.commit().unwrap();
+    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 1));
+    // Nor does one record say more than 64 MiB.
+    let mut transaction = begin(&store);
+    let schema = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Text)]));
+    let texts = transaction
+        .create_table("texts", schema, TableOptions::default())
+        .unwrap();
+    let text = ColumnVector::from_values(LogicalType::Text, &[Value::Text("x".repeat(1 << 20))]);
+    let batch = RowBatch {
+        columns: vec![text],
+        rows: 1,
+    };
+    for _ in 0..70 {
+        (transaction.writer(texts.id).unwrap())
+            .insert(&NewRows::of(&batch), Conflict::Fail)
+            .unwrap();
+    }
+    transaction.commit().unwrap();
+    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 2));
+    assert_eq!(visible(&store, texts.id), 70);
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 1);
+    transaction.commit().unwrap();
+    assert_eq!(log.records(), records + 1);
+}
