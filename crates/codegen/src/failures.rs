@@ -42,6 +42,11 @@ impl FailurePoint {
         state: SqlState::CARDINALITY_VIOLATION,
         ty: None,
     };
+    /// A value outside the bounds that its column has.
+    pub const BOUNDS: FailurePoint = FailurePoint {
+        state: SqlState::DATA_CORRUPTED,
+        ty: None,
+    };
     /// A runtime function that notes its own error.
     pub const CALL: FailurePoint = FailurePoint {
         state: SqlState::INTERNAL_ERROR,
@@ -55,6 +60,9 @@ impl FailurePoint {
             (SqlState::SUBSTRING_ERROR, _) => "negative substring length not allowed".to_string(),
             (SqlState::CARDINALITY_VIOLATION, _) => {
                 "more than one row returned by a subquery used as an expression".to_string()
+            }
+            (SqlState::DATA_CORRUPTED, _) => {
+                "a value lies outside the bounds of its column: a block is damaged".to_string()
             }
             (SqlState::INTERNAL_ERROR, _) => {
                 return Error::internal("a runtime function failed without a reason");

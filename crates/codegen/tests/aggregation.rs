@@ -238,6 +238,24 @@ fn groups_by_array() {
 }
 
 #[test]
+fn a_group_outside_the_bounds_is_damage() {
+    let mut m = Maker::default();
+    let (input, c) = m.values(
+        &[LogicalType::Integer],
+        &[vec![Value::Int(3)], vec![Value::Int(7)]],
+    );
+    m.columns[c[0]].bounds = Some(Bounds { min: 0, max: 6 });
+    let group = m.add(LogicalType::Integer, false);
+    m.columns[group].bounds = m.columns[c[0]].bounds;
+    let root = Operator::Aggregate {
+        input: Box::new(input),
+        groups: vec![(group, m.column(c[0]))],
+        aggregates: vec![],
+    };
+    assert_eq!(m.run(root, &[group]).unwrap_err().state().0, "XX001");
+}
+
+#[test]
 fn groups_by_hash_with_null_and_long_keys() {
     grouped(false);
 }

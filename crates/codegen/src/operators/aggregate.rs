@@ -190,12 +190,12 @@ impl<'p> Translator<'_, 'p> {
             Some(index) => index,
             None => self.word(0),
         };
-        // The bounds the plan was compiled for hold; should they not, this is an error, not a wild read.
+        // The bounds the plan was compiled for hold, unless a block is damaged.
         let outside = self
             .b
             .ins()
             .icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, index, slots as i64);
-        self.fail_if(outside, FailurePoint::CALL);
+        self.fail_if(outside, FailurePoint::BOUNDS);
         let spec = ObjectSpec::Groups(id);
         let directory = self.object_field(spec.clone(), offset_of!(AggregateTable, directory));
         let address = self.element(directory, index, 8);
