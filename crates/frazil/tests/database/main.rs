@@ -7,6 +7,7 @@ mod closing;
 mod copying;
 mod directories;
 mod doubling;
+mod durable;
 mod explaining;
 mod files;
 mod golden_code;
