@@ -172,12 +172,31 @@ fn restore_chunk(
     let entry = entry.map_err(|_| others())?;
     let fits = |block: &Block| {
         let mut columns = table.schema().columns.iter().enumerate();
-        columns
-            .all(|(i, c)| block.native(i) == c.ty.native() && (c.nullable || block.entry(i).null_count == 0))
+        columns.all(|(i, c)| block.native(i) == c.ty.native())
     };
     if !entry.block().is_some_and(fits) {
         return Err(others());
     }
+    let entry = restore_deleted(segments, record, entry, &damaged)?;
+    // Rows that are deleted may be older than NOT NULL.
+    let deleted = entry.view().rows() - entry.view().live_rows();
+    let has_nulls = |block: &Block| {
+        let mut columns = table.schema().columns.iter().enumerate();
+        columns.any(|(i, c)| !c.nullable && block.entry(i).null_count > deleted)
+    };
+    match entry.block().is_some_and(has_nulls) {
+        true => Err(others()),
+        false => Ok(entry),
+    }
+}
+
+/// The rows of a chunk with the marks of those that are deleted.
+fn restore_deleted(
+    segments: &HashMap<u64, Arc<MappedFile>>,
+    record: &ChunkRecord,
+    entry: ChunkEntry,
+    damaged: &dyn Fn(String) -> Error,
+) -> Result<ChunkEntry> {
     let Some((place, crc)) = record.deleted else {
         return Ok(entry);
     };

@@ -110,7 +110,8 @@ pub(crate) fn refuse_nulls(table: &Table, batch: &RowBatch) -> Result<()> {
     first_fault(table, every, &NewRows::of(batch), &|_| true).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-fn null_refused(table: &Table, column: usize) -> Error {
+/// 23502.
+pub(crate) fn null_refused(table: &Table, column: usize) -> Error {
     let column = &table.schema().columns[column].name;
     Error::new(
         SqlState::NOT_NULL_VIOLATION,

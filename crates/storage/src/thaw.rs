@@ -4,7 +4,7 @@ use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
-use crate::new_rows::{check_shape, refuse_nulls};
+use crate::new_rows::{check_shape, null_refused};
 use crate::snapshot::Table;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::{Isa, Selection};
@@ -51,12 +51,26 @@ impl ChunkEntry {
     /// The same rows, hot, at the same offsets, deleted ones among them.
     pub fn thaw(&self, table: &Table) -> Result<ChunkEntry> {
         let whole = WholeChunk::read(table, self)?;
-        (check_shape(table, &whole.batch).and_then(|()| refuse_nulls(table, &whole.batch)))
+        (check_shape(table, &whole.batch).and_then(|()| self.refuse_live_nulls(table, &whole.batch)))
             .map_err(|e| self.blame(table.entry(), e))?;
         let hot = HotChunk::new(table.layout().clone())?;
         // SAFETY: nobody else knows the chunk yet; it is empty and takes 65,536 rows; the strings live in
         // this entry's chunk and in `whole`.
         unsafe { hot.append(Columns::Batch(&whole.batch.columns), 0, whole.batch.rows, None) };
         Ok(self.with_chunk(Chunk::Hot(hot), table.numbers()))
+    }
+
+    /// 23502 if a live row has NULL in a NOT NULL column; rows that are deleted may be older than NOT NULL.
+    fn refuse_live_nulls(&self, table: &Table, batch: &RowBatch) -> Result<()> {
+        let view = self.view();
+        let columns = table.schema().columns.iter().zip(&batch.columns).enumerate();
+        for (column, (def, values)) in columns {
+            let nulls = values.nulls().filter(|_| !def.nullable);
+            let mut rows = nulls.into_iter().flat_map(|nulls| nulls.iter());
+            if rows.any(|row| !view.is_deleted(row)) {
+                return Err(null_refused(table, column));
+            }
+        }
+        Ok(())
     }
 }

@@ -257,3 +257,78 @@ fn readers_keep_the_columns_they_saw() {
     let explained = rows(&other, "explain analyze select id from t where x = 2");
     assert!(explained.contains("2 chunks, 1 skipped by SMA"), "{explained}");
 }
+
+#[test]
+fn rows_that_are_gone_may_have_had_null_where_it_is_forbidden_now() {
+    for freeze in ["select 1", "freeze t"] {
+        let path = directory("altered-nulls");
+        let database = Database::open(&path).expect("it opens");
+        let c = database.connect();
+        rows(&c, "create table t (a integer, b text)");
+        rows(&c, "insert into t values (1, 'x'), (null, 'y'), (3, null)");
+        rows(&c, freeze);
+        rows(&c, "update t set a = 2 where a is null");
+        rows(&c, "delete from t where b is null");
+        rows(&c, "alter table t add primary key (a), alter b set not null");
+        drop(c);
+        database.close().expect("it closes");
+        let database = Database::open(&path).expect("it opens");
+        let c = database.connect();
+        assert_eq!(rows(&c, "select a, b from t order by a"), "1|x\n2|y");
+        rows(&c, "insert into t values (7, 'z')");
+        assert_eq!(
+            state(&c, "insert into t values (8, null)"),
+            SqlState::NOT_NULL_VIOLATION
+        );
+        rows(&c, "freeze t");
+        assert_eq!(rows(&c, "select a, b from t order by a"), "1|x\n2|y\n7|z");
+        drop(c);
+        database.close().expect("it closes");
+        let _ = std::fs::remove_dir_all(&path);
+    }
+}
+
+#[test]
+fn code_for_a_layout_does_not_read_chunks_of_another() {
+    for k in [1, 3, 64, 65_536] {
+        for code in ["gathered", "compile_time", "run_time"] {
+            let c = memory();
+            rows(&c, &format!("set frazil.pax_code = '{code}'"));
+            rows(&c, "create table digits (d integer)");
+            rows(
+                &c,
+                "insert into digits values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)",
+            );
+            rows(
+                &c,
+                &format!("create table t (a smallint, b bigint, c text, d integer) with (pax_rows = {k})"),
+            );
+            let insert = |values: &str| {
+                let numbers =
+                    "(select a.d + 10 * b.d + 100 * c.d as n from digits a, digits b, digits c) numbers";
+                rows(&c, &format!("insert into t select {values} from {numbers}"));
+            };
+            let sums = || {
+                rows(
+                    &c,
+                    "select count(*), sum(b), sum(d), min(c), max(c), sum(b * d) from t",
+                )
+            };
+            insert("n % 7, n, 'c' || n, 2");
+            assert_eq!(sums(), "1000|499500|2000|c0|c999|999000", "{k} {code}");
+            rows(&c, "alter table t drop column a");
+            insert("n, 'd' || n, 3");
+            assert_eq!(sums(), "2000|999000|5000|c0|d999|2497500", "{k} {code}");
+            rows(&c, "alter table t alter b set not null");
+            rows(&c, "begin; insert into t values (1, 'x', 1); rollback");
+            rows(&c, "alter table t add column e integer default 4");
+            insert("n, 'e' || n, 4, 5");
+            assert_eq!(sums(), "3000|1498500|9000|c0|e999|4495500", "{k} {code}");
+            assert_eq!(
+                rows(&c, "select sum(e), sum(e * d), count(*) from t where e > 3"),
+                "13000|40000|3000"
+            );
+            assert_eq!(rows(&c, "select sum(b + e) from t where c like 'c%'"), "503500");
+        }
+    }
+}
