@@ -33,6 +33,15 @@ impl ColumnBounds {
         }
     }
 
+    /// Widens the bounds so that they hold other rows, too.
+    #[inline]
+    pub fn take_in(&mut self, rows: ColumnBounds) {
+        if !holds(self.range, rows.range) {
+            self.range = self.merge(rows).range;
+        }
+        self.nulls += rows.nulls;
+    }
+
     /// Bounds of rows `from..to` of a column.
     pub fn of(column: &ColumnVector, from: usize, to: usize) -> ColumnBounds {
         let nulls = (column.nulls()).map_or(0, |n| (from..to).filter(|&r| n.get(r)).count() as u64);
@@ -46,6 +55,16 @@ impl ColumnBounds {
             F64 | String => None,
         };
         ColumnBounds { range, nulls }
+    }
+}
+
+/// Whether values of a range lie within another one: so it is with most rows, and nothing need be written.
+#[inline]
+fn holds(known: Option<(i128, i128)>, rows: Option<(i128, i128)>) -> bool {
+    match (known, rows) {
+        (_, None) => true,
+        (Some(known), Some(rows)) => known.0 <= rows.0 && rows.1 <= known.1,
+        (None, Some(_)) => false,
     }
 }
 
@@ -181,11 +200,13 @@ pub(crate) struct Widening<'a> {
 
 impl Widening<'_> {
     /// Takes in rows whose values of a column lie within bounds.
+    #[inline]
     pub fn take_in(&mut self, column: usize, rows: ColumnBounds) {
         let known = &mut self.widest.columns[column];
-        let wider = known.with(rows);
-        self.changed |= wider != *known;
-        *known = wider;
+        if !holds(known.range, rows.range) || rows.nulls > 0 && !known.has_nulls {
+            *known = known.with(rows);
+            self.changed = true;
+        }
     }
 }
 
@@ -202,6 +223,26 @@ impl Drop for Widening<'_> {
 mod tests {
     use super::*;
     use frazil_types::{LogicalType, Value};
+
+    #[test]
+    fn bounds_that_take_rows_in_are_those_of_both() {
+        let all = [
+            None,
+            Some((3, 3)),
+            Some((1, 5)),
+            Some((-9, 4)),
+            Some((i128::MIN, i128::MAX)),
+        ];
+        for (range, other) in all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b))) {
+            for nulls in [0, 2] {
+                let rows = ColumnBounds { range: other, nulls };
+                let mut taken = ColumnBounds { range, nulls: 1 };
+                let merged = taken.merge(rows);
+                taken.take_in(rows);
+                assert_eq!(taken, merged);
+            }
+        }
+    }
 
     #[test]
     fn bounds_only_widen_and_an_epoch_ends_when_they_do() {

@@ -30,6 +30,14 @@ impl<'a> Columns<'a> {
         self.iter().map(of_column).sum()
     }
 
+    /// The column at a position.
+    pub fn at(self, position: usize) -> &'a ColumnVector {
+        match self {
+            Columns::Batch(columns) => &columns[position],
+            Columns::Mixed(columns) => columns[position],
+        }
+    }
+
     /// The columns, by position.
     pub fn iter(self) -> impl Iterator<Item = &'a ColumnVector> {
         let (batch, mixed): (&[ColumnVector], &[&ColumnVector]) = match self {

@@ -15,7 +15,9 @@ use crate::hot_layout::HotLayout;
 use crate::string_arena::StringArena;
 use frazil_block::ShownColumn;
 use frazil_kernels::{Plain, Strided};
-use frazil_types::{CHUNK_ROWS, ColumnVector, Error, Native, NativeType, READ_PADDING, Result, StringRef};
+use frazil_types::{
+    CHUNK_ROWS, ColumnVector, Error, Native, NativeType, READ_PADDING, Result, StringRef, dispatch_native,
+};
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -273,21 +275,21 @@ impl HotChunk {
     ) {
         let start = self.written();
         assert!(start + count <= CHUNK_ROWS && self.shown.is_none());
-        for (column, vector) in columns.iter().enumerate() {
-            assert!(from + count <= vector.len());
-            let mut done = 0;
-            while done < count {
-                let row = start + done;
-                let run = self.layout.run_end(row, start + count) - row;
+        assert!(columns.iter().all(|vector| from + count <= vector.len()));
+        let mut done = 0;
+        while done < count {
+            let row = start + done;
+            let run = self.layout.run_end(row, start + count) - row;
+            for (column, vector) in columns.iter().enumerate() {
                 // SAFETY: rows from `start` on are neither shown by any version nor written by others.
                 unsafe { self.write_run(column, row, vector, from + done, run) };
-                done += run;
             }
+            done += run;
         }
         let mut bounds = self.lock_bounds();
         for (column, vector) in columns.iter().enumerate() {
             let rows = ColumnBounds::of(vector, from, from + count);
-            bounds[column] = bounds[column].merge(rows);
+            bounds[column].take_in(rows);
             if let Some(widening) = &mut widening {
                 widening.take_in(column, rows);
             }
@@ -303,20 +305,31 @@ impl HotChunk {
     unsafe fn write_run(&self, column: usize, row: usize, vector: &ColumnVector, from: usize, count: usize) {
         let place = self.layout.column(column);
         assert_eq!(place.native, vector.native());
-        let to = self.value_ptr(column, row).cast_mut();
-        if place.native == NativeType::String {
-            let to = to.cast::<StringRef>();
-            // NULL cells hold zero words in a vector: an empty inline string.
-            let strings = &vector.values::<StringRef>()[from..from + count];
-            // SAFETY: the cells are ours to write; the strings are alive by contract.
-            unsafe { self.cells.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
-        } else {
-            let size = place.native.size();
-            // SAFETY: `count` cells at `to` are ours to write; the vector holds `from + count` values.
-            unsafe { std::ptr::copy_nonoverlapping(vector.as_ptr().add(from * size), to, count * size) };
-        }
-        if let Some(offset) = self.layout.validity_offset(column, row) {
-            let bytes = self.first_cell().cast_mut().wrapping_add(offset);
+        let (partition, within) = self.layout.place(row);
+        let first = (self.first_cell().cast_mut()).wrapping_add(partition * self.layout.partition_bytes());
+        let to = first.wrapping_add(place.values);
+        dispatch_native!(place.native, T => {
+            let to = to.cast::<T>().wrapping_add(within);
+            let values = &vector.values::<T>()[from..from + count];
+            match values {
+                // Its size is known.
+                // SAFETY: the cell is ours to write.
+                [value] if T::TYPE != NativeType::String => unsafe { to.write(*value) },
+                // SAFETY: `count` cells at `to` are ours to write.
+                _ if T::TYPE != NativeType::String => unsafe {
+                    std::ptr::copy_nonoverlapping(values.as_ptr(), to, count);
+                },
+                _ => {
+                    let to = to.cast::<StringRef>();
+                    // NULL cells hold zero words in a vector: an empty inline string.
+                    let strings = &vector.values::<StringRef>()[from..from + count];
+                    // SAFETY: the cells are ours to write; the strings are alive by contract.
+                    unsafe { self.cells.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
+                }
+            }
+        });
+        if let Some(validity) = place.validity {
+            let bytes = first.wrapping_add(validity + within);
             // SAFETY: the validity bytes of the same cells.
             unsafe { bytes.write_bytes(1, count) };
             let Some(nulls) = vector.nulls() else { return };

@@ -25,12 +25,14 @@ impl StringArena {
     /// # Safety
     /// The strings must be alive.
     pub unsafe fn copy_all(&self, strings: &[StringRef], mut put: impl FnMut(usize, StringRef)) {
-        let mut blocks = self.blocks.lock().unwrap_or_else(|e| e.into_inner());
+        // Short ones ask for no lock.
+        let mut blocks = None;
         for (i, string) in strings.iter().enumerate() {
             if string.len() <= INLINE_BYTES {
                 put(i, *string);
                 continue;
             }
+            let blocks = blocks.get_or_insert_with(|| self.blocks.lock().unwrap_or_else(|e| e.into_inner()));
             // SAFETY: alive by contract.
             let bytes = unsafe { string.bytes() };
             let kept = blocks.push(bytes);

@@ -219,10 +219,9 @@ impl TableIndexes {
 
     /// The keys of columns, for each index.
     pub(crate) fn keys(&self, columns: Columns<'_>) -> Vec<EncodedKeys> {
-        let columns: Vec<&ColumnVector> = columns.iter().collect();
         let keys_of = |index: &Arc<TableIndex>| {
             let mut keys = EncodedKeys::default();
-            let parts: Vec<&ColumnVector> = index.columns.iter().map(|&c| columns[c]).collect();
+            let parts: Vec<&ColumnVector> = index.columns.iter().map(|&c| columns.at(c)).collect();
             index.spec.encode_columns(&parts, &mut keys);
             keys
         };
