@@ -209,7 +209,8 @@ impl Wal {
 
     /// Says that no record before `lsn` will be read any more. Files that hold nothing else are used again, or removed.
     pub fn release(&self, lsn: Lsn) {
-        let unneeded = self.commits.with(|tail| tail.release(lsn));
+        let durable = self.generation.load(Ordering::Relaxed);
+        let unneeded = self.commits.with(|tail| tail.release(lsn, durable));
         for file in unneeded {
             // What stays is removed by the next open.
             let _ = self.vfs.remove(&file.path);
@@ -369,8 +370,15 @@ impl Tail {
     }
 
     /// The files that nobody needs when no record before `lsn` is read any more, but for those that are kept to be used again.
-    fn release(&mut self, lsn: Lsn) -> Vec<LogFile> {
-        let (old, full): (Vec<_>, Vec<_>) = self.full.drain(..).partition(|(_, end)| *end <= lsn.0);
+    /// The last generation that durably holds records is `durable`.
+    ///
+    /// The file in which the log ends stays until a later one durably holds records. Without it the next open would take an older
+    /// file, kept to be used again, for the log's last one: a log that ends before the checkpoint.
+    fn release(&mut self, lsn: Lsn, durable: u64) -> Vec<LogFile> {
+        let goes_on = (self.current.as_ref()).is_some_and(|(file, _)| file.generation <= durable);
+        let last = (self.full.iter().map(|(file, _)| file.generation).max()).filter(|_| !goes_on);
+        let (old, full): (Vec<_>, Vec<_>) =
+            (self.full.drain(..)).partition(|(file, end)| *end <= lsn.0 && Some(file.generation) != last);
         self.full = full;
         for (file, end) in old {
             match Arc::try_unwrap(file) {
