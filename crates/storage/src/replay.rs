@@ -7,14 +7,16 @@ use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
 use crate::new_rows::{check_shape, refuse_nulls};
 use crate::snapshot::TableSnapshot;
+use crate::table_indexes::TableIndexes;
 use frazil_catalog::TableEntry;
 use frazil_types::{Error, Result, RowBatch, RowId, SqlState};
 use std::sync::Arc;
 
 impl TableSnapshot {
-    /// Removes all rows again.
+    /// Removes all rows again. Empty indexes would be taken for built ones, without the rows that follow.
     pub fn replay_truncate(&mut self) {
         self.clear();
+        self.set_indexes(TableIndexes::default());
     }
 
     /// Gives the table another entry again.

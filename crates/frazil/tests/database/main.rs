@@ -18,6 +18,7 @@ mod interleaving;
 mod keys;
 mod kills;
 mod limits;
+mod logged_definitions;
 mod lookup_joins;
 mod lookup_keys;
 mod lookup_orders;

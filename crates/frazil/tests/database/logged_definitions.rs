@@ -1,0 +1,188 @@
+//! Changes of tables that only the log has: after a cut without a close, schema, rows, keys and indexes are those of the last commit,
+//! whether columns came or went, indexes and keys were made or dropped, tables emptied, or savepoints rolled back in between.
+
+use crate::{rows, state};
+use frazil::{Connection, Database, Outcome, Schema, SqlState};
+use frazil_testkit::SimVfs;
+use std::path::Path;
+
+fn over(sim: &SimVfs) -> Connection {
+    let c = Database::open_over(sim.vfs(), Path::new("/db"))
+        .expect("it opens")
+        .connect();
+    rows(&c, "set max_wal_size = off; set checkpoint_timeout = off");
+    c
+}
+
+/// Names and types of a query's columns, and its rows.
+fn answer(c: &Connection, sql: &str) -> (Schema, String) {
+    match c.execute(sql).expect("it runs").outcome {
+        Outcome::Rows(found) => (found.schema().clone(), rows(c, sql)),
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+/// Runs statements, each a commit, cuts the power, and opens again, twice: what the queries answer stays.
+fn survives(seed: u64, statements: &[&str], queries: &[&str]) -> (SimVfs, Connection) {
+    let sim = SimVfs::new(seed);
+    let c = over(&sim);
+    for sql in statements {
+        rows(&c, sql);
+    }
+    let indexes =
+        "select table_name, index_name, columns, is_unique, entries from frazil_indexes order by 1, 2";
+    let answers = |c: &Connection| -> Vec<_> {
+        let queries = queries.iter().chain([&indexes]);
+        queries.map(|sql| answer(c, sql)).collect()
+    };
+    let before = answers(&c);
+    let sim = sim.restart_after_power_cut();
+    let c = over(&sim);
+    assert_ne!(
+        rows(&c, "select recovered_commits from frazil_wal"),
+        "0",
+        "the log has them"
+    );
+    assert_eq!(answers(&c), before, "after a cut");
+    let sim = sim.restart_after_power_cut();
+    let c = over(&sim);
+    assert_eq!(answers(&c), before, "after a second one");
+    (sim, c)
+}
+
+#[test]
+fn columns_that_came_and_went_in_the_log() {
+    // Rows that are stored with the columns of different times, hot and frozen.
+    for (seed, freeze) in [(1, ""), (2, "freeze t"), (3, "freeze t order by id")] {
+        let mut statements = vec![
+            "create table t (id integer primary key, name text, amount decimal(8,2) not null default 1)",
+            "insert into t values (1, 'one', 1.5), (2, null, 2.5), (3, 'three', 3.5)",
+        ];
+        statements.extend((!freeze.is_empty()).then_some(freeze));
+        statements.extend([
+            "alter table t add column late integer default 7, add column note varchar(9) default 'n' || 'ew'",
+            "insert into t values (4, 'four', 4.5, 40, 'own'), (5, 'five', 5.5, null, null)",
+            "alter table t drop column name",
+            "insert into t values (6, 6.5, 60, 'six')",
+            "update t set late = id * 100, note = upper(note) where id in (2, 4)",
+            "delete from t where id = 3",
+        ]);
+        statements.extend((!freeze.is_empty()).then_some(freeze));
+        statements.extend([
+            "alter table t add column name text default 'again', drop column note",
+            "update t set name = 'changed' where id = 6",
+            "insert into t (id) values (7)",
+            "begin; alter table t add column undone integer; insert into t (id, undone) values (8, 8); rollback",
+            "begin; alter table t add column kept bigint not null default 9; update t set kept = id where id < 3; \
+             alter table t rename column late to later; commit",
+        ]);
+        let all = "select * from t order by id";
+        let (_, c) = survives(
+            seed,
+            &statements,
+            &[all, "select id, later from t where later > 50 order by 1"],
+        );
+        assert_eq!(
+            rows(&c, all),
+            "1|1.50|7|again|1\n2|2.50|200|again|2\n4|4.50|400|again|9\n5|5.50||again|9\n6|6.50|60|changed|9\n7|1.00|7|again|9"
+        );
+        assert_eq!(state(&c, "select note from t"), SqlState::UNDEFINED_COLUMN);
+        assert_eq!(
+            state(&c, "insert into t (id) values (6)"),
+            SqlState::UNIQUE_VIOLATION
+        );
+        // Numbers of columns go on where they were: a column that comes now shows nothing of those that went.
+        rows(
+            &c,
+            "alter table t add column fresh text; insert into t (id) values (9)",
+        );
+        assert_eq!(
+            rows(&c, "select count(*), count(fresh), min(name) from t"),
+            "7|0|again"
+        );
+    }
+}
+
+#[test]
+fn indexes_and_keys_that_came_and_went_in_the_log() {
+    let statements = [
+        "create table t (a integer, b integer, c text)",
+        "create index t_b on t (b)",
+        "insert into t values (1, 10, 'x'), (2, 20, 'y'), (3, 30, null)",
+        "create unique index t_c on t (c)",
+        "drop index t_b",
+        "alter table t add constraint key primary key (a)",
+        "alter table t add constraint pair unique (b, c), add constraint low check (b < 1000)",
+        "update t set a = a + 10",
+        "insert into t values (1, 40, 'z')",
+        "alter table t drop constraint pair",
+        "begin; create index t_gone on t (c, a); insert into t values (5, 50, 'gone'); rollback",
+        "create index t_desc on t (b desc) include (a)",
+        "delete from t where a = 11",
+    ];
+    let queries = [
+        "select * from t order by a",
+        "select a from t where c = 'y'",
+        "select a from t where b >= 30 order by b desc",
+    ];
+    let (_, c) = survives(4, &statements, &queries);
+    assert_eq!(rows(&c, queries[0]), "1|40|z\n12|20|y\n13|30|");
+    assert_eq!(
+        rows(
+            &c,
+            "select index_name from frazil_indexes where table_name = 't' order by 1"
+        ),
+        "key\nt_c\nt_desc"
+    );
+    for (sql, refused) in [
+        ("insert into t values (12, 1, 'new')", SqlState::UNIQUE_VIOLATION),
+        ("insert into t values (20, 1, 'y')", SqlState::UNIQUE_VIOLATION),
+        (
+            "insert into t values (null, 1, 'n')",
+            SqlState::NOT_NULL_VIOLATION,
+        ),
+        ("insert into t values (20, 1000, 'c')", SqlState::CHECK_VIOLATION),
+    ] {
+        assert_eq!(state(&c, sql), refused, "{sql}");
+    }
+    // Keys that left are free.
+    rows(&c, "insert into t values (11, 40, 'x'), (2, 20, 'gone')");
+    assert_eq!(rows(&c, "select count(*) from t"), "5");
+}
+
+#[test]
+fn what_is_emptied_or_rolled_back_to_a_savepoint_stays_so_in_the_log() {
+    let statements = [
+        "create table t (k integer primary key, v text)",
+        "create table u (k integer unique, v text default 'u')",
+        "insert into t values (1, 'a'), (2, 'b')",
+        "freeze t",
+        "insert into t values (3, 'c')",
+        "insert into u select k, v from t",
+        "truncate t",
+        "insert into t values (1, 'again')",
+        "begin; truncate u; insert into u values (1, 'lost'); rollback",
+        "begin; insert into t values (4, 'kept'); savepoint a; update t set v = 'lost'; insert into t values (5, 'lost'); \
+         delete from t where k = 1; rollback to a; insert into t values (5, 'five'); savepoint b; delete from u where k = 1; \
+         release b; commit",
+        "begin; savepoint a; delete from t; insert into t values (9, 'lost'); rollback to a; commit",
+        "begin; savepoint a; insert into u values (7); savepoint b; update u set v = 'lost'; rollback to b; \
+         update u set v = 'seven' where k = 7; rollback to b; commit",
+    ];
+    let queries = ["select * from t order by k", "select * from u order by k"];
+    let (_, c) = survives(5, &statements, &queries);
+    assert_eq!(rows(&c, queries[0]), "1|again\n4|kept\n5|five");
+    assert_eq!(rows(&c, queries[1]), "2|b\n3|c\n7|u");
+    assert_eq!(
+        state(&c, "insert into t values (5, '')"),
+        SqlState::UNIQUE_VIOLATION
+    );
+    rows(
+        &c,
+        "insert into t values (2, ''), (3, ''), (9, ''); insert into u values (1)",
+    );
+    assert_eq!(
+        rows(&c, "select (select count(*) from t), (select count(*) from u)"),
+        "6|4"
+    );
+}
