@@ -14,9 +14,9 @@ const KEYED: &str = include_str!("../golden/keyed.sql");
 const ALTERED: &str = include_str!("../golden/altered.sql");
 
 /// The formats that directories are there for.
-const VERSIONS: [u32; 4] = [1, 2, 3, 4];
+const VERSIONS: [u32; 5] = [1, 2, 3, 4, 5];
 /// Today's format.
-const NEWEST: u32 = 4;
+const NEWEST: u32 = 5;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
