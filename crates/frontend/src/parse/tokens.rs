@@ -342,10 +342,7 @@ impl Pass<'_> {
             {
                 self.like_as_operator();
             }
-            [before @ .., table]
-                if is_word(table, Keyword::TABLE)
-                    && (begins_query(before.last()) || ends_insert_head(before)) =>
-            {
+            [before @ .., table] if is_word(table, Keyword::TABLE) && begins_query(before.last()) => {
                 let table = table.span;
                 self.out.pop();
                 self.push(Token::make_keyword("SELECT"), table);
@@ -401,29 +398,6 @@ fn like_operator(word: &TokenWithSpan, negated: bool) -> Option<Token> {
         (_, true, true) => Some(Token::ExclamationMarkDoubleTildeAsterisk),
         _ => None,
     }
-}
-
-/// Whether tokens end with INSERT INTO t [AS a] [(columns)], behind which a query begins.
-fn ends_insert_head(tokens: &[TokenWithSpan]) -> bool {
-    let mut head = tokens;
-    if let [.., last] = head
-        && last.token == Token::RParen
-    {
-        let open = head.iter().rposition(|token| token.token == Token::LParen);
-        head = &head[..open.unwrap_or(0)];
-    }
-    if let [before @ .., alias, _] = head
-        && is_word(alias, Keyword::AS)
-    {
-        head = before;
-    }
-    while let [before @ .., dot, _] = head
-        && dot.token == Token::Period
-    {
-        head = before;
-    }
-    matches!(head, [.., insert, into, name]
-        if is_word(insert, Keyword::INSERT) && is_word(into, Keyword::INTO) && matches!(name.token, Token::Word(_)))
 }
 
 /// Whether a query may begin behind this token.
