@@ -317,7 +317,9 @@ def test_flipped_bits_are_noticed(tmp_path):
     con.execute("insert into other values (7)")
     con.execute("freeze table t")
     con.close()
-    segment = max((p for p in place.rglob("*") if p.is_file()), key=lambda p: p.stat().st_size)
+    # The log of a closed database is not read again: the rows are in the segments.
+    files = (p for p in place.rglob("*") if p.is_file() and p.suffix != ".log")
+    segment = max(files, key=lambda p: p.stat().st_size)
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 0x10
     segment.write_bytes(content)
