@@ -7,6 +7,13 @@ use std::str::FromStr;
 
 /// Name of the experiment that `tpch --layouts` runs.
 pub const LAYOUTS: &str = "layouts";
+/// Name of the experiment that `lookup --table` runs.
+pub const LOOKUP_TABLE: &str = "lookup_table";
+/// Options that turn an experiment into another one.
+const FORMS: [(&str, &str, &str); 2] = [
+    ("--layouts", "tpch", LAYOUTS),
+    ("--table", "lookup", LOOKUP_TABLE),
+];
 
 /// What to run, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +66,7 @@ impl BenchArgs {
     /// Reads a command line; `None` if it asks for help.
     pub fn parse(arguments: &[String]) -> Result<Option<BenchArgs>> {
         let mut args = BenchArgs::new("");
-        let mut layouts = false;
+        let mut forms = Vec::new();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let (name, joined) = match argument.split_once('=') {
@@ -72,7 +79,7 @@ impl BenchArgs {
                 "--scale-factor" => args.scale_factor = number(name, value(), 0.0001, 1000.0)?,
                 "--threads" => args.threads = numbers(name, value(), "threads", 1..=1024)?,
                 "--clients" => args.clients = number(name, value(), 1, 1024)?,
-                "--layouts" => layouts = true,
+                "--layouts" | "--table" => forms.extend(FORMS.iter().filter(|form| form.0 == name)),
                 "--search" => args.search = true,
                 "--seconds" => args.seconds = number(name, value(), 1, 1_000_000)?,
                 "--runs" => args.runs = number(name, value(), 1, 100_000)?,
@@ -95,12 +102,13 @@ impl BenchArgs {
         if args.experiment.is_empty() {
             return Err(wrong("which experiment?".to_owned()));
         }
-        match (layouts, args.experiment.as_str()) {
-            (true, "tpch") => args.experiment = LAYOUTS.to_owned(),
-            (true, other) if other != LAYOUTS => {
-                return Err(wrong(format!("--layouts is an option of tpch, not of {other}")));
+        for (option, of, other) in forms {
+            if args.experiment == *of {
+                args.experiment = (*other).to_owned();
+            } else if args.experiment != *other {
+                let named = &args.experiment;
+                return Err(wrong(format!("{option} is an option of {of}, not of {named}")));
             }
-            _ => {}
         }
         if args.search && args.experiment != LAYOUTS {
             return Err(wrong("--search is an option of tpch --layouts".to_owned()));
@@ -146,7 +154,7 @@ fn missing(name: &str) -> Error {
 
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(format!(
-        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search [--seconds S]]] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--only CASES] [--data FILE] [--json FILE]; experiments: {}",
+        "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all] [--freeze-for PURPOSE] [--only CASES] [--data FILE] [--json FILE]; experiments: {}",
         crate::names()
     ))
 }
@@ -157,7 +165,7 @@ pub fn usage(experiments: &[(&str, &str)]) -> String {
 Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
-                               [--layouts [--search [--seconds S]]] [--widths B,B,… | --all]
+                               [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all]
                                [--freeze-for PURPOSE] [--only CASES] [--data FILE] [--json FILE]
 
 Experiments:
@@ -174,6 +182,7 @@ Options:
   --clients N       N clients issue the queries in random order at the same time: throughput
   --runs R          timed runs of each case, after one that warms up [default: 5]
   --layouts         tpch by layout: the same as the experiment layouts
+  --table           lookup of rows of a table by their key: the same as the experiment lookup_table
   --search          search the best way to hold each column instead, and hold the default against it
   --seconds S       what the search may take, loading and the last comparison apart [default: 420]
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
@@ -219,6 +228,8 @@ mod tests {
             .expect("no help");
         assert_eq!((layouts.experiment.as_str(), layouts.clients), ("layouts", 3));
         assert_eq!(layouts.threads, [1, 2]);
+        let table = parse("lookup --table").expect("good");
+        assert_eq!(table, Some(BenchArgs::new("lookup_table")));
         assert_eq!(parse("--help").expect("good"), None);
         assert!(usage(&[("compression", "sizes")]).contains("compression  sizes\n"));
     }
@@ -237,6 +248,7 @@ mod tests {
                 "--threads takes numbers of threads from 1 to 1024 separated by commas, not \"1,0\"",
             ),
             ("scan --layouts", "--layouts is an option of tpch, not of scan"),
+            ("tpch --table", "--table is an option of lookup, not of tpch"),
             ("tpch --search", "--search is an option of tpch --layouts"),
             ("tpch --speed 3", "there is no option --speed"),
             ("tpch psma", "one experiment at a time: tpch or psma"),

@@ -1,6 +1,6 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
-use crate::arguments::LAYOUTS;
+use crate::arguments::{LAYOUTS, LOOKUP_TABLE};
 use crate::commit;
 use crate::keys;
 use crate::mempax;
@@ -10,6 +10,7 @@ use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{Shape, flat};
 use crate::plan::{self, point};
 use crate::statements::{self, Way};
+use crate::table_lookup;
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
 
@@ -60,6 +61,8 @@ pub enum Kind {
         /// Bits of a code.
         widths: &'static [u32],
     },
+    /// Rows of a table are looked up by its key, with its index and without.
+    TableLookup(&'static [table_lookup::Form]),
     /// Entries of an ordered index are added and found.
     Index,
     /// Integers are decoded, on distributions with their names.
@@ -246,7 +249,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 18] = [
+pub const EXPERIMENTS: [Experiment; 19] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -335,6 +338,11 @@ pub const EXPERIMENTS: [Experiment; 18] = [
         kind: Kind::Lookup {
             widths: &[8, 12, 16, 20, 24, 32],
         },
+    },
+    Experiment {
+        name: LOOKUP_TABLE,
+        about: "customers by random keys, with the key's index and without, hot and in blocks (Data Blocks, table 3); also lookup --table",
+        kind: Kind::TableLookup(table_lookup::FORMS),
     },
     Experiment {
         name: "index",

@@ -28,6 +28,7 @@ mod rust_loop;
 mod scratch;
 mod statements;
 pub mod statistics;
+mod table_lookup;
 
 pub use arguments::BenchArgs;
 
@@ -71,6 +72,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Compression { block_rows } => compression::run(experiment.name, block_rows, args),
         Kind::Conjunction(plan) => micro::conjunction::run(experiment.name, plan, args),
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
+        Kind::TableLookup(forms) => table_lookup::run(experiment.name, forms, args),
         Kind::Index => micro::ordered_index::run(experiment.name, args),
         Kind::Codecs(distributions) => micro::codecs::run(experiment.name, distributions, args),
         Kind::Calibrate(plan) => micro::calibrate::run(experiment.name, plan, args),
