@@ -31,6 +31,11 @@ impl TransactionRedo {
         self.buffer.is_some()
     }
 
+    /// Whether what is done goes into a record.
+    fn is_recorded(&self) -> bool {
+        self.is_wanted() && !self.is_whole
+    }
+
     /// Bytes so far.
     pub fn len(&self) -> usize {
         self.buffer.as_ref().map_or(0, RedoBuffer::len)
@@ -52,6 +57,10 @@ impl TransactionRedo {
     /// Rows of columns were inserted, which got these ids.
     pub fn insert(&mut self, table: ObjectId, ids: &[RowId], columns: Columns<'_>, rows: Range<usize>) {
         debug_assert_eq!(ids.len(), rows.len());
+        // Before anything is copied: an entry of a record has less than 4 GiB, rows may have more.
+        if self.is_recorded() && self.len() + columns.bytes(rows.clone()) > MOST_BYTES {
+            return self.whole();
+        }
         let mut from = rows.start;
         // They fill a chunk after another.
         self.write(|buffer| {
