@@ -193,17 +193,18 @@ fn by_chunk(version: &TableSnapshot, mut rows: Vec<RowId>) -> Vec<(Arc<ChunkEntr
     chunks
 }
 
+/// What restrictions ask of a column.
+fn kinds_of(column: usize, restrictions: &[Restriction]) -> impl Iterator<Item = &RestrictionKind> {
+    let of_column = restrictions.iter().filter(move |r| r.column == column);
+    of_column.map(|r| &r.kind)
+}
+
 impl Bound {
     /// What the restrictions, and keys, say of an index; `None` if they do not bind its first column.
     fn of(index: &TableIndex, restrictions: &[Restriction], keys: Option<&JoinKeys>) -> Option<Bound> {
         let mut bound = Bound::open();
         for (part, &column) in index.spec().parts().iter().zip(index.columns()) {
-            let own = || {
-                restrictions
-                    .iter()
-                    .filter(|r| r.column == column)
-                    .map(|r| &r.kind)
-            };
+            let own = || kinds_of(column, restrictions);
             if let Some(values) = own().find_map(|kind| equal_values(part, kind, bound.prefixes.len())) {
                 bound.restrict(&values);
             } else if let Some((keys, at)) = keys.and_then(|keys| keys.of_column(column)) {
@@ -220,12 +221,7 @@ impl Bound {
     pub fn of_one(index: &TableIndex, restrictions: &[Restriction]) -> Bound {
         let mut bound = Bound::open();
         for (part, &column) in index.spec().parts().iter().zip(index.columns()) {
-            let own = || {
-                restrictions
-                    .iter()
-                    .filter(|r| r.column == column)
-                    .map(|r| &r.kind)
-            };
+            let own = || kinds_of(column, restrictions);
             match own().find_map(|kind| equal_values(part, kind, 1)) {
                 Some(values) if values.len() == 1 => bound.restrict(&values),
                 _ => {
