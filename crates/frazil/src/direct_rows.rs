@@ -48,6 +48,12 @@ struct DirectColumn {
     cells: Vec<Cell>,
 }
 
+impl DirectColumn {
+    fn has_parameters(&self) -> bool {
+        self.cells.iter().any(|cell| matches!(cell, Cell::Parameter(_)))
+    }
+}
+
 /// A value of its column's type.
 #[derive(Clone, Debug)]
 enum Cell {
@@ -102,7 +108,7 @@ impl DirectRows {
                 .collect(),
             rows: self.rows,
         };
-        self.fill(&mut batch, parameters);
+        self.fill(&mut batch, |_| true, parameters);
         batch
     }
 
@@ -111,7 +117,8 @@ impl DirectRows {
         let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.take());
         let batch = match spare {
             Some(mut batch) => {
-                self.fill(&mut batch, parameters);
+                // Constants are there already.
+                self.fill(&mut batch, DirectColumn::has_parameters, parameters);
                 batch
             }
             None => self.batch(parameters),
@@ -122,8 +129,10 @@ impl DirectRows {
         }
     }
 
-    fn fill(&self, batch: &mut RowBatch, parameters: &[Value]) {
-        for (column, vector) in self.columns.iter().zip(&mut batch.columns) {
+    /// Fills the columns that `wanted` says yes to.
+    fn fill(&self, batch: &mut RowBatch, wanted: impl Fn(&DirectColumn) -> bool, parameters: &[Value]) {
+        let columns = self.columns.iter().zip(&mut batch.columns);
+        for (column, vector) in columns.filter(|(column, _)| wanted(column)) {
             vector.refill(column.cells.iter().map(|cell| match cell {
                 Cell::Constant(value) => value,
                 Cell::Parameter(at) => &parameters[*at],
@@ -181,6 +190,10 @@ mod tests {
                     LogicalType::Integer,
                     vec![Cell::Constant(Value::Int(7)), Cell::Parameter(2)],
                 ),
+                column(
+                    LogicalType::BigInt,
+                    vec![Cell::Constant(Value::Null), Cell::Constant(Value::Int(8))],
+                ),
             ],
             rows: 2,
             spare: Mutex::default(),
@@ -200,6 +213,7 @@ mod tests {
                 let value = |column: usize, row| batch.columns[column].value(row);
                 assert_eq!([value(0, 0), value(0, 1)], [given[0].clone(), given[1].clone()]);
                 assert_eq!([value(1, 0), value(1, 1)], [Value::Int(7), given[2].clone()]);
+                assert_eq!([value(2, 0), value(2, 1)], [Value::Null, Value::Int(8)]);
             }
             *rows.spare.lock().unwrap() = None;
             drop(lent);

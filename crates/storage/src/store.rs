@@ -125,6 +125,12 @@ impl Store {
         drop(before);
     }
 
+    /// Makes `next` the visible version. Called by the one writer where nothing is waited for: later ones come later.
+    pub(crate) fn show(&self, next: &Arc<Snapshot>) {
+        debug_assert!(self.current.load().timestamp < next.timestamp);
+        self.current.store(next.clone());
+    }
+
     /// Makes `next` the visible version, unless a later one is.
     pub(crate) fn publish(&self, next: &Arc<Snapshot>) {
         let mut seen = self.current.load();

@@ -154,16 +154,22 @@ impl Transaction {
         let (next, timestamp) = (self.next.clone(), self.next.timestamp);
         let tables = self.hand_over_entries(timestamp);
         self.is_writer = false;
-        self.store.append(next.clone());
-        if let Some(log) = self.log() {
-            match acknowledge {
-                Acknowledge::Durable => log.wait(next.lsn)?,
-                // It is seen no earlier than those before it that are waited for.
-                Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
+        match self.log() {
+            Some(log) => {
+                self.store.append(next.clone());
+                match acknowledge {
+                    Acknowledge::Durable => log.wait(next.lsn)?,
+                    // It is seen no earlier than those before it that are waited for.
+                    Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
+                }
+                self.store.publish(&next);
+            }
+            // There is nothing to wait for.
+            None => {
+                self.store.show(&next);
+                self.store.append(next);
             }
         }
-        self.store.publish(&next);
-        drop(next);
         (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
         Ok(timestamp)
     }
