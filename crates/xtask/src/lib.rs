@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+pub mod mutants;
 pub mod tidy;
 
 use std::env;

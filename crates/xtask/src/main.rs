@@ -1,6 +1,7 @@
 //! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
 //! that ARCHITECTURE.md lists, `cargo xtask inlined` that vector intrinsics have become instructions of the
-//! program, `cargo xtask wheel` builds and installs the Python module into a virtual environment below `target`, and
+//! program, `cargo xtask mutants` that the tests of durability notice faults of one line, `cargo xtask wheel`
+//! builds and installs the Python module into a virtual environment below `target`, and
 //! `cargo xtask judge --statements 100000` runs generated statements on Frazil and a judge (`python/judge`).
 #![forbid(unsafe_code)]
 
@@ -19,7 +20,10 @@ fn main() -> ExitCode {
         Some("judge") => wheel(&root).and_then(|python| judge(&root, &python)),
         Some("tidy") => tidy(&root),
         Some("inlined") => inlined(&root),
-        _ => Err("usage: cargo xtask test | lint | tidy | inlined | wheel | pytest | judge".to_string()),
+        Some("mutants") => mutants(&root),
+        _ => Err(
+            "usage: cargo xtask test | lint | tidy | inlined | mutants | wheel | pytest | judge".to_string(),
+        ),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -95,6 +99,13 @@ fn inlined(root: &Path) -> Result<(), String> {
         program.display(),
         ours.join(", ")
     ))
+}
+
+/// Mutants whose name contains the first argument, or all; the second one is the profile that their tests are built in.
+fn mutants(root: &Path) -> Result<(), String> {
+    let wanted = env::args().nth(2).unwrap_or_default();
+    let profile = env::args().nth(3).unwrap_or_else(|| PROFILE.to_string());
+    xtask::mutants::run(root, &xtask::target_dir(root), &profile, &wanted)
 }
 
 /// Formatting and clippy. Not part of `test`: clippy checks every dependency once more.

@@ -5,3 +5,9 @@ fn the_tree_is_tidy() {
     let violations = xtask::tidy::check(&xtask::root()).unwrap();
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
+
+#[test]
+fn every_mutant_has_its_line_and_its_test() {
+    let wrong = xtask::mutants::check(&xtask::root());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

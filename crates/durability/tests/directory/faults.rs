@@ -1,12 +1,12 @@
 //! Every operation on a file fails once, in every way, and the power is cut at each: what was committed is there when the
 //! directory is opened again, and of what failed all or nothing.
 
-use crate::{define, insert, numbers, read_of};
+use crate::{batch, define, insert, numbers, read_of};
 use frazil_block::BuildOptions;
 use frazil_catalog::DropRelations;
 use frazil_durability::Directory;
 use frazil_durability::wal::WalOptions;
-use frazil_storage::{Acknowledge, Snapshot, Transaction};
+use frazil_storage::{Acknowledge, Freezer, Snapshot, Transaction};
 use frazil_testkit::sim_vfs::FAILURES;
 use frazil_testkit::{Failure, SimVfs};
 use frazil_types::{Cancel, ObjectId, Result, RowId, SqlState};
@@ -99,10 +99,25 @@ impl Run {
         acknowledge: Acknowledge,
         work: impl FnOnce(&mut Transaction),
     ) {
+        self.try_commit(directory, acknowledge, |t| {
+            work(t);
+            Ok(())
+        });
+    }
+
+    /// Work that fails is rolled back.
+    fn try_commit(
+        &mut self,
+        directory: &Directory,
+        acknowledge: Acknowledge,
+        work: impl FnOnce(&mut Transaction) -> Result<()>,
+    ) {
         let store = directory.store();
         let before = contents(&store.snapshot());
         let mut transaction = store.begin(Duration::ZERO, &Cancel::new()).unwrap();
-        work(&mut transaction);
+        if let Err(e) = work(&mut transaction) {
+            return self.errors.push(e);
+        }
         let after = contents(transaction.view());
         match transaction.commit_as(acknowledge) {
             Ok(_) => {
@@ -111,6 +126,8 @@ impl Run {
                     "a commit is visible when it returns"
                 );
                 match acknowledge {
+                    // It waited for nothing.
+                    _ if after == before => {}
                     Acknowledge::Durable => {
                         self.acknowledged = after;
                         self.unknown.clear();
@@ -149,6 +166,42 @@ fn freeze(transaction: &mut Transaction, id: ObjectId, order_by: Option<usize>) 
     (transaction.freeze_table(id, order_by, BuildOptions::default(), &Cancel::new())).unwrap();
 }
 
+/// Adds rows as a block, as a bulk load does.
+fn load(transaction: &mut Transaction, id: ObjectId, numbers: std::ops::Range<i128>) -> Result<()> {
+    let table = transaction.view().table(id)?.table().clone();
+    let block = Freezer::default().freeze_batch(&table, &batch(numbers))?;
+    transaction.writer(id)?.block(block).map(drop)
+}
+
+/// Loads of several kinds, the last one of them behind the last checkpoint: of the numbers from 0 on, 500 stay.
+fn loads(run: &mut Run, directory: &Directory, name: &str) {
+    let Some(bulk) = table(run, directory, name) else {
+        return;
+    };
+    let durable = Acknowledge::Durable;
+    run.try_commit(directory, durable, |t| load(t, bulk, 0..200));
+    run.try_commit(directory, durable, |t| {
+        load(t, bulk, 200..300)?;
+        let savepoint = t.savepoint();
+        load(t, bulk, 5_000..5_100)?;
+        t.rollback_to(savepoint);
+        insert(t, bulk, 300..310);
+        load(t, bulk, 310..400)?;
+        delete(t, bulk, name, |n| n == 250);
+        Ok(())
+    });
+    // What is rolled back leaves no file behind.
+    if let Ok(mut rolled_back) = directory.store().begin(Duration::ZERO, &Cancel::new()) {
+        run.errors
+            .extend(load(&mut rolled_back, bulk, 6_000..6_010).err());
+    }
+    run.checkpoint(directory);
+    run.try_commit(directory, Acknowledge::Placed, |t| load(t, bulk, 400..450));
+    run.try_commit(directory, durable, |t| load(t, bulk, 450..501));
+    run.commit(directory, |t| delete(t, bulk, name, |n| n == 17));
+    run.commit(directory, |t| insert(t, bulk, 501..502));
+}
+
 fn delete(transaction: &mut Transaction, id: ObjectId, name: &str, wanted: impl Fn(i128) -> bool) {
     let rows = read_of(transaction.view(), name).unwrap();
     let rows: Vec<RowId> = rows.iter().filter(|r| wanted(r.1)).map(|r| r.0).collect();
@@ -169,7 +222,7 @@ fn table(run: &mut Run, directory: &Directory, name: &str) -> Option<ObjectId> {
     known(directory)
 }
 
-/// Rows come, go, freeze and move, tables come and go, transactions are rolled back, and checkpoints are made, two databases' lives
+/// Rows come, go, freeze and move, tables come and go, transactions are rolled back, and checkpoints are made, three databases' lives
 /// long. Ends early where nothing can be opened or no table can be made.
 fn workload(run: &mut Run) {
     let Some(directory) = run.open() else { return };
@@ -204,6 +257,7 @@ fn workload(run: &mut Run) {
     run.checkpoint(&directory);
     run.commit(&directory, |t| t.truncate(other).unwrap());
     run.commit(&directory, |t| insert(t, other, 40..45));
+    loads(run, &directory, "bulk");
     drop(directory);
     let Some(directory) = run.open() else { return };
     if directory.store().snapshot().table_named("other").is_ok() {
@@ -224,6 +278,16 @@ fn workload(run: &mut Run) {
         let more = define(t, "more");
         insert(t, more, 0..10);
     });
+    drop(directory);
+    let Some(directory) = run.open() else { return };
+    loads(run, &directory, "again");
+    run.checkpoint(&directory);
+    if directory.store().snapshot().table_named("again").is_ok() {
+        run.commit(&directory, |t| {
+            t.drop_relations(&DropRelations::table("again")).unwrap()
+        });
+    }
+    run.checkpoint(&directory);
 }
 
 /// Number of operations of a workload in which nothing fails.
@@ -233,6 +297,7 @@ fn operations() -> u64 {
     assert!(run.errors.is_empty(), "{:?}", run.errors);
     assert_eq!(run.acknowledged["t"].len(), 233 + 15 + 40);
     assert_eq!(run.acknowledged["more"].len(), 10);
+    assert_eq!(run.acknowledged["bulk"].len(), 500);
     run.sim.operations()
 }
 
@@ -254,7 +319,7 @@ fn opens_after_power_cuts(mut run: Run, second: u64) {
 #[test]
 fn a_power_cut_at_any_operation_leaves_what_was_committed() {
     let operations = operations();
-    assert!(operations > 150, "{operations}");
+    assert!(operations >= 300, "{operations}");
     for nth in 0..operations {
         for seed in 0..3 {
             let mut run = Run::new(SimVfs::new(seed * 1_000 + nth));

@@ -5,6 +5,7 @@ mod altering;
 mod bad_changes;
 mod closing;
 mod copying;
+mod damaged_files;
 mod directories;
 mod doubling;
 mod durable;

@@ -22,8 +22,20 @@ struct Contents {
     rows: Option<BTreeMap<i64, (i64, String)>>,
     /// Numbers in the tables that come and go.
     others: BTreeMap<String, Vec<i64>>,
-    /// Rows of `loaded`.
-    loaded: usize,
+    /// Loads of the file into `loaded`, in no order: whether the odd numbers were deleted since. `None`: there is no such table.
+    loaded: Option<Vec<bool>>,
+}
+
+impl Contents {
+    /// Count and sum of the numbers in `loaded`.
+    fn loaded_sums(loads: &[bool]) -> (usize, usize) {
+        let even = || (0..LOADED).step_by(2);
+        let sums = loads.iter().map(|halved| match halved {
+            true => (even().count(), even().sum()),
+            false => (LOADED, LOADED * (LOADED - 1) / 2),
+        });
+        sums.fold((0, 0), |all, one: (usize, usize)| (all.0 + one.0, all.1 + one.1))
+    }
 }
 
 /// What a life went through, or several.
@@ -34,6 +46,7 @@ struct Passed {
     freezes: u64,
     definitions: u64,
     loads: u64,
+    truncations: u64,
     rolled_back: u64,
     cuts: u64,
     recovered_commits: u64,
@@ -68,6 +81,7 @@ struct Life<'a> {
     freezes: u64,
     definitions: u64,
     loads: u64,
+    truncations: u64,
     rolled_back: u64,
     rolls_back: bool,
 }
@@ -89,7 +103,7 @@ impl Life<'_> {
                 after,
             };
         };
-        let sql = match self.random.below(20) {
+        let sql = match self.random.below(22) {
             0..6 => vec![insert(&mut self.random, &mut self.next_key, rows)],
             6..9 => {
                 let (m, r) = (2 + self.random.below(5) as i64, self.random.below(2) as i64);
@@ -137,14 +151,15 @@ impl Life<'_> {
                 };
                 vec![format!("freeze table t{order}")]
             }
-            18 if after.loaded == 0 => {
-                self.loads += 1;
-                self.definitions += 1;
-                after.loaded = LOADED;
-                vec![
-                    "create table loaded (a integer not null, b text)".into(),
-                    format!("copy loaded from '{}'", self.file.display()),
-                ]
+            18 | 19 => self.load(&mut after),
+            20 => {
+                self.truncations += 1;
+                rows.clear();
+                let mut sql = vec!["truncate t".into()];
+                if self.random.below(2) == 0 {
+                    sql.push(insert(&mut self.random, &mut self.next_key, rows));
+                }
+                sql
             }
             _ => {
                 self.rolls_back = true;
@@ -156,6 +171,44 @@ impl Life<'_> {
             }
         };
         Step { sql, after }
+    }
+
+    /// Loads the file into `loaded`, or deletes rows that were loaded.
+    fn load(&mut self, after: &mut Contents) -> Vec<String> {
+        let copy = format!("copy loaded from '{}'", self.file.display());
+        self.loads += 1;
+        let Some(loads) = &mut after.loaded else {
+            self.definitions += 1;
+            after.loaded = Some(vec![false]);
+            return vec!["create table loaded (a integer not null, b text)".into(), copy];
+        };
+        match self.random.below(5) {
+            0 => {
+                self.definitions += 1;
+                after.loaded = None;
+                vec![copy, "drop table loaded".into()]
+            }
+            1 => {
+                self.truncations += 1;
+                *loads = vec![false];
+                vec![copy.clone(), "truncate loaded".into(), copy]
+            }
+            2 => {
+                loads.push(false);
+                loads.fill(true);
+                vec![copy, "delete from loaded where a % 2 = 1".into()]
+            }
+            3 if loads.len() < 3 => {
+                loads.extend([false, false]);
+                let (savepoint, back) = ("savepoint l".to_string(), "rollback to l".to_string());
+                vec![copy.clone(), savepoint, copy.clone(), back, copy]
+            }
+            _ => {
+                self.loads -= 1;
+                loads.fill(true);
+                vec!["delete from loaded where a % 2 = 1".into()]
+            }
+        }
     }
 
     /// Several statements, some of which a savepoint takes back.
@@ -213,7 +266,8 @@ impl Life<'_> {
 
     /// Runs the next transaction; whether the database still answers.
     fn go_on(&mut self) -> bool {
-        let Step { sql, after } = self.step();
+        let Step { sql, mut after } = self.step();
+        after.loaded.iter_mut().for_each(|loads| loads.sort_unstable());
         let rolls_back = std::mem::take(&mut self.rolls_back);
         let is_off = self.random.below(4) == 0;
         let end = if rolls_back { "rollback" } else { "commit" };
@@ -277,10 +331,10 @@ fn contents(c: &Connection) -> Contents {
         match table {
             "t" => found.rows = Some(rows_of_t(c)),
             "loaded" => {
-                let sums = rows(c, "select count(*), sum(a), count(b) from loaded");
-                let expected = format!("{LOADED}|{}|{LOADED}", LOADED * (LOADED - 1) / 2);
-                assert_eq!(sums, expected);
-                found.loaded = LOADED;
+                found.loaded = Some(loads(&rows(
+                    c,
+                    "select count(*), coalesce(sum(a), 0), count(b) from loaded",
+                )));
             }
             "big" => drop(rows(c, "select count(*) from big")),
             other => {
@@ -291,6 +345,20 @@ fn contents(c: &Connection) -> Contents {
         }
     }
     found
+}
+
+/// The loads whose rows these are.
+fn loads(found: &str) -> Vec<bool> {
+    for whole in 0..10 {
+        for halved in 0..10 {
+            let loads: Vec<bool> = (0..whole + halved).map(|n| n >= whole).collect();
+            let (count, sum) = Contents::loaded_sums(&loads);
+            if found == format!("{count}|{sum}|{count}") {
+                return loads;
+            }
+        }
+    }
+    panic!("no loads leave {found}");
 }
 
 fn rows_of_t(c: &Connection) -> BTreeMap<i64, (i64, String)> {
@@ -344,6 +412,7 @@ fn live(seed: u64, cut: u64, file: &Path, passed: &mut Passed) -> u64 {
             freezes: 0,
             definitions: 0,
             loads: 0,
+            truncations: 0,
             rolled_back: 0,
             rolls_back: false,
         };
@@ -355,6 +424,7 @@ fn live(seed: u64, cut: u64, file: &Path, passed: &mut Passed) -> u64 {
         passed.freezes += life.freezes;
         passed.definitions += life.definitions;
         passed.loads += life.loads;
+        passed.truncations += life.truncations;
         passed.rolled_back += life.rolled_back;
         let c = &life.connection.database().connect();
         passed.groups += number(c, "select groups from frazil_wal");
@@ -405,7 +475,13 @@ fn goes_on(c: &Connection, found: &Contents) {
 }
 
 fn position(possible: &[Contents], found: &Contents, seed: u64, cut: u64) -> usize {
-    let size = |c: &Contents| (c.rows.as_ref().map(BTreeMap::len), c.others.len(), c.loaded);
+    let size = |c: &Contents| {
+        (
+            c.rows.as_ref().map(BTreeMap::len),
+            c.others.len(),
+            c.loaded.clone(),
+        )
+    };
     (possible.iter().position(|c| c == found)).unwrap_or_else(|| {
         panic!(
             "seed {seed}, cut {cut}: found {:?}, which none of {:?} is",
@@ -443,6 +519,7 @@ fn a_power_cut_leaves_a_prefix_that_holds_what_was_acknowledged() {
         whole.freezes += life.freezes;
         whole.definitions += life.definitions;
         whole.loads += life.loads;
+        whole.truncations += life.truncations;
         whole.rolled_back += life.rolled_back;
         let cut = Random::new(seed ^ 0x5eed).below(operations);
         live(seed, cut, &file, &mut cut_off);

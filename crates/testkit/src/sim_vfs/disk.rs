@@ -13,20 +13,20 @@ pub(crate) const SECTOR: usize = 512;
 pub(crate) type NodeId = usize;
 
 /// Files and directories. Node 0 is the root.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Disk {
     nodes: Vec<Node>,
     /// Bytes that all files may have together.
     pub capacity: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Node {
     File(FileNode),
     Directory(DirectoryNode),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct FileNode {
     /// What a process reads.
     bytes: Vec<u8>,
@@ -36,7 +36,7 @@ struct FileNode {
     pending: BTreeMap<usize, Vec<Vec<u8>>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct DirectoryNode {
     entries: BTreeMap<OsString, NodeId>,
     durable: BTreeMap<OsString, NodeId>,

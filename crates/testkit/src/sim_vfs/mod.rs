@@ -171,6 +171,11 @@ impl SimVfs {
         self.restart(|_, _| ())
     }
 
+    /// Another file system that holds what this one holds, and goes on by itself. Locks are not taken along.
+    pub fn copy(&self, seed: u64) -> SimVfs {
+        SimVfs::with(self.state().disk.clone(), Random::new(seed))
+    }
+
     fn restart(&self, happens: impl FnOnce(&mut Disk, &mut Random)) -> SimVfs {
         let mut state = self.state();
         state.powered = false;

@@ -1,0 +1,240 @@
+//! Mutants: faults of one line that would lose what was committed, each with the test that must notice it. A test that lets its mutant
+//! live cannot fail where it should.
+//!
+//! [`check`] sees that each still has its line and its test; [`run`] makes them, one by one, in a copy of the tree.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A fault, and the test that notices it.
+#[derive(Debug)]
+pub struct Mutant {
+    /// What it does wrong.
+    pub name: &'static str,
+    /// The file, below `crates`.
+    pub file: &'static str,
+    /// Text that stands once in the file, without its end of line.
+    pub line: &'static str,
+    /// What stands there instead.
+    pub mutated: &'static str,
+    /// The test program, and the file of the test below `crates`.
+    pub program: (&'static str, &'static str),
+    /// The test's path in its program.
+    pub test: &'static str,
+}
+
+const COMMITS: (&str, &str) = ("commits", "storage/tests/commits.rs");
+const DIRECTORY: (&str, &str) = ("directory", "durability/tests/directory/main.rs");
+const FAULTS: (&str, &str) = ("directory", "durability/tests/directory/faults.rs");
+const WAL: (&str, &str) = ("wal", "durability/tests/wal/main.rs");
+const DAMAGE: (&str, &str) = ("wal", "durability/tests/wal/damage.rs");
+const FAILURES: (&str, &str) = ("wal", "durability/tests/wal/failures.rs");
+const GROUPS: (&str, &str) = ("wal", "durability/tests/wal/groups.rs");
+
+/// All of them.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "a commit answers before its record is durable",
+        file: "storage/src/transaction.rs",
+        line: "Acknowledge::Durable => log.wait(next.lsn)?,",
+        mutated: "Acknowledge::Durable => (),",
+        program: FAULTS,
+        test: "faults::a_power_cut_at_any_operation_leaves_what_was_committed",
+    },
+    Mutant {
+        name: "a commit is visible before it is durable",
+        file: "storage/src/transaction.rs",
+        line: "self.store.append(next.clone());",
+        mutated: "self.store.append(next.clone()); self.store.publish(&next);",
+        program: COMMITS,
+        test: "what_could_not_be_made_durable_is_never_seen",
+    },
+    Mutant {
+        name: "a commit has its timestamp before its record has room",
+        file: "durability/src/wal/writer.rs",
+        line: "self.change_file(wal, size)?;",
+        mutated: "self.timestamp += 1; self.change_file(wal, size)?; self.timestamp -= 1;",
+        program: FAILURES,
+        test: "failures::a_full_disk_refuses_commits_until_there_is_room",
+    },
+    Mutant {
+        name: "a checkpoint takes a chunk that it wrote once for unchanged",
+        file: "durability/src/checkpoint.rs",
+        line: "written.modified == entry.modified();",
+        mutated: "true;",
+        program: DIRECTORY,
+        test: "a_checkpoint_goes_by_when_rows_were_changed_not_by_how_many_there_are",
+    },
+    Mutant {
+        name: "a record's checksum does not cover the one before",
+        file: "durability/src/wal/record.rs",
+        line: "before[24..].copy_from_slice(&self.previous.to_le_bytes());",
+        mutated: "",
+        program: DAMAGE,
+        test: "damage::a_whole_record_behind_a_lost_one_stays_dead",
+    },
+    Mutant {
+        name: "a record's checksum does not cover the file's generation",
+        file: "durability/src/wal/record.rs",
+        line: "before[16..24].copy_from_slice(&self.generation.to_le_bytes());",
+        mutated: "",
+        program: DAMAGE,
+        test: "damage::a_record_counts_in_its_place_alone",
+    },
+    Mutant {
+        name: "a segment counts before its name is durable",
+        file: "durability/src/checkpoint.rs",
+        line: "sync_directory(&*self.vfs, &self.path.join(\"segments\"))?;",
+        mutated: "",
+        program: FAULTS,
+        test: "faults::a_power_cut_at_any_operation_leaves_what_was_committed",
+    },
+    Mutant {
+        name: "a manifest counts before its name is durable",
+        file: "vfs/src/file.rs",
+        line: "Some(directory) => sync_directory(vfs, directory),",
+        mutated: "Some(_) => Ok(()),",
+        program: FAULTS,
+        test: "faults::a_power_cut_at_any_operation_leaves_what_was_committed",
+    },
+    Mutant {
+        name: "a checkpoint names a place that the log has not reached",
+        file: "durability/src/checkpoint.rs",
+        line: "self.wal.wait(lsn)?;",
+        mutated: "",
+        program: FAULTS,
+        test: "faults::a_power_cut_at_any_operation_leaves_what_was_committed",
+    },
+    Mutant {
+        name: "what a killed process wrote is taken for durable",
+        file: "durability/src/wal/reader.rs",
+        line: "rewrite(used, &bytes)?;",
+        mutated: "",
+        program: FAULTS,
+        test: "faults::a_process_that_dies_at_any_operation_leaves_what_was_committed_to_later_power_cuts",
+    },
+    Mutant {
+        name: "the file in which the log ends is given up",
+        file: "durability/src/wal/writer.rs",
+        line: "partition(|(file, end)| *end <= lsn.0 && Some(file.generation) != last);",
+        mutated: "partition(|(_, end)| *end <= lsn.0);",
+        program: WAL,
+        test: "a_checkpoint_of_a_life_that_wrote_nothing_keeps_the_end_of_the_log",
+    },
+    Mutant {
+        name: "a group ends within a sector",
+        file: "durability/src/wal/writer.rs",
+        line: "let border = self.position.next_multiple_of(SECTOR);",
+        mutated: "let border = self.position.next_multiple_of(8);",
+        program: GROUPS,
+        test: "groups::a_commit_writes_once_and_syncs_once_and_no_durable_sector_again",
+    },
+    Mutant {
+        name: "a sync that failed is taken for done",
+        file: "durability/src/wal/writer.rs",
+        line: "match self.write(group) {",
+        mutated: "match self.write(group).or(Ok(())) {",
+        program: FAILURES,
+        test: "failures::a_sync_that_fails_ends_writing_and_loses_nothing_acknowledged",
+    },
+];
+
+impl Mutant {
+    /// The file with the fault. An error if the line is not there, or several times.
+    fn apply(&self, root: &Path) -> Result<(PathBuf, String), String> {
+        let path = root.join("crates").join(self.file);
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", self.file))?;
+        match text.matches(self.line).count() {
+            1 => Ok((path, text.replace(self.line, self.mutated))),
+            count => Err(format!("{}: {count} times in it: {}", self.file, self.line)),
+        }
+    }
+
+    /// Whether its test is there.
+    fn has_test(&self, root: &Path) -> bool {
+        let function = self.test.rsplit("::").next().unwrap_or(self.test);
+        let text = fs::read_to_string(root.join("crates").join(self.program.1));
+        text.is_ok_and(|text| text.contains(&format!("fn {function}()")))
+    }
+}
+
+/// What is wrong with the list.
+pub fn check(root: &Path) -> Vec<String> {
+    let mut wrong: Vec<String> = (MUTANTS.iter().filter_map(|m| m.apply(root).err())).collect();
+    let untested = MUTANTS.iter().filter(|m| !m.has_test(root));
+    wrong.extend(untested.map(|m| format!("{} has no test {}", m.program.1, m.test)));
+    wrong
+}
+
+/// Makes each mutant whose name contains `wanted` in a copy of the tree below `target`, and runs its test there. An error names
+/// those that live.
+pub fn run(root: &Path, target: &Path, profile: &str, wanted: &str) -> Result<(), String> {
+    let copy = target.join("mutants");
+    let failed = |e: io::Error| format!("{}: {e}", copy.display());
+    copy_tree(root, &copy).map_err(failed)?;
+    let (mut alive, mut sound) = (Vec::new(), HashSet::new());
+    for mutant in MUTANTS.iter().filter(|m| m.name.contains(wanted)) {
+        let (path, text) = mutant.apply(&copy)?;
+        let whole = fs::read_to_string(&path).map_err(failed)?;
+        if !sound.contains(mutant.test) && test(&copy, target, profile, mutant)? {
+            sound.insert(mutant.test);
+        }
+        fs::write(&path, text).map_err(failed)?;
+        let mutated = test(&copy, target, profile, mutant);
+        fs::write(&path, whole).map_err(failed)?;
+        let verdict = match (sound.contains(mutant.test), mutated?) {
+            (true, false) => "killed",
+            (true, true) => "ALIVE",
+            (false, _) => "its test fails without it",
+        };
+        println!("{verdict}: {} ({})", mutant.name, mutant.test);
+        if verdict != "killed" {
+            alive.push(mutant.name);
+        }
+    }
+    match alive.is_empty() {
+        true => Ok(()),
+        false => Err(format!("not killed: {}", alive.join(", "))),
+    }
+}
+
+/// Whether the mutant's test passes in the copy. An error if it does not compile.
+fn test(copy: &Path, target: &Path, profile: &str, mutant: &Mutant) -> Result<bool, String> {
+    let mut command = Command::new("cargo");
+    command.current_dir(copy).env("CARGO_TARGET_DIR", target);
+    command.args(["test", "--quiet", "--workspace", "--profile", profile]);
+    command.args(["--test", mutant.program.0, "--", "--exact", mutant.test]);
+    let output = command.output().map_err(|e| format!("cargo: {e}"))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match (output.status.success(), said.contains("running 1 test")) {
+        (passed, true) => Ok(passed),
+        _ => Err(format!(
+            "{}: {}",
+            mutant.name,
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
+}
+
+/// Copies what is tracked or new in the tree, where it differs.
+fn copy_tree(root: &Path, copy: &Path) -> io::Result<()> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()?;
+    for name in String::from_utf8_lossy(&listed.stdout).split_terminator('\0') {
+        let (from, to) = (root.join(name), copy.join(name));
+        let Ok(bytes) = fs::read(&from) else { continue };
+        if fs::read(&to).is_ok_and(|old| old == bytes) {
+            continue;
+        }
+        if let Some(directory) = to.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        fs::write(&to, bytes)?;
+    }
+    Ok(())
+}
