@@ -10,6 +10,7 @@ mod restructure;
 mod scan;
 #[cfg(test)]
 mod schedules;
+mod slab;
 mod sync;
 mod tails;
 mod tree;

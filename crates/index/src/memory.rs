@@ -6,11 +6,12 @@
 //! has changed, and starts again. That is all that the tree needs of reclamation: no epochs, no pins, nothing that a reader
 //! writes. The price: memory goes back to the system only with the whole tree.
 
+use crate::slab::Slab;
 use crate::sync::{Counter, Mutex, Word};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Words of the largest slab: 1 MiB.
-const MOST_SLAB_WORDS: usize = 1 << 17;
+/// Words of the largest slab: 8 MiB, four huge pages.
+const MOST_SLAB_WORDS: usize = 1 << 20;
 
 /// Pieces of one size.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub(crate) struct Pieces {
 
 #[derive(Debug, Default)]
 struct Slabs {
-    slabs: Vec<Box<[Word]>>,
+    slabs: Vec<Slab>,
     /// Words of the last slab that were handed out.
     used: usize,
     /// Addresses of pieces that were given back.
@@ -46,23 +47,20 @@ impl Pieces {
         if let Some(address) = inner.free.pop() {
             return address;
         }
-        if inner
-            .slabs
-            .last()
-            .is_none_or(|slab| slab.len() < inner.used + self.words)
-        {
+        let room = inner.slabs.last().map_or(0, |slab| slab.words().len());
+        if room < inner.used + self.words {
             // The first slab is one piece, so that a small index is small; each later one doubles the whole.
             let words =
                 (self.total.load(Relaxed) as usize).clamp(self.words, MOST_SLAB_WORDS.max(self.words));
             let words = words / self.words * self.words;
-            inner.slabs.push((0..words).map(|_| Word::new()).collect());
+            inner.slabs.push(Slab::new(words));
             inner.used = 0;
             self.total.fetch_add(words as u64, Relaxed);
         }
         let at = inner.used;
         inner.used += self.words;
         let slab = inner.slabs.last().expect("a slab was made");
-        slab[at..].as_ptr().expose_provenance() as u64
+        slab.words()[at..].as_ptr().expose_provenance() as u64
     }
 
     /// Takes a piece back. Nothing in the tree leads to it any more, but readers may still be in it.

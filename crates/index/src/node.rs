@@ -125,10 +125,15 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Asks for the lines of version, header and first words of a node of a level, before they are read.
+    /// Asks for the lines that a visit to a node of a level reads, before they are read: version, header and first words, and
+    /// of a leaf all columns, because a lookup reads a row id next, and an insertion moves entries.
     #[inline]
     pub fn prefetch(self, layout: &Layout, level: u32) {
-        for at in (0..FIRST + layout.capacity(level)).step_by(LINE_WORDS) {
+        let words = match level {
+            0 => self.words.len(),
+            _ => FIRST + layout.capacity(level),
+        };
+        for at in (0..words).step_by(LINE_WORDS) {
             prefetch_read(self.words[at..].as_ptr());
         }
     }
