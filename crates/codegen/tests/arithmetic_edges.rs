@@ -300,6 +300,79 @@ fn casts_are_exact_or_fail() {
     }
 }
 
+/// Types of different scales, narrow and wide.
+const SCALES: [LogicalType; 6] = [
+    SMALL,
+    BIG,
+    decimal(19, 3),
+    decimal(38, 0),
+    decimal(38, 10),
+    decimal(38, 38),
+];
+
+/// Pairs of types whose scales differ.
+fn scales() -> impl Iterator<Item = (LogicalType, LogicalType)> {
+    let pairs = SCALES.into_iter().flat_map(|l| SCALES.map(|r| (l, r)));
+    pairs.filter(|(l, r)| l.scale() != r.scale())
+}
+
+#[test]
+fn numbers_of_different_scales_compare_exactly() {
+    let ops = [CompareOp::Eq, CompareOp::Lt, CompareOp::Ge];
+    for ((l, r), op) in scales().flat_map(|types| ops.map(|op| (types, op))) {
+        let make = |a: Expr, b: Expr| {
+            let kind = ExprKind::Function(ScalarFunction::Compare(op), vec![a, b]);
+            Expr::new(kind, LogicalType::Boolean, true)
+        };
+        let ([all_l, some_l, _], [all_r, some_r, _]) = (ranges(l), ranges(r));
+        let pairs = [(all_l, all_r), (some_l, all_r), (all_l, some_r)];
+        let proofs = pairs.map(|(x, y)| (x, y, Proofs::Bounds(x, y)));
+        let [at_l, at_r] = [l, r].map(|ty| ty.scale().unwrap());
+        for (x, y, proofs) in proofs.into_iter().chain([(all_l, all_r, Proofs::Forgotten)]) {
+            let code = compiled([l, r], proofs, make);
+            let what = format!("{l} {} {r}", op.symbol());
+            let exact = |v: i128, at: u8| BigInt::from(v) * power(38 - at);
+            for a in edges(x) {
+                // Of the other scale the same number, if it is one, and those beside it.
+                let same = quotient(BigInt::from(a) * power(at_r), power(at_l));
+                let beside = [-1, 0, 1].map(|d| i128::try_from(&same + BigInt::from(d)));
+                let beside = beside.into_iter().flatten().filter(|b| y.contains(*b));
+                for b in edges(y).into_iter().step_by(3).chain(beside) {
+                    let holds = op.holds(exact(a, at_l).cmp(&exact(b, at_r)));
+                    code.check(Value::Int(a), Value::Int(b), &Ok(Value::Bool(holds)), &what);
+                }
+                code.check(Value::Int(a), Value::Null, &Ok(Value::Null), &what);
+            }
+            code.check(Value::Null, Value::Int(y.max), &Ok(Value::Null), &what);
+        }
+    }
+}
+
+#[test]
+fn numbers_are_rounded_down_and_up_to_a_scale() {
+    for (from, coarse) in scales().filter(|(from, to)| from.scale() > to.scale()) {
+        let to = decimal(38, coarse.scale().unwrap());
+        let [all, middle, few] = ranges(from);
+        let proofs = [all, middle, few].map(|x| (x, Proofs::Bounds(x, all)));
+        for (x, proofs) in proofs.into_iter().chain([(all, Proofs::Forgotten)]) {
+            for function in [ScalarFunction::FloorToScale, ScalarFunction::CeilToScale] {
+                let make = |a: Expr, _| Expr::new(ExprKind::Function(function, vec![a]), to, true);
+                let code = compiled([from; 2], proofs, make);
+                let divisor = 10i128.pow(u32::from(from.scale().unwrap() - to.scale().unwrap()));
+                for a in edges(x) {
+                    let want = match function {
+                        ScalarFunction::FloorToScale => a.div_euclid(divisor),
+                        _ => -(-a).div_euclid(divisor),
+                    };
+                    let what = format!("{function:?} of {from} to {to}");
+                    code.check(Value::Int(a), Value::Null, &Ok(Value::Int(want)), &what);
+                }
+                code.check(Value::Null, Value::Null, &Ok(Value::Null), "NULL");
+            }
+        }
+    }
+}
+
 #[test]
 fn doubles_become_numbers_as_in_postgresql() {
     let cast = |to| {

@@ -105,6 +105,9 @@ pub(crate) fn not(e: Expr) -> Expr {
         ExprKind::Constant(Value::Null) => ExprKind::Constant(Value::Null),
         ExprKind::Not(inner) => return *inner,
         ExprKind::Compare(op, l, r) => ExprKind::Compare(op.negate(), l, r),
+        ExprKind::Function(ScalarFunction::Compare(op), sides) => {
+            ExprKind::Function(ScalarFunction::Compare(op.negate()), sides)
+        }
         ExprKind::And(parts) => return or(parts.into_iter().map(not).collect()).at(span),
         ExprKind::Or(parts) => return and(parts.into_iter().map(not).collect()).at(span),
         ExprKind::InList { value, list, negated } => ExprKind::InList {

@@ -5,17 +5,16 @@
 //! constant can yield is a column cast.
 
 use crate::build::{
-    and, boolean, constant_of, function, int, is_null_constant, is_simple, known_unless_null, not, null, text,
+    and, boolean, constant_of, function, int, is_null_constant, known_unless_null, not, null, text,
 };
 use crate::convert::{WIDEST, as_text, convert, decimal, digits, type_of_kind, wider_decimal};
 use crate::resolve::{CallKind, Resolution, not_found, resolve};
 use crate::type_rules::Kind;
-use crate::vector::{OnNull, Output, Row, RowFn, rows};
+use crate::vector::{OnNull, Output, Row, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{CompareOp, LogicalType, Result, Span, Value};
-use std::cmp::Ordering;
 
 /// Kinds that compare with themselves. Varchar does as text or char.
 const COMPARABLE: [Kind; 11] = [
@@ -215,60 +214,36 @@ fn has_common_scale(l: LogicalType, r: LogicalType) -> bool {
 /// A comparison of exact numbers for which no decimal has room. Equal columns are joined by the greatest and the least value
 /// of the lesser scale around the one of the greater.
 fn decimals(op: CompareOp, l: Expr, r: Expr) -> Expr {
-    let (coarse, fine) = if digits(l.ty).1 <= digits(r.ty).1 {
-        (&l, &r)
-    } else {
-        (&r, &l)
-    };
-    if op == CompareOp::Eq && is_simple(coarse) && is_simple(fine) {
-        let scale = digits(coarse.ty).1;
-        let ty = decimal(WIDEST, scale);
-        let around = [("floor", floor_at_scale as RowFn), ("ceil", ceil_at_scale)];
-        let equal = around.map(|(name, run)| {
-            let bound = rows(name, OnNull::Null, run, vec![fine.clone()], ty);
-            let value = convert(coarse.clone(), ty, CastLength::Refuse);
-            let nullable = value.nullable || bound.nullable;
-            Expr::boolean(ExprKind::Compare(op, Box::new(value), Box::new(bound)), nullable)
-        });
-        if constant_of(&l).is_none() || constant_of(&r).is_none() {
-            return and(equal.into());
-        }
+    if let (Some(Value::Int(a)), Some(Value::Int(b))) = (constant_of(&l), constant_of(&r)) {
+        let scale = |ty: LogicalType| ty.scale().unwrap_or(0);
+        return boolean(op.holds(value_ops::compare_decimals((*a, scale(l.ty)), (*b, scale(r.ty)))));
     }
-    let run: RowFn = match op {
-        CompareOp::Eq => |row, out| out.bool(order_of_decimals(row).is_eq()),
-        CompareOp::Ne => |row, out| out.bool(order_of_decimals(row).is_ne()),
-        CompareOp::Lt => |row, out| out.bool(order_of_decimals(row).is_lt()),
-        CompareOp::Le => |row, out| out.bool(order_of_decimals(row).is_le()),
-        CompareOp::Gt => |row, out| out.bool(order_of_decimals(row).is_gt()),
-        CompareOp::Ge => |row, out| out.bool(order_of_decimals(row).is_ge()),
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+    if op != CompareOp::Eq || !is_column(&l) || !is_column(&r) {
+        return function(ScalarFunction::Compare(op), vec![l, r], LogicalType::Boolean);
+    }
+    let (coarse, fine) = if digits(l.ty).1 <= digits(r.ty).1 {
+        (l, r)
+    } else {
+        (r, l)
     };
-    rows(op.symbol(), OnNull::Null, run, vec![l, r], LogicalType::Boolean)
-}
-
-fn order_of_decimals(row: &Row<'_>) -> Ordering {
-    let at = |i: usize| (row.wide(i), row.ty(i).scale().unwrap_or(0));
-    value_ops::compare_decimals(at(0), at(1))
+    let ty = decimal(WIDEST, digits(coarse.ty).1);
+    let around = [ScalarFunction::FloorToScale, ScalarFunction::CeilToScale];
+    let equal = around.map(|bound| {
+        let bound = function(bound, vec![fine.clone()], ty);
+        let value = convert(coarse.clone(), ty, CastLength::Refuse);
+        let nullable = value.nullable || bound.nullable;
+        Expr::boolean(ExprKind::Compare(op, Box::new(value), Box::new(bound)), nullable)
+    });
+    and(equal.into())
 }
 
 fn distinct_decimals(row: &Row<'_>) -> bool {
+    let at = |i: usize| (row.wide(i), row.ty(i).scale().unwrap_or(0));
     match (row.is_null(0), row.is_null(1)) {
-        (false, false) => order_of_decimals(row).is_ne(),
+        (false, false) => value_ops::compare_decimals(at(0), at(1)).is_ne(),
         (l, r) => l != r,
     }
-}
-
-fn floor_at_scale(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    out.int(row.wide(0).div_euclid(divisor_to_scale(row, out)))
-}
-
-fn ceil_at_scale(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    out.int(-(-row.wide(0)).div_euclid(divisor_to_scale(row, out)))
-}
-
-/// What a decimal is divided by to come to the scale of the result, which is no more than its own.
-fn divisor_to_scale(row: &Row<'_>, out: &Output<'_>) -> i128 {
-    let scale = |ty: LogicalType| usize::from(ty.scale().unwrap_or(0));
-    frazil_types::decimal::POWERS_OF_TEN[scale(row.ty(0)) - scale(out.ty())]
 }
 
 /// Both operands in one type that plans compare.

@@ -1,8 +1,8 @@
 //! Constant folding in checked arithmetic. What would raise an error is left as it is, so that the error
 //! comes at run time and only if the expression is reached.
 
-use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, bounds};
-use frazil_types::{LogicalType, Value, date, decimal};
+use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction, bounds};
+use frazil_types::{CompareOp, LogicalType, Value, date, decimal, value_ops};
 use std::cmp::Ordering;
 
 /// Replaces an expression of constants by its value, if it has one. Its parts are folded before.
@@ -19,11 +19,26 @@ fn constant(e: &Expr) -> Option<&Value> {
     }
 }
 
+/// The comparison of two exact numbers of different scales.
+fn compare_scales(op: CompareOp, l: &Expr, r: &Expr) -> Option<Value> {
+    match (constant(l)?, constant(r)?) {
+        (Value::Int(a), Value::Int(b)) => {
+            let order = value_ops::compare_decimals((*a, l.ty.scale()?), (*b, r.ty.scale()?));
+            Some(Value::Bool(op.holds(order)))
+        }
+        (a, b) => (a.is_null() || b.is_null()).then_some(Value::Null),
+    }
+}
+
 fn value_of(e: &Expr) -> Option<Value> {
     match &e.kind {
         ExprKind::Compare(op, l, r) => match (constant(l)?, constant(r)?) {
             (Value::Null, _) | (_, Value::Null) => Some(Value::Null),
             (a, b) => Some(Value::Bool(op.holds(compare(a, b)?))),
+        },
+        ExprKind::Function(ScalarFunction::Compare(op), sides) => match &sides[..] {
+            [l, r] => compare_scales(*op, l, r),
+            _ => None,
         },
         ExprKind::IsNull(v) if !v.nullable && !matches!(v.kind, ExprKind::Constant(_)) => None,
         ExprKind::IsNull(v) => Some(Value::Bool(constant(v)?.is_null())),

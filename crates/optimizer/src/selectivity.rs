@@ -3,7 +3,9 @@
 
 use crate::cardinality::Estimator;
 use frazil_plan::operator::ScanRestrictionKind;
-use frazil_plan::{Bounds, Columns, Expr, ExprKind, ScanDisjunction, ScanRestriction, bounds};
+use frazil_plan::{
+    Bounds, Columns, Expr, ExprKind, ScalarFunction, ScanDisjunction, ScanRestriction, bounds,
+};
 use frazil_types::{CompareOp, Value};
 
 /// A comparison of which nothing is known.
@@ -27,6 +29,10 @@ pub fn of_predicate(e: &Expr, columns: &Columns, estimator: &Estimator<'_>) -> f
         ExprKind::Or(list) => 1.0 - list.iter().map(|e| 1.0 - of(e)).product::<f64>(),
         ExprKind::Not(e) => 1.0 - of(e),
         ExprKind::Compare(op, l, r) => of_comparison(*op, l, r, columns, estimator),
+        ExprKind::Function(ScalarFunction::Compare(op), sides) => match &sides[..] {
+            [l, r] => of_comparison(*op, l, r, columns, estimator),
+            _ => UNKNOWN,
+        },
         ExprKind::Distinct { negated: true, .. } => UNKNOWN_EQUAL,
         ExprKind::Distinct { .. } => 1.0 - UNKNOWN_EQUAL,
         ExprKind::IsNull(e) => estimator.null_fraction(e),
@@ -131,10 +137,12 @@ fn of_comparison(op: CompareOp, l: &Expr, r: &Expr, columns: &Columns, estimator
         _ if !fixed => 0.5,
         _ if estimator.is_aggregated(l) => UNKNOWN_AGGREGATED,
         _ => match (bounds::expected(l, columns), constant(r)) {
-            (Some(b), Some(v)) if b != bounds::of_type(l.ty).unwrap_or(b) => match op {
-                CompareOp::Lt | CompareOp::Le => part_below(b, v),
-                _ => 1.0 - part_below(b, v),
-            },
+            (Some(b), Some(v)) if l.ty.scale() == r.ty.scale() && b != bounds::of_type(l.ty).unwrap_or(b) => {
+                match op {
+                    CompareOp::Lt | CompareOp::Le => part_below(b, v),
+                    _ => 1.0 - part_below(b, v),
+                }
+            }
             _ => UNKNOWN_RANGE,
         },
     }

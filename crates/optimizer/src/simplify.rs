@@ -5,7 +5,7 @@
 use crate::can_fail::may_fail;
 use crate::fold::{self, fold};
 use frazil_plan::each_once::{Places, each_once};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction};
 use frazil_types::{Cancel, CompareOp, LogicalType, Value, decimal};
 use std::collections::{BTreeMap, HashMap};
 
@@ -183,6 +183,10 @@ fn negation(inner: &mut Expr, columns: &Columns) -> Option<ExprKind> {
         ExprKind::Constant(Value::Null) => Some(ExprKind::Constant(Value::Null)),
         ExprKind::Not(e) => Some(std::mem::replace(&mut e.kind, ExprKind::Constant(Value::Null))),
         ExprKind::Compare(op, l, r) => Some(ExprKind::Compare(op.negate(), take_box(l), take_box(r))),
+        ExprKind::Function(ScalarFunction::Compare(op), sides) => Some(ExprKind::Function(
+            ScalarFunction::Compare(op.negate()),
+            std::mem::take(sides),
+        )),
         ExprKind::Distinct { left, right, negated } => Some(ExprKind::Distinct {
             left: take_box(left),
             right: take_box(right),

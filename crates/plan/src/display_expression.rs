@@ -74,7 +74,8 @@ fn strength(e: &Expr) -> u8 {
         | ExprKind::Distinct { .. }
         | ExprKind::IsNull(_)
         | ExprKind::Like { .. }
-        | ExprKind::InList { .. } => 4,
+        | ExprKind::InList { .. }
+        | ExprKind::Function(ScalarFunction::Compare(_), _) => 4,
         ExprKind::Arithmetic(ArithmeticOp::Add | ArithmeticOp::Sub, ..) | ExprKind::AddInterval(..) => 5,
         ExprKind::Arithmetic(..) => 6,
         ExprKind::Negate(_) => 7,
@@ -193,6 +194,9 @@ impl ExprText<'_> {
                 write!(f, "{} + ", self.part(e, own - 1))?;
                 write_constant(f, &Value::Interval(*interval), LogicalType::Interval)
             }
+            ExprKind::Function(ScalarFunction::Compare(op), list) => {
+                self.joined(f, list, &format!(" {} ", op.symbol()), own)
+            }
             ExprKind::Function(function, list) => {
                 write!(f, "{}(", function_name(*function))?;
                 self.joined(f, list, ", ", 0)?;
@@ -290,8 +294,9 @@ fn function_name(function: ScalarFunction) -> &'static str {
         ScalarFunction::Position => "strpos",
         ScalarFunction::Abs => "abs",
         ScalarFunction::Round => "round",
-        ScalarFunction::Ceil => "ceil",
-        ScalarFunction::Floor => "floor",
+        ScalarFunction::Ceil | ScalarFunction::CeilToScale => "ceil",
+        ScalarFunction::Compare(op) => op.symbol(),
+        ScalarFunction::Floor | ScalarFunction::FloorToScale => "floor",
         ScalarFunction::Sqrt => "sqrt",
         ScalarFunction::Power => "power",
         ScalarFunction::Ln => "ln",

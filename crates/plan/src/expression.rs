@@ -213,6 +213,12 @@ pub enum ScalarFunction {
     Ceil,
     /// Next whole number down.
     Floor,
+    /// Compares two exact numbers of different scales, each as it is: for types of which no decimal has the digits of both.
+    Compare(CompareOp),
+    /// The greatest number of the result's scale, which is not above the argument's, up to an exact number.
+    FloorToScale,
+    /// The least number of the result's scale, which is not above the argument's, from an exact number on.
+    CeilToScale,
     /// Square root of a double.
     Sqrt,
     /// power(double, double).
@@ -238,6 +244,9 @@ impl ScalarFunction {
                 | ScalarFunction::TrimStart
                 | ScalarFunction::TrimEnd
                 | ScalarFunction::Position
+                | ScalarFunction::Compare(_)
+                | ScalarFunction::FloorToScale
+                | ScalarFunction::CeilToScale
         )
     }
 }

@@ -117,6 +117,14 @@ impl Bounds {
         })
     }
 
+    /// Bounds of the multiples by a factor that is not negative. `None` beyond 128 bits.
+    pub fn times(self, factor: i128) -> Option<Bounds> {
+        Some(Bounds {
+            min: self.min.checked_mul(factor)?,
+            max: self.max.checked_mul(factor)?,
+        })
+    }
+
     /// Bounds of the same values at another scale. `None` beyond 128 bits.
     pub fn rescaled(self, from: u8, to: u8) -> Option<Bounds> {
         Some(Bounds {

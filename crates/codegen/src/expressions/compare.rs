@@ -8,8 +8,9 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::{Expr, ExprKind};
 use frazil_runtime::functions::Function;
+use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::string_ref::INLINE_BYTES;
-use frazil_types::{CompareOp, NativeType, Result, Value};
+use frazil_types::{CompareOp, Error, NativeType, Result, Value};
 
 fn signed(op: CompareOp) -> IntCC {
     match op {
@@ -59,6 +60,66 @@ impl Translator<'_, '_> {
                 Ok(self.icmp(signed(op), a.value, b.value))
             }
         }
+    }
+
+    /// Compares two exact numbers of different scales: the one of the lesser scale as a multiple at the other's.
+    pub fn compare_scales(&mut self, op: CompareOp, sides: &[Expr]) -> Result<SqlValue> {
+        let [l, r] = sides else {
+            return Err(Error::internal("a comparison that has not two sides"));
+        };
+        let scale = |e: &Expr| e.ty.scale().unwrap_or(0);
+        let (op, coarse, fine) = if scale(l) <= scale(r) {
+            (op, l, r)
+        } else {
+            (op.flip(), r, l)
+        };
+        let (a, b) = (self.expression(coarse)?, self.expression(fine)?);
+        let valid = self.both(a.valid, b.valid);
+        let power = POWERS_OF_TEN[usize::from(scale(fine) - scale(coarse))];
+        let multiples = self.known(coarse).range().and_then(|range| range.times(power));
+        let truth = if let Some(multiples) = multiples {
+            let native = if multiples.fits_i64() && a.native.size() <= 8 {
+                NativeType::I64
+            } else {
+                NativeType::I128
+            };
+            let multiple = self.multiple(a, power, native);
+            self.compare_values(op, multiple, b)?
+        } else {
+            let a = self.coerce(a, NativeType::I128);
+            self.compare_multiple(op, a, power, b)
+        };
+        Ok(SqlValue::truth(truth).with_valid(valid))
+    }
+
+    fn multiple(&mut self, v: SqlValue, power: i128, native: NativeType) -> SqlValue {
+        let wide = self.coerce(v, native);
+        let power = self.int(native, power);
+        let value = self.b.ins().imul(wide.value, power);
+        SqlValue { value, ..wide }
+    }
+
+    /// Compares the multiple of a value of 128 bits. Where 128 bits do not hold the multiple, it is beyond every value on its side
+    /// of 0.
+    fn compare_multiple(&mut self, op: CompareOp, a: SqlValue, power: i128, b: SqlValue) -> ir::Value {
+        let merge = self.block(&[types::I8]);
+        let (held, beyond) = (self.b.create_block(), self.b.create_block());
+        // From -limit to limit, moved to 0 and above: a decimal is far from the ends of 128 bits.
+        let limit = i128::MAX / power;
+        let (shift, most) = (self.int(a.native, limit), self.int(a.native, 2 * limit));
+        let moved = self.b.ins().iadd(a.value, shift);
+        let within = self.icmp(IntCC::UnsignedLessThanOrEqual, moved, most);
+        self.branch(within, held, beyond);
+        self.enter(held);
+        let multiple = self.multiple(a, power, NativeType::I128);
+        let b = self.coerce(b, NativeType::I128);
+        let truth = self.icmp(signed(op), multiple.value, b.value);
+        self.jump(merge, &[truth]);
+        self.enter(beyond);
+        let zero = self.int(a.native, 0);
+        let truth = self.icmp(signed(op), a.value, zero);
+        self.jump(merge, &[truth]);
+        self.enter(merge)[0]
     }
 
     fn compare_doubles(&mut self, op: CompareOp, a: ir::Value, b: ir::Value) -> ir::Value {

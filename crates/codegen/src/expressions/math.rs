@@ -3,10 +3,11 @@
 use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
-use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, types};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::functions::Function;
+use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::{Error, LogicalType, NativeType, Result, Value};
 
 impl Translator<'_, '_> {
@@ -25,12 +26,16 @@ impl Translator<'_, '_> {
             Abs => self.absolute(e, first),
             Round => self.round(e, first, arguments.get(1)),
             Ceil | Floor => self.whole(e, first, function),
+            Compare(op) => self.compare_scales(op, arguments),
+            FloorToScale | CeilToScale => self.to_scale(e, first, function),
             Sqrt => self.double_function(Function::Sqrt, arguments),
             Power => self.double_function(Function::Power, arguments),
             Ln => self.double_function(Function::Ln, arguments),
             Exp => self.double_function(Function::Exp, arguments),
             Single => self.single(first, arguments),
-            _ => self.string_function(e, function, arguments),
+            Substring | Length | Lower | Upper | Concat | Trim | TrimStart | TrimEnd | Replace | Position => {
+                self.string_function(e, function, arguments)
+            }
         }
     }
 
@@ -61,6 +66,42 @@ impl Translator<'_, '_> {
         }
         self.where_valid(valid, NativeType::F64, |t| {
             t.call_out_checked(function, &values, NativeType::F64, FailurePoint::CALL)
+        })
+    }
+
+    /// A decimal with fewer digits after the point, rounded down or up.
+    fn to_scale(&mut self, e: &Expr, value: &Expr, function: ScalarFunction) -> Result<SqlValue> {
+        let v = self.expression(value)?;
+        let (native, up) = (self.form(e), function == ScalarFunction::CeilToScale);
+        let drop = value.ty.scale().unwrap_or(0) - e.ty.scale().unwrap_or(0);
+        let power = POWERS_OF_TEN[usize::from(drop)];
+        if v.native.size() <= 8 && i64::try_from(power).is_ok() {
+            let wide = self.coerce(v, NativeType::I64);
+            let power = self.int(NativeType::I64, power);
+            let quotient = self.b.ins().sdiv(wide.value, power);
+            let rest = self.b.ins().srem(wide.value, power);
+            // The quotient is rounded towards 0.
+            let value = if up {
+                let above = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, rest, 0);
+                let above = self.b.ins().uextend(types::I64, above);
+                self.b.ins().iadd(quotient, above)
+            } else {
+                let below = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, rest, 0);
+                let below = self.b.ins().uextend(types::I64, below);
+                self.b.ins().isub(quotient, below)
+            };
+            return Ok(self.coerce(SqlValue { value, ..wide }, native));
+        }
+        let function = if up {
+            Function::DecimalCeil
+        } else {
+            Function::DecimalFloor
+        };
+        self.where_valid(v.valid, native, |t| {
+            let place = t.wide_place(v);
+            let drop = t.small(u32::from(drop));
+            let wide = t.call_out(function, &[place, drop], NativeType::I128)?;
+            Ok(t.coerce(SqlValue::certain(wide, NativeType::I128), native).value)
         })
     }
 
