@@ -7,20 +7,19 @@
 //! the directory is opened. Rows keep their ids: all are written, and beside them which are deleted. Segments of which little is still in use are written anew, and a segment
 //! without use is removed once its last reader is gone.
 
-use crate::directory::{Files, State, segment_path};
-use crate::manifest::{ChunkRecord, LogPlace, Manifest, Place, TableRecord};
-use frazil_storage::{ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Log, Lsn, Snapshot, TableSnapshot};
+use crate::directory::{Files, State};
+use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord};
+use crate::segment::NewSegment;
+use frazil_storage::{
+    ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Log, Lsn, SegmentPlace, Snapshot, TableSnapshot,
+};
 use frazil_types::{Error, Result, SqlState};
-use frazil_vfs::{MappedFile, NewFile, sync_directory, take_replacement, write_replacement};
+use frazil_vfs::{take_replacement, write_replacement};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
-
-/// What begins every segment file: a name and a version, padded to the alignment of blocks.
-pub const SEGMENT_MAGIC: &[u8; 64] = b"frazil segment 1: Data Blocks, each at a multiple of 64 bytes.\n\0";
-const ALIGNMENT: u64 = 64;
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +105,7 @@ impl History {
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     chunks: HashMap<ChunkIdentity, WrittenChunk>,
-    deleted: HashMap<usize, (Weak<DeletedRows>, Place, u32)>,
+    deleted: HashMap<usize, (Weak<DeletedRows>, SegmentPlace, u32)>,
 }
 
 #[derive(Debug)]
@@ -128,6 +127,11 @@ impl Places {
             .insert(entry.identity(), WrittenChunk { modified, record });
     }
 
+    /// Remembers that a chunk that is a block lies in a segment.
+    pub fn add_block(&mut self, chunk: ChunkIdentity, record: ChunkRecord) {
+        self.chunks.insert(chunk, WrittenChunk { modified: 0, record });
+    }
+
     /// The record of a chunk whose rows were written as they are now. The marks of its deleted rows may be others.
     fn find(&self, entry: &ChunkEntry) -> Option<ChunkRecord> {
         let written = self.chunks.get(&entry.identity())?;
@@ -135,49 +139,18 @@ impl Places {
         same.then(|| written.record.clone())
     }
 
-    fn find_deleted(&self, deleted: &Arc<DeletedRows>) -> Option<(Place, u32)> {
+    fn find_deleted(&self, deleted: &Arc<DeletedRows>) -> Option<(SegmentPlace, u32)> {
         let (_, place, crc) = self.deleted.get(&Arc::as_ptr(deleted).addr())?;
         Some((*place, *crc))
     }
 
     /// Forgets what is no longer in memory, and what lies in these segments.
     fn forget(&mut self, segments: &HashSet<u64>) {
-        let gone = |place: &Place| segments.contains(&place.segment);
+        let gone = |place: &SegmentPlace| segments.contains(&place.segment);
         self.chunks
             .retain(|chunk, written| chunk.is_alive() && !gone(&written.record.block));
         self.deleted
             .retain(|_, (weak, place, _)| weak.strong_count() > 0 && !gone(place));
-    }
-}
-
-/// A segment being written; the file is made when the first byte is.
-struct Segment<'a> {
-    directory: &'a Files,
-    number: u64,
-    file: Option<NewFile>,
-}
-
-impl Segment<'_> {
-    fn write(&mut self, bytes: &[u8]) -> Result<Place> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => {
-                let mut file = NewFile::create(
-                    &self.directory.vfs,
-                    &segment_path(&self.directory.path, self.number),
-                )?;
-                file.write(SEGMENT_MAGIC)?;
-                none.insert(file)
-            }
-        };
-        file.align(ALIGNMENT)?;
-        let offset = file.len();
-        file.write(bytes)?;
-        Ok(Place {
-            segment: self.number,
-            offset,
-            bytes: bytes.len() as u64,
-        })
     }
 }
 
@@ -214,6 +187,11 @@ impl Files {
         // The log must not end before the place that the manifest names.
         self.wal.wait(lsn)?;
         let mut report = CheckpointReport::default();
+        for segment in self.segments.take_named(lsn) {
+            let (number, file, chunks) = segment.into_parts();
+            state.segments.insert(number, file);
+            (chunks.into_iter()).for_each(|(chunk, record)| state.places.add_block(chunk, record));
+        }
         // What was written is remembered only once the segment is durable.
         let mut fresh = Vec::new();
         let mut manifest = self.write_tables(state, snapshot, &mut fresh, &mut report)?;
@@ -255,19 +233,14 @@ impl Files {
     ) -> Result<Manifest> {
         let sparse = sparse_segments(state, snapshot);
         state.places.forget(&sparse);
-        state.last_segment += 1;
-        let mut segment = Segment {
-            directory: self,
-            number: state.last_segment,
-            file: None,
-        };
+        let mut segment = self.segments.begin();
         let mut manifest = Manifest {
             database: state.manifest.database,
             timestamp: snapshot.timestamp(),
             log: LogPlace::default(),
             catalog_version: snapshot.catalog().version(),
             last_table: snapshot.catalog().last_id(),
-            last_segment: state.manifest.last_segment,
+            last_segment: self.segments.last(),
             tables: Vec::new(),
             views: snapshot.catalog().views().cloned().collect(),
         };
@@ -275,23 +248,12 @@ impl Files {
             let record = write_table(&state.places, &mut segment, table, fresh, report)?;
             manifest.tables.push(record);
         }
-        if let Some(file) = segment.file.take() {
-            report.bytes = file.len();
-            manifest.last_segment = segment.number;
+        report.bytes = segment.bytes();
+        if let Some(durable) = segment.finish()? {
             // From here on the segment stays: if replacing the manifest fails, the new one may be there all the same.
-            let written = self.publish(file, segment.number)?;
-            state.segments.insert(segment.number, written);
+            state.segments.insert(durable.number, durable.keep());
         }
         Ok(manifest)
-    }
-
-    /// Makes a segment and its name durable, and maps it. Nothing of it is left if that fails.
-    fn publish(&self, file: NewFile, number: u64) -> Result<Arc<MappedFile>> {
-        let durable = file.finish()?;
-        sync_directory(&*self.vfs, &self.path.join("segments"))?;
-        let mapped = MappedFile::open(&*self.vfs, &segment_path(&self.path, number))?;
-        durable.keep();
-        Ok(mapped)
     }
 
     /// Gives up the segments that the manifest does not name.
@@ -315,7 +277,7 @@ type Fresh = Vec<(Arc<ChunkEntry>, ChunkRecord)>;
 
 fn write_table(
     places: &Places,
-    segment: &mut Segment<'_>,
+    segment: &mut NewSegment,
     table: &TableSnapshot,
     fresh: &mut Fresh,
     report: &mut CheckpointReport,
@@ -357,7 +319,7 @@ fn write_table(
 
 /// Writes all rows of a chunk at their offsets, deleted ones among them: row ids survive.
 fn write_chunk(
-    segment: &mut Segment<'_>,
+    segment: &mut NewSegment,
     table: &TableSnapshot,
     entry: &ChunkEntry,
     freezer: &mut Freezer,
@@ -383,17 +345,13 @@ fn write_chunk(
         }
     };
     Ok(ChunkRecord {
-        number: entry.number(),
-        hot: false,
-        rows: entry.view().rows(),
         stale,
         columns: columns.clone(),
-        block,
-        deleted: None,
+        ..ChunkRecord::of_block(entry, block)
     })
 }
 
-fn write_deleted(segment: &mut Segment<'_>, deleted: &DeletedRows) -> Result<(Place, u32)> {
+fn write_deleted(segment: &mut NewSegment, deleted: &DeletedRows) -> Result<(SegmentPlace, u32)> {
     let bytes: Vec<u8> = deleted.words().flat_map(u64::to_le_bytes).collect();
     Ok((segment.write(&bytes)?, crc32c::crc32c(&bytes)))
 }

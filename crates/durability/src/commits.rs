@@ -6,10 +6,11 @@
 use crate::catalog_change::CatalogChange;
 use crate::checkpoint::{CheckpointCause, History};
 use crate::directory::{Files, State};
+use crate::segment::BlocksToName;
 use frazil_catalog::Catalog;
-use frazil_storage::{Durability, Log, Lsn, Reserved, Snapshot};
+use frazil_storage::{Durability, Log, Lsn, NamedBlocks, Reserved, Snapshot};
 use frazil_types::{Error, Result, SqlState};
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
 /// Bytes that may wait to be written without anybody waiting for them.
 const MOST_PENDING: usize = 4 << 20;
@@ -70,6 +71,12 @@ impl Durability for Files {
         CatalogChange::between(before, after).to_bytes()
     }
 
+    fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
+        self.lock.check_owner()?;
+        self.wal.check()?;
+        Ok(Box::new(BlocksToName::new(&self.segments)))
+    }
+
     fn follow(&self, lsn: Lsn) -> Result<()> {
         match self.wal.pending() > MOST_PENDING {
             true => self.wal.wait(lsn),
@@ -103,6 +110,10 @@ impl Durability for ClosedLog {
 
     fn catalog_change(&self, _before: &Catalog, _after: &Catalog) -> Vec<u8> {
         Vec::new()
+    }
+
+    fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
+        Err(closed())
     }
 
     fn follow(&self, _lsn: Lsn) -> Result<()> {

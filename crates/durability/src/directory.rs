@@ -5,6 +5,7 @@ use crate::commits::ClosedLog;
 use crate::manifest::Manifest;
 use crate::recovery::{RecoveryReport, log_path, recover};
 use crate::restore::{self, Restored};
+use crate::segment::{Segments, segment_number};
 use crate::wal::{DatabaseId, Wal, WalOptions};
 use frazil_storage::{Log, Lsn, Store};
 use frazil_types::{Error, Result, SqlState};
@@ -33,6 +34,7 @@ pub(crate) struct Files {
     pub vfs: Arc<dyn Vfs>,
     pub path: PathBuf,
     pub state: Mutex<State>,
+    pub segments: Arc<Segments>,
     pub lock: Arc<DirectoryLock>,
     pub wal: Wal,
     /// Where the log goes on behind the last checkpoint.
@@ -55,9 +57,14 @@ pub(crate) struct State {
     pub manifest: Manifest,
     pub places: Places,
     pub segments: HashMap<u64, Arc<MappedFile>>,
-    /// The greatest number that a segment was ever given, or that a file in the directory has: no other file is given it,
-    /// not even after a checkpoint that failed.
-    pub last_segment: u64,
+}
+
+impl State {
+    /// The greatest number of a segment that is known.
+    fn last_segment(&self) -> u64 {
+        let numbers = self.segments.keys().copied();
+        numbers.max().unwrap_or(0).max(self.manifest.last_segment)
+    }
 }
 
 impl Directory {
@@ -84,17 +91,19 @@ impl Directory {
         let Restored {
             catalog,
             mut tables,
-            mut state,
+            state,
         } = restored;
-        state.last_segment = remove_leftovers(files, path, &state)?.max(state.last_segment);
+        let last_segment = remove_leftovers(files, path, &state)?.max(state.last_segment());
         restore::build_indexes(&mut tables)?;
         let end = (recovered.lsn, recovered.timestamp);
         let store = Store::restore(catalog, end, tables.into_values().collect());
+        let segments = Segments::new(vfs.clone(), path, lock.clone(), last_segment);
         let files = Arc::new(Files {
             vfs,
             path: path.to_path_buf(),
             checkpointed: AtomicU64::new(state.manifest.log.position.0),
             state: Mutex::new(state),
+            segments: Arc::new(segments),
             lock,
             wal: recovered.wal,
             history: Mutex::default(),
@@ -271,19 +280,4 @@ fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
         }
     }
     Ok(greatest)
-}
-
-/// Path of a segment.
-pub(crate) fn segment_path(directory: &Path, number: u64) -> PathBuf {
-    directory.join("segments").join(segment_name(number))
-}
-
-fn segment_name(number: u64) -> String {
-    format!("{number:08}.seg")
-}
-
-/// The number of the segment whose file has this name, if it is one of ours.
-fn segment_number(name: &str) -> Option<u64> {
-    let number = name.strip_suffix(".seg")?.parse().ok()?;
-    (segment_name(number) == name).then_some(number)
 }

@@ -9,13 +9,13 @@
 //! ```
 //!
 //! A commit is a record of the log, and returns when the log is durable up to there (`commits.rs`): so many commits share a
-//! sync. What no record says (bulk loads, rows that move to other chunks, transactions of
-//! more than 64 MiB) is committed by a checkpoint.
+//! sync. Blocks that a transaction adds (bulk loads, rows that move to other chunks) lie in a segment before, which the record
+//! names (`segment.rs`). A transaction of more than 64 MiB is committed by a checkpoint.
 //!
 //! A segment is written once, synced, and never changed. A checkpoint writes what no segment has yet
 //! into a new one, syncs it, and then replaces the manifest by a synced file and a rename. So after a
 //! crash, whenever it happens, the directory holds the state of the last checkpoint and the log behind it, and opening it does
-//! again what the log says (`recovery.rs`); segments that the manifest does not name are left-overs, removed by the next open.
+//! again what the log says (`recovery.rs`); segments that neither of them names are left-overs, removed by the next open.
 #![forbid(unsafe_code)]
 
 mod catalog_change;
@@ -26,6 +26,7 @@ pub mod manifest;
 mod manifest_keys;
 mod recovery;
 pub mod restore;
+mod segment;
 pub mod type_names;
 pub mod wal;
 

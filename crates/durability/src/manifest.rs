@@ -6,7 +6,7 @@ use crate::type_names::{parse_type, read_default, read_value, write_default, wri
 use crate::wal::DatabaseId;
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::table_options::checked;
-use frazil_storage::{DistinctEstimate, Lsn};
+use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
 use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -77,20 +77,24 @@ pub struct ChunkRecord {
     /// Which columns its block stores, in order.
     pub columns: Arc<[ColumnNumber]>,
     /// Where its block lies.
-    pub block: Place,
+    pub block: SegmentPlace,
     /// Where the bits of its deleted rows lie, if there are any, and their checksum.
-    pub deleted: Option<(Place, u32)>,
+    pub deleted: Option<(SegmentPlace, u32)>,
 }
 
-/// Bytes in a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// Number of the segment.
-    pub segment: u64,
-    /// First byte.
-    pub offset: u64,
-    /// Number of bytes.
-    pub bytes: u64,
+impl ChunkRecord {
+    /// A chunk whose block lies there, built by the options of its table. No row of it is deleted.
+    pub fn of_block(entry: &ChunkEntry, block: SegmentPlace) -> ChunkRecord {
+        ChunkRecord {
+            number: entry.number(),
+            hot: false,
+            rows: entry.view().rows(),
+            stale: false,
+            columns: entry.stored().clone(),
+            block,
+            deleted: None,
+        }
+    }
 }
 
 impl Manifest {
@@ -230,7 +234,7 @@ pub(crate) fn write_view(view: &ViewEntry) -> Json {
 fn write_chunk(table: &TableEntry, chunk: &ChunkRecord) -> Json {
     // Most chunks store the columns of their table.
     let others = !table.schema.numbers().eq(chunk.columns.iter().copied());
-    let deleted = |(place, crc): (Place, u32)| json!({ "place": write_place(&place), "crc": crc });
+    let deleted = |(place, crc): (SegmentPlace, u32)| json!({ "place": write_place(&place), "crc": crc });
     json!({
         "number": chunk.number,
         "hot": chunk.hot,
@@ -242,7 +246,7 @@ fn write_chunk(table: &TableEntry, chunk: &ChunkRecord) -> Json {
     })
 }
 
-fn write_place(place: &Place) -> Json {
+fn write_place(place: &SegmentPlace) -> Json {
     json!([place.segment, place.offset, place.bytes])
 }
 
@@ -417,11 +421,11 @@ fn read_chunk(numbers: &Arc<[ColumnNumber]>, json: &Json) -> Option<ChunkRecord>
     })
 }
 
-fn read_place(json: &Json) -> Option<Place> {
+fn read_place(json: &Json) -> Option<SegmentPlace> {
     let [segment, offset, bytes] = &json.as_array()?[..] else {
         return None;
     };
-    Some(Place {
+    Some(SegmentPlace {
         segment: segment.as_u64()?,
         offset: offset.as_u64()?,
         bytes: bytes.as_u64()?,

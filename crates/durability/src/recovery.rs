@@ -5,15 +5,17 @@
 //! done. Indexes are built afterwards.
 
 use crate::catalog_change::CatalogChange;
-use crate::manifest::Manifest;
-use crate::restore::Restored;
+use crate::manifest::{ChunkRecord, Manifest};
+use crate::restore::{Restored, restore_named};
+use crate::segment::open_segment;
 use crate::wal::record::Record;
 use crate::wal::{Wal, WalOptions};
 use frazil_catalog::Relation;
-use frazil_storage::redo::{Change, RedoColumns, changes};
+use frazil_storage::redo::{Change, LoadedBlock, RedoColumns, changes};
 use frazil_storage::{Lsn, Table, TableSnapshot};
 use frazil_types::{Error, LogicalType, ObjectId, Result, RowId, SqlState};
 use frazil_vfs::Vfs;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,6 +58,8 @@ pub(crate) fn recover(
     } = restored.state.manifest;
     let path = log_path(directory);
     let mut replay = Replay {
+        vfs: &**vfs,
+        directory,
         restored,
         timestamp,
         report: RecoveryReport::default(),
@@ -92,6 +96,8 @@ pub(crate) fn recover(
 
 /// What is being done again.
 struct Replay<'a> {
+    vfs: &'a dyn Vfs,
+    directory: &'a Path,
     restored: &'a mut Restored,
     /// Of the last commit that was done.
     timestamp: u64,
@@ -139,7 +145,12 @@ impl Replay<'_> {
             },
             // Blocks that no checkpoint has are built again when their rows are cold.
             Change::Held(_) => Ok(()),
-            Change::Move { .. } | Change::Load { .. } | Change::Sequence { .. } => Err(Error::new(
+            Change::Load { table, block } => self.load(table, &block),
+            Change::Removed { table, chunks } => {
+                self.table(table)?.replay_removed(&chunks);
+                Ok(())
+            }
+            Change::Sequence { .. } => Err(Error::new(
                 SqlState::DATA_CORRUPTED,
                 "a commit did what this Frazil writes no record of",
             )),
@@ -152,6 +163,29 @@ impl Replay<'_> {
         let table = self.table(table)?;
         let types: Vec<LogicalType> = table.schema().columns.iter().map(|c| c.ty).collect();
         table.replay_insert(first, &columns.read(&types)?, timestamp)
+    }
+
+    /// A block that lies in a segment, which stays until a checkpoint has it.
+    fn load(&mut self, id: ObjectId, block: &LoadedBlock) -> Result<()> {
+        self.report.rows += u64::from(block.rows);
+        let Restored { tables, state, .. } = &mut *self.restored;
+        let table = tables.get_mut(&id).ok_or_else(|| is_missing(id))?;
+        let number = block.place.segment;
+        if let Entry::Vacant(place) = state.segments.entry(number) {
+            place.insert(open_segment(self.vfs, self.directory, number)?);
+        }
+        let record = ChunkRecord {
+            number: block.chunk,
+            hot: false,
+            rows: block.rows,
+            stale: false,
+            columns: table.table().numbers().clone(),
+            block: block.place,
+            deleted: None,
+        };
+        let entry = restore_named(&state.segments, table.table(), &record)?;
+        state.places.add(&entry, record);
+        table.replay_block(entry)
     }
 
     fn catalog(&mut self, change: &CatalogChange) -> Result<()> {
@@ -176,7 +210,10 @@ impl Replay<'_> {
     }
 
     fn table(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
-        (self.restored.tables.get_mut(&id))
-            .ok_or_else(|| Error::new(SqlState::DATA_CORRUPTED, format!("table {} is not there", id.0)))
+        (self.restored.tables.get_mut(&id)).ok_or_else(|| is_missing(id))
     }
+}
+
+fn is_missing(id: ObjectId) -> Error {
+    Error::new(SqlState::DATA_CORRUPTED, format!("table {} is not there", id.0))
 }

@@ -1,9 +1,10 @@
 //! Opening: from a manifest back to tables. Blocks stay in their files and are checked when they are
 //! first touched; only a table's last hot chunk is read, to become hot again.
 
-use crate::checkpoint::{Places, SEGMENT_MAGIC};
-use crate::directory::{State, segment_path};
+use crate::checkpoint::Places;
+use crate::directory::State;
 use crate::manifest::{ChunkRecord, Manifest, TableRecord};
+use crate::segment::open_segment;
 use frazil_block::{Block, BuildOptions};
 use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
@@ -35,7 +36,6 @@ pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Re
     let views = manifest.views.iter().cloned().map(Relation::View);
     let relations = entries.map(Relation::Table).chain(views).collect();
     let state = State {
-        last_segment: manifest.last_segment,
         places,
         segments,
         ..State::default()
@@ -58,17 +58,7 @@ fn open_segments(
             if segments.contains_key(&place.segment) {
                 continue;
             }
-            let path = segment_path(directory, place.segment);
-            let file = MappedFile::open(vfs, &path)?;
-            if !file.bytes().starts_with(SEGMENT_MAGIC) {
-                return Err(Error::new(
-                    SqlState::DATA_CORRUPTED,
-                    format!(
-                        "\"{}\": it does not begin as a segment of this version does (offset 0)",
-                        path.display()
-                    ),
-                ));
-            }
+            let file = open_segment(vfs, directory, place.segment)?;
             segments.insert(place.segment, file);
         }
     }
@@ -134,6 +124,15 @@ pub(crate) fn build_indexes(tables: &mut BTreeMap<ObjectId, TableSnapshot>) -> R
         Some(error) => Err(error),
         None => Ok(()),
     }
+}
+
+/// A chunk that a record of the log names.
+pub(crate) fn restore_named(
+    segments: &HashMap<u64, Arc<MappedFile>>,
+    table: &Table,
+    record: &ChunkRecord,
+) -> Result<ChunkEntry> {
+    restore_chunk(segments, table, &Arc::new(table.asked_options()), record)
 }
 
 fn restore_chunk(

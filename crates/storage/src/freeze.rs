@@ -332,10 +332,7 @@ impl Transaction {
             changes.extend(freezer.change(&version, group, order_by)?);
         }
         let now = self.coming_timestamp();
-        match changes.iter().any(|change| matches!(change, Change::Move(..))) {
-            true => self.redo().whole(),
-            false => self.redo().held(id),
-        }
+        self.redo().held(id);
         let mut report = FreezeReport::default();
         let next = self.table_mut(id)?;
         next.seal_tail();
@@ -354,7 +351,23 @@ impl Transaction {
             }
         }
         self.writer(id)?.follow_moved_rows(&version)?;
+        self.note_moved_chunks(id, &version)?;
         Ok(report)
+    }
+}
+
+impl Transaction {
+    /// Writes down which chunks of a table are there that an earlier version lacks, all of them blocks, and which are gone.
+    fn note_moved_chunks(&mut self, table: ObjectId, before: &TableSnapshot) -> Result<()> {
+        let after = self.view().table(table)?.clone();
+        let is_new = |entry: &&Arc<ChunkEntry>| before.entry(entry.number()).is_none();
+        for entry in after.chunks().filter(is_new) {
+            self.note_block(table, entry.number())?;
+        }
+        let gone = before.chunks().map(|entry| entry.number());
+        let gone: Vec<u32> = gone.filter(|number| after.entry(*number).is_none()).collect();
+        self.redo().removed(table, &gone);
+        Ok(())
     }
 }
 
@@ -497,7 +510,7 @@ impl Store {
             let before = transaction.view().table(table)?.clone();
             match &change {
                 Change::Hold(_) => transaction.redo().held(table),
-                Change::Move(..) => transaction.redo().whole(),
+                Change::Move(..) => {}
             }
             let next = transaction.table_mut(table)?;
             match change {
@@ -505,6 +518,7 @@ impl Store {
                 Change::Move(sources, rows) => {
                     move_rows(next, &sources, rows, options, now);
                     transaction.writer(table)?.follow_moved_rows(&before)?;
+                    transaction.note_moved_chunks(table, &before)?;
                 }
             }
             drop(before);

@@ -71,7 +71,7 @@ pub use freeze::{FreezeReport, Freezer};
 pub use hot_layout::HotLayout;
 pub use index_lookup::{JoinKeys, LookedUp};
 pub use key_lookup::{FoundRow, RowCells};
-pub use log::{Acknowledge, Durability, Log, Lsn, Reserved};
+pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentPlace};
 pub use new_rows::{CheckResult, NewRows};
 pub use refreeze::RefreezeStep;
 pub use row_fetch::RowFetch;

@@ -1,9 +1,12 @@
 //! What storage asks of a log: an order for commits, and that they survive.
 
+use crate::chunk_entry::ChunkEntry;
 use crate::snapshot::Snapshot;
+use frazil_block::Block;
 use frazil_catalog::Catalog;
 use frazil_types::Result;
 use std::fmt;
+use std::sync::Arc;
 
 /// A position in the log: bytes since its beginning, padding included. What ends at a smaller position happened before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,9 +46,35 @@ pub trait Durability: Log {
     /// The bytes of [`crate::redo::Change::Catalog`] by which the one catalog becomes the other.
     fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8>;
 
+    /// A file for blocks that a transaction adds: its record says where they lie, instead of their rows. 08003 in a forked child.
+    fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>>;
+
     /// Says that nobody waits for the commit at `lsn`, which is to be durable before long. Returns when it may be forgotten by the one
     /// who made it: at once, unless too much waits to be written. 08007 as [`Log::wait`].
     fn follow(&self, lsn: Lsn) -> Result<()>;
+}
+
+/// Bytes in a segment, a file of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SegmentPlace {
+    /// Number of the segment.
+    pub segment: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+/// Blocks in a file of their own, which a record of the log is to name. Unless they are kept, nothing is left of the file.
+pub trait NamedBlocks: fmt::Debug + Send + Sync {
+    /// Writes a block. 53100 if the disk is full.
+    fn write(&mut self, block: &Block) -> Result<SegmentPlace>;
+
+    /// Makes the file and its name durable; nothing is written to it any more.
+    fn sync(&mut self) -> Result<()>;
+
+    /// Leaves the file where it is, because the record that ends at `lsn` names these chunks of it. Called before the commit is visible.
+    fn keep(self: Box<Self>, lsn: Lsn, chunks: &[(Arc<ChunkEntry>, SegmentPlace)]);
 }
 
 /// When a commit returns.

@@ -67,6 +67,21 @@ impl TableSnapshot {
         }
     }
 
+    /// Adds a chunk again, which is a block. XX001 if its number is taken.
+    pub fn replay_block(&mut self, entry: ChunkEntry) -> Result<()> {
+        if self.entry(entry.number()).is_some() {
+            return Err(self.damaged(&format!("chunk {} is there already", entry.number())));
+        }
+        self.table().skip_chunk_number(entry.number());
+        self.add_sealed(entry);
+        Ok(())
+    }
+
+    /// Takes chunks away again. One that had no rows left may not be there: checkpoints leave such out.
+    pub fn replay_removed(&mut self, chunks: &[u32]) {
+        chunks.iter().for_each(|number| self.remove(*number));
+    }
+
     /// Deletes rows again. XX001 for one that is not there.
     pub fn replay_delete(&mut self, rows: &[RowId], timestamp: u64) -> Result<()> {
         for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {

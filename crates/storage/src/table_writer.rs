@@ -273,12 +273,11 @@ impl TableWriter<'_> {
     }
 
     /// Adds a block, whose columns are the table's, as a chunk of its own: what a bulk load makes. Returns the number
-    /// of its rows. 23502 for NULL in a NOT NULL column; 54000 and 23505 as [`TableWriter::insert`].
+    /// of its rows. 23502 for NULL in a NOT NULL column; 54000 and 23505 as [`TableWriter::insert`]; what fails where it is written for the log.
     pub fn block(&mut self, block: Block) -> Result<u64> {
         let table = self.current()?.table();
         check_block(table, &block).and_then(|()| refuse_unchecked(table, &[]))?;
         let rows = u64::from(block.rows());
-        self.transaction.redo().whole();
         let version = self.transaction.table_mut(self.table)?;
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
@@ -288,6 +287,7 @@ impl TableWriter<'_> {
             version.table().numbers().clone(),
         ));
         self.add_chunk_entries(number, &Rivals::Live)?;
+        self.transaction.note_block(self.table, number)?;
         Ok(rows)
     }
 

@@ -200,9 +200,8 @@ impl Transaction {
             }
         }
         let Some(log) = self.log() else { return Ok(()) };
-        let lsn = match self.redo.record() {
-            Some(redo) => {
-                let reserved = log.reserve(redo)?;
+        let lsn = match self.redo.reserve(&*log, &self.next)? {
+            Some(reserved) => {
                 debug_assert_eq!(reserved.timestamp, timestamp);
                 reserved.lsn
             }
@@ -226,6 +225,15 @@ impl Transaction {
         if let Some(log) = self.log() {
             let change = log.catalog_change(self.next.catalog(), after);
             self.redo.catalog(&change);
+        }
+    }
+
+    /// Writes down that a table got a chunk that is a block, which goes to a file.
+    pub(crate) fn note_block(&mut self, table: ObjectId, number: u32) -> Result<()> {
+        let Some(log) = self.log() else { return Ok(()) };
+        match self.next.table(table)?.entry(number) {
+            Some(entry) => self.redo.block(&log, table, entry),
+            None => Ok(()),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Commits and a log whose syncs the test decides about: what the next writer sees, what readers see, and when anybody hears of it.
 
+use frazil_block::Block;
 use frazil_catalog::{Catalog, TableOptions};
 use frazil_storage::redo::{Change, changes};
 use frazil_storage::{
-    Acknowledge, Conflict, Durability, Log, Lsn, NewRows, Reserved, Snapshot, Store, Transaction,
+    Acknowledge, ChunkEntry, Conflict, Durability, Freezer, Log, Lsn, NamedBlocks, NewRows, Reserved,
+    SegmentPlace, Snapshot, Store, Transaction,
 };
 use frazil_types::{
     Cancel, ColumnDef, ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, RowId, Schema, SqlState,
@@ -28,6 +30,10 @@ struct State {
     failed: bool,
     whole: u64,
     timestamp: u64,
+    /// Files of blocks that are there.
+    files: usize,
+    /// The chunks that the last record named.
+    kept: Vec<u32>,
 }
 
 impl TestLog {
@@ -47,6 +53,12 @@ impl TestLog {
         while state.waiting != count {
             state = self.changed.wait(state).unwrap();
         }
+    }
+
+    /// Number of files of blocks, and the chunks that the last record named.
+    fn files(&self) -> (usize, Vec<u32>) {
+        let state = self.state.lock().unwrap();
+        (state.files, state.kept.clone())
     }
 
     fn records(&self) -> usize {
@@ -69,6 +81,8 @@ impl TestLog {
             Change::Catalog(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
             Change::Truncate(_) => "truncate".to_string(),
             Change::Held(_) => "held".to_string(),
+            Change::Load { block, .. } => format!("chunk {} of {} rows", block.chunk, block.rows),
+            Change::Removed { chunks, .. } => format!("without {chunks:?}"),
             other => format!("{other:?}"),
         };
         changes(state.records.last().unwrap()).map(text).collect()
@@ -128,8 +142,62 @@ impl Durability for TestLog {
         .into_bytes()
     }
 
+    fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
+        self.state.lock().unwrap().files += 1;
+        Ok(Box::new(TestBlocks {
+            log: self,
+            bytes: 0,
+            is_durable: false,
+            is_kept: false,
+        }))
+    }
+
     fn follow(&self, _lsn: Lsn) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A file of blocks that is nowhere.
+#[derive(Debug)]
+struct TestBlocks {
+    log: Arc<TestLog>,
+    bytes: u64,
+    is_durable: bool,
+    is_kept: bool,
+}
+
+impl NamedBlocks for TestBlocks {
+    fn write(&mut self, block: &Block) -> Result<SegmentPlace> {
+        assert!(!self.is_durable);
+        let offset = self.bytes;
+        self.bytes += block.bytes().len() as u64;
+        Ok(SegmentPlace {
+            segment: 1,
+            offset,
+            bytes: block.bytes().len() as u64,
+        })
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.is_durable = true;
+        Ok(())
+    }
+
+    fn keep(mut self: Box<Self>, lsn: Lsn, chunks: &[(Arc<ChunkEntry>, SegmentPlace)]) {
+        let mut state = self.log.state.lock().unwrap();
+        // The record came behind the blocks.
+        assert!(self.is_durable && lsn.0 == state.records.len() as u64);
+        state.kept = chunks.iter().map(|(entry, _)| entry.number()).collect();
+        drop(state);
+        self.is_kept = true;
+    }
+}
+
+impl Drop for TestBlocks {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.log.state.lock().unwrap().files -= 1;
+        }
     }
 }
 
@@ -289,22 +357,81 @@ fn the_log_has_what_was_done_and_not_what_was_taken_back() {
     assert_eq!(log.last(), ["held"]);
 }
 
+/// Adds a block, as a bulk load does.
+fn load(transaction: &mut Transaction, table: ObjectId, rows: usize) {
+    let version = transaction.view().table(table).unwrap().clone();
+    let values: Vec<Value> = (0..rows).map(|n| Value::Int(n as i128)).collect();
+    let columns =
+        (version.schema().columns.iter()).map(|column| ColumnVector::from_values(column.ty, &values));
+    let batch = RowBatch {
+        columns: columns.collect(),
+        rows,
+    };
+    let block = Freezer::default().freeze_batch(version.table(), &batch).unwrap();
+    transaction.writer(table).unwrap().block(block).unwrap();
+}
+
 #[test]
-fn what_no_record_says_is_committed_whole() {
+fn blocks_lie_in_a_file_before_the_record_that_names_them() {
     let (store, log, table) = store();
     log.sync(100);
     let mut transaction = begin(&store);
-    insert(&mut transaction, table, 100);
+    load(&mut transaction, table, 50);
+    let savepoint = transaction.savepoint();
+    load(&mut transaction, table, 60);
+    transaction.rollback_to(savepoint);
+    load(&mut transaction, table, 70);
     transaction.commit().unwrap();
-    let records = log.records();
+    assert_eq!(log.last(), ["chunk 0 of 50 rows", "chunk 2 of 70 rows"]);
+    assert_eq!(log.files(), (1, vec![0, 2]));
+    // Rows that move lie in new blocks, too.
     let mut transaction = begin(&store);
-    insert(&mut transaction, table, 1);
+    insert(&mut transaction, table, 3);
     let freeze = transaction.freeze_table(table, Some(0), Default::default(), &Cancel::new());
     freeze.unwrap();
     insert(&mut transaction, table, 1);
     transaction.commit().unwrap();
-    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 1));
-    // Nor does one record say more than 64 MiB.
+    let moved = [
+        "insert 3 at 3/0",
+        "held",
+        "chunk 4 of 123 rows",
+        "without [0, 2, 3]",
+        "insert 1 at 5/0",
+    ];
+    assert_eq!(log.last(), moved);
+    assert_eq!(log.files(), (2, vec![4]));
+    // A block that is not there any more when the transaction ends is named, but nobody need know it.
+    let mut transaction = begin(&store);
+    load(&mut transaction, table, 8);
+    transaction.truncate(table).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["chunk 6 of 8 rows", "truncate"]);
+    assert_eq!(log.files(), (3, vec![]));
+    // What is rolled back leaves no file.
+    let mut transaction = begin(&store);
+    let savepoint = transaction.savepoint();
+    load(&mut transaction, table, 8);
+    assert_eq!(log.files().0, 4);
+    transaction.rollback_to(savepoint);
+    insert(&mut transaction, table, 1);
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["insert 1 at 8/0"]);
+    let mut transaction = begin(&store);
+    load(&mut transaction, table, 8);
+    transaction.rollback();
+    let mut transaction = begin(&store);
+    load(&mut transaction, table, 8);
+    log.fail();
+    assert_eq!(transaction.commit().unwrap_err().state(), SqlState::IO_ERROR);
+    assert_eq!(log.files().0, 3);
+}
+
+#[test]
+fn what_is_too_much_for_a_record_is_committed_whole() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let records = log.records();
+    // One record says no more than 64 MiB.
     let mut transaction = begin(&store);
     let schema = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Text)]));
     let texts = transaction
@@ -320,8 +447,11 @@ fn what_no_record_says_is_committed_whole() {
             .insert(&NewRows::of(&batch), Conflict::Fail)
             .unwrap();
     }
+    // Nor are its blocks named then.
+    load(&mut transaction, table, 5);
+    assert_eq!(log.files(), (0, vec![]));
     transaction.commit().unwrap();
-    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 2));
+    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 1));
     assert_eq!(visible(&store, texts.id), 70);
     let mut transaction = begin(&store);
     insert(&mut transaction, table, 1);

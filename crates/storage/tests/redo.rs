@@ -1,5 +1,6 @@
 //! Redo reads back as it was written; bytes that are not redo are errors.
 
+use frazil_storage::SegmentPlace;
 use frazil_storage::redo::{Change, LoadedBlock, RedoBuffer, changes};
 use frazil_testkit::Random;
 use frazil_types::{ColumnVector, LogicalType, ObjectId, RowBatch, RowId, SqlState, Value};
@@ -117,17 +118,15 @@ fn all_kinds(random: &mut Random) -> RedoBuffer {
     let rows = batch(1 + random.index(20), random);
     redo.insert(ObjectId(1), RowId::new(0, 5), &rows, 0..rows.rows);
     redo.delete(ObjectId(1), &[RowId::new(0, 6), RowId::new(u32::MAX, u16::MAX)]);
-    redo.moved(
-        ObjectId(2),
-        &[RowId(1), RowId(2)],
-        &[RowId(1 << 20), RowId(1 << 21)],
-    );
+    redo.removed(ObjectId(2), &[7, 8]);
     let block = LoadedBlock {
         chunk: 9,
         rows: 65_536,
-        segment: 3,
-        offset: 64,
-        bytes: 1 << 20,
+        place: SegmentPlace {
+            segment: 3,
+            offset: 64,
+            bytes: 1 << 20,
+        },
     };
     redo.load(ObjectId(3), block);
     redo.sequence(ObjectId(4), -32);
@@ -159,14 +158,9 @@ fn changes_come_back_in_order_and_a_savepoint_is_a_length() {
         lines[2],
         "Delete { table: ObjectId(1), rows: [RowId(6), RowId(281474976710655)] }"
     );
-    assert_eq!(
-        lines[3],
-        "Move { table: ObjectId(2), rows: [(RowId(1), RowId(1048576)), (RowId(2), RowId(2097152))] }"
-    );
-    assert!(
-        lines[4].contains("rows: 65536, segment: 3, offset: 64"),
-        "{lines:?}"
-    );
+    assert_eq!(lines[3], "Removed { table: ObjectId(2), chunks: [7, 8] }");
+    let block = "rows: 65536, place: SegmentPlace { segment: 3, offset: 64";
+    assert!(lines[4].contains(block), "{lines:?}");
     assert_eq!(lines[5], "Sequence { sequence: ObjectId(4), value: -32 }");
     let savepoint = redo.len();
     redo.delete(ObjectId(1), &[]);

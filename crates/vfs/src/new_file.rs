@@ -100,6 +100,11 @@ impl NewFile {
         self.len() == 0
     }
 
+    /// Leaves the file where it is, with what it holds by now.
+    pub fn leave(mut self) {
+        self.name.kept = true;
+    }
+
     /// Makes the bytes durable; the name becomes so with the directory's sync.
     pub fn finish(mut self) -> Result<DurableFile> {
         self.flush()?;

@@ -162,8 +162,8 @@ impl Run {
     }
 }
 
-fn freeze(transaction: &mut Transaction, id: ObjectId, order_by: Option<usize>) {
-    (transaction.freeze_table(id, order_by, BuildOptions::default(), &Cancel::new())).unwrap();
+fn freeze(transaction: &mut Transaction, id: ObjectId, order_by: Option<usize>) -> Result<()> {
+    (transaction.freeze_table(id, order_by, BuildOptions::default(), &Cancel::new())).map(drop)
 }
 
 /// Adds rows as a block, as a bulk load does.
@@ -230,7 +230,7 @@ fn workload(run: &mut Run) {
         return;
     };
     run.commit(&directory, |t| insert(t, id, 0..300));
-    run.commit(&directory, |t| freeze(t, id, None));
+    run.try_commit(&directory, Acknowledge::Durable, |t| freeze(t, id, None));
     // What is rolled back leaves cells behind, and numbers of chunks.
     if let Ok(mut rolled_back) = directory.store().begin(Duration::ZERO, &Cancel::new()) {
         insert(&mut rolled_back, id, 300..320);
@@ -269,7 +269,7 @@ fn workload(run: &mut Run) {
         return;
     };
     run.commit(&directory, |t| insert(t, id, 1_000..1_040));
-    run.commit(&directory, |t| freeze(t, id, Some(0)));
+    run.try_commit(&directory, Acknowledge::Durable, |t| freeze(t, id, Some(0)));
     run.commit(&directory, |t| delete(t, id, "t", |n| n == 1_001));
     run.checkpoint(&directory);
     run.commit(&directory, |t| insert(t, id, 2_000..2_001));

@@ -2,6 +2,7 @@
 
 mod faults;
 mod files;
+mod loads;
 
 use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{DropRelations, TableOptions};

@@ -4,7 +4,9 @@
 //! to, and at commit the bytes are one record of the log ([`crate::Log::reserve`]). [`changes`] reads them: each [`Change`] names rows by
 //! their ids.
 //!
-//! What has no entry, and what is too much for a record, is committed whole ([`crate::Durability::commit_whole`]).
+//! Blocks that a transaction adds, by a bulk load or because rows move to other chunks, lie in a segment before it commits
+//! ([`crate::log::NamedBlocks`]); its record names them. What is too much for a record is committed whole
+//! ([`crate::Durability::commit_whole`]).
 //!
 //! ```text
 //! entry    kind u8, bytes of the body u32, body                        (all numbers little-endian)
@@ -13,7 +15,7 @@
 //!          of strings first a length u32 each, then all bytes
 //! delete   table u32, rows u32, row ids u64
 //! catalog  what is another in the catalog, as durability writes it
-//! move     table u32, rows u32, old row ids u64, new row ids u64
+//! removed  table u32, chunks u32, their numbers u32
 //! load     table u32, chunk u32, rows u32, segment u64, offset u64, bytes u64
 //! sequence sequence u32, value i64
 //! held     table u32: the same rows in other blocks; nothing is to be done
@@ -35,9 +37,10 @@ mod kind {
     pub const INSERT: u8 = 1;
     pub const DELETE: u8 = 2;
     pub const CATALOG: u8 = 3;
-    pub const MOVE: u8 = 4;
+    // 4 was never written.
     pub const LOAD: u8 = 5;
     pub const SEQUENCE: u8 = 6;
     pub const HELD: u8 = 7;
     pub const TRUNCATE: u8 = 8;
+    pub const REMOVED: u8 = 9;
 }

@@ -3,6 +3,7 @@
 use super::columns::RedoColumns;
 use super::kind;
 use super::write::LoadedBlock;
+use crate::log::SegmentPlace;
 use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowId, SqlState};
 
 /// Something that a transaction did.
@@ -26,14 +27,14 @@ pub enum Change<'a> {
     },
     /// The catalog is another one: what changed, as [`crate::Durability::catalog_change`] writes it.
     Catalog(&'a [u8]),
-    /// Rows have other ids.
-    Move {
+    /// Chunks are gone; others have their rows, if there are any.
+    Removed {
         /// Their table.
         table: ObjectId,
-        /// Old and new id of each.
-        rows: Vec<(RowId, RowId)>,
+        /// Their numbers.
+        chunks: Vec<u32>,
     },
-    /// A chunk was filled with a block that lies in a segment.
+    /// There is another chunk, whose block lies in a segment.
     Load {
         /// Its table.
         table: ObjectId,
@@ -88,15 +89,13 @@ fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
             },
         },
         kind::CATALOG => Change::Catalog(body.take(length)?),
-        kind::MOVE => {
-            let table = ObjectId(body.u32()?);
-            let rows = body.u32()? as usize;
-            let (old, new) = (body.row_ids(rows)?, body.row_ids(rows)?);
-            Change::Move {
-                table,
-                rows: old.into_iter().zip(new).collect(),
-            }
-        }
+        kind::REMOVED => Change::Removed {
+            table: ObjectId(body.u32()?),
+            chunks: {
+                let chunks = body.u32()? as usize;
+                body.numbers(chunks)?
+            },
+        },
         kind::LOAD => Change::Load {
             table: ObjectId(body.u32()?),
             block: load(&mut body)?,
@@ -144,9 +143,11 @@ fn load(body: &mut Bytes<'_>) -> Result<LoadedBlock> {
     Ok(LoadedBlock {
         chunk,
         rows,
-        segment: body.u64()?,
-        offset: body.u64()?,
-        bytes: body.u64()?,
+        place: SegmentPlace {
+            segment: body.u64()?,
+            offset: body.u64()?,
+            bytes: body.u64()?,
+        },
     })
 }
 
@@ -192,6 +193,12 @@ impl<'a> Bytes<'a> {
 
     fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
+    }
+
+    fn numbers(&mut self, count: usize) -> Result<Vec<u32>> {
+        let bytes = self.take(count.saturating_mul(4))?;
+        let numbers = bytes.as_chunks::<4>().0.iter();
+        Ok(numbers.map(|number| u32::from_le_bytes(*number)).collect())
     }
 
     fn row_ids(&mut self, rows: usize) -> Result<Vec<RowId>> {

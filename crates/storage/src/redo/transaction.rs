@@ -1,9 +1,13 @@
 //! The redo of one transaction.
 
-use super::RedoBuffer;
+use super::{LoadedBlock, RedoBuffer};
+use crate::chunk_entry::{ChunkEntry, ChunkIdentity};
 use crate::columns::Columns;
-use frazil_types::{ObjectId, RowId};
+use crate::log::{Durability, NamedBlocks, Reserved, SegmentPlace};
+use crate::snapshot::Snapshot;
+use frazil_types::{ObjectId, Result, RowId};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The greatest record, in bytes: a transaction that writes more is committed whole, which writes its rows as blocks.
 const MOST_BYTES: usize = 64 << 20;
@@ -13,8 +17,38 @@ const MOST_BYTES: usize = 64 << 20;
 pub(crate) struct TransactionRedo {
     /// None: there is no log.
     buffer: Option<RedoBuffer>,
-    /// The transaction did what no record says.
+    /// The transaction did more than a record says.
     is_whole: bool,
+    /// Blocks that are to be named.
+    named: Option<Named>,
+}
+
+/// Blocks in a file, and which chunks they are.
+#[derive(Debug)]
+struct Named {
+    file: Box<dyn NamedBlocks>,
+    chunks: Vec<NamedChunk>,
+}
+
+#[derive(Debug)]
+struct NamedChunk {
+    table: ObjectId,
+    number: u32,
+    identity: ChunkIdentity,
+    place: SegmentPlace,
+    /// Bytes of redo up to the end of what names it.
+    end: usize,
+}
+
+impl Named {
+    /// The chunks that a version still has as they lie in the file.
+    fn chunks_of(&self, version: &Snapshot) -> Vec<(Arc<ChunkEntry>, SegmentPlace)> {
+        let entry = |chunk: &NamedChunk| {
+            let entry = version.table(chunk.table).ok()?.entry(chunk.number)?;
+            (entry.identity() == chunk.identity).then(|| (entry.clone(), chunk.place))
+        };
+        self.chunks.iter().filter_map(entry).collect()
+    }
 }
 
 impl TransactionRedo {
@@ -23,6 +57,7 @@ impl TransactionRedo {
         TransactionRedo {
             buffer: has_log.then(RedoBuffer::default),
             is_whole: false,
+            named: None,
         }
     }
 
@@ -46,12 +81,32 @@ impl TransactionRedo {
         if let Some(buffer) = &mut self.buffer {
             buffer.truncate(len);
         }
+        if let Some(named) = &mut self.named {
+            named.chunks.retain(|chunk| chunk.end <= len);
+        }
     }
 
     /// The record that says what was done; `None` if no record does.
-    pub fn record(&self) -> Option<&[u8]> {
+    fn record(&self) -> Option<&[u8]> {
         let buffer = self.buffer.as_ref()?;
         (!self.is_whole && !buffer.is_empty()).then(|| buffer.bytes())
+    }
+
+    /// Appends the record that says what was done to the log, once the blocks that it names are durable; `None` if no record does. `next` is
+    /// what the transaction leaves. Nothing is appended after an error.
+    pub fn reserve(&mut self, log: &dyn Durability, next: &Snapshot) -> Result<Option<Reserved>> {
+        let named = self.named.take().filter(|named| !named.chunks.is_empty());
+        let Some(record) = self.record() else {
+            return Ok(None);
+        };
+        let Some(mut named) = named else {
+            return log.reserve(record).map(Some);
+        };
+        named.file.sync()?;
+        let chunks = named.chunks_of(next);
+        let reserved = log.reserve(record)?;
+        named.file.keep(reserved.lsn, &chunks);
+        Ok(Some(reserved))
     }
 
     /// Rows of columns were inserted, which got these ids.
@@ -69,6 +124,49 @@ impl TransactionRedo {
                 from += run.len();
             }
         });
+    }
+
+    /// A table got a chunk that is a block, and some rows of it may be deleted.
+    pub fn block(&mut self, log: &Arc<dyn Durability>, table: ObjectId, entry: &ChunkEntry) -> Result<()> {
+        let Some(block) = entry.block().filter(|_| self.is_recorded()) else {
+            return Ok(());
+        };
+        let named = match &mut self.named {
+            Some(named) => named,
+            none => none.insert(Named {
+                file: log.clone().write_blocks()?,
+                chunks: Vec::new(),
+            }),
+        };
+        let place = named.file.write(block)?;
+        let (chunk, rows) = (entry.number(), block.rows());
+        let block = LoadedBlock { chunk, rows, place };
+        self.write(|buffer| buffer.load(table, block));
+        let deleted = entry.view().deleted().map(|deleted| deleted.iter());
+        let deleted: Vec<RowId> = (deleted.into_iter().flatten())
+            .map(|offset| RowId::new(chunk, offset))
+            .collect();
+        if !deleted.is_empty() {
+            self.write(|buffer| buffer.delete(table, &deleted));
+        }
+        let end = self.len();
+        if let Some(named) = &mut self.named {
+            named.chunks.push(NamedChunk {
+                table,
+                number: chunk,
+                identity: entry.identity(),
+                place,
+                end,
+            });
+        }
+        Ok(())
+    }
+
+    /// Chunks are gone from a table.
+    pub fn removed(&mut self, table: ObjectId, chunks: &[u32]) {
+        if !chunks.is_empty() {
+            self.write(|buffer| buffer.removed(table, chunks));
+        }
     }
 
     /// Rows were deleted.
@@ -93,9 +191,10 @@ impl TransactionRedo {
         self.write(|buffer| buffer.catalog(change));
     }
 
-    /// Something was done that no record says.
-    pub fn whole(&mut self) {
+    /// What was done is too much for a record.
+    fn whole(&mut self) {
         self.is_whole = true;
+        self.named = None;
         if let Some(buffer) = &mut self.buffer {
             *buffer = RedoBuffer::default();
         }

@@ -2,6 +2,7 @@
 
 use super::{columns, kind};
 use crate::columns::Columns;
+use crate::log::SegmentPlace;
 use frazil_types::{ObjectId, RowBatch, RowId};
 use std::ops::Range;
 
@@ -11,19 +12,15 @@ pub struct RedoBuffer {
     bytes: Vec<u8>,
 }
 
-/// Where a bulk load put the block of a whole chunk.
+/// A chunk whose block lies in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadedBlock {
     /// The chunk's number.
     pub chunk: u32,
     /// Its rows.
     pub rows: u32,
-    /// Number of the segment.
-    pub segment: u64,
-    /// First byte in the segment.
-    pub offset: u64,
-    /// Bytes of the block.
-    pub bytes: u64,
+    /// Where the block lies.
+    pub place: SegmentPlace,
 }
 
 impl RedoBuffer {
@@ -114,28 +111,22 @@ impl RedoBuffer {
         self.entry(kind::CATALOG, |out| out.extend_from_slice(catalog));
     }
 
-    /// Rows moved: the one with the id `old[i]` has `new[i]` now.
-    ///
-    /// # Panics
-    /// If there are more new ids than old ones, or fewer.
-    pub fn moved(&mut self, table: ObjectId, old: &[RowId], new: &[RowId]) {
-        assert_eq!(old.len(), new.len());
-        self.entry(kind::MOVE, |out| {
+    /// Chunks of a table are gone: others have their rows, if there are any.
+    pub fn removed(&mut self, table: ObjectId, chunks: &[u32]) {
+        self.entry(kind::REMOVED, |out| {
             out.extend_from_slice(&table.0.to_le_bytes());
-            out.extend_from_slice(&(old.len() as u32).to_le_bytes());
-            old.iter()
-                .chain(new)
-                .for_each(|row| out.extend_from_slice(&row.0.to_le_bytes()));
+            out.extend_from_slice(&(chunks.len() as u32).to_le_bytes());
+            (chunks.iter()).for_each(|chunk| out.extend_from_slice(&chunk.to_le_bytes()));
         });
     }
 
-    /// A bulk load filled a chunk whose block lies in a segment, which is durable.
+    /// A table got a chunk whose block lies in a segment, which is durable before the record is.
     pub fn load(&mut self, table: ObjectId, block: LoadedBlock) {
         self.entry(kind::LOAD, |out| {
             for number in [table.0, block.chunk, block.rows] {
                 out.extend_from_slice(&number.to_le_bytes());
             }
-            for number in [block.segment, block.offset, block.bytes] {
+            for number in [block.place.segment, block.place.offset, block.place.bytes] {
                 out.extend_from_slice(&number.to_le_bytes());
             }
         });

@@ -1,0 +1,269 @@
+//! Segments: files of blocks, written once, synced, and never changed. A checkpoint writes one, and a transaction whose record is to name
+//! blocks.
+//!
+//! A segment that the log names is not given up before a checkpoint has the commit that names it: until then it is not among
+//! those that checkpoints decide about ([`NamedSegment`]).
+
+use crate::manifest::ChunkRecord;
+use frazil_block::Block;
+use frazil_storage::{ChunkEntry, ChunkIdentity, Lsn, NamedBlocks, SegmentPlace};
+use frazil_types::{Error, Result, SqlState};
+use frazil_vfs::{DirectoryLock, DurableFile, MappedFile, NewFile, Vfs, sync_directory};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// What begins every segment file: a name and a version, padded to the alignment of blocks.
+pub const SEGMENT_MAGIC: &[u8; 64] = b"frazil segment 1: Data Blocks, each at a multiple of 64 bytes.\n\0";
+const ALIGNMENT: u64 = 64;
+
+/// Path of a segment.
+pub(crate) fn segment_path(directory: &Path, number: u64) -> PathBuf {
+    directory.join("segments").join(segment_name(number))
+}
+
+fn segment_name(number: u64) -> String {
+    format!("{number:08}.seg")
+}
+
+/// The number of the segment whose file has this name, if it is one of ours.
+pub(crate) fn segment_number(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".seg")?.parse().ok()?;
+    (segment_name(number) == name).then_some(number)
+}
+
+/// A segment being written; the file is made when the first byte is.
+#[derive(Debug)]
+pub(crate) struct NewSegment {
+    vfs: Arc<dyn Vfs>,
+    directory: PathBuf,
+    pub number: u64,
+    file: Option<NewFile>,
+}
+
+/// A segment that is durable, and whose file is removed unless it is kept.
+#[derive(Debug)]
+pub(crate) struct DurableSegment {
+    file: DurableFile,
+    pub number: u64,
+    pub mapped: Arc<MappedFile>,
+}
+
+impl DurableSegment {
+    /// Leaves the file where it is.
+    pub fn keep(self) -> Arc<MappedFile> {
+        self.file.keep();
+        self.mapped
+    }
+}
+
+impl NewSegment {
+    /// Bytes written so far.
+    pub fn bytes(&self) -> u64 {
+        self.file.as_ref().map_or(0, NewFile::len)
+    }
+
+    /// Writes bytes; where they lie.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<SegmentPlace> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let mut file = NewFile::create(&self.vfs, &segment_path(&self.directory, self.number))?;
+                file.write(SEGMENT_MAGIC)?;
+                none.insert(file)
+            }
+        };
+        file.align(ALIGNMENT)?;
+        let offset = file.len();
+        file.write(bytes)?;
+        Ok(SegmentPlace {
+            segment: self.number,
+            offset,
+            bytes: bytes.len() as u64,
+        })
+    }
+
+    /// Leaves the file as it is, not durable, to be removed by the next open.
+    fn leave(self) {
+        if let Some(file) = self.file {
+            file.leave();
+        }
+    }
+
+    /// Makes the segment and its name durable, and maps it; `None` if nothing was written. Nothing of it is left if that fails.
+    pub fn finish(self) -> Result<Option<DurableSegment>> {
+        let Some(file) = self.file else {
+            return Ok(None);
+        };
+        let file = file.finish()?;
+        sync_directory(&*self.vfs, &self.directory.join("segments"))?;
+        let mapped = MappedFile::open(&*self.vfs, &segment_path(&self.directory, self.number))?;
+        Ok(Some(DurableSegment {
+            file,
+            number: self.number,
+            mapped,
+        }))
+    }
+}
+
+/// Maps a segment that is there. XX001 if the file does not begin as one.
+pub(crate) fn open_segment(vfs: &dyn Vfs, directory: &Path, number: u64) -> Result<Arc<MappedFile>> {
+    let path = segment_path(directory, number);
+    let file = MappedFile::open(vfs, &path)?;
+    match file.bytes().starts_with(SEGMENT_MAGIC) {
+        true => Ok(file),
+        false => Err(Error::new(
+            SqlState::DATA_CORRUPTED,
+            format!(
+                "\"{}\": it does not begin as a segment of this version does (offset 0)",
+                path.display()
+            ),
+        )),
+    }
+}
+
+/// A segment that a record of the log names.
+#[derive(Debug)]
+pub(crate) struct NamedSegment {
+    /// The end of the record.
+    lsn: Lsn,
+    number: u64,
+    file: Arc<MappedFile>,
+    chunks: Vec<(ChunkIdentity, ChunkRecord)>,
+}
+
+impl NamedSegment {
+    /// Its number, it, and where chunks lie in it.
+    pub fn into_parts(self) -> (u64, Arc<MappedFile>, Vec<(ChunkIdentity, ChunkRecord)>) {
+        (self.number, self.file, self.chunks)
+    }
+}
+
+/// What new segments of a directory are made by.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    vfs: Arc<dyn Vfs>,
+    directory: PathBuf,
+    lock: Arc<DirectoryLock>,
+    /// The greatest number that a segment was ever given, or that a file in the directory has: no other file is given it,
+    /// not even after a checkpoint that failed.
+    last: AtomicU64,
+    /// Those that records of the log name, and no checkpoint has.
+    named: Mutex<Vec<NamedSegment>>,
+}
+
+impl Segments {
+    /// Those of a directory in which no segment has a greater number than `last`.
+    pub fn new(vfs: Arc<dyn Vfs>, directory: &Path, lock: Arc<DirectoryLock>, last: u64) -> Segments {
+        Segments {
+            vfs,
+            directory: directory.to_path_buf(),
+            lock,
+            last: AtomicU64::new(last),
+            named: Mutex::default(),
+        }
+    }
+
+    /// A segment of the next number.
+    pub fn begin(&self) -> NewSegment {
+        NewSegment {
+            vfs: self.vfs.clone(),
+            directory: self.directory.clone(),
+            number: self.last.fetch_add(1, Ordering::Relaxed) + 1,
+            file: None,
+        }
+    }
+
+    /// The greatest number given.
+    pub fn last(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    fn named(&self) -> MutexGuard<'_, Vec<NamedSegment>> {
+        self.named.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Hands the segments over whose records end at `lsn` or before: a checkpoint with these commits decides about them.
+    pub fn take_named(&self, lsn: Lsn) -> Vec<NamedSegment> {
+        let mut named = self.named();
+        named.extract_if(.., |segment| segment.lsn <= lsn).collect()
+    }
+}
+
+/// Blocks of a transaction in a segment. Nothing is left of it unless it is kept.
+#[derive(Debug)]
+pub(crate) struct BlocksToName {
+    /// Gone once the database is closed: from then on the file is what the next open finds without a name.
+    segments: Weak<Segments>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Written(NewSegment),
+    Durable(DurableSegment),
+    /// Kept, or gone because it could not be made durable.
+    Over,
+}
+
+impl BlocksToName {
+    pub fn new(segments: &Arc<Segments>) -> BlocksToName {
+        BlocksToName {
+            segments: Arc::downgrade(segments),
+            state: State::Written(segments.begin()),
+        }
+    }
+}
+
+impl NamedBlocks for BlocksToName {
+    fn write(&mut self, block: &Block) -> Result<SegmentPlace> {
+        match &mut self.state {
+            State::Written(segment) => segment.write(block.bytes()),
+            State::Durable(_) | State::Over => {
+                Err(Error::internal("a block comes behind the end of its segment"))
+            }
+        }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        if let State::Written(segment) = std::mem::replace(&mut self.state, State::Over)
+            && let Some(durable) = segment.finish()?
+        {
+            self.state = State::Durable(durable);
+        }
+        Ok(())
+    }
+
+    fn keep(mut self: Box<Self>, lsn: Lsn, chunks: &[(Arc<ChunkEntry>, SegmentPlace)]) {
+        let State::Durable(segment) = std::mem::replace(&mut self.state, State::Over) else {
+            return;
+        };
+        let record = |(entry, place): &(Arc<ChunkEntry>, SegmentPlace)| {
+            (entry.identity(), ChunkRecord::of_block(entry, *place))
+        };
+        let (number, file) = (segment.number, segment.keep());
+        let Some(segments) = self.segments.upgrade() else {
+            return;
+        };
+        let named = NamedSegment {
+            lsn,
+            number,
+            file,
+            chunks: chunks.iter().map(record).collect(),
+        };
+        segments.named().push(named);
+    }
+}
+
+impl Drop for BlocksToName {
+    fn drop(&mut self) {
+        // The directory is ours while the file is removed: neither another process's nor that of the parent of this one.
+        let segments = self.segments.upgrade();
+        let is_ours = (segments.as_ref()).is_some_and(|segments| segments.lock.check_owner().is_ok());
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Written(segment) if !is_ours => segment.leave(),
+            State::Durable(segment) if !is_ours => drop(segment.keep()),
+            removed => drop(removed),
+        }
+    }
+}

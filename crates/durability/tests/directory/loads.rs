@@ -1,0 +1,176 @@
+//! Blocks that a record of the log names: their segments are there before it, and stay until a checkpoint has the commit.
+
+use crate::{Temporary, append, batch, begin, create, delete, freeze, numbers, read, segments};
+use frazil_block::BuildOptions;
+use frazil_catalog::DropRelations;
+use frazil_durability::Directory;
+use frazil_storage::{Acknowledge, Freezer, Transaction};
+use frazil_testkit::SimVfs;
+use frazil_types::{Cancel, ObjectId, SqlState};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Adds rows as a block.
+fn load(transaction: &mut Transaction, id: ObjectId, numbers: Range<i128>) {
+    let table = transaction.view().table(id).unwrap().table().clone();
+    let block = Freezer::default().freeze_batch(&table, &batch(numbers)).unwrap();
+    transaction.writer(id).unwrap().block(block).unwrap();
+}
+
+fn commit(directory: &Directory, work: impl FnOnce(&mut Transaction)) {
+    let mut transaction = begin(directory.store());
+    work(&mut transaction);
+    transaction.commit().unwrap();
+}
+
+#[test]
+fn a_load_makes_no_checkpoint_and_is_written_once() {
+    let temporary = Temporary::new("load");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    commit(&directory, |t| load(t, id, 0..500));
+    append(directory.store(), id, 500..510);
+    delete(directory.store(), id, |n| n % 100 == 7);
+    commit(&directory, |t| {
+        t.freeze_table(id, Some(0), BuildOptions::default(), &Cancel::new())
+            .unwrap();
+    });
+    commit(&directory, |t| load(t, id, 510..600));
+    delete(directory.store(), id, |n| n == 555);
+    assert!(directory.checkpoints().is_empty());
+    let expected = read(directory.store(), "t").unwrap();
+    assert_eq!(expected.len(), 593);
+    drop(directory);
+    // Done again from the log, twice.
+    for _ in 0..2 {
+        let directory = temporary.open();
+        assert!(directory.recovery().commits > 0);
+        assert_eq!(read(directory.store(), "t").unwrap(), expected);
+    }
+    let directory = temporary.open();
+    assert_eq!(segments(&temporary.0), 3);
+    let written = directory.checkpoint().unwrap();
+    assert_eq!(written.blocks, 0, "the blocks lie in segments already");
+    drop(directory);
+    let directory = temporary.open();
+    assert_eq!(directory.recovery().commits, 0);
+    assert_eq!(read(directory.store(), "t").unwrap(), expected);
+    // The block whose rows moved is not needed any more.
+    assert!(segments(&temporary.0) <= 3);
+    commit(&directory, |t| {
+        t.drop_relations(&DropRelations::table("t")).unwrap();
+    });
+    directory.close().unwrap();
+    assert_eq!(segments(&temporary.0), 0);
+}
+
+#[test]
+fn what_is_rolled_back_or_emptied_leaves_no_segment() {
+    let temporary = Temporary::new("unloaded");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    let mut transaction = begin(directory.store());
+    load(&mut transaction, id, 0..100);
+    assert_eq!(segments(&temporary.0), 1);
+    transaction.rollback();
+    assert_eq!(segments(&temporary.0), 0);
+    commit(&directory, |t| {
+        let savepoint = t.savepoint();
+        load(t, id, 0..100);
+        t.rollback_to(savepoint);
+        load(t, id, 100..110);
+        t.truncate(id).unwrap();
+    });
+    append(directory.store(), id, 0..3);
+    let directory = reopened(&temporary, directory);
+    assert_eq!(numbers(directory.store()), [0, 1, 2]);
+    directory.checkpoint().unwrap();
+    assert_eq!(segments(&temporary.0), 1);
+}
+
+fn reopened(temporary: &Temporary, directory: Directory) -> Directory {
+    drop(directory);
+    temporary.open()
+}
+
+/// A transaction that outlives its database removes no file of the next one.
+#[test]
+fn a_load_that_outlives_its_database_leaves_the_next_one_alone() {
+    let temporary = Temporary::new("outlived-load");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    let mut late = begin(directory.store());
+    load(&mut late, id, 0..100);
+    assert_eq!(segments(&temporary.0), 1);
+    let directory = reopened(&temporary, directory);
+    assert_eq!(segments(&temporary.0), 0, "nothing names it");
+    commit(&directory, |t| load(t, id, 0..50));
+    let before = segments(&temporary.0);
+    assert_eq!(
+        late.commit().unwrap_err().state(),
+        SqlState::CONNECTION_DOES_NOT_EXIST
+    );
+    assert_eq!(segments(&temporary.0), before);
+    let directory = reopened(&temporary, directory);
+    assert_eq!(numbers(directory.store()).len(), 50);
+}
+
+#[test]
+fn a_segment_that_the_log_names_is_missed_by_its_name() {
+    let temporary = Temporary::new("named");
+    let directory = temporary.open();
+    let id = create(directory.store(), "t");
+    freeze(directory.store(), id);
+    commit(&directory, |t| load(t, id, 0..100));
+    drop(directory);
+    let path = temporary.0.join("segments/00000001.seg");
+    let bytes = std::fs::read(&path).unwrap();
+    let damages: [(&[u8], SqlState); 3] = [
+        (&bytes[..bytes.len() - 1], SqlState::DATA_CORRUPTED),
+        (&bytes[..70], SqlState::DATA_CORRUPTED),
+        (b"something else", SqlState::DATA_CORRUPTED),
+    ];
+    for (damaged, state) in damages {
+        std::fs::write(&path, damaged).unwrap();
+        let error = Directory::open(&temporary.0).unwrap_err();
+        assert_eq!(error.state(), state, "{error}");
+        assert!(error.message().contains("00000001.seg\""), "{error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    let error = Directory::open(&temporary.0).unwrap_err();
+    assert_eq!(error.state(), SqlState::UNDEFINED_FILE, "{error}");
+    assert!(error.message().contains("00000001.seg\""), "{error}");
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(numbers(temporary.open().store()).len(), 100);
+}
+
+/// Loads and checkpoints beside each other: a checkpoint that does not have a commit leaves the segment that its record names.
+#[test]
+fn checkpoints_beside_loads_leave_what_the_log_names() {
+    for seed in 0..6 {
+        let sim = SimVfs::new(seed);
+        let directory = Directory::open_over(sim.vfs(), Path::new("/db")).unwrap();
+        let id = create(directory.store(), "t");
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    directory.checkpoint().unwrap();
+                }
+            });
+            for n in 0..60 {
+                let mut transaction = directory.store().begin(Duration::ZERO, &Cancel::new()).unwrap();
+                load(&mut transaction, id, n * 10..n * 10 + 10);
+                let acknowledge = [Acknowledge::Durable, Acknowledge::Placed][n as usize % 2];
+                transaction.commit_as(acknowledge).unwrap();
+            }
+            commit(&directory, |t| load(t, id, 600..605));
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let sim = sim.restart_after_power_cut();
+        let directory = Directory::open_over(sim.vfs(), Path::new("/db")).unwrap();
+        assert_eq!(numbers(directory.store()), (0..605).collect::<Vec<_>>());
+    }
+}
