@@ -9,6 +9,7 @@ use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{Shape, flat};
 use crate::plan::{self, point};
+use crate::recovery;
 use crate::statements::{self, Way};
 use crate::table_lookup;
 use frazil_block::Purpose;
@@ -52,6 +53,8 @@ pub enum Kind {
     Statements(&'static [statements::Case]),
     /// Durable commits are timed.
     Commit(commit::Plan),
+    /// Directories are opened whose process was killed.
+    Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
     Scan(&'static [Grid]),
     /// Two tests are joined in several ways.
@@ -249,7 +252,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 19] = [
+pub const EXPERIMENTS: [Experiment; 20] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -317,6 +320,11 @@ pub const EXPERIMENTS: [Experiment; 19] = [
             commits: 4_096,
             bytes: 100,
         }),
+    },
+    Experiment {
+        name: "recovery",
+        about: "opening a directory whose process was killed, by what its log holds",
+        kind: Kind::Recovery(&RECOVERY),
     },
     Experiment {
         name: "scan",
@@ -623,3 +631,35 @@ mod tests {
         assert!(find("speed").is_err_and(|e| e.hint().is_some_and(|h| h.contains("vector"))));
     }
 }
+
+/// Logs of commits of one row and of many, in one table and in several.
+const RECOVERY: [recovery::Case; 4] = [
+    recovery::Case {
+        name: "rows",
+        tables: 1,
+        batch: 1,
+        rows: 1_000_000,
+        updates: false,
+    },
+    recovery::Case {
+        name: "batches",
+        tables: 1,
+        batch: 1_000,
+        rows: 4_000_000,
+        updates: false,
+    },
+    recovery::Case {
+        name: "updates",
+        tables: 1,
+        batch: 1,
+        rows: 300_000,
+        updates: true,
+    },
+    recovery::Case {
+        name: "tables",
+        tables: 4,
+        batch: 1,
+        rows: 1_000_000,
+        updates: true,
+    },
+];

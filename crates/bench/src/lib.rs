@@ -23,7 +23,8 @@ mod mempax;
 mod micro;
 mod plan;
 mod query_runner;
-pub mod report;
+mod recovery;
+mod report;
 mod rust_loop;
 mod scratch;
 mod statements;
@@ -79,6 +80,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Plan(plan) => plan::run(experiment.name, plan, args),
         Kind::Keys(cases) => keys::run(experiment.name, cases, args),
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
+        Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }

@@ -25,6 +25,7 @@ pub mod directory;
 pub mod manifest;
 mod manifest_keys;
 mod recovery;
+mod replay;
 pub mod restore;
 mod segment;
 pub mod type_names;

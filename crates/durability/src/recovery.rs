@@ -1,4 +1,5 @@
-//! Recovery: what the log has behind the manifest is done again, commit after commit, on the tables that the manifest named.
+//! Recovery: what the log has behind the manifest is done again on the tables that the manifest named: changes of a table in the order
+//! of their commits, those of several tables beside each other (`replay.rs`), and between them, alone, what is not about rows.
 //!
 //! Nothing that a commit did is done twice: the manifest says with which commit it ends, and commits have their timestamps without a
 //! gap. A record that does not fit is an error with its place in the log, and nothing is removed before all of them were
@@ -6,14 +7,15 @@
 
 use crate::catalog_change::CatalogChange;
 use crate::manifest::{ChunkRecord, Manifest};
+use crate::replay::Dealer;
 use crate::restore::{Restored, restore_named};
 use crate::segment::open_segment;
 use crate::wal::record::Record;
 use crate::wal::{Wal, WalOptions};
 use frazil_catalog::Relation;
-use frazil_storage::redo::{Change, LoadedBlock, RedoColumns, changes};
+use frazil_storage::redo::{Change, LoadedBlock, changes_at, raw_changes};
 use frazil_storage::{Lsn, Table, TableSnapshot};
-use frazil_types::{Error, LogicalType, ObjectId, Result, RowId, SqlState};
+use frazil_types::{Error, ObjectId, Result, SqlState};
 use frazil_vfs::Vfs;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
@@ -57,22 +59,28 @@ pub(crate) fn recover(
         ..
     } = restored.state.manifest;
     let path = log_path(directory);
-    let mut replay = Replay {
-        vfs: &**vfs,
-        directory,
-        restored,
-        timestamp,
-        report: RecoveryReport::default(),
-    };
-    let begin = (place.position, timestamp);
-    let (wal, replayed) = Wal::open(vfs.clone(), &path, database, begin, options, &mut |record| {
-        replay.record(record).map_err(|e| {
-            e.in_context(format!(
-                "log \"{}\", position {}",
-                path.display(),
-                record.position
-            ))
-        })
+    let blame = |e: Error| e.in_context(format!("log \"{}\"", path.display()));
+    let (wal, replayed, timestamp, report) = std::thread::scope(|scope| {
+        let tables = std::mem::take(&mut restored.tables);
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let mut replay = Replay {
+            vfs: &**vfs,
+            directory,
+            restored: &mut *restored,
+            dealer: Dealer::new(scope, tables, threads),
+            timestamp,
+            commits: 0,
+        };
+        let begin = (place.position, timestamp);
+        let (wal, replayed) = Wal::open(vfs.clone(), &path, database, begin, options, &mut |record| {
+            replay.record(record).map_err(&blame)
+        })?;
+        let tables = replay.dealer.rest().map_err(&blame)?;
+        let (commits, rows) = (replay.commits, replay.dealer.rows());
+        let timestamp = replay.timestamp;
+        drop(replay);
+        restored.tables = tables;
+        Ok::<_, Error>((wal, replayed, timestamp, RecoveryReport { commits, rows }))
     })?;
     let newest = replayed.generation();
     if newest < place.generation {
@@ -89,53 +97,61 @@ pub(crate) fn recover(
     Ok(Recovered {
         wal,
         lsn: replayed.position,
-        timestamp: replay.timestamp,
-        report: replay.report,
+        timestamp,
+        report,
     })
 }
 
 /// What is being done again.
-struct Replay<'a> {
+struct Replay<'a, 'scope, 'env> {
     vfs: &'a dyn Vfs,
     directory: &'a Path,
+    /// What the log changes. The dealer has the tables.
     restored: &'a mut Restored,
+    dealer: Dealer<'scope, 'env>,
     /// Of the last commit that was done.
     timestamp: u64,
-    report: RecoveryReport,
+    commits: u64,
 }
 
-impl Replay<'_> {
+impl Replay<'_, '_, '_> {
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
+        let blame = |e: Error| e.in_context(format!("position {}", record.position));
         if record.timestamp != self.timestamp + 1 {
-            return Err(Error::new(
+            return Err(blame(Error::new(
                 SqlState::DATA_CORRUPTED,
                 format!(
                     "commit {} comes behind commit {}: one is missing",
                     record.timestamp, self.timestamp
                 ),
-            ));
+            )));
         }
         self.timestamp = record.timestamp;
-        self.report.commits += 1;
-        changes(record.payload).try_for_each(|change| self.change(change?))
+        self.commits += 1;
+        let place = (record.position, record.timestamp);
+        for change in raw_changes(record.payload) {
+            let change = change.map_err(blame)?;
+            let Some(table) = change.table else {
+                self.restored.tables = self.dealer.rest()?;
+                let mut changes = changes_at(change.bytes, change.offset);
+                changes
+                    .try_for_each(|change| self.alone(change?))
+                    .map_err(blame)?;
+                self.dealer.go_on(std::mem::take(&mut self.restored.tables));
+                continue;
+            };
+            let is_there = self.dealer.change(table, place, change.bytes, change.offset)?;
+            if !is_there {
+                return Err(blame(is_missing(table)));
+            }
+        }
+        Ok(())
     }
 
-    fn change(&mut self, change: Change<'_>) -> Result<()> {
+    /// A change that is done while no other one is.
+    fn alone(&mut self, change: Change<'_>) -> Result<()> {
         match change {
-            Change::Insert {
-                table,
-                first,
-                columns,
-            } => self.insert(table, first, columns),
-            Change::Delete { table, rows } => {
-                self.report.rows += rows.len() as u64;
-                let timestamp = self.timestamp;
-                self.table(table)?.replay_delete(&rows, timestamp)
-            }
-            Change::Truncate(table) => {
-                self.table(table)?.replay_truncate();
-                Ok(())
-            }
+            Change::Load { table, block } => self.load(table, &block),
             Change::Catalog(bytes) => match CatalogChange::from_bytes(bytes) {
                 Some(change) => self.catalog(&change),
                 None => Err(Error::new(
@@ -143,31 +159,20 @@ impl Replay<'_> {
                     "a field of a change of the catalog is missing or of the wrong kind",
                 )),
             },
-            // Blocks that no checkpoint has are built again when their rows are cold.
-            Change::Held(_) => Ok(()),
-            Change::Load { table, block } => self.load(table, &block),
-            Change::Removed { table, chunks } => {
-                self.table(table)?.replay_removed(&chunks);
-                Ok(())
-            }
             Change::Sequence { .. } => Err(Error::new(
                 SqlState::DATA_CORRUPTED,
                 "a commit did what this Frazil writes no record of",
             )),
+            Change::Insert { .. }
+            | Change::Delete { .. }
+            | Change::Truncate(_)
+            | Change::Removed { .. }
+            | Change::Held(_) => Err(Error::internal("a table's own change was not dealt out")),
         }
-    }
-
-    fn insert(&mut self, table: ObjectId, first: RowId, columns: RedoColumns<'_>) -> Result<()> {
-        self.report.rows += columns.rows() as u64;
-        let timestamp = self.timestamp;
-        let table = self.table(table)?;
-        let types: Vec<LogicalType> = table.schema().columns.iter().map(|c| c.ty).collect();
-        table.replay_insert(first, &columns.read(&types)?, timestamp)
     }
 
     /// A block that lies in a segment, which stays until a checkpoint has it.
     fn load(&mut self, id: ObjectId, block: &LoadedBlock) -> Result<()> {
-        self.report.rows += u64::from(block.rows);
         let Restored { tables, state, .. } = &mut *self.restored;
         let table = tables.get_mut(&id).ok_or_else(|| is_missing(id))?;
         let number = block.place.segment;
@@ -185,6 +190,7 @@ impl Replay<'_> {
         };
         let entry = restore_named(&state.segments, table.table(), &record)?;
         state.places.add(&entry, record);
+        self.dealer.count(u64::from(block.rows));
         table.replay_block(entry)
     }
 
@@ -207,10 +213,6 @@ impl Replay<'_> {
             }
         }
         Ok(())
-    }
-
-    fn table(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
-        (self.restored.tables.get_mut(&id)).ok_or_else(|| is_missing(id))
     }
 }
 

@@ -82,17 +82,19 @@ impl TableSnapshot {
         chunks.iter().for_each(|number| self.remove(*number));
     }
 
-    /// Deletes rows again. XX001 for one that is not there.
-    pub fn replay_delete(&mut self, rows: &[RowId], timestamp: u64) -> Result<()> {
+    /// Deletes rows again. XX001 for the first one that is not there, with its id.
+    pub fn replay_delete(&mut self, rows: &[RowId], timestamp: u64) -> Result<(), (RowId, Error)> {
         for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {
             let number = run[0].chunk();
-            let deleted = self.change(number, |entry| {
+            let missing = self.change(number, |entry| {
                 let most = entry.view().rows();
-                run.iter()
-                    .all(|id| u32::from(id.offset()) < most && entry.delete(id.offset(), timestamp))
+                let is_missing =
+                    |id: &&RowId| u32::from(id.offset()) >= most || !entry.delete(id.offset(), timestamp);
+                run.iter().find(is_missing)
             });
-            if deleted != Some(true) {
-                return Err(self.damaged(&format!("a deleted row of chunk {number} is not there")));
+            if let Some(row) = missing.unwrap_or(run.first()) {
+                let what = format!("deleted row {} of chunk {number} is not there", row.offset());
+                return Err((*row, self.damaged(&what)));
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 mod faults;
 mod files;
 mod loads;
+mod replays;
 
 use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{DropRelations, TableOptions};

@@ -1,9 +1,7 @@
 //! Columns of inserted rows.
 
 use super::read::Bytes;
-use frazil_types::{
-    ColumnVector, LogicalType, MatchBits, Native, NativeType, Result, RowBatch, StringVectorBuilder,
-};
+use frazil_types::{ColumnVector, LogicalType, Native, NativeType, Result, RowBatch, StringVectorBuilder};
 use std::ops::Range;
 
 /// Columns of inserted rows, not read yet.
@@ -22,18 +20,25 @@ impl RedoColumns<'_> {
 
     /// Reads the rows of a table whose columns have these types. XX001 if the bytes are not rows of them.
     pub fn read(&self, types: &[LogicalType]) -> Result<RowBatch> {
-        let mut bytes = self.bytes;
-        if self.columns != types.len() {
-            let what = format!("{} columns where the table has {}", self.columns, types.len());
-            return Err(bytes.damaged(&what));
+        RedoColumns::read_all(&[*self], types)
+    }
+
+    /// Reads the rows of several inserts into one batch, in order, as [`RedoColumns::read`] does.
+    pub fn read_all(parts: &[RedoColumns<'_>], types: &[LogicalType]) -> Result<RowBatch> {
+        let mut parts: Vec<RedoColumns<'_>> = parts.to_vec();
+        for part in &parts {
+            if part.columns != types.len() {
+                let what = format!("{} columns where the table has {}", part.columns, types.len());
+                return Err(part.bytes.damaged(&what));
+            }
         }
-        let columns = types.iter().map(|ty| read(*ty, self.rows, &mut bytes));
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let columns = types.iter().map(|ty| read(*ty, rows, &mut parts));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        bytes.end("rows")?;
-        Ok(RowBatch {
-            columns,
-            rows: self.rows,
-        })
+        for part in &parts {
+            part.bytes.end("rows")?;
+        }
+        Ok(RowBatch { columns, rows })
     }
 }
 
@@ -75,79 +80,85 @@ fn put<T: Native, const BYTES: usize>(values: &[T], out: &mut Vec<u8>, bytes: im
     }
 }
 
-/// Reads a column of `rows` rows.
-fn read(ty: LogicalType, rows: usize, bytes: &mut Bytes<'_>) -> Result<ColumnVector> {
+/// Reads the next column of the parts, which have `rows` rows together.
+fn read(ty: LogicalType, rows: usize, parts: &mut [RedoColumns<'_>]) -> Result<ColumnVector> {
+    match ty.native() {
+        NativeType::Bool => get(ty, rows, parts, |[b]: [u8; 1]| (b <= 1).then_some(b)),
+        NativeType::I16 => get(ty, rows, parts, |b| Some(i16::from_le_bytes(b))),
+        NativeType::I32 if matches!(ty, LogicalType::Char(_)) => get(ty, rows, parts, |b| {
+            let value = i32::from_le_bytes(b);
+            char::from_u32(value as u32).map(|_| value)
+        }),
+        NativeType::I32 => get(ty, rows, parts, |b| Some(i32::from_le_bytes(b))),
+        NativeType::I64 => get(ty, rows, parts, |b| Some(i64::from_le_bytes(b))),
+        NativeType::I128 => get(ty, rows, parts, |b| Some(i128::from_le_bytes(b))),
+        NativeType::F64 => get(ty, rows, parts, |b| Some(f64::from_le_bytes(b))),
+        NativeType::String => strings(ty, rows, parts),
+    }
+}
+
+/// Which rows of a column of a part are NULL: a bit a row. With no bytes none is.
+struct Nulls<'a>(&'a [u8]);
+
+impl Nulls<'_> {
+    fn get(&self, row: usize) -> bool {
+        self.0.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)
+    }
+}
+
+/// Reads what comes before the values of a column of a part.
+fn head<'a>(ty: LogicalType, rows: usize, bytes: &mut Bytes<'a>) -> Result<Nulls<'a>> {
     let native = bytes.u8()?;
     if native != ty.native() as u8 {
         return Err(bytes.damaged(&format!(
             "values of native type {native} in a column of type {ty}"
         )));
     }
-    let nulls = match bytes.u8()? {
-        0 => None,
-        1 => {
-            let packed = bytes.take(rows.div_ceil(8))?;
-            let mut nulls = MatchBits::zeros(rows);
-            (0..rows)
-                .filter(|row| packed[row / 8] >> (row % 8) & 1 == 1)
-                .for_each(|row| nulls.set(row, true));
-            Some(nulls)
-        }
-        _ => return Err(bytes.damaged("a mark that is neither 0 nor 1")),
-    };
-    let is_null = |row: usize| nulls.as_ref().is_some_and(|n| n.get(row));
-    let mut column = match ty.native() {
-        NativeType::Bool => get(ty, rows, bytes, |[b]: [u8; 1]| (b <= 1).then_some(b))?,
-        NativeType::I16 => get(ty, rows, bytes, |b| Some(i16::from_le_bytes(b)))?,
-        NativeType::I32 if matches!(ty, LogicalType::Char(_)) => get(ty, rows, bytes, |b| {
-            let value = i32::from_le_bytes(b);
-            char::from_u32(value as u32).map(|_| value)
-        })?,
-        NativeType::I32 => get(ty, rows, bytes, |b| Some(i32::from_le_bytes(b)))?,
-        NativeType::I64 => get(ty, rows, bytes, |b| Some(i64::from_le_bytes(b)))?,
-        NativeType::I128 => get(ty, rows, bytes, |b| Some(i128::from_le_bytes(b)))?,
-        NativeType::F64 => get(ty, rows, bytes, |b| Some(f64::from_le_bytes(b)))?,
-        NativeType::String => return strings(ty, rows, bytes, is_null),
-    };
-    (0..rows)
-        .filter(|row| is_null(*row))
-        .for_each(|row| column.set_null(row));
-    Ok(column)
+    match bytes.u8()? {
+        0 => Ok(Nulls(&[])),
+        1 => bytes.take(rows.div_ceil(8)).map(Nulls),
+        _ => Err(bytes.damaged("a mark that is neither 0 nor 1")),
+    }
 }
 
 fn get<T: Native, const BYTES: usize>(
     ty: LogicalType,
     rows: usize,
-    bytes: &mut Bytes<'_>,
+    parts: &mut [RedoColumns<'_>],
     value: impl Fn([u8; BYTES]) -> Option<T>,
 ) -> Result<ColumnVector> {
-    let from = bytes.take(rows * BYTES)?;
     let mut column = ColumnVector::new(ty, rows);
     column.resize(rows);
-    for (to, from) in column
-        .values_mut::<T>()
-        .iter_mut()
-        .zip(from.as_chunks::<BYTES>().0)
-    {
-        *to = value(*from).ok_or_else(|| bytes.damaged(&format!("a value that no {ty} has")))?;
+    let mut at = 0;
+    for part in parts {
+        let nulls = head(ty, part.rows, &mut part.bytes)?;
+        let from = part.bytes.take(part.rows * BYTES)?.as_chunks::<BYTES>().0;
+        let to = &mut column.values_mut::<T>()[at..at + part.rows];
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = value(*from).ok_or_else(|| part.bytes.damaged(&format!("a value that no {ty} has")))?;
+        }
+        if !nulls.0.is_empty() {
+            let of_part = (0..part.rows).filter(|row| nulls.get(*row));
+            of_part.for_each(|row| column.set_null(at + row));
+        }
+        at += part.rows;
     }
     Ok(column)
 }
 
-fn strings(
-    ty: LogicalType,
-    rows: usize,
-    bytes: &mut Bytes<'_>,
-    is_null: impl Fn(usize) -> bool,
-) -> Result<ColumnVector> {
-    let lengths = bytes.take(rows * 4)?.as_chunks::<4>().0;
+fn strings(ty: LogicalType, rows: usize, parts: &mut [RedoColumns<'_>]) -> Result<ColumnVector> {
     let mut column = StringVectorBuilder::new(ty, rows);
-    for (row, length) in lengths.iter().enumerate() {
-        let text = bytes.take(u32::from_le_bytes(*length) as usize)?;
-        match (is_null(row), std::str::from_utf8(text)) {
-            (true, _) => column.push_null(),
-            (false, Ok(text)) => column.push(text),
-            (false, Err(_)) => return Err(bytes.damaged("a text that is not UTF-8")),
+    for part in parts {
+        let bytes = &mut part.bytes;
+        let nulls = head(ty, part.rows, bytes)?;
+        let lengths = bytes.take(part.rows * 4)?.as_chunks::<4>().0;
+        for (row, length) in lengths.iter().enumerate() {
+            let text = bytes.take(u32::from_le_bytes(*length) as usize)?;
+            match (nulls.get(row), std::str::from_utf8(text)) {
+                (true, _) => column.push_null(),
+                (false, Ok(text)) => column.push(text),
+                (false, Err(_)) => return Err(bytes.damaged("a text that is not UTF-8")),
+            }
         }
     }
     Ok(column.finish())

@@ -28,7 +28,7 @@ mod transaction;
 mod write;
 
 pub use columns::RedoColumns;
-pub use read::{Change, changes};
+pub use read::{Change, RawChange, changes, changes_at, raw_changes};
 pub(crate) use transaction::TransactionRedo;
 pub use write::{LoadedBlock, RedoBuffer};
 

@@ -56,19 +56,70 @@ pub enum Change<'a> {
 
 /// The changes of a transaction, in order. XX001, with the byte, where the bytes are not redo; nothing follows that.
 pub fn changes(redo: &[u8]) -> impl Iterator<Item = Result<Change<'_>>> {
-    let mut rest = Bytes {
-        bytes: redo,
-        offset: 0,
-    };
+    changes_at(redo, 0)
+}
+
+/// As [`changes`], of redo that is a part of another one's, from byte `offset` on.
+pub fn changes_at(redo: &[u8], offset: usize) -> impl Iterator<Item = Result<Change<'_>>> {
+    each(Bytes { bytes: redo, offset }, entry)
+}
+
+/// A change that is not read yet.
+#[derive(Clone, Copy, Debug)]
+pub struct RawChange<'a> {
+    /// The table whose rows it changes, and nothing else; `None`: it may need what lies outside of the table.
+    pub table: Option<ObjectId>,
+    /// What [`changes_at`] reads.
+    pub bytes: &'a [u8],
+    /// Where they begin in the transaction's redo.
+    pub offset: usize,
+}
+
+/// The changes of a transaction, in order, not read. XX001, with the byte, where the bytes are not redo; nothing follows that.
+pub fn raw_changes(redo: &[u8]) -> impl Iterator<Item = Result<RawChange<'_>>> {
+    each(
+        Bytes {
+            bytes: redo,
+            offset: 0,
+        },
+        |rest| {
+            let (offset, bytes) = (rest.offset, rest.bytes);
+            let kind = rest.u8()?;
+            let length = rest.u32()? as usize;
+            let mut body = Bytes {
+                offset: rest.offset,
+                bytes: rest.take(length)?,
+            };
+            let table = match kind {
+                kind::INSERT | kind::DELETE | kind::TRUNCATE | kind::REMOVED | kind::HELD => {
+                    Some(ObjectId(body.u32()?))
+                }
+                // Changes that are read tell those that are known from others.
+                _ => None,
+            };
+            Ok(RawChange {
+                table,
+                bytes: &bytes[..rest.offset - offset],
+                offset,
+            })
+        },
+    )
+}
+
+/// What `next` reads from the front, until the end or an error.
+fn each<'a, T>(
+    mut rest: Bytes<'a>,
+    next: impl Fn(&mut Bytes<'a>) -> Result<T>,
+) -> impl Iterator<Item = Result<T>> {
     std::iter::from_fn(move || {
         if rest.bytes.is_empty() {
             return None;
         }
-        let change = entry(&mut rest);
-        if change.is_err() {
+        let read = next(&mut rest);
+        if read.is_err() {
             rest.bytes = &[];
         }
-        Some(change)
+        Some(read)
     })
 }
 

@@ -1,0 +1,139 @@
+//! Recovery of long logs: several tables beside each other, with what is not about rows between their changes.
+
+use crate::{Temporary, batch, begin, define, insert, read};
+use frazil_catalog::DropRelations;
+use frazil_durability::Directory;
+use frazil_storage::redo::RedoBuffer;
+use frazil_storage::{Acknowledge, Freezer, Log, Transaction};
+use frazil_testkit::Random;
+use frazil_types::{ObjectId, RowId, SqlState};
+
+fn commit(directory: &Directory, work: impl FnOnce(&mut Transaction)) {
+    let mut transaction = begin(directory.store());
+    work(&mut transaction);
+    transaction.commit_as(Acknowledge::Placed).unwrap();
+}
+
+/// The ids and numbers of each table's rows.
+fn contents(directory: &Directory) -> Vec<(String, Vec<(RowId, i128)>)> {
+    let snapshot = directory.store().snapshot();
+    let names = snapshot.catalog().tables().map(|t| t.name.clone());
+    names
+        .map(|name| (name.clone(), read(directory.store(), &name).unwrap()))
+        .collect()
+}
+
+#[test]
+fn tables_are_recovered_beside_each_other_and_definitions_between() {
+    let temporary = Temporary::new("beside");
+    let directory = temporary.open();
+    let mut random = Random::new(8);
+    let mut tables: Vec<(String, ObjectId, i128)> = Vec::new();
+    for step in 0..260 {
+        let place = random.index(tables.len());
+        match random.below(40) {
+            _ if tables.len() < 3 => {
+                let name = format!("t{step}");
+                let mut id = ObjectId(0);
+                commit(&directory, |t| id = define(t, &name));
+                tables.push((name, id, 0));
+            }
+            0 if tables.len() > 4 => {
+                let (name, ..) = tables.swap_remove(place);
+                commit(&directory, |t| {
+                    t.drop_relations(&DropRelations::table(&name)).unwrap()
+                });
+            }
+            1 => {
+                let (_, id, _) = tables[place];
+                commit(&directory, |t| t.truncate(id).unwrap());
+            }
+            2 => {
+                let (_, id, next) = &mut tables[place];
+                commit(&directory, |t| {
+                    let table = t.view().table(*id).unwrap().table().clone();
+                    let block = Freezer::default().freeze_batch(&table, &batch(*next..*next + 50));
+                    t.writer(*id).unwrap().block(block.unwrap()).unwrap();
+                });
+                *next += 50;
+            }
+            3 => {
+                let (_, id, next) = tables[place];
+                let mut rolled_back = begin(directory.store());
+                insert(&mut rolled_back, id, next..next + 7);
+            }
+            4..9 => {
+                let (name, id, _) = tables[place].clone();
+                let rows = read(directory.store(), &name).unwrap();
+                let some: Vec<RowId> = rows
+                    .iter()
+                    .filter(|_| random.below(3) == 0)
+                    .map(|r| r.0)
+                    .collect();
+                commit(&directory, |t| drop(t.writer(id).unwrap().delete(&some).unwrap()));
+            }
+            _ => {
+                // Some commits of few rows, then one of many.
+                let (_, id, next) = &mut tables[place];
+                for rows in [1, 1, 2, 1, 1_500] {
+                    commit(&directory, |t| insert(t, *id, *next..*next + rows));
+                    *next += rows;
+                }
+            }
+        }
+    }
+    directory.flush(directory.wal().end()).unwrap();
+    let expected = contents(&directory);
+    assert!(directory.wal().end().0 > 8 << 20, "{:?}", directory.wal().end());
+    drop(directory);
+    for _ in 0..2 {
+        let directory = temporary.open();
+        assert!(contents(&directory) == expected);
+    }
+    temporary.open().close().unwrap();
+    assert!(contents(&temporary.open()) == expected);
+}
+
+/// A record that is whole and does not fit is named by its position, wherever it is done.
+#[test]
+fn a_record_that_does_not_fit_is_named() {
+    let wrong: [(&str, &dyn Fn(&mut RedoBuffer, ObjectId)); 5] = [
+        ("is not there", &|redo, table| {
+            redo.delete(table, &[RowId::new(0, 60_000)])
+        }),
+        ("is not there", &|redo, table| {
+            redo.delete(table, &[RowId::new(0, 3), RowId::new(0, 3)])
+        }),
+        ("cannot come to offset 4 of chunk 0", &|redo, table| {
+            redo.insert(table, RowId::new(0, 4), &batch(0..2), 0..2);
+        }),
+        ("table 77 is not there", &|redo, _| {
+            redo.truncate_table(ObjectId(77))
+        }),
+        ("a field of a change of the catalog", &|redo, _| {
+            redo.catalog(b"{}")
+        }),
+    ];
+    for (n, (what, write)) in wrong.iter().enumerate() {
+        let temporary = Temporary::new(&format!("misfit-{n}"));
+        let directory = temporary.open();
+        let mut id = ObjectId(0);
+        commit(&directory, |t| id = define(t, "t"));
+        // So much that a thread does it, or not.
+        for n in 0..if n % 2 == 0 { 20 } else { 1 } {
+            commit(&directory, |t| insert(t, id, n * 1_000..n * 1_000 + 1_000));
+        }
+        let mut redo = RedoBuffer::default();
+        write(&mut redo, id);
+        let position = directory.wal().end().0;
+        let reserved = directory.wal().reserve(redo.bytes()).unwrap();
+        directory.wal().wait(reserved.lsn).unwrap();
+        drop(directory);
+        let error = Directory::open(&temporary.0).map(drop).unwrap_err();
+        assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "{error}");
+        let place = format!("position {position}");
+        for part in [what, "log \"", place.as_str()] {
+            assert!(error.message().contains(part), "{part} is not in {error}");
+        }
+    }
+}
