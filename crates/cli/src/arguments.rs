@@ -143,7 +143,7 @@ pub struct TpchOptions {
     /// Threads that make data; all cores if not given
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Leave the tables hot instead of freezing them
+    /// Do not freeze what loading left hot: chunks that are not full
     #[arg(long)]
     pub hot: bool,
     /// Directory of the database

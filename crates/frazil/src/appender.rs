@@ -6,7 +6,7 @@ use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
 use arrow_array::RecordBatch;
 use frazil_storage::{Acknowledge, Transaction};
-use frazil_types::{CHUNK_ROWS, ObjectId, Result, RowBatch};
+use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowBatch, SqlState};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
 /// was appended. It is a transaction of its own: other writers wait for it.
@@ -18,6 +18,8 @@ pub struct Appender {
     /// What its CHECK constraints ask.
     checks: Option<RowChecks>,
     rows: u64,
+    /// Rows were refused, and those before them may be there.
+    has_failed: bool,
     acknowledge: Acknowledge,
 }
 
@@ -35,15 +37,17 @@ impl Appender {
             table: entry.id,
             checks,
             rows: 0,
+            has_failed: false,
             acknowledge: session.settings().synchronous_commit,
         })
     }
 
     /// Appends rows; their columns are the table's, in order. 23502 for NULL in a NOT NULL column, 23514 where a CHECK
-    /// constraint is false.
+    /// constraint is false. After an error nothing can be finished any more.
     pub fn append(&mut self, batch: RowBatch) -> Result<()> {
         let checks = self.checks.as_ref();
         let inserted = row_checks::insert(&mut self.transaction, self.table, &batch, checks);
+        self.has_failed |= inserted.is_err();
         // An error may tell of rows that are not durable yet.
         self.rows += inserted.or_else(|e| self.transaction.settle().and(Err(e)))?;
         Ok(())
@@ -66,9 +70,17 @@ impl Appender {
         Ok(())
     }
 
-    /// Makes the rows durable and visible; returns their number. 08003 once the database is closed; the errors of a COMMIT.
+    /// Makes the rows durable and visible; returns their number. 25P02 after rows were refused: nothing was appended then. 08003 once
+    /// the database is closed; the errors of a COMMIT.
     pub fn finish(self) -> Result<u64> {
         let _inside = self.database.enter()?;
+        if self.has_failed {
+            return Err(Error::new(
+                SqlState::IN_FAILED_TRANSACTION,
+                "rows were refused, so nothing is appended",
+            )
+            .with_hint("begin another appender"));
+        }
         self.transaction.commit_as(self.acknowledge)?;
         Ok(self.rows)
     }

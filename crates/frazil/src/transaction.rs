@@ -135,7 +135,7 @@ impl TransactionState {
     /// SAVEPOINT, after so many changes of settings by SET LOCAL. 25P01 outside a transaction.
     pub fn savepoint(&mut self, name: String, local: usize) -> Result<()> {
         let open = self.open("SAVEPOINT")?;
-        let moment = open.writer.as_ref().map(Transaction::savepoint);
+        let moment = open.writer.as_mut().map(Transaction::savepoint);
         open.savepoints.push(NamedSavepoint { name, moment, local });
         Ok(())
     }

@@ -209,9 +209,14 @@ impl ChunkEntry {
 
     /// Whether no row can be appended any more.
     pub(crate) fn is_full(&self) -> bool {
+        self.room() == 0
+    }
+
+    /// Rows that can still be appended.
+    pub(crate) fn room(&self) -> usize {
         match &*self.chunk {
-            Chunk::Hot(hot) => hot.written() == CHUNK_ROWS,
-            Chunk::Frozen(_) => true,
+            Chunk::Hot(hot) => CHUNK_ROWS - hot.written(),
+            Chunk::Frozen(_) => 0,
         }
     }
 

@@ -396,7 +396,7 @@ impl Freezer {
     }
 
     /// The rows of a hot chunk as a block.
-    fn hold(&mut self, version: &TableSnapshot, entry: &ChunkEntry) -> Result<ChunkEntry> {
+    pub(crate) fn hold(&mut self, version: &TableSnapshot, entry: &ChunkEntry) -> Result<ChunkEntry> {
         let block = self.freeze_in_place(version.table(), entry)?;
         let frozen = FrozenChunk::joining(version, block, self.options().clone());
         Ok(entry.with_chunk(Chunk::Frozen(frozen), version.table().numbers()))

@@ -111,6 +111,14 @@ impl IndexLog {
         }
     }
 
+    /// The rows of a chunk lie in another one now, at the same offsets: the first one need not be kept.
+    pub fn held(&mut self, before: &Arc<Chunk>, now: &Arc<Chunk>) {
+        let notes = self.added.0.iter_mut().chain(&mut self.deleted.0);
+        for note in notes.filter(|note| Arc::ptr_eq(&note.chunk, before)) {
+            note.chunk = now.clone();
+        }
+    }
+
     /// This moment.
     pub fn mark(&self) -> LogMark {
         LogMark {

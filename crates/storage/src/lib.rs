@@ -21,6 +21,7 @@ pub mod deleted_rows;
 pub mod early_probe;
 mod entry_collector;
 pub mod explain_freeze;
+mod filled_chunks;
 mod first_rows;
 pub mod freeze;
 mod hot_chunk;

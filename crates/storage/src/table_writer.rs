@@ -131,14 +131,22 @@ impl TableWriter<'_> {
         rivals: &Rivals<'_>,
     ) -> Result<Vec<RowId>> {
         let now = self.transaction.coming_timestamp();
-        let bytes = columns.bytes(rows.clone());
-        self.transaction.wrote(rows.len(), bytes)?;
-        let version = self.transaction.table_mut(self.table)?;
         let mut ids = Vec::with_capacity(rows.len());
-        append(version, columns, rows.clone(), now, |_, id| ids.push(id))?;
-        self.transaction
-            .redo()
-            .insert(self.table, &ids, columns, rows.clone());
+        let mut from = rows.start;
+        while from < rows.end {
+            let part = self.rows_at_once(from..rows.end)?;
+            from = part.end;
+            let bytes = columns.bytes(part.clone());
+            self.transaction.wrote(part.len(), bytes)?;
+            let version = self.transaction.table_mut(self.table)?;
+            let known = ids.len();
+            append(version, columns, part.clone(), now, |_, id| ids.push(id))?;
+            let is_full = version.tail().is_none_or(|tail| tail.is_full());
+            let (table, new) = (self.table, &ids[known..]);
+            if !(self.transaction.redo().is_filled(table, new[0], bytes, is_full) && self.freeze_filled()?) {
+                self.transaction.redo().insert(table, new, columns, part);
+            }
+        }
         self.add_entries(&ids, rows, keys, rivals)?;
         Ok(ids)
     }
@@ -329,6 +337,14 @@ impl TableWriter<'_> {
             }
         }
         Ok(())
+    }
+
+    pub(crate) fn transaction(&mut self) -> &mut Transaction {
+        self.transaction
+    }
+
+    pub(crate) fn table(&self) -> ObjectId {
+        self.table
     }
 
     pub(crate) fn current(&self) -> Result<&Arc<TableSnapshot>> {

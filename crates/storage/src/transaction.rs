@@ -7,6 +7,7 @@
 //! one left. The log is waited for. Then the commit is visible. Who reads what is not durable yet, as the next writer does,
 //! waits for it before anybody hears of it ([`Transaction::settle`]).
 
+use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::log::{Acknowledge, Durability};
@@ -118,13 +119,13 @@ impl Transaction {
     }
 
     /// Remembers this moment.
-    pub fn savepoint(&self) -> Savepoint {
+    pub fn savepoint(&mut self) -> Savepoint {
         Savepoint {
             next: self.next.clone(),
             changed: self.changed,
             own: self.own.len(),
             index_log: self.index_log.mark(),
-            redo: self.redo.len(),
+            redo: self.redo.mark(),
         }
     }
 
@@ -265,6 +266,11 @@ impl Transaction {
     /// Notes that entries of a row of a chunk are being added to the table's indexes.
     pub(crate) fn note_added(&mut self, version: &TableSnapshot, entry: &ChunkEntry, row: RowId) {
         (self.index_log).adds(version.table().id(), version.indexes(), entry.chunk(), row);
+    }
+
+    /// Notes that rows of a chunk lie in another one, at the same offsets.
+    pub(crate) fn note_held(&mut self, before: &Arc<Chunk>, now: &Arc<Chunk>) {
+        self.index_log.held(before, now);
     }
 
     /// Notes that a row of a chunk was deleted.

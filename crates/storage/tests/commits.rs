@@ -347,9 +347,9 @@ fn the_log_has_what_was_done_and_not_what_was_taken_back() {
     assert_eq!(log.last(), ["insert 3 at 0/0", "delete 1", "insert 2 at 0/10"]);
     let mut transaction = begin(&store);
     transaction.truncate(table).unwrap();
-    insert(&mut transaction, table, 65_536);
+    insert(&mut transaction, table, 65_535);
     transaction.commit().unwrap();
-    assert_eq!(log.last(), ["truncate", "insert 65536 at 1/0"]);
+    assert_eq!(log.last(), ["truncate", "insert 65535 at 1/0"]);
     let mut transaction = begin(&store);
     let freeze = transaction.freeze_table(table, None, Default::default(), &Cancel::new());
     assert_eq!(freeze.unwrap().blocks, 1);
@@ -427,6 +427,64 @@ fn blocks_lie_in_a_file_before_the_record_that_names_them() {
 }
 
 #[test]
+fn a_chunk_that_a_transaction_fills_is_named_instead_of_its_rows() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 10);
+    transaction.commit().unwrap();
+    // The first one is not its own, the last one not full.
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 3 * 65_536);
+    transaction.commit().unwrap();
+    let rows = "insert 65526 at 0/10";
+    let filled = [
+        rows,
+        "chunk 1 of 65536 rows",
+        "chunk 2 of 65536 rows",
+        "insert 10 at 3/0",
+    ];
+    assert_eq!(log.last(), filled);
+    assert_eq!(log.files(), (1, vec![1, 2]));
+    assert_eq!(visible(&store, table), 3 * 65_536 + 10);
+    // In parts, and what comes after it.
+    let mut transaction = begin(&store);
+    transaction.truncate(table).unwrap();
+    insert(&mut transaction, table, 65_000);
+    insert(&mut transaction, table, 535);
+    let last = insert(&mut transaction, table, 1);
+    transaction.writer(table).unwrap().delete(&last).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["truncate", "chunk 4 of 65536 rows", "delete 1"]);
+    assert_eq!(log.files(), (2, vec![4]));
+    assert_eq!(visible(&store, table), 65_535);
+    // What a savepoint may take back stays rows, and so does what something else stands between.
+    let mut transaction = begin(&store);
+    let rows = insert(&mut transaction, table, 60_000);
+    let savepoint = transaction.savepoint();
+    insert(&mut transaction, table, 6_000);
+    transaction.rollback_to(savepoint);
+    transaction.commit().unwrap();
+    assert_eq!(log.last(), ["insert 60000 at 5/0"]);
+    let mut transaction = begin(&store);
+    transaction.truncate(table).unwrap();
+    let more = insert(&mut transaction, table, 65_000);
+    transaction.writer(table).unwrap().delete(&more[..1]).unwrap();
+    insert(&mut transaction, table, 600);
+    transaction.commit().unwrap();
+    assert_eq!((rows.len(), more[0].chunk()), (60_000, 7));
+    let deleted = [
+        "truncate",
+        "insert 65000 at 7/0",
+        "delete 1",
+        "insert 536 at 7/65000",
+        "insert 64 at 8/0",
+    ];
+    assert_eq!(log.last(), deleted);
+    assert_eq!(log.files().0, 2);
+}
+
+#[test]
 fn what_is_too_much_for_a_record_is_committed_whole() {
     let (store, log, table) = store();
     log.sync(100);
@@ -442,10 +500,14 @@ fn what_is_too_much_for_a_record_is_committed_whole() {
         columns: vec![text],
         rows: 1,
     };
-    for _ in 0..70 {
+    for row in 0..70 {
         (transaction.writer(texts.id).unwrap())
             .insert(&NewRows::of(&batch), Conflict::Fail)
             .unwrap();
+        if row == 0 {
+            // Else a block would stand for them.
+            transaction.savepoint();
+        }
     }
     // Nor are its blocks named then.
     load(&mut transaction, table, 5);

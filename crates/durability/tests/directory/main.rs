@@ -225,7 +225,9 @@ fn a_checkpoint_writes_what_is_new_and_frees_what_is_old() {
     let temporary = Temporary::new("incremental");
     let directory = temporary.open();
     let id = create(directory.store(), "t");
-    append(directory.store(), id, 0..65_536);
+    // In two transactions: what one of them filled would have a segment already.
+    append(directory.store(), id, 0..65_000);
+    append(directory.store(), id, 65_000..65_536);
     freeze(directory.store(), id);
     let whole = directory.checkpoint().unwrap();
     append(directory.store(), id, 65_536..65_600);

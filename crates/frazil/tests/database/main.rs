@@ -19,6 +19,7 @@ mod interleaving;
 mod keys;
 mod kills;
 mod limits;
+mod loads;
 mod logged_definitions;
 mod lookup_joins;
 mod lookup_keys;

@@ -21,6 +21,17 @@ pub(crate) struct TransactionRedo {
     is_whole: bool,
     /// Blocks that are to be named.
     named: Option<Named>,
+    /// The chunk of the last rows, if its block can stand for all of them.
+    filling: Option<Filling>,
+}
+
+/// A chunk that the transaction began, and did nothing since but to append to it.
+#[derive(Clone, Copy, Debug)]
+struct Filling {
+    table: ObjectId,
+    chunk: u32,
+    /// Bytes of redo before its first row.
+    from: usize,
 }
 
 /// Blocks in a file, and which chunks they are.
@@ -58,6 +69,7 @@ impl TransactionRedo {
             buffer: has_log.then(RedoBuffer::default),
             is_whole: false,
             named: None,
+            filling: None,
         }
     }
 
@@ -67,17 +79,24 @@ impl TransactionRedo {
     }
 
     /// Whether what is done goes into a record.
-    fn is_recorded(&self) -> bool {
+    pub fn is_recorded(&self) -> bool {
         self.is_wanted() && !self.is_whole
     }
 
+    /// A moment to return to: the bytes so far, which are not replaced from now on.
+    pub fn mark(&mut self) -> usize {
+        self.filling = None;
+        self.len()
+    }
+
     /// Bytes so far.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.buffer.as_ref().map_or(0, RedoBuffer::len)
     }
 
     /// Forgets what was done since there were `len` bytes. What no record says is not forgotten: it is no harm to commit whole.
     pub fn truncate(&mut self, len: usize) {
+        self.filling = None;
         if let Some(buffer) = &mut self.buffer {
             buffer.truncate(len);
         }
@@ -109,25 +128,58 @@ impl TransactionRedo {
         Ok(Some(reserved))
     }
 
-    /// Rows of columns were inserted, which got these ids.
+    /// The chunk that the row of this id begins or goes on filling.
+    fn filling(&self, table: ObjectId, first: RowId) -> Option<Filling> {
+        let chunk = first.chunk();
+        let goes_on = self.filling.filter(|f| f.table == table && f.chunk == chunk);
+        let begins = (first.offset() == 0).then(|| Filling {
+            table,
+            chunk,
+            from: self.len(),
+        });
+        goes_on.or(begins)
+    }
+
+    /// Whether the block of a chunk should stand for its rows: those that are written down, and the last ones of so many bytes, of
+    /// which the first one has this id and which are not.
+    pub fn is_filled(&mut self, table: ObjectId, first: RowId, bytes: usize, is_full: bool) -> bool {
+        if !self.is_recorded() || !(is_full || self.len() + bytes > MOST_BYTES) {
+            return false;
+        }
+        self.filling = self.filling(table, first);
+        self.filling.is_some()
+    }
+
+    /// Forgets the rows of a chunk that [`TransactionRedo::is_filled`] was true for.
+    pub fn forget_filled(&mut self) {
+        if let (Some(filling), Some(buffer)) = (self.filling.take(), &mut self.buffer) {
+            buffer.truncate(filling.from);
+        }
+    }
+
+    /// Rows of columns were inserted into one chunk, or into several if there is no log, and got these ids.
     pub fn insert(&mut self, table: ObjectId, ids: &[RowId], columns: Columns<'_>, rows: Range<usize>) {
         debug_assert_eq!(ids.len(), rows.len());
         // Before anything is copied: an entry of a record has less than 4 GiB, rows may have more.
         if self.is_recorded() && self.len() + columns.bytes(rows.clone()) > MOST_BYTES {
             return self.whole();
         }
-        let mut from = rows.start;
-        // They fill a chunk after another.
-        self.write(|buffer| {
-            for run in ids.chunk_by(|a, b| a.chunk() == b.chunk()) {
-                buffer.insert_columns(table, run[0], columns, from..from + run.len());
-                from += run.len();
-            }
-        });
+        let filling = self.filling(table, ids[0]);
+        self.write(|buffer| buffer.insert_columns(table, ids[0], columns, rows));
+        self.filling = filling;
     }
 
-    /// A table got a chunk that is a block, and some rows of it may be deleted.
+    /// A table got a chunk that is a block, and some rows of it may be deleted. After an error no record says what was done: what the file
+    /// lacks by then is not known, and a savepoint may have been made after other blocks of it.
     pub fn block(&mut self, log: &Arc<dyn Durability>, table: ObjectId, entry: &ChunkEntry) -> Result<()> {
+        let named = self.name_block(log, table, entry);
+        if named.is_err() {
+            self.whole();
+        }
+        named
+    }
+
+    fn name_block(&mut self, log: &Arc<dyn Durability>, table: ObjectId, entry: &ChunkEntry) -> Result<()> {
         let Some(block) = entry.block().filter(|_| self.is_recorded()) else {
             return Ok(());
         };
@@ -201,6 +253,7 @@ impl TransactionRedo {
     }
 
     fn write(&mut self, write: impl FnOnce(&mut RedoBuffer)) {
+        self.filling = None;
         let Some(buffer) = self.buffer.as_mut().filter(|_| !self.is_whole) else {
             return;
         };
