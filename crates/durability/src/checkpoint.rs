@@ -9,6 +9,7 @@
 
 use crate::directory::{Files, State};
 use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord};
+use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::segment::NewSegment;
 use frazil_storage::{
     ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Log, Lsn, SegmentPlace, Snapshot, TableSnapshot,
@@ -16,10 +17,9 @@ use frazil_storage::{
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{take_replacement, write_replacement};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,30 +28,6 @@ pub struct CheckpointReport {
     pub blocks: u64,
     /// Bytes written to a new segment.
     pub bytes: u64,
-}
-
-/// Why a checkpoint is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckpointCause {
-    /// Somebody wanted it.
-    Request,
-    /// The log had grown.
-    Size,
-    /// The last one was old.
-    Time,
-    /// A transaction was committed by it.
-    Commit,
-}
-
-impl fmt::Display for CheckpointCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            CheckpointCause::Request => "request",
-            CheckpointCause::Size => "size",
-            CheckpointCause::Time => "time",
-            CheckpointCause::Commit => "commit",
-        })
-    }
 }
 
 /// A checkpoint that was made since the directory was opened.
@@ -178,12 +154,11 @@ impl Files {
         state: &mut State,
         snapshot: &Snapshot,
         lsn: Lsn,
-        cause: CheckpointCause,
+        (cause, pace): (CheckpointCause, Pace<'_>),
     ) -> Result<CheckpointReport, CheckpointFailure> {
         if snapshot.timestamp() <= state.manifest.timestamp {
             return Ok(CheckpointReport::default());
         }
-        let (started, began) = (SystemTime::now(), Instant::now());
         // The log must not end before the place that the manifest names.
         self.wal.wait(lsn)?;
         let mut report = CheckpointReport::default();
@@ -194,7 +169,13 @@ impl Files {
         }
         // What was written is remembered only once the segment is durable.
         let mut fresh = Vec::new();
-        let mut manifest = self.write_tables(state, snapshot, &mut fresh, &mut report)?;
+        let sparse = sparse_segments(state, snapshot);
+        state.places.forget(&sparse);
+        let is_new =
+            |entry: &&Arc<ChunkEntry>| entry.view().live_rows() > 0 && state.places.find(entry).is_none();
+        let chunks = snapshot.tables().flat_map(|t| t.chunks()).filter(is_new).count();
+        let mut steps = self.running.begin(cause, chunks as u64, pace);
+        let mut manifest = self.write_tables(state, snapshot, &mut fresh, (&mut report, &mut steps))?;
         manifest.log = LogPlace {
             position: lsn,
             generation: self.wal.position().generation,
@@ -215,8 +196,8 @@ impl Files {
         self.history().add(MadeCheckpoint {
             number: 0,
             cause,
-            started,
-            took: began.elapsed(),
+            started: steps.progress.started,
+            took: steps.progress.began.elapsed(),
             lsn,
             report,
         });
@@ -229,10 +210,8 @@ impl Files {
         state: &mut State,
         snapshot: &Snapshot,
         fresh: &mut Fresh,
-        report: &mut CheckpointReport,
+        (report, steps): (&mut CheckpointReport, &mut Steps<'_>),
     ) -> Result<Manifest> {
-        let sparse = sparse_segments(state, snapshot);
-        state.places.forget(&sparse);
         let mut segment = self.segments.begin();
         let mut manifest = Manifest {
             database: state.manifest.database,
@@ -245,10 +224,10 @@ impl Files {
             views: snapshot.catalog().views().cloned().collect(),
         };
         for table in snapshot.tables() {
-            let record = write_table(&state.places, &mut segment, table, fresh, report)?;
+            let record = write_table(&state.places, &mut segment, table, fresh, steps)?;
             manifest.tables.push(record);
         }
-        report.bytes = segment.bytes();
+        (report.blocks, report.bytes) = (steps.progress.done, segment.bytes());
         if let Some(durable) = segment.finish()? {
             // From here on the segment stays: if replacing the manifest fails, the new one may be there all the same.
             state.segments.insert(durable.number, durable.keep());
@@ -280,7 +259,7 @@ fn write_table(
     segment: &mut NewSegment,
     table: &TableSnapshot,
     fresh: &mut Fresh,
-    report: &mut CheckpointReport,
+    steps: &mut Steps<'_>,
 ) -> Result<TableRecord> {
     let mut freezer = Freezer::of_table(table);
     let asked = table.table().asked_options();
@@ -290,8 +269,9 @@ fn write_table(
             // Of a hot chunk that was written before, it is not known by which options.
             Some(known) => ChunkRecord { stale: true, ..known },
             None => {
-                report.blocks += 1;
-                write_chunk(segment, table, entry, &mut freezer)?
+                let written = write_chunk(segment, table, entry, &mut freezer)?;
+                steps.wrote(segment.bytes());
+                written
             }
         };
         if let Some(frozen) = entry.frozen_chunk() {

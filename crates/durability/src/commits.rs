@@ -4,12 +4,14 @@
 //! has the next timestamp all the same, so that recovery finds no gap behind the manifest. Nobody appends meanwhile.
 
 use crate::catalog_change::CatalogChange;
-use crate::checkpoint::{CheckpointCause, History};
+use crate::checkpoint::History;
 use crate::directory::{Files, State};
+use crate::progress::CheckpointCause;
 use crate::segment::BlocksToName;
 use frazil_catalog::Catalog;
 use frazil_storage::{Durability, Log, Lsn, NamedBlocks, Reserved, Snapshot};
 use frazil_types::{Error, Result, SqlState};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 /// Bytes that may wait to be written without anybody waiting for them.
@@ -18,6 +20,14 @@ const MOST_PENDING: usize = 4 << 20;
 impl Files {
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The same, for somebody who does not wait while the checkpoint that has it takes its time.
+    pub(crate) fn state_at_once(&self) -> MutexGuard<'_, State> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let state = self.state();
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        state
     }
 
     pub(crate) fn history(&self) -> MutexGuard<'_, History> {
@@ -48,7 +58,12 @@ impl Durability for Files {
         self.wal
             .wait(lsn)
             .or_else(|unknown| self.wal.check().and(Err(unknown)))?;
-        match self.checkpoint(&mut self.state(), next, lsn, CheckpointCause::Commit) {
+        match self.checkpoint(
+            &mut self.state_at_once(),
+            next,
+            lsn,
+            (CheckpointCause::Commit, &|_| ()),
+        ) {
             Ok(_) => {
                 let timestamp = self.wal.pass();
                 debug_assert_eq!(timestamp, next.timestamp());

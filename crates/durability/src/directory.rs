@@ -1,8 +1,9 @@
 //! A directory that this process has open.
 
-use crate::checkpoint::{CheckpointCause, CheckpointReport, History, MadeCheckpoint, Places};
+use crate::checkpoint::{CheckpointReport, History, MadeCheckpoint, Places};
 use crate::commits::ClosedLog;
 use crate::manifest::Manifest;
+use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
 use crate::recovery::{RecoveryReport, log_path, recover};
 use crate::restore::{self, Restored};
 use crate::segment::{Segments, segment_number};
@@ -18,7 +19,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A database on a directory. Its tables are used through [`Directory::store`], whose commits are durable when they return.
 #[derive(Debug)]
@@ -35,6 +36,9 @@ pub(crate) struct Files {
     pub path: PathBuf,
     pub state: Mutex<State>,
     pub segments: Arc<Segments>,
+    pub running: Running,
+    /// How many wait for the checkpoint that is being made.
+    pub waiting: AtomicU64,
     pub lock: Arc<DirectoryLock>,
     pub wal: Wal,
     /// Where the log goes on behind the last checkpoint.
@@ -104,6 +108,8 @@ impl Directory {
             checkpointed: AtomicU64::new(state.manifest.log.position.0),
             state: Mutex::new(state),
             segments: Arc::new(segments),
+            running: Running::default(),
+            waiting: AtomicU64::new(0),
             lock,
             wal: recovered.wal,
             history: Mutex::default(),
@@ -145,18 +151,38 @@ impl Directory {
     /// meanwhile. After an error the directory holds what it held, or already the new state, and the next checkpoint tries again. 08003
     /// in a forked child.
     pub fn checkpoint(&self) -> Result<CheckpointReport> {
-        self.checkpoint_for(CheckpointCause::Request)
+        self.files.lock.check_owner()?;
+        let state = self.files.state_at_once();
+        self.checkpoint_in(state, CheckpointCause::Request, &|_| ())
     }
 
-    /// As [`Directory::checkpoint`], and says why.
-    pub fn checkpoint_for(&self, cause: CheckpointCause) -> Result<CheckpointReport> {
+    /// As [`Directory::checkpoint`], and says why; who else writes is spared as `pace` says.
+    pub fn checkpoint_at(&self, cause: CheckpointCause, pace: Pace<'_>) -> Result<CheckpointReport> {
         self.files.lock.check_owner()?;
-        let mut state = self.files.state();
+        self.checkpoint_in(self.files.state(), cause, pace)
+    }
+
+    fn checkpoint_in(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        cause: CheckpointCause,
+        pace: Pace<'_>,
+    ) -> Result<CheckpointReport> {
         let snapshot = self.store.snapshot();
         let written = self
             .files
-            .checkpoint(&mut state, &snapshot, snapshot.lsn(), cause);
+            .checkpoint(&mut state, &snapshot, snapshot.lsn(), (cause, pace));
         written.map_err(|failure| failure.error)
+    }
+
+    /// The checkpoint that is being made.
+    pub fn running_checkpoint(&self) -> Option<CheckpointProgress> {
+        self.files.running.get()
+    }
+
+    /// Whether somebody waits for the checkpoint that is being made.
+    pub fn is_checkpoint_awaited(&self) -> bool {
+        self.files.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// The last checkpoints since it was opened, in order.

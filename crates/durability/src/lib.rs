@@ -24,6 +24,7 @@ mod commits;
 pub mod directory;
 pub mod manifest;
 mod manifest_keys;
+mod progress;
 mod recovery;
 mod replay;
 pub mod restore;
@@ -31,6 +32,7 @@ mod segment;
 pub mod type_names;
 pub mod wal;
 
-pub use checkpoint::{CheckpointCause, CheckpointReport, MadeCheckpoint};
+pub use checkpoint::{CheckpointReport, MadeCheckpoint};
 pub use directory::{Directory, LastCheckpoint};
+pub use progress::{CheckpointCause, CheckpointProgress, Pace};
 pub use recovery::RecoveryReport;

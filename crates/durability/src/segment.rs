@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 /// What begins every segment file: a name and a version, padded to the alignment of blocks.
 pub const SEGMENT_MAGIC: &[u8; 64] = b"frazil segment 1: Data Blocks, each at a multiple of 64 bytes.\n\0";
 const ALIGNMENT: u64 = 64;
+/// Bytes that may wait for a sync: commits that sync the log meanwhile wait for the disk, too.
+const UNSYNCED: u64 = 8 << 20;
 
 /// Path of a segment.
 pub(crate) fn segment_path(directory: &Path, number: u64) -> PathBuf {
@@ -39,6 +41,8 @@ pub(crate) struct NewSegment {
     directory: PathBuf,
     pub number: u64,
     file: Option<NewFile>,
+    /// Bytes of it that were brought to the disk.
+    synced: u64,
 }
 
 /// A segment that is durable, and whose file is removed unless it is kept.
@@ -76,6 +80,10 @@ impl NewSegment {
         file.align(ALIGNMENT)?;
         let offset = file.len();
         file.write(bytes)?;
+        if file.len() - self.synced >= UNSYNCED {
+            file.sync_so_far()?;
+            self.synced = file.len();
+        }
         Ok(SegmentPlace {
             segment: self.number,
             offset,
@@ -171,6 +179,7 @@ impl Segments {
             directory: self.directory.clone(),
             number: self.last.fetch_add(1, Ordering::Relaxed) + 1,
             file: None,
+            synced: 0,
         }
     }
 

@@ -2,14 +2,17 @@
 //! that mostly sleeps.
 //!
 //! What was committed with `synchronous_commit = off` is durable at the second tick after it at the latest, if the disk is as fast.
+//! A checkpoint in the background rests as long as it works, so that it takes little from those who write, unless somebody waits for it or the log grows
+//! faster than it gets done; meanwhile what nobody waits for is made durable as ever.
 //! A checkpoint that fails is counted with what fails in the background, and tried again after a while.
 
 use crate::background_freezer::Failures;
-use frazil_durability::{CheckpointCause, Directory};
+use frazil_durability::{CheckpointCause, CheckpointProgress, Directory};
 use frazil_storage::Lsn;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,6 +20,9 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(100);
 /// How long a checkpoint that failed is not tried again.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest rest of a checkpoint between two chunks, and how often it looks meanwhile whether it is to hurry.
+const LONGEST_REST: Duration = Duration::from_secs(1);
+const MOMENT: Duration = Duration::from_millis(5);
 /// Bytes of the log behind the last checkpoint, unless they are set.
 pub const DEFAULT_LOG_BYTES: u64 = 64 << 20;
 /// Age of the last checkpoint, unless it is set.
@@ -84,14 +90,17 @@ impl BackgroundCheckpointer {
             directory,
             policy,
             failures,
-            end_before: Lsn(0),
+            ended,
+            end_before: Cell::new(Lsn(0)),
+            looked: Cell::new(Instant::now()),
+            worked: Cell::new(Instant::now()),
             checkpointed: Instant::now(),
             number: 0,
             not_before: None,
         };
         let thread = std::thread::Builder::new().name("frazil-checkpointer".to_owned());
         let thread = thread.spawn(move || {
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            while work.ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 work.tick();
             }
         });
@@ -117,8 +126,12 @@ struct Work {
     directory: Arc<Directory>,
     policy: Arc<CheckpointPolicy>,
     failures: Arc<Failures>,
-    /// Where the log ended at the last tick.
-    end_before: Lsn,
+    ended: Receiver<()>,
+    /// Where the log ended when it was looked at last, and when that was.
+    end_before: Cell<Lsn>,
+    looked: Cell<Instant>,
+    /// When the checkpoint that is being made went on.
+    worked: Cell<Instant>,
     /// When the last checkpoint was seen, and its number.
     checkpointed: Instant,
     number: u64,
@@ -131,17 +144,52 @@ impl Work {
         if self.directory.check().is_err() {
             return;
         }
-        let position = self.directory.wal().position();
-        if position.durable < self.end_before {
-            // Whoever waits for it hears of what fails.
-            let _ = self.failures.note(|| self.directory.flush(self.end_before));
-        }
-        self.end_before = position.end;
-        let Some(cause) = self.due(position.end) else {
+        let end = self.flush();
+        let Some(cause) = self.due(end) else {
             return;
         };
-        let made = self.failures.note(|| self.directory.checkpoint_for(cause));
+        self.worked.set(Instant::now());
+        let pace = |progress: &CheckpointProgress| self.rest(cause, progress);
+        let made = self.failures.note(|| self.directory.checkpoint_at(cause, &pace));
         self.not_before = made.is_none().then(|| Instant::now() + PATIENCE);
+    }
+
+    /// Makes durable what was committed before the last look. Returns where the log ends.
+    fn flush(&self) -> Lsn {
+        let position = self.directory.wal().position();
+        let before = self.end_before.replace(position.end);
+        self.looked.set(Instant::now());
+        if position.durable < before {
+            // Whoever waits for it hears of what fails.
+            let _ = self.failures.note(|| self.directory.flush(before));
+        }
+        position.end
+    }
+
+    /// Rests as long as the checkpoint worked.
+    fn rest(&self, cause: CheckpointCause, progress: &CheckpointProgress) {
+        let until = Instant::now() + self.worked.get().elapsed().min(LONGEST_REST);
+        while progress.done < progress.chunks && !self.is_urgent(cause) {
+            if self.looked.get().elapsed() >= TICK {
+                self.flush();
+            }
+            let left = until.saturating_duration_since(Instant::now()).min(MOMENT);
+            if left.is_zero() || self.ended.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
+        }
+        self.worked.set(Instant::now());
+    }
+
+    /// Whether the checkpoint is not to rest: somebody waits for it, or the log has grown to twice what made it due.
+    fn is_urgent(&self, cause: CheckpointCause) -> bool {
+        let bytes = self
+            .end_before
+            .get()
+            .0
+            .saturating_sub(self.directory.last_checkpoint().lsn.0);
+        let is_long = (self.policy.log_bytes()).is_some_and(|most| bytes / 2 >= most.max(1));
+        self.directory.is_checkpoint_awaited() || (cause == CheckpointCause::Size && is_long)
     }
 
     /// Why a checkpoint is due, if one is.

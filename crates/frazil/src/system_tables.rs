@@ -8,7 +8,7 @@ use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A table of the database's own state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,20 +247,40 @@ fn checkpoints(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
         ("lsn", BigInt),
         ("blocks", BigInt),
         ("bytes", BigInt),
+        ("blocks_left", BigInt),
     ];
+    let running = directory.and_then(Directory::running_checkpoint);
     let made = directory.map(Directory::checkpoints).unwrap_or_default();
-    let rows = made.into_iter().map(|made| {
-        let started = made.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let microseconds = |started: SystemTime| {
+        let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Value::Int(since.as_micros() as i128)
+    };
+    let next = made.last().map_or(0, |made| made.number) + 1;
+    let made = made.iter().map(|made| {
         vec![
             Value::Int(made.number.into()),
             Value::Text(made.cause.to_string()),
-            Value::Int(started.as_micros() as i128),
+            microseconds(made.started),
             Value::Double(made.took.as_secs_f64() * 1e3),
             Value::Int(made.lsn.0.into()),
             Value::Int(made.report.blocks.into()),
             Value::Int(made.report.bytes.into()),
+            Value::Int(0),
         ]
     });
+    let running = running.map(|running| {
+        vec![
+            Value::Int(next.into()),
+            Value::Text(running.cause.to_string()),
+            microseconds(running.started),
+            Value::Double(running.began.elapsed().as_secs_f64() * 1e3),
+            Value::Null,
+            Value::Int(running.done.into()),
+            Value::Int(running.bytes.into()),
+            Value::Int(running.chunks.saturating_sub(running.done).into()),
+        ]
+    });
+    let rows = made.chain(running);
     let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
     let rows: Vec<Vec<Value>> = rows.collect();
     materialize(SystemTable::Checkpoints.name(), Schema::new(columns), &rows)

@@ -53,6 +53,8 @@ struct Watch {
     /// Rows and bytes since they were last looked at.
     rows: usize,
     bytes: usize,
+    /// Bytes of redo that are counted.
+    redo: usize,
 }
 
 /// A moment of a transaction that it can return to, several times.
@@ -87,6 +89,7 @@ impl Transaction {
             memory: budget.reservation(),
             rows: 0,
             bytes: 0,
+            redo: 0,
         });
         self
     }
@@ -100,6 +103,15 @@ impl Transaction {
         watch.bytes += bytes;
         if watch.bytes >= BYTES_UNWATCHED {
             watch.memory.grow(std::mem::take(&mut watch.bytes))?;
+        }
+        let redo = self.redo.len();
+        if redo >= watch.redo + BYTES_UNWATCHED {
+            watch.memory.grow(redo - watch.redo)?;
+            watch.redo = redo;
+        } else if redo < watch.redo {
+            // A savepoint was returned to, or the transaction became too large for a record.
+            watch.memory.shrink(watch.redo - redo);
+            watch.redo = redo;
         }
         if watch.rows >= ROWS_UNWATCHED {
             watch.rows = 0;

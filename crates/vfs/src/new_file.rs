@@ -100,6 +100,13 @@ impl NewFile {
         self.len() == 0
     }
 
+    /// Brings what was appended so far to the disk, so that less is left for the end. Nothing counts on it.
+    pub fn sync_so_far(&mut self) -> Result<()> {
+        self.flush()?;
+        let synced = VfsFile::sync(&*self.file);
+        synced.map_err(|e| io_error("sync", &self.name.path, &e))
+    }
+
     /// Leaves the file where it is, with what it holds by now.
     pub fn leave(mut self) {
         self.name.kept = true;

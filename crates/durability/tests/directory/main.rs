@@ -3,6 +3,7 @@
 mod faults;
 mod files;
 mod loads;
+mod paces;
 mod replays;
 
 use frazil_block::{BuildOptions, Layout};

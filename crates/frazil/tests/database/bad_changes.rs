@@ -81,6 +81,24 @@ fn a_change_that_runs_out_of_memory_leaves_nothing() {
 }
 
 #[test]
+fn what_is_written_down_for_the_log_counts_against_the_memory_limit() {
+    let path = crate::directory("redo-memory");
+    let database = frazil::Database::open(&path).expect("it opens");
+    for (c, is_logged) in [(memory(), false), (database.connect(), true)] {
+        rows(&c, "create table w (b text); set memory_limit = '9MB'; begin");
+        let insert = "insert into w values (repeat('x', 100000))";
+        let refused = (0..60).find_map(|_| c.execute(insert).err());
+        let expected = is_logged.then_some(SqlState::OUT_OF_MEMORY);
+        assert_eq!(refused.map(|e| e.state()), expected);
+        // What was written down is forgotten with what was written.
+        rows(&c, "rollback; begin");
+        rows(&c, insert);
+        rows(&c, "commit");
+        assert_eq!(rows(&c, "select count(*) from w"), "1");
+    }
+}
+
+#[test]
 fn new_rows_and_entries_of_indexes_count_against_the_memory_limit() {
     let c = large();
     // What the statement computes fits, what it writes does not: 65 bytes a row and as many for its entries.
