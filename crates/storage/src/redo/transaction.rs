@@ -90,7 +90,7 @@ impl TransactionRedo {
     }
 
     /// Bytes so far.
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.buffer.as_ref().map_or(0, RedoBuffer::len)
     }
 
