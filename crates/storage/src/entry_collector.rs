@@ -74,6 +74,10 @@ impl<V> EntryCollector<V> {
 
     /// Removes the entries of rows that no living version shows, of `most` rows at most.
     pub fn collect(&self, most: usize) {
+        // Most commits delete nothing: of the versions they replaced the dead ones are dropped many at a time.
+        if self.waiting() == 0 {
+            return;
+        }
         let mut left = most;
         while left > 0
             && let Some((timestamp, mut dead)) = self.next_dead()

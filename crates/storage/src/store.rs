@@ -27,6 +27,8 @@ pub struct Store {
 #[derive(Debug)]
 struct Writing {
     is_taken: bool,
+    /// Writers that wait for it to leave.
+    waiting: usize,
     /// The newest version.
     newest: Arc<Snapshot>,
     /// Where commits go; `None`: nowhere but into memory.
@@ -56,6 +58,7 @@ impl Store {
             current: ArcSwap::new(snapshot.clone()),
             writing: Mutex::new(Writing {
                 is_taken: false,
+                waiting: 0,
                 newest: snapshot,
                 log: None,
             }),
@@ -85,8 +88,24 @@ impl Store {
 
     /// Begins a transaction that may write; waits for the one before it, at most `timeout`, then 55P03.
     pub fn begin(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
-        let until = Instant::now() + timeout;
         let mut writing = self.writing();
+        if writing.is_taken {
+            writing = self.wait_for_writer(writing, timeout, cancel)?;
+        }
+        writing.is_taken = true;
+        let (newest, has_log) = (writing.newest.clone(), writing.log.is_some());
+        drop(writing);
+        Ok(Transaction::new(self.clone(), newest, has_log))
+    }
+
+    /// Returns when no writer is there. 57014, 55P03.
+    fn wait_for_writer<'a>(
+        &'a self,
+        mut writing: MutexGuard<'a, Writing>,
+        timeout: Duration,
+        cancel: &Cancel,
+    ) -> Result<MutexGuard<'a, Writing>> {
+        let until = Instant::now() + timeout;
         while writing.is_taken {
             cancel.check()?;
             let left = until.saturating_duration_since(Instant::now());
@@ -99,14 +118,28 @@ impl Store {
             }
             // Short waits, because a cancelled statement is not notified here.
             let wait = left.min(Duration::from_millis(10));
+            writing.waiting += 1;
             writing = (self.writer_left.wait_timeout(writing, wait))
                 .unwrap_or_else(|e| e.into_inner())
                 .0;
+            writing.waiting -= 1;
         }
-        writing.is_taken = true;
-        let (newest, has_log) = (writing.newest.clone(), writing.log.is_some());
+        Ok(writing)
+    }
+
+    /// The writer leaves; what it leaves behind, `after` makes of the newest version.
+    fn leave(&self, after: impl FnOnce(&mut Arc<Snapshot>) -> Option<Arc<Snapshot>>) {
+        let mut writing = self.writing();
+        let before = after(&mut writing.newest);
+        writing.is_taken = false;
+        let is_awaited = writing.waiting > 0;
         drop(writing);
-        Ok(Transaction::new(self.clone(), newest, has_log))
+        // Waking somebody asks the system, whether anybody is there or not.
+        if is_awaited {
+            self.writer_left.notify_one();
+        }
+        // Outside of the lock: it may be the last one of many versions of tables.
+        drop(before);
     }
 
     /// The newest version, which the one writer began with.
@@ -116,13 +149,7 @@ impl Store {
 
     /// Makes `next` the newest version and lets the next writer in. Called by the one writer.
     pub(crate) fn append(&self, next: Arc<Snapshot>) {
-        let mut writing = self.writing();
-        let before = std::mem::replace(&mut writing.newest, next);
-        writing.is_taken = false;
-        drop(writing);
-        self.writer_left.notify_one();
-        // Outside of the lock: it may be the last one of many versions of tables.
-        drop(before);
+        self.leave(|newest| Some(std::mem::replace(newest, next)));
     }
 
     /// Makes `next` the visible version. Called by the one writer where nothing is waited for: later ones come later.
@@ -144,7 +171,6 @@ impl Store {
     }
 
     pub(crate) fn writer_ends(&self) {
-        self.writing().is_taken = false;
-        self.writer_left.notify_one();
+        self.leave(|_| None);
     }
 }

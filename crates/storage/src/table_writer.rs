@@ -162,15 +162,14 @@ impl TableWriter<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let version = self.current()?.clone();
+        let (version, mut noting) = self.transaction.noting(self.table)?;
         for (&id, row) in ids.iter().zip(rows) {
             let entry = version
                 .entry(id.chunk())
                 .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
             let bytes = keys.iter().map(|keys| keys.key(row).len() + ENTRY_BYTES).sum();
-            self.transaction.wrote(1, bytes)?;
-            self.transaction.note_added(&version, entry, id);
-            version.indexes().add(&version, keys, row, id, rivals)?;
+            noting.added(version, entry, id, bytes)?;
+            version.indexes().add(version, keys, row, id, rivals)?;
         }
         Ok(())
     }
@@ -268,13 +267,13 @@ impl TableWriter<'_> {
         }
         written.count = written.rows.iter().flatten().count() as u64;
         self.transaction.redo().delete(self.table, &written.rows);
-        if !self.current()?.indexes().is_empty() {
-            let version = self.current()?.clone();
+        let (version, mut noting) = self.transaction.noting(self.table)?;
+        if !version.indexes().is_empty() {
             for &id in written.rows.iter().flatten() {
                 let entry = version
                     .entry(id.chunk())
                     .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
-                self.transaction.note_deleted(&version, entry, id);
+                noting.deleted(version, entry, id);
             }
         }
         Ok(written)
@@ -326,6 +325,7 @@ impl TableWriter<'_> {
         {
             self.add_chunk_entries(entry.number(), &Rivals::None)?;
         }
+        let (_, mut noting) = self.transaction.noting(self.table)?;
         for entry in before
             .chunks()
             .filter(|entry| after.entry(entry.number()).is_none())
@@ -333,7 +333,7 @@ impl TableWriter<'_> {
             let view = entry.view();
             let live = (0..view.rows()).filter(|&offset| !view.is_deleted(offset as usize));
             for offset in live {
-                (self.transaction).note_deleted(&after, entry, RowId::new(entry.number(), offset as u16));
+                noting.deleted(&after, entry, RowId::new(entry.number(), offset as u16));
             }
         }
         Ok(())

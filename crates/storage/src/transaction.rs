@@ -29,6 +29,8 @@ const BYTES_UNWATCHED: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Transaction {
     store: Arc<Store>,
+    /// What it began with: the newest version, until it commits.
+    before: Option<Arc<Snapshot>>,
     next: Arc<Snapshot>,
     changed: bool,
     /// Tables whose version is this transaction's own, in the order in which they were first changed.
@@ -67,10 +69,59 @@ pub struct Savepoint {
     redo: usize,
 }
 
+impl Watch {
+    /// Rows and so many bytes, estimated, were written; the redo has so many bytes now.
+    fn wrote(&mut self, rows: usize, bytes: usize, redo: usize) -> Result<()> {
+        self.rows += rows;
+        self.bytes += bytes;
+        if self.bytes >= BYTES_UNWATCHED {
+            self.memory.grow(std::mem::take(&mut self.bytes))?;
+        }
+        if redo >= self.redo + BYTES_UNWATCHED {
+            self.memory.grow(redo - self.redo)?;
+            self.redo = redo;
+        } else if redo < self.redo {
+            // A savepoint was returned to, or the transaction became too large for a record.
+            self.memory.shrink(self.redo - redo);
+            self.redo = redo;
+        }
+        if self.rows >= ROWS_UNWATCHED {
+            self.rows = 0;
+            self.cancel.check()?;
+        }
+        Ok(())
+    }
+}
+
+/// Where is noted what becomes of the entries of a table.
+pub(crate) struct Noting<'a> {
+    log: &'a mut IndexLog,
+    watch: &'a mut Option<Watch>,
+    /// Bytes of the transaction's redo.
+    redo: usize,
+}
+
+impl Noting<'_> {
+    /// Notes that entries of a row of a chunk, of so many bytes, are being added to the table's indexes. 57014, 53200.
+    pub fn added(&mut self, of: &TableSnapshot, entry: &ChunkEntry, row: RowId, bytes: usize) -> Result<()> {
+        if let Some(watch) = self.watch {
+            watch.wrote(1, bytes, self.redo)?;
+        }
+        (self.log).adds(of.table().id(), of.indexes(), entry.chunk(), row);
+        Ok(())
+    }
+
+    /// Notes that a row of a chunk was deleted.
+    pub fn deleted(&mut self, of: &TableSnapshot, entry: &ChunkEntry, row: RowId) {
+        (self.log).deletes(of.table().id(), of.indexes(), entry.chunk(), row);
+    }
+}
+
 impl Transaction {
     pub(crate) fn new(store: Arc<Store>, next: Arc<Snapshot>, has_log: bool) -> Transaction {
         Transaction {
             store,
+            before: Some(next.clone()),
             next,
             changed: false,
             own: Vec::new(),
@@ -96,28 +147,8 @@ impl Transaction {
 
     /// Notes that rows and so many bytes, estimated, were written. 57014, 53200.
     pub(crate) fn wrote(&mut self, rows: usize, bytes: usize) -> Result<()> {
-        let Some(watch) = &mut self.watch else {
-            return Ok(());
-        };
-        watch.rows += rows;
-        watch.bytes += bytes;
-        if watch.bytes >= BYTES_UNWATCHED {
-            watch.memory.grow(std::mem::take(&mut watch.bytes))?;
-        }
         let redo = self.redo.len();
-        if redo >= watch.redo + BYTES_UNWATCHED {
-            watch.memory.grow(redo - watch.redo)?;
-            watch.redo = redo;
-        } else if redo < watch.redo {
-            // A savepoint was returned to, or the transaction became too large for a record.
-            watch.memory.shrink(watch.redo - redo);
-            watch.redo = redo;
-        }
-        if watch.rows >= ROWS_UNWATCHED {
-            watch.rows = 0;
-            watch.cancel.check()?;
-        }
-        Ok(())
+        (self.watch.as_mut()).map_or(Ok(()), |watch| watch.wrote(rows, bytes, redo))
     }
 
     /// What the transaction's next statement sees: the committed state and its own earlier effects.
@@ -258,9 +289,11 @@ impl Transaction {
     /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced. Returns the tables that may have
     /// such. Called before the next writer is let in, so that commits come in their order.
     fn hand_over_entries(&mut self, timestamp: u64) -> Vec<Arc<Table>> {
-        let before = self.store.newest();
         let mut deleted = self.index_log.commit();
         let mut tables = Vec::new();
+        let Some(before) = self.before.take() else {
+            return tables;
+        };
         for &id in &self.own {
             let (Some(old), Some(new)) = (before.tables.get(id.0), self.next.tables.get(id.0)) else {
                 continue;
@@ -275,19 +308,20 @@ impl Transaction {
         tables
     }
 
-    /// Notes that entries of a row of a chunk are being added to the table's indexes.
-    pub(crate) fn note_added(&mut self, version: &TableSnapshot, entry: &ChunkEntry, row: RowId) {
-        (self.index_log).adds(version.table().id(), version.indexes(), entry.chunk(), row);
-    }
-
     /// Notes that rows of a chunk lie in another one, at the same offsets.
     pub(crate) fn note_held(&mut self, before: &Arc<Chunk>, now: &Arc<Chunk>) {
         self.index_log.held(before, now);
     }
 
-    /// Notes that a row of a chunk was deleted.
-    pub(crate) fn note_deleted(&mut self, version: &TableSnapshot, entry: &ChunkEntry, row: RowId) {
-        (self.index_log).deletes(version.table().id(), version.indexes(), entry.chunk(), row);
+    /// The transaction's version of a table, and where is noted what becomes of its entries.
+    pub(crate) fn noting(&mut self, table: ObjectId) -> Result<(&TableSnapshot, Noting<'_>)> {
+        let version = self.next.table(table)?;
+        let noting = Noting {
+            log: &mut self.index_log,
+            watch: &mut self.watch,
+            redo: self.redo.len(),
+        };
+        Ok((version, noting))
     }
 
     /// The timestamp that a commit will have: there is one writer.
