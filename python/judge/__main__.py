@@ -7,13 +7,14 @@ import collections
 import sys
 import time
 
-from . import engines, metamorphic
+from . import engines, metamorphic, script_campaign
 from .campaign import GOOD, Campaign, signature
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--statements", type=int, default=1000)
+    parser.add_argument("--scripts", type=int, default=0, help="run scripts that change tables instead; the judge is postgres or none: Frazil hot, by default settings")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--judge", choices=["duckdb", "postgres", "none"], default="duckdb", help="none: metamorphic checks")
     parser.add_argument("--module", help="a folder with another build of the module frazil")
@@ -23,6 +24,8 @@ def main():
     parser.add_argument("--coverage", type=int, help="list what occurred less often than this over rows")
     options = parser.parse_args()
     engines.collect_seldom()
+    if options.scripts and options.judge != "duckdb" and options.judge in [*engines.judges_there(), "none"]:
+        sys.exit(min(100, script_campaign.run(options)))
     if options.judge == "none":
         sys.exit(min(100, metamorphic.run(options)))
     if options.judge not in engines.judges_there():

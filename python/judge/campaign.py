@@ -52,7 +52,7 @@ def with_parameters(sql, parameters):
 
 def judged(ours, theirs, statement, dialect):
     """How two answers compare."""
-    if ours.error == "ValueError":
+    if ours.error == "ValueError" or theirs.error == "DataError":
         return Verdict("unjudged", "Python has no such date")
     if ours.error == "died" or ours.error in ("XX000", "PanicException"):
         return Verdict("died", ours.text)

@@ -23,10 +23,11 @@ PATIENCE = 10  # further seconds in which Frazil must have heard its timeout
 
 
 class Answer:
-    """Rows, or an error's code and text. `died`: the process ended."""
+    """Rows and how many a change counted, or an error's code, text, and the constraint, table and column that it names.
+    `died`: the process ended."""
 
-    def __init__(self, rows=None, error=None, text=""):
-        self.rows, self.error, self.text = rows, error, text
+    def __init__(self, rows=None, error=None, text="", count=None, names=(None, None, None)):
+        self.rows, self.error, self.text, self.count, self.names = rows, error, text, count, names
 
     def __repr__(self):
         if self.error:
@@ -35,19 +36,21 @@ class Answer:
 
 
 class Frazil:
-    """`frozen`: tables are frozen after loading. `path`: a folder that holds another build of the module."""
+    """`folder`: where the tables are, or None for an empty database. `frozen`: tables are frozen after loading. `path`: a
+    folder that holds another build of the module."""
 
     dialect = FRAZIL
 
     def __init__(self, folder, frozen=False, path=None):
         self.folder, self.frozen, self.path = folder, frozen, path
         self.settings = {}
+        self.place = None
         self.start()
 
     def start(self):
         folders = [self.path, str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, folders)), RUST_BACKTRACE="0")
-        self.child = subprocess.Popen([sys.executable, "-m", "judge.engines", str(self.folder), str(int(self.frozen))],
+        self.child = subprocess.Popen([sys.executable, "-m", "judge.engines", str(self.folder or ""), str(int(self.frozen))],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
         try:
             receive(self.child.stdout)
@@ -69,6 +72,23 @@ class Frazil:
             return Answer(error="died", text=f"the process ended with status {status}")
         return Answer(*got)
 
+    def fresh(self, durable=False):
+        """Begins an empty database, in memory or in a directory."""
+        before, self.settings = self.place, {}
+        self.place = tempfile.TemporaryDirectory(prefix="judge") if durable else None
+        answer = self.reopen()
+        if answer.error:
+            raise RuntimeError(f"no empty database: {answer}")
+        if before:
+            before.cleanup()
+
+    def reopen(self):
+        """Closes the database, and opens what its directory holds."""
+        answer = self.run(None, [f"{self.place.name}/data" if self.place else ":memory:"])
+        settings, self.settings = self.settings, {}
+        self.set(settings)
+        return answer
+
     def set(self, settings):
         for name, value in settings.items():
             if self.settings.get(name) != value:
@@ -78,6 +98,8 @@ class Frazil:
     def close(self):
         self.child.stdin.close()
         self.child.wait()
+        if self.place:
+            self.place.cleanup()
 
 
 def collect_seldom():
@@ -113,10 +135,16 @@ def frazil_child(folder, frozen):
     """Serves statements from the standard input: what Frazil's process does."""
     import frazil
     collect_seldom()
-    con = frazil.connect(":memory:")
-    load(con, folder, frozen)
-    con.execute(f"set statement_timeout = '{TIMEOUT}s'")
-    con.execute("set memory_limit = '2GB'")
+
+    def connected(place=":memory:"):
+        con = frazil.connect(place)
+        if folder:
+            load(con, folder, frozen)
+        con.execute("set synchronous_commit = off")
+        con.execute(f"set statement_timeout = '{TIMEOUT}s'")
+        con.execute("set memory_limit = '2GB'")
+        return con
+    con = connected()
     send(sys.stdout.buffer, "ready")
     while True:
         try:
@@ -124,14 +152,21 @@ def frazil_child(folder, frozen):
         except EOFError:
             return
         try:
+            if sql is None:
+                con.close()
+                con = connected(*parameters)
+                sql, parameters = "select 1", ()
             cursor = con.execute(sql, parameters) if parameters else con.execute(sql)
-            got = (cursor.fetchall() if cursor.description else [], None, "")
+            got = (cursor.fetchall() if cursor.description else [], None, "", cursor.rowcount)
         except Exception as error:
-            got = (None, getattr(error, "sqlstate", None) or type(error).__name__, str(error).split("\n")[0])
+            names = tuple(getattr(error, name, None) for name in ("constraint", "table", "column"))
+            got = (None, getattr(error, "sqlstate", None) or type(error).__name__, str(error).split("\n")[0], None, names)
         send(sys.stdout.buffer, got)
 
 
 class Postgres:
+    """`folder`: where the tables are, or None for an empty database."""
+
     dialect = POSTGRES
 
     def __init__(self, folder):
@@ -143,7 +178,15 @@ class Postgres:
         self.admin, self.name = admin, name
         self.con = psycopg.connect(f"host={SOCKET} user=postgres dbname={name}", autocommit=True)
         self.con.cursor_factory = psycopg.RawCursor
+        # The plan of a prepared statement may not change its columns: a script changes them.
+        self.con.prepare_threshold = None
         self.con.execute("set timezone = 'UTC'")
+        self.con.execute("set client_min_messages = error")
+        if folder:
+            self.load(folder)
+        self.con.execute(f"set statement_timeout = '{TIMEOUT}s'")
+
+    def load(self, folder):
         for table in tables.TABLES:
             self.con.execute(tables.ddl(table))
             with self.con.cursor().copy(f"copy {table} from stdin (format csv, null '\\N')") as copy:
@@ -151,14 +194,21 @@ class Postgres:
         for view in tables.views():
             self.con.execute(view)
         self.con.execute("analyze")
-        self.con.execute(f"set statement_timeout = '{TIMEOUT}s'")
+
+    def fresh(self):
+        """Begins an empty database."""
+        self.con.execute("rollback")
+        self.con.execute("drop schema public cascade")
+        self.con.execute("create schema public")
 
     def run(self, sql, parameters=()):
         try:
             cursor = self.con.execute(sql, list(parameters) or None)
-            return Answer(cursor.fetchall() if cursor.description else [])
+            return Answer(cursor.fetchall() if cursor.description else [], count=cursor.rowcount)
         except Exception as error:
-            return Answer(error=getattr(error, "sqlstate", None) or type(error).__name__, text=str(error).split("\n")[0])
+            named = getattr(error, "diag", None)
+            names = tuple(getattr(named, f"{name}_name", None) for name in ("constraint", "table", "column"))
+            return Answer(error=getattr(error, "sqlstate", None) or type(error).__name__, text=str(error).split("\n")[0], names=names)
 
     def close(self):
         self.con.close()

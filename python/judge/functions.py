@@ -124,6 +124,7 @@ def operators():
         ("iv", "({} * {})", ["iv", "count"], "interval * number", POSTGRES),
         ("iv", "(- {})", ["iv"], "interval negation", POSTGRES),
     ]
+    out += row_values() + intervals()
     for kind in ORDERED:
         for sign in ("=", "<>", "<", "<=", ">", ">="):
             out.append(("bool", f"({{}} {sign} {{}})", [kind, kind], sign, BOTH))
@@ -155,6 +156,49 @@ def operators():
         out.append((low, f"cast({{}} as {NAMES[low]})", [high + "!"], f"cast to {low}", BOTH))
     return out
 
+
+
+def row_values():
+    """Comparisons of rows: only PostgreSQL has all of them."""
+    out = []
+    for types in (["i4", "text"], ["i4", "date"], ["i8", "dec"], ["bool", "i2"]):
+        for sign in ("<>", "<=", ">", ">="):
+            out.append(("bool", f"(({{}}, {{}}) {sign} ({{}}, {{}}))", types * 2, f"row {sign}", POSTGRES))
+        out += [
+            ("bool", "(({}, {}) in (({}, {}), ({}, {})))", types * 3, "row in list", POSTGRES),
+            ("bool", "(row({}, {}) not in (({}, {}), ({}, {})))", types * 3, "row not in list", POSTGRES),
+            ("bool", "(({}, {}) between ({}, {}) and ({}, {}))", types * 3, "row between", POSTGRES),
+            ("bool", "(row({}, {}) is distinct from row({}, {}))", types * 2, "row is distinct from", POSTGRES),
+            ("bool", "(({}, {}) is not distinct from ({}, {}))", types * 2, "row is not distinct from", POSTGRES),
+            ("bool", "(({}, {}) is null)", types, "row is null", POSTGRES),
+            ("bool", "(({}, {}) is not null)", types, "row is not null", POSTGRES),
+        ]
+    # Rows of one type without NULLs: PostgreSQL compares these rows as values, to which NULLs are equal.
+    row = "(coalesce({}, 0), cast(coalesce({}, 'a') as text))"
+    out.append(("i4", f"case {row} when {row} then 1 when {row} then 2 end", ["i4", "text"] * 3, "case of rows", POSTGRES))
+    out.append(("bool", "(({}, {}, {}) < ({}, {}, {}))", ["i2", "i8", "f8", "i4", "i4", "f8"], "row < of two types", POSTGRES))
+    out.append(("bool", "(({}, {}) = ({}, {}))", ["date", "i4", "ts", "i8"], "row = of two types", POSTGRES))
+    return out
+
+
+def intervals():
+    """What DuckDB computes or writes in another way."""
+    out = [("bool", f"({{}} {sign} {{}})", ["iv", "iv"], f"interval {sign}", POSTGRES) for sign in ("=", "<", ">=")]
+    return out + [
+        ("text", "cast({} as text)", ["iv"], "cast interval to text", POSTGRES),
+        ("bool", "({} between {} and {})", ["iv", "iv", "iv"], "interval between", POSTGRES),
+        ("bool", "({} in ({}, {}))", ["iv", "iv", "iv"], "interval in list", POSTGRES),
+        ("iv", "({} - {})", ["iv", "iv"], "interval - interval", POSTGRES),
+        ("iv", "({} / {})", ["iv", "count"], "interval / number", POSTGRES),
+        ("iv", "({} * {})", ["iv", "small f8"], "interval * float", POSTGRES),
+        ("iv", "justify_days({})", ["iv"], "justify_days", POSTGRES),
+        ("iv", "justify_hours({})", ["iv"], "justify_hours", POSTGRES),
+        ("iv", "justify_interval({})", ["iv"], "justify_interval", POSTGRES),
+        ("iv", "age({}, {})", ["ts", "ts"], "age", POSTGRES),
+        ("iv", "coalesce({}, {})", ["iv", "iv"], "coalesce of intervals", POSTGRES),
+        ("iv", "case when {} then {} else {} end", ["bool", "iv", "iv"], "case of intervals", POSTGRES),
+        ("i4", "cast(extract({} from {}) as integer)", ["'year month day hour minute'", "iv"], "extract from interval", POSTGRES),
+    ]
 
 
 # Literals by type; those that are not safe are in EDGE_LITERALS.

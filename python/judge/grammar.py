@@ -178,6 +178,8 @@ class Generator:
             item = self.expr(kind, source.columns, depth - 1)
             where = self.where(source, depth - 1)
             return kind, form(("query", kind), "select {} from {}{}", item, source.node, where), operator
+        if self.knows_more() and self.chance(0.3):
+            return self.rare_subquery_test(scope, depth)
         if self.chance(0.32):
             made = self.inside(scope, make_exists)
             return form(("expr", "bool"), "(not {})", made, features=["not exists"], type="bool") if self.chance(0.3) else made
@@ -187,6 +189,42 @@ class Generator:
         if operator in ("any", "all"):
             operator = f"{r.choice(COMPARISONS)} {operator}"
         return form(("expr", "bool"), f"({{}} {operator} ({{}}))", left, query, features=[f"subquery {operator}"], type="bool")
+
+    def rare_subquery_test(self, scope, depth):
+        """What DuckDB lacks: rows against a subquery's, LIKE ANY, subqueries that are VALUES, TABLE or set operations."""
+        pick = self.r.random()
+        if pick < 0.1:
+            source = self.single(0)
+            name = source.tables_in and source.node.text().split()[0]
+            return Node(("expr", "bool"), [f"exists (table {name})"] if name else ["exists (values (1))"], ["exists table"], type="bool")
+        kinds = ["text"] if pick < 0.25 else self.r.choice([["i4"], ["i8"]]) if pick < 0.4 else self.r.choice([["i4", "text"], ["i8", "date"], ["i4", "i4"]])
+        if pick < 0.25:
+            operator = self.r.choice(["like any", "not like all", "ilike some", "like all"])
+        elif pick < 0.4:
+            operator = self.r.choice(["in", "not in", "= some", "<> all"])
+        else:
+            operator = self.r.choice(["in", "not in", "= any", "<> all", "=", "<", ">=", "<>", "> any", "<= all"])
+        one = operator in COMPARISONS
+        query = self.inside(scope, lambda: self.tested_query(kinds, depth, one))
+        left = self.r.choice(["({})", "row({})"]) if len(kinds) > 1 else "{}"
+        cells = [part for at, kind in enumerate(kinds) for part in ((", ", self.expr(kind, scope, 1)) if at else (self.expr(kind, scope, 1),))]
+        return form(("expr", "bool"), f"({left} {operator} ({{}}))", Node(("cells",), cells), query,
+                    features=[f"{'row ' if len(kinds) > 1 else ''}{operator} subquery"], type="bool")
+
+    def tested_query(self, kinds, depth, one):
+        """A query of these types, of one row at most if `one`."""
+        if self.chance(0.15):
+            return form(("query", *kinds), "{} order by " + ", ".join(str(at + 1) for at in range(len(kinds))) + " limit 1", self.values_query(kinds)) if one else self.values_query(kinds)
+        source = self.source(max(0, depth - 1), 1)
+        where = self.where(source, depth - 1)
+        # A bare literal would be text.
+        items = [form(("cell",), f"cast({{}} as {CASTS[kind]})", self.expr(kind, source.columns, 1)) for kind in kinds]
+        node = form(("query", *kinds), "select {} from {}{}", Node(("cells",), [p for at, c in enumerate(items) for p in ((", ", c) if at else (c,))]), source.node, where)
+        if one:
+            return form(("query", *kinds), "{}" + f" order by {', '.join(str(at + 1) for at in range(len(kinds)))} limit 1", node)
+        if self.chance(0.2):
+            return form(("query", *kinds), f"{{}} {self.r.choice(['union', 'union all', 'except', 'intersect'])} {{}}", node, self.values_query(kinds), features=["set operation in a subquery"])
+        return node
 
     # FROM.
 
