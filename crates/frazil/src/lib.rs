@@ -57,6 +57,7 @@ mod statement_tables;
 mod system_tables;
 mod table_info;
 mod transaction;
+mod verification;
 mod write;
 
 pub use appender::Appender;
@@ -75,6 +76,7 @@ pub use settings::{NAMES as SETTINGS, ScanMode, Settings};
 pub use statement::Statement;
 pub use system_tables::names as system_tables;
 pub use table_info::{ConstraintInfo, IndexInfo, TableInfo, ViewInfo, default_text};
+pub use verification::{IndexVerification, Verification};
 
 /// Version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

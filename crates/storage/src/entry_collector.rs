@@ -45,10 +45,11 @@ impl<V> Default for EntryCollector<V> {
 }
 
 impl<V> EntryCollector<V> {
-    /// A commit with a timestamp replaced a version and deleted rows.
-    pub fn add(&self, timestamp: u64, replaced: &Arc<V>, deleted: Vec<IndexedRows>) {
+    /// A commit with a timestamp replaced a version, if the table was there before, and deleted rows.
+    pub fn add(&self, timestamp: u64, replaced: Option<&Arc<V>>, deleted: Vec<IndexedRows>) {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        inner.replaced.push_back((timestamp, Arc::downgrade(replaced)));
+        let replaced = replaced.map(|version| (timestamp, Arc::downgrade(version)));
+        inner.replaced.extend(replaced);
         if inner.replaced.len() > inner.crowded.max(FEW_VERSIONS) {
             inner.replaced.retain(|(_, version)| version.strong_count() > 0);
             inner.crowded = inner.replaced.len() * 2;

@@ -155,7 +155,7 @@ impl TableWriter<'_> {
     fn add_entries(
         &mut self,
         ids: &[RowId],
-        rows: Range<usize>,
+        rows: impl Iterator<Item = usize>,
         keys: &[EncodedKeys],
         rivals: &Rivals<'_>,
     ) -> Result<()> {
@@ -298,7 +298,8 @@ impl TableWriter<'_> {
         Ok(rows)
     }
 
-    /// Adds the entries of all rows of a chunk that joined the table.
+    /// Adds the entries of the live rows of a chunk that joined the table. Rows may have been deleted while it was made: no version
+    /// shows them by the numbers that they have in it.
     pub(crate) fn add_chunk_entries(&mut self, number: u32, rivals: &Rivals<'_>) -> Result<()> {
         let version = self.current()?.clone();
         let Some(entry) = version.entry(number).filter(|_| !version.indexes().is_empty()) else {
@@ -307,10 +308,11 @@ impl TableWriter<'_> {
         let view = entry.view();
         let keys =
             (version.indexes().keys_of_chunk(view)).map_err(|e| entry.blame(version.table().entry(), e))?;
-        let ids: Vec<RowId> = (0..view.rows())
+        let live = (0..view.rows() as usize).filter(|&offset| !view.is_deleted(offset));
+        let ids: Vec<RowId> = (live.clone())
             .map(|offset| RowId::new(number, offset as u16))
             .collect();
-        self.add_entries(&ids, 0..ids.len(), &keys, rivals)
+        self.add_entries(&ids, live, &keys, rivals)
     }
 
     /// Moves entries along with rows that got new ids: chunks of `before` that are gone, and such as are new.

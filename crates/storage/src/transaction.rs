@@ -295,10 +295,12 @@ impl Transaction {
             return tables;
         };
         for &id in &self.own {
-            let (Some(old), Some(new)) = (before.tables.get(id.0), self.next.tables.get(id.0)) else {
+            let Some(new) = self.next.tables.get(id.0) else {
                 continue;
             };
-            if old.indexes().is_empty() && new.indexes().is_empty() {
+            // `None`: the table is the transaction's own, and nobody else ever saw the rows that it deleted.
+            let old = before.tables.get(id.0);
+            if new.indexes().is_empty() && old.is_none_or(|old| old.indexes().is_empty()) {
                 continue;
             }
             let rows: Vec<IndexedRows> = deleted.extract_if(.., |rows| rows.table == id).collect();

@@ -1,12 +1,14 @@
 //! Random changes of a table with keys, on a database and on testkit's model of tables: contents, counts, errors, and
-//! what each key finds must agree, also after freezing, and after closing and reopening the directory. Columns that the model
-//! does not know come and go meanwhile.
+//! what each key finds must agree, also after freezing, and after closing and reopening the directory. So must the trees of its
+//! indexes, in both directions ([`Connection::verify`]). In every tenth seed the first chunk is nearly full of deleted rows, so
+//! that rows lie on both sides of its end, and whole chunks freeze and thaw.
+//! Columns that the model does not know come and go meanwhile.
 //!
 //! `FRAZIL_MODEL_SEEDS=1000` runs seeds 1 to 1000 and not 1 to 100, `FRAZIL_MODEL_SEEDS=417-417` one. A seed that fails is
 //! printed with the fewest statements that still fail.
 
 use crate::directory;
-use frazil::{Connection, Database, Outcome, Rows};
+use frazil::{ColumnVector, Connection, Database, LogicalType, Outcome, RowBatch, Rows, Value};
 use frazil_testkit::table_model::{
     Case, Cell, Done, Key, Kind, Model, Prediction, Row, Shape, State, Statement, generate,
 };
@@ -32,6 +34,12 @@ const ALTERS: [&str; 7] = [
     "drop column if exists extra4, drop column if exists extra2",
 ];
 const ALTERED: usize = 5;
+/// Statements between two looks into the trees.
+const VERIFIED: usize = 5;
+/// Of so many seeds one begins in a chunk that is nearly full.
+const FILLED: u64 = 10;
+/// Rows that fill a chunk but for some that the seed's statements write.
+const FILLING: usize = 65_536 - 40;
 
 #[test]
 fn tables_with_keys_agree_with_their_model() {
@@ -49,8 +57,9 @@ fn tables_with_keys_agree_with_their_model() {
                         return;
                     }
                     let case = generate(seed, CHANGES, seed % 2 == 0);
-                    if run(&case, &path).is_err() {
-                        let report = format!("seed {seed}\n{}", smallest(case, &path));
+                    let filled = seed % FILLED == 0;
+                    if run(&case, filled, &path).is_err() {
+                        let report = format!("seed {seed}\n{}", smallest(case, filled, &path));
                         failures.lock().expect("no panic").push(report);
                     }
                 }
@@ -72,16 +81,16 @@ fn seeds() -> (u64, u64) {
 }
 
 /// Leaves statements out as long as the rest still fails; returns the rest and its failure.
-fn smallest(mut case: Case, path: &Path) -> String {
+fn smallest(mut case: Case, filled: bool, path: &Path) -> String {
     let mut width = case.statements.len() / 2;
-    let mut failure = run(&case, path).expect_err("it failed before");
+    let mut failure = run(&case, filled, path).expect_err("it failed before");
     while width > 0 {
         let mut at = 0;
         while at < case.statements.len() {
             let mut fewer = case.clone();
             let end = (at + width).min(fewer.statements.len());
             fewer.statements.drain(at..end);
-            match run(&fewer, path) {
+            match run(&fewer, filled, path) {
                 Err(e) => (case, failure) = (fewer, e),
                 Ok(()) => at += width,
             }
@@ -107,11 +116,14 @@ struct Pair {
     model: Model,
 }
 
-/// Runs a case from an empty directory; the first difference is an error.
-fn run(case: &Case, path: &Path) -> Result<(), String> {
+/// Runs a case from an empty directory; the first difference is an error. `filled`: the first chunk is nearly full.
+fn run(case: &Case, filled: bool, path: &Path) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(path);
     let mut pair = Pair::open(path, Model::new(case.shape.clone(), case.keys.clone()))?;
     execute(&pair.connection, &case.shape.create_table(&case.keys))?;
+    if filled {
+        pair.fill()?;
+    }
     let reopening = case.statements.len() * 3 / 4;
     for (at, statement) in case.statements.iter().enumerate() {
         if at == reopening {
@@ -120,6 +132,9 @@ fn run(case: &Case, path: &Path) -> Result<(), String> {
         pair.alter(at)?;
         let sql = statement.sql(&case.shape);
         pair.step(statement).map_err(|e| format!("{sql}: {e}"))?;
+        if at % VERIFIED == 0 {
+            pair.verify().map_err(|e| format!("after {sql}: {e}"))?;
+        }
     }
     pair.inspect(case.statements.len())?;
     let pair = pair.reopen(path)?;
@@ -193,12 +208,54 @@ impl Pair {
         }
     }
 
+    /// Writes rows of other values than the model has, and deletes them.
+    fn fill(&self) -> Result<(), String> {
+        let value = |kind: Kind| match kind {
+            Kind::Integer => "1000 + i",
+            Kind::Decimal => "1000 + i",
+            Kind::Text => "cast(i as text)",
+        };
+        let values = self.model.shape().columns.iter().map(|c| value(c.kind));
+        let values = values.collect::<Vec<_>>().join(", ");
+        let numbers: Vec<Value> = (0..FILLING as i128).map(Value::Int).collect();
+        execute(&self.connection, "create table f (i integer)")?;
+        let mut appender = self.connection.appender("f").map_err(|e| format!("{e:?}"))?;
+        let batch = RowBatch {
+            columns: vec![ColumnVector::from_values(LogicalType::Integer, &numbers)],
+            rows: numbers.len(),
+        };
+        let appended = appender.append(batch).and_then(|()| appender.finish());
+        appended.map_err(|e| format!("{e:?}"))?;
+        let filling = format!("insert into t select {values} from f; drop table f; delete from t");
+        execute(&self.connection, &filling).map(drop)
+    }
+
+    /// Compares every index with the rows, as the own connection and as others see them.
+    fn verify(&self) -> Result<(), String> {
+        let mut connections = vec![&self.other];
+        if !self.model.is_failed() {
+            connections.push(&self.connection);
+        }
+        for connection in connections {
+            let found = connection.verify().map_err(|e| format!("verify: {e:?}"))?;
+            if !found.findings.is_empty() {
+                return Err(format!("verify: {}", found.findings.join("; ")));
+            }
+            let left = (found.indexes.iter()).find(|i| i.other_entries > i.waiting_rows);
+            if let Some(index) = left.filter(|_| !self.connection.in_transaction()) {
+                return Err(format!("verify: entries of dead rows stay: {index:?}"));
+            }
+        }
+        Ok(())
+    }
+
     fn shown(&self, state: &State) -> Vec<Vec<String>> {
         self.model.shape().shown(state.rows.values())
     }
 
     /// Compares contents, counts, and what each key finds, forwards and backwards. `salt` chooses rows.
     fn inspect(&self, salt: usize) -> Result<(), String> {
+        self.verify()?;
         if self.model.is_failed() {
             return Ok(());
         }
@@ -343,11 +400,11 @@ fn shown(rows: &Rows) -> Vec<Vec<String>> {
         .filter(|c| !c.name.starts_with("extra"))
         .map(|c| c.ty)
         .collect();
-    let text = |(value, ty): (&frazil::Value, &frazil::LogicalType)| match value {
-        frazil::Value::Null => "NULL".to_string(),
+    let text = |(value, ty): (&Value, &LogicalType)| match value {
+        Value::Null => "NULL".to_string(),
         value => value.display(*ty).to_string(),
     };
-    let row = |row: Vec<frazil::Value>| row.iter().zip(&types).map(text).collect();
+    let row = |row: Vec<Value>| row.iter().zip(&types).map(text).collect();
     rows.iter().map(row).collect()
 }
 
