@@ -8,7 +8,7 @@ use crate::hot_layout::HotLayout;
 use crate::read_chunk::copy_hot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::{Isa, Selection};
-use frazil_types::Result;
+use frazil_types::{Interval, LogicalType, NativeType, Result, StringRef, Value};
 use std::sync::Arc;
 
 /// The rows that one version of a table shows of a chunk.
@@ -104,6 +104,31 @@ impl<'a> ChunkView<'a> {
                 Ok((out.values_ptr(), out.validity_ptr()))
             }
         }
+    }
+
+    /// One value of a column of type `ty`, also of a deleted row.
+    pub(crate) fn value(&self, column: usize, ty: LogicalType, offset: u16) -> Result<Value> {
+        let mut buffer = ColumnBuffer::new();
+        let (cell, validity) = self.cell(column, offset, &mut buffer)?;
+        // SAFETY: the byte of the cell's row, which lives as long as the chunk and the buffer.
+        if validity.is_some_and(|valid| unsafe { valid.read() } == 0) {
+            return Ok(Value::Null);
+        }
+        // SAFETY: the cell is one of the column's native type, and lives as long; so do bytes that a string points to.
+        Ok(unsafe {
+            match ty.native() {
+                NativeType::Bool => Value::Bool(cell.read() != 0),
+                NativeType::I16 => Value::Int(cell.cast::<i16>().read().into()),
+                NativeType::I32 => Value::Int(cell.cast::<i32>().read().into()),
+                NativeType::I64 => Value::Int(cell.cast::<i64>().read().into()),
+                NativeType::I128 if ty == LogicalType::Interval => {
+                    Value::Interval(Interval::from_native(cell.cast::<i128>().read()))
+                }
+                NativeType::I128 => Value::Int(cell.cast::<i128>().read()),
+                NativeType::F64 => Value::Double(cell.cast::<f64>().read()),
+                NativeType::String => Value::Text(cell.cast::<StringRef>().read().text().to_owned()),
+            }
+        })
     }
 
     /// Layout of the cells, if the chunk is hot.

@@ -15,7 +15,7 @@ use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::{
-    ColumnVector, Error, LogicalType, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native,
+    ColumnVector, Error, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native,
 };
 use std::sync::Arc;
 
@@ -54,9 +54,9 @@ impl<'a> RowFetch<'a> {
 
     /// The same of some columns, given by their positions.
     pub fn fetch_columns(&self, ids: &[RowId], columns: &[usize]) -> Result<RowBatch> {
-        let mut filling: Vec<Filling> = (columns.iter())
-            .map(|&c| Filling::new(self.version.schema().columns[c].ty, ids.len()))
-            .collect();
+        let types = columns.iter().map(|&c| self.version.schema().columns[c].ty);
+        let mut vectors: Vec<ColumnVector> = types.map(|ty| ColumnVector::zeroed(ty, ids.len())).collect();
+        let mut strings = Strings::new();
         let mut places = Vec::with_capacity(GROUP.min(ids.len()));
         for (group, ids) in ids.chunks(GROUP).enumerate() {
             places.clear();
@@ -67,27 +67,41 @@ impl<'a> RowFetch<'a> {
             if let Some(layout) = layout {
                 prefetch(layout, &places);
             }
-            for (&index, column) in columns.iter().zip(&mut filling) {
+            for (&index, column) in columns.iter().zip(&mut vectors) {
                 match layout {
-                    Some(layout) => column.copy_hot(layout, index, &places, group * GROUP),
-                    None => self.copy_one_by_one(column, index, &places, group * GROUP)?,
+                    Some(layout) => copy_hot(column, layout, index, &places, group * GROUP),
+                    None => self.copy_one_by_one((column, &mut strings), index, &places, group * GROUP)?,
                 }
             }
         }
-        let has_strings = filling.iter().any(|f| f.vector.native() == StringRef::TYPE);
-        let chunks = if has_strings {
-            self.chunks_of(ids)
-        } else {
-            Vec::new()
-        };
+        self.keep_strings(ids, &mut vectors, strings);
         Ok(RowBatch {
-            columns: filling.into_iter().map(|f| f.finish(&chunks)).collect(),
+            columns: vectors,
             rows: ids.len(),
         })
     }
 
+    /// Lets columns of strings keep alive what these point to.
+    fn keep_strings(&self, ids: &[RowId], vectors: &mut [ColumnVector], strings: Strings) {
+        let mut columns = (vectors.iter_mut()).filter(|vector| vector.native() == StringRef::TYPE);
+        let Some(first) = columns.next() else { return };
+        self.chunks_of(ids)
+            .into_iter()
+            .for_each(|chunk| first.keep(chunk));
+        if !strings.is_empty() {
+            first.keep(Arc::new(strings));
+        }
+        for column in columns {
+            first.heaps().iter().for_each(|heap| column.keep(heap.clone()));
+        }
+    }
+
     /// The chunks of these rows: strings point into them.
     fn chunks_of(&self, ids: &[RowId]) -> Vec<Arc<Chunk>> {
+        if let &[id] = ids {
+            let entry = self.version.entry(id.chunk());
+            return entry.map(|entry| entry.chunk().clone()).into_iter().collect();
+        }
         let mut numbers: Vec<u32> = ids.iter().map(|id| id.chunk()).collect();
         numbers.dedup();
         numbers.sort_unstable();
@@ -126,7 +140,7 @@ impl<'a> RowFetch<'a> {
     /// Rows of blocks, or of chunks that are laid out differently.
     fn copy_one_by_one(
         &self,
-        column: &mut Filling,
+        (column, strings): (&mut ColumnVector, &mut Strings),
         index: usize,
         places: &[Place<'_>],
         from: usize,
@@ -134,14 +148,14 @@ impl<'a> RowFetch<'a> {
         for (i, place) in places.iter().enumerate() {
             match place.entry.view().state() {
                 State::Hot(hot) => match hot.constant(index) {
-                    Some(value) => column.copy_constant(value, from + i),
-                    None => column.copy_hot(hot.layout(), index, std::slice::from_ref(place), from + i),
+                    Some(value) => copy_constant(column, value, from + i),
+                    None => copy_hot(column, hot.layout(), index, std::slice::from_ref(place), from + i),
                 },
                 State::Frozen(frozen) => {
                     let mut one = ColumnBuffer::new();
                     (frozen.block.value_into(index, place.offset as u16, &mut one))
                         .map_err(|e| place.entry.blame(self.version.table().entry(), e))?;
-                    column.copy_value(&one, from + i);
+                    copy_value((column, strings), &one, from + i);
                 }
             }
         }
@@ -172,76 +186,51 @@ fn prefetch(layout: &HotLayout, places: &[Place<'_>]) {
     }
 }
 
-/// A column of the rows that are being fetched.
-struct Filling {
-    vector: ColumnVector,
-    /// Bytes of strings that do not lie in the table.
-    strings: Vec<Box<[u8]>>,
+/// Bytes of strings that do not lie in the table.
+type Strings = Vec<Box<[u8]>>;
+
+/// The cells of a column of hot rows.
+fn copy_hot(out: &mut ColumnVector, layout: &HotLayout, column: usize, places: &[Place<'_>], from: usize) {
+    let place_of = layout.column(column);
+    dispatch_native!(place_of.native, T => {
+        let out = &mut out.values_mut::<T>()[from..from + places.len()];
+        for (to, place) in out.iter_mut().zip(places) {
+            let cells = place.cells.wrapping_add(place_of.values).cast::<T>();
+            // SAFETY: the row was written and is never written again; its cell, aligned to T, is that many
+            // behind the first one of the column in its partition, within the chunk's mapping.
+            *to = unsafe { cells.wrapping_add(place.within).read() };
+        }
+    });
+    for (i, place) in places.iter().enumerate() {
+        let hot = place.entry.view().hot().filter(|hot| hot.has_nulls(column));
+        let validity = hot.and_then(|hot| hot.validity(column, place.offset..place.offset + 1));
+        if validity.is_some_and(|v| v[0] == 0) {
+            out.set_null(from + i);
+        }
+    }
 }
 
-impl Filling {
-    fn new(ty: LogicalType, rows: usize) -> Filling {
-        let mut vector = ColumnVector::new(ty, rows);
-        vector.resize(rows);
-        Filling {
-            vector,
-            strings: Vec::new(),
-        }
+/// The only value of a column that the chunk keeps.
+fn copy_constant(out: &mut ColumnVector, value: &ColumnVector, row: usize) {
+    if value.is_null(0) {
+        return out.set_null(row);
     }
+    dispatch_native!(value.native(), T => out.values_mut::<T>()[row] = value.values::<T>()[0]);
+}
 
-    /// The cells of a column of hot rows.
-    fn copy_hot(&mut self, layout: &HotLayout, column: usize, places: &[Place<'_>], from: usize) {
-        let place_of = layout.column(column);
-        dispatch_native!(place_of.native, T => {
-            let out = &mut self.vector.values_mut::<T>()[from..from + places.len()];
-            for (to, place) in out.iter_mut().zip(places) {
-                let cells = place.cells.wrapping_add(place_of.values).cast::<T>();
-                // SAFETY: the row was written and is never written again; its cell, aligned to T, is that many
-                // behind the first one of the column in its partition, within the chunk's mapping.
-                *to = unsafe { cells.wrapping_add(place.within).read() };
-            }
-        });
-        for (i, place) in places.iter().enumerate() {
-            let hot = place.entry.view().hot().filter(|hot| hot.has_nulls(column));
-            let validity = hot.and_then(|hot| hot.validity(column, place.offset..place.offset + 1));
-            if validity.is_some_and(|v| v[0] == 0) {
-                self.vector.set_null(from + i);
-            }
-        }
+/// The only value of a buffer.
+fn copy_value((out, strings): (&mut ColumnVector, &mut Strings), one: &ColumnBuffer, row: usize) {
+    if one.validity().is_some_and(|v| v[0] == 0) {
+        return out.set_null(row);
     }
-
-    /// The only value of a column that the chunk keeps.
-    fn copy_constant(&mut self, value: &ColumnVector, row: usize) {
-        if value.is_null(0) {
-            return self.vector.set_null(row);
-        }
-        dispatch_native!(value.native(), T => self.vector.values_mut::<T>()[row] = value.values::<T>()[0]);
+    if one.native() != NativeType::String {
+        dispatch_native!(one.native(), T => out.values_mut::<T>()[row] = one.values::<T>()[0]);
+        return;
     }
-
-    /// The only value of a buffer.
-    fn copy_value(&mut self, one: &ColumnBuffer, row: usize) {
-        if one.validity().is_some_and(|v| v[0] == 0) {
-            return self.vector.set_null(row);
-        }
-        if one.native() != NativeType::String {
-            dispatch_native!(one.native(), T => self.vector.values_mut::<T>()[row] = one.values::<T>()[0]);
-            return;
-        }
-        // Its bytes may lie in the buffer.
-        // SAFETY: the buffer and the block are alive.
-        let bytes: Box<[u8]> = unsafe { one.values::<StringRef>()[0].bytes() }.into();
-        // SAFETY: the bytes stay where they are, in the column in the end.
-        self.vector.values_mut::<StringRef>()[row] = unsafe { StringRef::new(&bytes) };
-        self.strings.push(bytes);
-    }
-
-    fn finish(mut self, chunks: &[Arc<Chunk>]) -> ColumnVector {
-        if self.vector.native() == StringRef::TYPE {
-            chunks.iter().for_each(|chunk| self.vector.keep(chunk.clone()));
-            if !self.strings.is_empty() {
-                self.vector.keep(Arc::new(self.strings));
-            }
-        }
-        self.vector
-    }
+    // Its bytes may lie in the buffer.
+    // SAFETY: the buffer and the block are alive.
+    let bytes: Box<[u8]> = unsafe { one.values::<StringRef>()[0].bytes() }.into();
+    // SAFETY: the bytes stay where they are, which the columns keep alive in the end.
+    out.values_mut::<StringRef>()[row] = unsafe { StringRef::new(&bytes) };
+    strings.push(bytes);
 }

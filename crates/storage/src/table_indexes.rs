@@ -155,6 +155,20 @@ impl TableIndex {
         Ok(())
     }
 
+    /// Appends the key of one row of a chunk. False, and what was appended means nothing, if it has NULL in a column that allows
+    /// none: so may rows that are gone.
+    fn read_key(&self, view: ChunkView<'_>, offset: u16, out: &mut Vec<u8>) -> Result<bool> {
+        for (i, &column) in self.columns.iter().enumerate() {
+            let part = &self.spec.parts()[i];
+            let value = view.value(column, part.ty, offset)?;
+            if value.is_null() && !part.nullable {
+                return Ok(false);
+            }
+            self.parts[i].encode(std::slice::from_ref(&value), out);
+        }
+        Ok(true)
+    }
+
     /// 54000 for a key that is too long.
     pub(crate) fn check_length(&self, key: &[u8], table: &TableEntry) -> Result<()> {
         if key.len() <= MOST_KEY_BYTES {
@@ -245,11 +259,29 @@ impl TableIndexes {
             return Ok(());
         };
         let view = ChunkView::new(chunk, u32::from(last) + 1, None);
+        if let &[offset] = offsets {
+            return self.remove_entries_of(view, RowId::new(number, offset));
+        }
         let mut keys = EncodedKeys::default();
         for index in &self.list {
             index.read_keys(view, Selection::Positions(offsets), &mut keys)?;
             for (at, &offset) in offsets.iter().enumerate() {
                 (index.tree).remove(keys.key(at), RowId::new(number, offset), &|| true);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the entries of one row.
+    fn remove_entries_of(&self, view: ChunkView<'_>, row: RowId) -> Result<()> {
+        let (mut key, mut keys) = (Vec::new(), EncodedKeys::default());
+        for index in &self.list {
+            key.clear();
+            if index.read_key(view, row.offset(), &mut key)? {
+                index.tree.remove(&key, row, &|| true);
+            } else {
+                index.read_keys(view, Selection::Positions(&[row.offset()]), &mut keys)?;
+                index.tree.remove(keys.key(0), row, &|| true);
             }
         }
         Ok(())

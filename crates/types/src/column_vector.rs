@@ -34,6 +34,19 @@ impl ColumnVector {
         }
     }
 
+    /// A column of so many zeros, none of them NULL.
+    pub fn zeroed(ty: LogicalType, rows: usize) -> ColumnVector {
+        let native = ty.native();
+        let bytes = rows * native.size() + crate::READ_PADDING;
+        ColumnVector {
+            ty,
+            rows,
+            words: vec![0; bytes.div_ceil(16)],
+            nulls: None,
+            heaps: Vec::new(),
+        }
+    }
+
     /// Type of the column.
     pub fn ty(&self) -> LogicalType {
         self.ty
