@@ -59,7 +59,7 @@ def judged(ours, theirs, statement, dialect):
     if theirs.error and dialect == DUCKDB:
         # Which error is DuckDB's own matter; its decimals, casts and parameters have limits of their own.
         return Verdict("error" if ours.error else "unjudged", theirs.text)
-    if theirs.error in ("57014", "53200", "54000") or ours.error in ("57014", "53200"):
+    if theirs.error in ("57014", "53100", "53200", "54000") or ours.error in ("57014", "53100", "53200"):
         return Verdict("unjudged", f"{ours} / {theirs}")
     if ours.error and theirs.error:
         if ours.error == theirs.error:

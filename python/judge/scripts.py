@@ -318,8 +318,8 @@ class Script(Changes):
                 self.tables = {t.name: t for t in self.tables.values()}
         action, feature = made
         node = form(("change",), f"alter table {before.name} {{}}", action if isinstance(action, Node) else Node(("text",), [action]), features=[feature])
-        # Which of several columns with NULLs is named, or a key that occurs twice before them, is open.
-        return self.step(node, effect=effect, open="primary key" in node.text())
+        # Which of several columns with NULLs is named, a key that occurs twice before them, or one of several actions that fail, is open.
+        return self.step(node, effect=effect, open="primary key" in node.text() or feature == "several actions")
 
     def add_column(self, table):
         name = next((n for n in NAMES if n not in [f.name for f in table.fields]), None)
@@ -336,12 +336,13 @@ class Script(Changes):
         table.drop_field(name)
         return f"drop {self.r.choice(['column ', '', 'column if exists '])}{name}{self.r.choice(['', '', ' cascade'])}", "drop column"
 
-    def two_columns(self, table):
-        """Several actions in one statement."""
-        actions = [made[0] for made in (self.add_column(table), self.drop_column(table)) if made]
+    def several(self, table):
+        """Several actions in one statement, of columns that others of them add."""
+        makers = [Script.add_column, self.r.choice(ACTIONS), self.r.choice(ACTIONS)][self.r.choice([0, 0, 1]):]
+        actions = [made[0] for made in (make(self, table) for make in makers) if made]
         if len(actions) < 2:
             return None
-        return joined([a if isinstance(a, Node) else Node(("text",), [a]) for a in actions]), "several actions"
+        return listed("actions", [a if isinstance(a, Node) else Node(("text",), [a]) for a in actions]), "several actions"
 
     def rename_column(self, table):
         name = self.r.choice([n for n in "mnopqr" if n not in [f.name for f in table.fields]])
@@ -386,8 +387,8 @@ class Script(Changes):
         return f"drop constraint {self.r.choice(['', 'if exists '])}{key.name}", "drop constraint"
 
 
-ALTERS = [Script.add_column, Script.add_column, Script.drop_column, Script.two_columns, Script.rename_column, Script.rename_table, Script.rename_constraint,
-          Script.set_default, Script.set_not_null, Script.add_constraint, Script.add_constraint, Script.drop_constraint]
+ACTIONS = [Script.add_column, Script.drop_column, Script.set_default, Script.set_not_null, Script.add_constraint, Script.drop_constraint]
+ALTERS = [*ACTIONS, Script.add_constraint, Script.several, Script.several, Script.rename_column, Script.rename_table, Script.rename_constraint]
 # What a script does, and how often.
 STEPS = [(Script.insert, 30), (Script.update, 26), (Script.delete, 9), (Script.select, 7), (Script.lookup, 9), (Script.freeze, 9), (Script.create_index, 5),
          (Script.drop_index, 2), (Script.alter, 14), (Script.truncate, 1), (Script.drop, 1), (Script.create_more, 2), (Script.create_as, 2),
