@@ -5,7 +5,7 @@ A script is drawn as it runs: what follows goes by whether a statement succeeded
 import copy
 
 from . import schema
-from .changes import PARAMETERS, Changes, Step, joined
+from .changes import PARAMETERS, Changes, Step
 from .nodes import FRAZIL, Node, form, listed
 
 NAMES = "abcdefgh"
