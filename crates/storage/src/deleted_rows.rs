@@ -3,14 +3,15 @@
 use frazil_types::CHUNK_ROWS;
 use std::sync::Arc;
 
-/// Words of a page: one of 4,096 rows takes 512 bytes, so that deleting a row does not copy a bit for each of the chunk.
-const PAGE_WORDS: usize = 64;
+/// Words of a page: one of 16,384 rows takes 2 KiB, so that deleting a row does not copy a bit for each of the chunk. Smaller ones
+/// are copied sooner, but a version counts a reference to each.
+const PAGE_WORDS: usize = 256;
 const PAGES: usize = CHUNK_ROWS / 64 / PAGE_WORDS;
 
 /// A bit for each row of a chunk's capacity. A clone shares the pages, a change copies one.
 #[derive(Clone, Debug, Default)]
 pub struct DeletedRows {
-    /// Page `p` is about the rows from `p * 4096` on; `None`: none of them is deleted.
+    /// Page `p` is about the rows from `p * 16384` on; `None`: none of them is deleted.
     pages: [Option<Arc<[u64; PAGE_WORDS]>>; PAGES],
     count: u32,
 }
@@ -101,9 +102,9 @@ mod tests {
         let mut deleted = DeletedRows::default();
         let mut expected = vec![false; CHUNK_ROWS];
         for _ in 0..3_000 {
-            // The third page stays empty.
+            // One page stays empty.
             let offset = random.below(CHUNK_ROWS as u64) as usize;
-            if offset / 4096 != 3 {
+            if offset / 64 / PAGE_WORDS != 2 {
                 assert_eq!(deleted.mark(offset as u16), !expected[offset]);
                 expected[offset] = true;
             }

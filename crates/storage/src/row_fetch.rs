@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// Rows of a group: few enough for the lines of all their cells to stay in the core's cache.
 const GROUP: usize = 64;
+/// So many rows are fetched with all of their cells asked for at once.
+const FEW_ROWS: usize = 4;
 
 /// Fetches rows of one version of a table.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +67,7 @@ impl<'a> RowFetch<'a> {
             }
             let layout = common_layout(&places);
             if let Some(layout) = layout {
-                prefetch(layout, &places);
+                prefetch(layout, &places, columns);
             }
             for (&index, column) in columns.iter().zip(&mut vectors) {
                 match layout {
@@ -173,16 +175,34 @@ fn common_layout<'a>(places: &[Place<'a>]) -> Option<&'a HotLayout> {
     (first.is_whole() && places.iter().all(same)).then_some(&**first)
 }
 
-/// Asks for the lines of rows that lie whole in partitions of a few lines.
-fn prefetch(layout: &HotLayout, places: &[Place<'_>]) {
+/// Asks for the lines of rows that lie whole in partitions of a few lines, and for the cells of a few rows that do not: of many rows
+/// the cells of a column are waited for together, of few those of all columns should be.
+fn prefetch(layout: &HotLayout, places: &[Place<'_>], columns: &[usize]) {
     const LINE: usize = 64;
-    if layout.rows_per_partition() > 1 {
-        return;
-    }
-    for place in places {
-        for line in 0..layout.partition_bytes().div_ceil(LINE) {
-            prefetch_read(place.cells.wrapping_add(line * LINE));
+    if layout.rows_per_partition() == 1 {
+        for place in places {
+            for line in 0..layout.partition_bytes().div_ceil(LINE) {
+                prefetch_read(place.cells.wrapping_add(line * LINE));
+            }
         }
+    } else if places.len() <= FEW_ROWS {
+        for place in places {
+            for column in columns.iter().map(|&c| layout.column(c)) {
+                let distance = column.values + place.within * column.native.size();
+                prefetch_read(place.cells.wrapping_add(distance));
+                if let Some(validity) = column.validity {
+                    prefetch_read(place.cells.wrapping_add(validity + place.within));
+                }
+            }
+        }
+    }
+}
+
+/// Asks for the bytes of strings that do not lie in their cells: whoever fetches rows is going to copy them.
+fn prefetch_strings(strings: &[StringRef]) {
+    for string in strings.iter().filter(|string| !string.is_inline()) {
+        // SAFETY: the bytes lie in the chunk, which the version keeps alive.
+        prefetch_read(unsafe { string.bytes() }.as_ptr());
     }
 }
 
@@ -201,6 +221,9 @@ fn copy_hot(out: &mut ColumnVector, layout: &HotLayout, column: usize, places: &
             *to = unsafe { cells.wrapping_add(place.within).read() };
         }
     });
+    if place_of.native == StringRef::TYPE {
+        prefetch_strings(&out.values::<StringRef>()[from..from + places.len()]);
+    }
     for (i, place) in places.iter().enumerate() {
         let hot = place.entry.view().hot().filter(|hot| hot.has_nulls(column));
         let validity = hot.and_then(|hot| hot.validity(column, place.offset..place.offset + 1));
