@@ -15,9 +15,10 @@ use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Sour
 use frazil_plan::{ColumnId, Expr, ExprKind, Lookup, RowCount};
 use frazil_runtime::BoundValues;
 use frazil_runtime::abi::{ParameterCell, VectorColumn};
+use frazil_runtime::buffer::{BufferWriter, RowForm};
 use frazil_runtime::one_row::RowCopy;
 use frazil_storage::{FetchedColumn, FoundRow, RowCells, TableSnapshot};
-use frazil_types::{Cancel, ColumnVector, Error, MemoryBudget, Result, RowBatch, Value};
+use frazil_types::{Cancel, ColumnVector, Error, MemoryBudget, Result, RowBatch, RowValues, Value};
 use std::sync::Arc;
 
 /// The pipeline of a plan whose only source is a lookup, ready to run again and again.
@@ -179,36 +180,70 @@ impl OneRow {
     /// Finds the row in a version of the table, if it is looked up, and runs the pipeline over it: what goes into the sink, one row or none.
     /// After an error the object may not be used again.
     pub fn run(&mut self, table: Option<&TableSnapshot>, run: OneRun<'_>) -> Result<Option<RowBatch>> {
-        let OneRun {
-            parameters, cancel, ..
-        } = run;
+        if !self.find(table, run)? {
+            return Ok(None);
+        }
+        let row = match &self.plain {
+            Some(Plain { places, copy }) => {
+                let column = |i: usize| self.source.columns[places[i]];
+                // SAFETY: columns of the table in their own form, which lie in its chunk or in the source's buffers.
+                Some(unsafe { copy.row(column, self.worker.budget())? })
+            }
+            None => self.compute(run, RowForm::Columns)?.take_row(),
+        };
+        self.rest();
+        Ok(row)
+    }
+
+    /// The same, but the values of the row.
+    pub fn read(&mut self, table: Option<&TableSnapshot>, run: OneRun<'_>) -> Result<Option<RowValues>> {
+        if !self.find(table, run)? {
+            return Ok(None);
+        }
+        let row = match &self.plain {
+            Some(Plain { places, copy }) => {
+                let column = |i: usize| self.source.columns[places[i]];
+                // SAFETY: columns of the table in their own form, which lie in its chunk or in the source's buffers.
+                Some(unsafe { copy.values(column, self.worker.budget())? })
+            }
+            None => self.compute(run, RowForm::Values)?.take_values(),
+        };
+        self.rest();
+        Ok(row)
+    }
+
+    /// Fetches the row of a lookup; false if there is none. A row of VALUES is always there.
+    fn find(&mut self, table: Option<&TableSnapshot>, run: OneRun<'_>) -> Result<bool> {
         if let Source::Lookup(lookup) = &self.plan.pipelines[0].source {
             let table = table.ok_or_else(|| Error::internal("a lookup without its table"))?;
             let values = BoundValues {
-                parameters,
+                parameters: run.parameters,
                 subqueries: &[],
             };
             let Some(row) = row_lookup::find(lookup, table, values, &mut self.key)? else {
-                return Ok(None);
+                return Ok(false);
             };
             self.source.fetch(row)?;
             if run.count_access {
                 self.source.count(row);
             }
         }
-        if let Some(Plain { places, copy }) = &self.plain {
-            let column = |i: usize| self.source.columns[places[i]];
-            // SAFETY: columns of the table in their own form, which lie in its chunk or in the source's buffers.
-            let row = unsafe { copy.row(column, self.worker.budget())? };
-            self.source.cells.rest();
-            return Ok(Some(row));
-        }
-        self.worker.prepare(parameters, cancel)?;
+        Ok(true)
+    }
+
+    /// Runs generated code over the row; the sink has what it made of it.
+    fn compute(&mut self, run: OneRun<'_>, form: RowForm) -> Result<&mut BufferWriter> {
+        self.worker.prepare(run.parameters, run.cancel)?;
         self.source.point_at(self.worker.parameter_cells());
-        let row = self.worker.run_over(&self.source.columns)?;
-        self.worker.rest();
+        self.worker.run_over(&self.source.columns, form)
+    }
+
+    /// Gives back what memory the row has taken.
+    fn rest(&mut self) {
+        if self.plain.is_none() {
+            self.worker.rest();
+        }
         self.source.cells.rest();
-        Ok(row)
     }
 }
 
@@ -268,15 +303,15 @@ impl SourceRow {
 
     fn fetch(&mut self, row: FoundRow<'_>) -> Result<()> {
         *self.id = row.id().to_bigint();
-        for &(place, column) in &self.read {
-            let FetchedColumn { values, validity, .. } = self.cells.fetch(row, place, column)?;
+        let columns = &mut self.columns;
+        self.cells.fetch_all(row, &self.read, |place, fetched| {
+            let FetchedColumn { values, validity, .. } = fetched;
             let fetched = VectorColumn::flat(values);
-            self.columns[place] = match validity {
+            columns[place] = match validity {
                 Some(validity) => fetched.with_validity(validity),
                 None => fetched,
             };
-        }
-        Ok(())
+        })
     }
 
     fn count(&mut self, row: FoundRow<'_>) {
@@ -300,11 +335,16 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs generated code over a vector of one row; the row that reached the sink, if it did.
-    fn run_over(&mut self, source: &[VectorColumn]) -> Result<Option<RowBatch>> {
+    /// Runs generated code over a vector of one row; the sink has the row, if the row reached it.
+    fn run_over(&mut self, source: &[VectorColumn], form: RowForm) -> Result<&mut BufferWriter> {
+        self.row_writer()?.make(form);
         self.call_over(source, 1)?;
+        self.row_writer()
+    }
+
+    fn row_writer(&mut self) -> Result<&mut BufferWriter> {
         match self.partial_mut() {
-            Partial::Buffer(writer) => Ok(writer.take_row()),
+            Partial::Buffer(writer) => Ok(writer),
             _ => Err(not_one_row()),
         }
     }

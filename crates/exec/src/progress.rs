@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Work done and to do, in morsels over all pipelines of the statement, and what is being done.
 #[derive(Debug, Default)]
@@ -10,6 +10,8 @@ pub struct Progress {
     done: AtomicU64,
     total: AtomicU64,
     phase: Mutex<Cow<'static, str>>,
+    /// Whether the phase was said since the last beginning.
+    is_said: AtomicBool,
 }
 
 impl Progress {
@@ -37,12 +39,16 @@ impl Progress {
     pub fn reset(&self) {
         self.done.store(0, Ordering::Relaxed);
         self.total.store(0, Ordering::Relaxed);
-        self.enter("");
+        if self.is_said.load(Ordering::Relaxed) {
+            self.enter("");
+            self.is_said.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Says what is being done from now on.
     pub fn enter(&self, phase: impl Into<Cow<'static, str>>) {
         *self.phase.lock().unwrap_or_else(|e| e.into_inner()) = phase.into();
+        self.is_said.store(true, Ordering::Relaxed);
     }
 
     /// Adds units to do.

@@ -16,6 +16,7 @@ use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Sta
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,12 +45,13 @@ impl<'a> Call<'a> {
     }
 
     /// Values of all parameters, as the types the statement wants.
-    fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Vec<Value>> {
+    fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Cow<'a, [Value]>> {
         let mut values = parameters::converted(types, self.given)?;
         if !hidden.is_empty() {
             // now() is the start of the transaction, or of the statement where it is its own.
             let now = self.transaction.unwrap_or_else(parameters::now_micros);
-            values.extend(hidden.iter().map(|h| hidden_value(h, now)));
+            let hidden = hidden.iter().map(|h| hidden_value(h, now));
+            values.to_mut().extend(hidden);
         }
         Ok(values)
     }
@@ -58,7 +60,9 @@ impl<'a> Call<'a> {
     fn bundle(&self, statement: &CompiledStatement, tables: StatementTables) -> Result<Bundle> {
         Ok(Bundle {
             tables,
-            parameters: self.values(&statement.parameters, &statement.hidden)?,
+            parameters: self
+                .values(&statement.parameters, &statement.hidden)?
+                .into_owned(),
             started: self.started,
             bind: self.started.elapsed(),
             text: Arc::default(),
@@ -114,12 +118,16 @@ fn read_compiled(
     statement: &CompiledStatement,
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
-    let snapshot = session.snapshot();
-    if !statement.fits(&snapshot, session.settings().plan()) {
-        return Ok(None);
-    }
+    let settings = session.settings().plan();
     if matches!(statement.action, Action::Rows(..) | Action::Point(_)) {
-        return read_directly(session, statement, &snapshot, call).map(Some);
+        return session.look(|snapshot| match statement.fits(snapshot, settings) {
+            true => read_directly(session, statement, snapshot, call).map(Some),
+            false => Ok(None),
+        });
+    }
+    let snapshot = session.snapshot();
+    if !statement.fits(&snapshot, settings) {
+        return Ok(None);
     }
     let runner = query::Runner::new(session);
     let bundle = call.bundle(statement, runner.tables(snapshot))?;
@@ -135,8 +143,6 @@ fn read_directly(
     call: &Call<'_>,
 ) -> Result<Response> {
     session.count_direct();
-    let mut timing = call.timing();
-    let begun = call.started + timing.bind;
     let parameters = call.values(&statement.parameters, &statement.hidden)?;
     let outcome = match &statement.action {
         Action::Rows(rows, schema) => query::direct_rows(rows, schema, &parameters),
@@ -152,7 +158,11 @@ fn read_directly(
             return Err(Error::internal("pipelines where none should be"));
         }
     };
-    timing.execute = begun.elapsed();
+    // To look at the clock once more costs as much as a good part of such a statement.
+    let timing = Timing {
+        execute: call.started.elapsed(),
+        ..Timing::default()
+    };
     Ok(Response { outcome, timing })
 }
 
@@ -442,7 +452,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
         depth,
     } = bound;
     let bundle = Bundle {
-        parameters: call.values(&types, &hidden)?,
+        parameters: call.values(&types, &hidden)?.into_owned(),
         started: call.started,
         bind: begun.elapsed(),
         text: parsed.text.as_str().into(),

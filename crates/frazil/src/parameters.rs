@@ -3,6 +3,7 @@
 use frazil_frontend::HiddenParameter;
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value, decimal};
+use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The value as one of type `ty`; 22003, 22P02, 22007 if it is none.
@@ -72,8 +73,23 @@ fn fit(text: &str, n: u32, ty: LogicalType) -> Result<String> {
     }
 }
 
-/// The values as those of a statement's parameters; 42P02 if there are more or fewer.
-pub fn converted(types: &[LogicalType], given: &[Value]) -> Result<Vec<Value>> {
+/// Whether a value is one of a type as it is: [`convert`] would make a copy of it.
+fn is_converted(value: &Value, ty: LogicalType) -> bool {
+    match (value, ty) {
+        (Value::Null, _)
+        | (Value::Double(_), LogicalType::Double)
+        | (Value::Bool(_), LogicalType::Boolean)
+        | (Value::Interval(_), LogicalType::Interval)
+        | (Value::Text(_), LogicalType::Text) => true,
+        (Value::Int(v), LogicalType::BigInt) => i64::try_from(*v).is_ok(),
+        (Value::Int(v), LogicalType::Integer) => i32::try_from(*v).is_ok(),
+        (Value::Int(v), LogicalType::SmallInt) => i16::try_from(*v).is_ok(),
+        _ => false,
+    }
+}
+
+/// The values as those of a statement's parameters, a copy where some of them become others; 42P02 if there are more or fewer.
+pub fn converted<'v>(types: &[LogicalType], given: &'v [Value]) -> Result<Cow<'v, [Value]>> {
     if types.len() != given.len() {
         return Err(Error::new(
             SqlState::UNDEFINED_PARAMETER,
@@ -84,7 +100,11 @@ pub fn converted(types: &[LogicalType], given: &[Value]) -> Result<Vec<Value>> {
             ),
         ));
     }
-    let values = given.iter().zip(types).enumerate();
+    let values = given.iter().zip(types);
+    if values.clone().all(|(value, ty)| is_converted(value, *ty)) {
+        return Ok(Cow::Borrowed(given));
+    }
+    let values = values.enumerate();
     values
         .map(|(i, (value, ty))| convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1))))
         .collect()

@@ -8,9 +8,9 @@
 use crate::compiled_statement::CompiledQuery;
 use frazil_codegen::{OneRow, OneRun, is_one_row};
 use frazil_plan::pipeline::Source;
-use frazil_storage::Snapshot;
-use frazil_types::{MemoryBudget, ObjectId, Result, RowBatch};
-use std::sync::{Mutex, MutexGuard};
+use frazil_storage::{Snapshot, TableSnapshot};
+use frazil_types::{MemoryBudget, ObjectId, Result, RowBatch, RowValues};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Runs of one statement that may go on at the same time without making what they work on anew.
 const SPARES: usize = 8;
@@ -21,8 +21,8 @@ pub struct PointQuery {
     query: CompiledQuery,
     /// The table in which the row is looked up.
     table: Option<ObjectId>,
-    /// What earlier runs worked on.
-    spares: Mutex<Vec<Box<OneRow>>>,
+    /// What earlier runs worked on, each locked by the run that works on it.
+    spares: [Mutex<Option<Box<OneRow>>>; SPARES],
 }
 
 impl PointQuery {
@@ -38,7 +38,7 @@ impl PointQuery {
         Ok(PointQuery {
             query,
             table,
-            spares: Mutex::default(),
+            spares: Default::default(),
         })
     }
 
@@ -54,10 +54,31 @@ impl PointQuery {
         budget: &MemoryBudget,
         run: OneRun<'_>,
     ) -> Result<Option<RowBatch>> {
+        self.with(snapshot, budget, run, |one_row, table| one_row.run(table, run))
+    }
+
+    /// The same, but the values of the row.
+    pub fn read(
+        &self,
+        snapshot: &Snapshot,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+    ) -> Result<Option<RowValues>> {
+        self.with(snapshot, budget, run, |one_row, table| one_row.read(table, run))
+    }
+
+    fn with<T>(
+        &self,
+        snapshot: &Snapshot,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+        work: impl FnOnce(&mut OneRow, Option<&TableSnapshot>) -> Result<T>,
+    ) -> Result<T> {
         run.cancel.check()?;
         let table = self.table.map(|id| snapshot.table(id)).transpose()?;
-        let spare = self.spares().pop();
-        let mut one_row = match spare {
+        let (mut spare, mut new) = (self.spare(), None);
+        let spare = spare.as_deref_mut().unwrap_or(&mut new);
+        let mut one_row = match spare.take() {
             Some(one_row) => one_row,
             None => {
                 let (pipelines, code) = (&self.query.pipelines, &self.query.code);
@@ -65,15 +86,18 @@ impl PointQuery {
             }
         };
         // What an error has left is not used again.
-        let row = one_row.run(table.map(|table| &**table), run)?;
-        let mut spares = self.spares();
-        if spares.len() < SPARES {
-            spares.push(one_row);
-        }
+        let row = work(&mut one_row, table.map(|table| &**table))?;
+        *spare = Some(one_row);
         Ok(row)
     }
 
-    fn spares(&self) -> MutexGuard<'_, Vec<Box<OneRow>>> {
-        self.spares.lock().unwrap_or_else(|e| e.into_inner())
+    /// The first place that no other run works on.
+    fn spare(&self) -> Option<MutexGuard<'_, Option<Box<OneRow>>>> {
+        self.spares.iter().find_map(|spare| match spare.try_lock() {
+            Ok(spare) => Some(spare),
+            // What was worked on is gone with the panic.
+            Err(TryLockError::Poisoned(spare)) => Some(spare.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        })
     }
 }

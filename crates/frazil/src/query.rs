@@ -472,8 +472,11 @@ pub fn point_row(
     budget: &MemoryBudget,
     run: OneRun<'_>,
 ) -> Result<Outcome> {
-    let row = point.run(snapshot, budget, run)?;
-    let rows = Rows::new(point.query().schema.clone(), row.into_iter().collect());
+    let schema = point.query().schema.clone();
+    let rows = match point.read(snapshot, budget, run)? {
+        Some(row) => Rows::of_one(schema, row),
+        None => Rows::new(schema, Vec::new()),
+    };
     Ok(Outcome::Rows(rows))
 }
 

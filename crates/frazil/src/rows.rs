@@ -3,8 +3,8 @@
 use crate::row_sink::Delivery;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use frazil_types::{ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
-use std::sync::Arc;
+use frazil_types::{ColumnDef, ColumnVector, LogicalType, Result, RowBatch, RowValues, Schema, Value};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What a statement did, and the time it took.
@@ -36,7 +36,8 @@ pub struct Timing {
     /// Reading the text; that of a script counts for its first statement. Zero for a prepared statement, and for one
     /// that was compiled before.
     pub parse: Duration,
-    /// Resolving names and types; of a statement that was compiled before, seeing that it still serves.
+    /// Resolving names and types; of a statement that was compiled before, seeing that it still serves. Zero for one that runs
+    /// without pipelines.
     pub bind: Duration,
     /// Optimizing, cutting into pipelines.
     pub optimize: Duration,
@@ -62,9 +63,23 @@ impl Timing {
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     schema: Arc<Schema>,
-    batches: Vec<RowBatch>,
+    held: Held,
     /// `None`: SELECT.
     tag: Option<&'static str>,
+}
+
+/// The form in which rows are held.
+#[derive(Clone, Debug)]
+enum Held {
+    Batches(Vec<RowBatch>),
+    /// One row, and the same as a batch once that was asked for.
+    One(RowValues, OnceLock<Box<RowBatch>>),
+}
+
+impl Default for Held {
+    fn default() -> Held {
+        Held::Batches(Vec::new())
+    }
 }
 
 impl Rows {
@@ -72,7 +87,16 @@ impl Rows {
     pub fn new(schema: Arc<Schema>, batches: Vec<RowBatch>) -> Rows {
         Rows {
             schema,
-            batches,
+            held: Held::Batches(batches),
+            tag: None,
+        }
+    }
+
+    /// A row of these columns.
+    pub(crate) fn of_one(schema: Arc<Schema>, row: RowValues) -> Rows {
+        Rows {
+            schema,
+            held: Held::One(row, OnceLock::new()),
             tag: None,
         }
     }
@@ -97,23 +121,33 @@ impl Rows {
 
     /// The batches in order; together they are the result.
     pub fn batches(&self) -> &[RowBatch] {
-        &self.batches
+        match &self.held {
+            Held::Batches(batches) => batches,
+            Held::One(row, batch) => {
+                let batch = batch.get_or_init(|| Box::new(row.to_batch(self.types())));
+                std::slice::from_ref(batch)
+            }
+        }
+    }
+
+    fn types(&self) -> impl Iterator<Item = LogicalType> + '_ {
+        self.schema.columns.iter().map(|column| column.ty)
     }
 
     /// The result as Arrow batches. char(1) becomes a string; intervals months, days and nanoseconds.
     pub fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let schema = frazil_files::arrow_schema(&self.schema);
-        let batches = self
-            .batches
-            .iter()
-            .map(|b| frazil_files::record_batch(&schema, b));
+        let batches = (self.batches().iter()).map(|b| frazil_files::record_batch(&schema, b));
         let batches = batches.collect::<Result<_>>()?;
         Ok((schema, batches))
     }
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.batches.iter().map(|b| b.rows).sum()
+        match &self.held {
+            Held::Batches(batches) => batches.iter().map(|b| b.rows).sum(),
+            Held::One(..) => 1,
+        }
     }
 
     /// Whether there is no row.
@@ -123,8 +157,14 @@ impl Rows {
 
     /// The rows one by one. For many rows, [`Rows::batches`] costs less.
     pub fn iter(&self) -> impl Iterator<Item = Vec<Value>> + '_ {
-        (self.batches.iter())
+        let (batches, one) = match &self.held {
+            Held::Batches(batches) => (&batches[..], None),
+            Held::One(row, _) => (&[][..], Some(row)),
+        };
+        let one = one.map(|row| self.types().enumerate().map(|(i, ty)| row.value(i, ty)).collect());
+        (batches.iter())
             .flat_map(|b| (0..b.rows).map(move |row| b.columns.iter().map(|c| c.value(row)).collect()))
+            .chain(one)
     }
 }
 
@@ -135,7 +175,11 @@ impl Response {
             (Outcome::Rows(rows), Delivery::Parts(sink)) => {
                 let (tag, count) = (rows.tag(), rows.len() as u64);
                 sink.begin(&rows.schema)?;
-                let batches = rows.batches.into_iter().filter(|batch| batch.rows > 0);
+                let batches = match rows.held {
+                    Held::Batches(batches) => batches,
+                    Held::One(row, _) => vec![row.to_batch(rows.schema.columns.iter().map(|c| c.ty))],
+                };
+                let batches = batches.into_iter().filter(|batch| batch.rows > 0);
                 batches.into_iter().try_for_each(|batch| sink.rows(batch))?;
                 Ok(Response {
                     outcome: Outcome::Command {

@@ -100,6 +100,11 @@ impl Session {
         self.transaction.snapshot(self.database.store())
     }
 
+    /// The same, for a statement that is done with it in no time.
+    pub fn look<T>(&self, work: impl FnOnce(&Snapshot) -> T) -> T {
+        self.transaction.look(self.database.store(), work)
+    }
+
     /// Cuts text into statements. An error inside a transaction ends it.
     pub fn script(&mut self, sql: &str) -> Result<Script> {
         self.database.check_open()?;

@@ -43,8 +43,9 @@ impl Statement {
         let _inside = self.connection.database().enter()?;
         let _deadline = session.start_deadline()?;
         let text = &self.parsed.text;
-        let own = self.compiled().clone();
-        if let Some(own) = &own
+        // Held while it runs: others of the connection wait anyway.
+        let mut own = self.compiled();
+        if let Some(own) = &*own
             && let Some(result) = execute::run_compiled(&mut session, own, parameters, to)
         {
             return result;
@@ -53,13 +54,13 @@ impl Statement {
         if let Some(other) = execute::cached(&session, text)
             && let Some(result) = execute::run_compiled(&mut session, &other, parameters, to)
         {
-            *self.compiled() = Some(other);
+            *own = Some(other);
             return result;
         }
         let mut kept = None;
         let result = execute::run(&mut session, &self.parsed, parameters, to, &mut kept);
         if kept.is_some() {
-            *self.compiled() = kept;
+            *own = kept;
         }
         result
     }

@@ -202,6 +202,16 @@ impl TransactionState {
         }
     }
 
+    /// The same, for a statement that is done with it in no time.
+    pub fn look<T>(&self, store: &Store, work: impl FnOnce(&Snapshot) -> T) -> T {
+        match self {
+            TransactionState::Open(OpenTransaction {
+                writer: Some(writer), ..
+            }) => work(&writer.snapshot()),
+            _ => work(&store.look()),
+        }
+    }
+
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
     /// succeeds. A failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
     pub fn write<T>(

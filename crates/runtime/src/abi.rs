@@ -48,6 +48,7 @@ pub static ALL_VALID: u8 = 1;
 
 impl VectorColumn {
     /// A flat column without NULLs.
+    #[inline]
     pub fn flat(values: *const u8) -> VectorColumn {
         VectorColumn {
             values,
@@ -66,6 +67,7 @@ impl VectorColumn {
     }
 
     /// The same column with a validity byte a row.
+    #[inline]
     pub fn with_validity(mut self, validity: *const u8) -> VectorColumn {
         self.validity = validity;
         self.validity_mask = u64::MAX;

@@ -9,7 +9,7 @@ use crate::one_row::RowCopy;
 use crate::string_heap::StringHeap;
 use frazil_types::{
     ColumnVector, Error, LogicalType, MemoryBudget, Native, NativeType, Reservation, Result, RowBatch,
-    SqlState, StringRef, Value, dispatch_native,
+    RowValues, SqlState, StringRef, Value, dispatch_native,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -79,6 +79,7 @@ impl BufferBuild {
         let columns = self.0.spec.columns.iter();
         let row = OneRow {
             copy: RowCopy::new(columns.map(|column| (column.ty, column.native))),
+            form: RowForm::Columns,
             given: None,
         };
         BufferWriter {
@@ -214,7 +215,23 @@ struct Batch {
 #[derive(Debug)]
 struct OneRow {
     copy: RowCopy,
-    given: Option<RowBatch>,
+    form: RowForm,
+    given: Option<GivenRow>,
+}
+
+/// What a writer of one row at a time makes of the row.
+#[derive(Clone, Copy, Debug)]
+pub enum RowForm {
+    /// A batch.
+    Columns,
+    /// Its values.
+    Values,
+}
+
+#[derive(Debug)]
+enum GivenRow {
+    Columns(RowBatch),
+    Values(RowValues),
 }
 
 impl OneRow {
@@ -224,8 +241,15 @@ impl OneRow {
         match (rows, &self.given) {
             (0, _) => {}
             (1, None) => {
+                let column = |i: usize| columns[i];
                 // SAFETY: by contract.
-                self.given = Some(unsafe { self.copy.row(|i| columns[i], budget)? });
+                let row = unsafe {
+                    match self.form {
+                        RowForm::Columns => GivenRow::Columns(self.copy.row(column, budget)?),
+                        RowForm::Values => GivenRow::Values(self.copy.values(column, budget)?),
+                    }
+                };
+                self.given = Some(row);
             }
             _ => return Err(Error::internal("several rows where there is one at most")),
         }
@@ -246,9 +270,27 @@ pub struct BufferWriter {
 }
 
 impl BufferWriter {
-    /// The row that a writer of one row at a time was given since it was asked last.
+    /// Says what a writer of one row at a time makes of it.
+    pub fn make(&mut self, form: RowForm) {
+        if let Some(row) = &mut self.row {
+            row.form = form;
+        }
+    }
+
+    /// The row that a writer of one row at a time was given since it was asked last, if it makes batches.
     pub fn take_row(&mut self) -> Option<RowBatch> {
-        self.row.as_mut()?.given.take()
+        match self.row.as_mut()?.given.take()? {
+            GivenRow::Columns(batch) => Some(batch),
+            GivenRow::Values(_) => None,
+        }
+    }
+
+    /// The row that a writer of one row at a time was given since it was asked last, if it makes values.
+    pub fn take_values(&mut self) -> Option<RowValues> {
+        match self.row.as_mut()?.given.take()? {
+            GivenRow::Values(values) => Some(values),
+            GivenRow::Columns(_) => None,
+        }
     }
 
     /// Says which morsel the next rows come from: the finished buffer has the morsels in ascending order.

@@ -1,13 +1,17 @@
-//! A single row as a batch of its own: the result of a statement that finds its row by a key.
+//! A single row as a batch of its own, or as its values in one piece of memory: the result of a statement that finds its row by a key.
 
 use crate::abi::VectorColumn;
 use frazil_types::string_ref::INLINE_BYTES;
 use frazil_types::{
-    ColumnVector, LogicalType, MemoryBudget, NativeType, Result, RowBatch, StringRef, dispatch_native,
+    ColumnVector, LogicalType, MemoryBudget, NativeType, Result, RowBatch, RowValues, StringRef,
+    dispatch_native,
 };
 use std::sync::Arc;
 
-/// How rows are copied into batches of their own.
+/// Bytes of a row's texts that are not counted: they are the caller's in no time.
+const UNCOUNTED: usize = 16 << 10;
+
+/// How rows are copied into batches, or values, of their own.
 #[derive(Debug)]
 pub struct RowCopy {
     columns: Vec<CopiedColumn>,
@@ -56,7 +60,7 @@ impl RowCopy {
             .map(|&place| unsafe { long_text(&column(place)) });
         let texts = lengths.sum();
         // What the row takes counts until it is the caller's.
-        let _reserved = (texts > 0).then(|| budget.reserve(texts)).transpose()?;
+        let _reserved = (texts > UNCOUNTED).then(|| budget.reserve(texts)).transpose()?;
         let mut heap: Vec<u8> = Vec::with_capacity(texts);
         let mut columns = Vec::with_capacity(self.columns.len());
         for (place, form) in self.columns.iter().enumerate() {
@@ -68,6 +72,50 @@ impl RowCopy {
             (self.strings.iter()).for_each(|&place| columns[place].keep(heap.clone()));
         }
         Ok(RowBatch { columns, rows: 1 })
+    }
+}
+
+impl RowCopy {
+    /// The first row of columns, `column(i)` being the `i`-th, in one piece. Error 53200 if its texts exceed the budget.
+    ///
+    /// # Safety
+    /// As [`RowCopy::row`].
+    pub unsafe fn values(
+        &self,
+        column: impl Fn(usize) -> VectorColumn,
+        budget: &MemoryBudget,
+    ) -> Result<RowValues> {
+        // SAFETY: by contract, of columns of strings.
+        let lengths = (self.strings.iter()).map(|&place| unsafe {
+            let column = column(place);
+            match column.is_valid(0) {
+                true => column.value::<StringRef>(0).len(),
+                false => 0,
+            }
+        });
+        let texts = lengths.sum();
+        let _reserved = (texts > UNCOUNTED).then(|| budget.reserve(texts)).transpose()?;
+        let mut row = RowValues::new(self.columns.len(), texts);
+        for (place, form) in self.columns.iter().enumerate() {
+            let from = column(place);
+            // SAFETY: by contract: the column is alive and has this form.
+            unsafe {
+                if !from.is_valid(0) {
+                    row.set_null(place);
+                    continue;
+                }
+                match form.native {
+                    NativeType::Bool => row.set(place, from.value::<u8>(0).into()),
+                    NativeType::I16 => row.set(place, from.value::<i16>(0).into()),
+                    NativeType::I32 => row.set(place, from.value::<i32>(0).into()),
+                    NativeType::I64 => row.set(place, from.value::<i64>(0).into()),
+                    NativeType::F64 => row.set(place, from.value::<u64>(0).into()),
+                    NativeType::I128 => row.set(place, from.value::<i128>(0)),
+                    NativeType::String => row.set_text(place, from.value::<StringRef>(0).text()),
+                }
+            }
+        }
+        Ok(row)
     }
 }
 

@@ -88,6 +88,7 @@ impl<'a> ChunkView<'a> {
 
     /// One value of a column, also of a deleted row, where it lies or in `out`; and its validity byte (1: valid), `None` if no row
     /// is NULL. A string points as those of [`ChunkView::read`] do.
+    #[inline]
     pub(crate) fn cell(
         &self,
         column: usize,
@@ -95,10 +96,7 @@ impl<'a> ChunkView<'a> {
         out: &mut ColumnBuffer,
     ) -> Result<(*const u8, Option<*const u8>)> {
         match &**self.chunk {
-            Chunk::Hot(hot) => {
-                let offset = usize::from(offset);
-                Ok((hot.value_ptr(column, offset), hot.validity_ptr(column, offset)))
-            }
+            Chunk::Hot(hot) => Ok(hot.cell(column, offset.into())),
             Chunk::Frozen(frozen) => {
                 frozen.block.value_into(column, offset, out)?;
                 Ok((out.values_ptr(), out.validity_ptr()))

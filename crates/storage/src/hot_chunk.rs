@@ -203,6 +203,24 @@ impl HotChunk {
         Some(self.first_cell().wrapping_add(offset))
     }
 
+    /// What [`HotChunk::value_ptr`] and [`HotChunk::validity_ptr`] give for a row.
+    #[inline]
+    pub fn cell(&self, column: usize, row: usize) -> (*const u8, Option<*const u8>) {
+        if self.shown.is_some() {
+            return (self.value_ptr(column, row), self.validity_ptr(column, row));
+        }
+        debug_assert!(row < CHUNK_ROWS);
+        let place = self.layout.column(column);
+        let (partition, within) = self.layout.place(row);
+        let first = self
+            .first_cell()
+            .wrapping_add(partition * self.layout.partition_bytes());
+        let value = first.wrapping_add(place.values + within * place.native.size());
+        let has_nulls = || self.cells.has_nulls[column].load(Ordering::Acquire);
+        let validity = place.validity.filter(|_| has_nulls());
+        (value, validity.map(|start| first.wrapping_add(start + within)))
+    }
+
     /// The values of `rows` in `column`, whatever partitions they lie in. Panics if `T` is not the column's
     /// native type, rows lie beyond those written, or there are several of a constant.
     pub fn cells<T: Native + Plain>(&self, column: usize, rows: Range<usize>) -> Strided<'_, T> {

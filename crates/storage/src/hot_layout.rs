@@ -127,11 +127,13 @@ impl HotLayout {
     }
 
     /// Place of a column.
+    #[inline]
     pub fn column(&self, column: usize) -> ColumnPlace {
         self.columns[column]
     }
 
     /// Bytes from one partition to the next.
+    #[inline]
     pub fn partition_bytes(&self) -> usize {
         self.partition_bytes
     }

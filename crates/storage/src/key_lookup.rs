@@ -9,6 +9,7 @@ use crate::scan_cursor::FetchedColumn;
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndex;
 use frazil_block::ColumnBuffer;
+use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::{KeyPart, NativeType, Result, RowId, StringRef, Value};
 
 /// A row that a version of a table shows.
@@ -123,6 +124,31 @@ impl RowCells {
         if self.counted == COUNTED_TOGETHER {
             access.flush_visits(table.access(), std::mem::take(&mut self.counted));
         }
+    }
+
+    /// Several columns of a row, each by the number it is fetched as and its position in the table, as [`RowCells::fetch`] does.
+    pub fn fetch_all(
+        &mut self,
+        row: FoundRow<'_>,
+        columns: &[(usize, usize)],
+        mut each: impl FnMut(usize, FetchedColumn),
+    ) -> Result<()> {
+        let Some(hot) = row.entry.view().hot() else {
+            let mut columns = columns.iter();
+            return columns.try_for_each(|&(i, column)| Ok(each(i, self.fetch(row, i, column)?)));
+        };
+        for &(i, column) in columns {
+            let (values, validity) = hot.cell(column, row.offset.into());
+            // The cells of a row may lie in as many lines, and are read when all are found.
+            prefetch_read(values);
+            let fetched = FetchedColumn {
+                values,
+                validity,
+                constant: false,
+            };
+            each(i, fetched);
+        }
+        Ok(())
     }
 
     /// A column (its position in the table) of a row, as the `i`-th one fetched: a vector of one row. It lives as long as the row

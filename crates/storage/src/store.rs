@@ -11,6 +11,7 @@ use crate::transaction::Transaction;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, Result, SqlState};
+use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -80,6 +81,11 @@ impl Store {
     /// The committed state. Cheap; never waits.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
+    }
+
+    /// The same for a while: cheaper still, as long as a thread has few of them.
+    pub fn look(&self) -> impl Deref<Target = Arc<Snapshot>> + use<> {
+        self.current.load()
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {

@@ -254,12 +254,12 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
     let start = out.len();
     match (value, part.ty.native()) {
         (Value::Bool(b), NativeType::Bool) => out.push(u8::from(*b)),
-        (Value::Int(v), NativeType::I16) => out.extend(Ordered::ordered(*v as i16)),
-        (Value::Int(v), NativeType::I32) => out.extend(Ordered::ordered(*v as i32)),
-        (Value::Int(v), NativeType::I64) => out.extend(Ordered::ordered(*v as i64)),
-        (Value::Int(v), NativeType::I128) => out.extend(Ordered::ordered(*v)),
-        (Value::Double(d), NativeType::F64) => out.extend(Ordered::ordered(*d)),
-        (Value::Interval(i), NativeType::I128) => out.extend(Ordered::ordered(interval_span(*i))),
+        (Value::Int(v), NativeType::I16) => out.extend_from_slice(&Ordered::ordered(*v as i16)),
+        (Value::Int(v), NativeType::I32) => out.extend_from_slice(&Ordered::ordered(*v as i32)),
+        (Value::Int(v), NativeType::I64) => out.extend_from_slice(&Ordered::ordered(*v as i64)),
+        (Value::Int(v), NativeType::I128) => out.extend_from_slice(&Ordered::ordered(*v)),
+        (Value::Double(d), NativeType::F64) => out.extend_from_slice(&Ordered::ordered(*d)),
+        (Value::Interval(i), NativeType::I128) => out.extend_from_slice(&Ordered::ordered(interval_span(*i))),
         (Value::Text(text), NativeType::String) => {
             let text = part.significant(text.as_bytes());
             out.resize(start + string_bytes(text), 0);

@@ -48,6 +48,7 @@ pub const WITHOUT_LENGTH: u32 = u32::MAX;
 
 impl LogicalType {
     /// How values are held in storage: the widest form any value of the type needs.
+    #[inline]
     pub fn native(self) -> NativeType {
         match self {
             LogicalType::Boolean => NativeType::Bool,

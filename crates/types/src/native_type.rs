@@ -24,6 +24,7 @@ pub enum NativeType {
 
 impl NativeType {
     /// Bytes of one value.
+    #[inline]
     pub const fn size(self) -> usize {
         match self {
             NativeType::Bool => 1,

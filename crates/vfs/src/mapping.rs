@@ -56,6 +56,7 @@ impl AnonymousMapping {
     }
 
     /// Its first byte, aligned to a page.
+    #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.start
     }

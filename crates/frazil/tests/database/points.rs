@@ -717,6 +717,51 @@ fn others_see_what_is_committed() {
 }
 
 #[test]
+fn a_row_is_the_same_as_values_and_as_a_batch() {
+    let of_batches = |rows: &Rows| -> Vec<Vec<Value>> {
+        let of = |b: &frazil::RowBatch| -> Vec<Vec<Value>> {
+            let row = |row| b.columns.iter().map(|column| column.value(row)).collect();
+            (0..b.rows).map(row).collect()
+        };
+        rows.batches().iter().flat_map(of).collect()
+    };
+    for lying in [Lying::Hot, Lying::Frozen, Lying::Both] {
+        let [c, _] = twins(lying);
+        for sql in [
+            "select * from t where k = $1",
+            "select s || ' and more than fits', s, z, w * 2, n + 1, day from t where k = $1",
+        ] {
+            let statement = c.prepare(sql).unwrap();
+            for k in [0, 5, 11, 13, 17, 44, 5000] {
+                let Outcome::Rows(rows) = statement.execute(&[int(k)]).unwrap().outcome else {
+                    panic!("a query")
+                };
+                let values: Vec<Vec<Value>> = rows.iter().collect();
+                assert_eq!(
+                    (values.len(), rows.is_empty()),
+                    (usize::from(k < ROWS), k >= ROWS)
+                );
+                let copy = rows.clone();
+                assert_eq!(of_batches(&rows), values);
+                assert_eq!(of_batches(&rows.clone()), values);
+                assert_eq!(
+                    rows.to_arrow()
+                        .unwrap()
+                        .1
+                        .iter()
+                        .map(|b| b.num_rows())
+                        .sum::<usize>(),
+                    rows.len()
+                );
+                drop(rows);
+                assert_eq!(copy.iter().collect::<Vec<_>>(), values);
+                assert_eq!(of_batches(&copy), values);
+            }
+        }
+    }
+}
+
+#[test]
 fn many_connections_run_one_statement() {
     let c = memory();
     table(&c);

@@ -1,0 +1,175 @@
+//! A single row in one piece of memory: the result of a statement that finds its row by a key.
+
+use crate::{ColumnVector, Interval, LogicalType, NativeType, RowBatch, Value};
+
+/// Bits of a word.
+const BITS: usize = u64::BITS as usize;
+
+/// The values of one row. What types they have, their reader has to know.
+#[derive(Clone, Debug)]
+pub struct RowValues {
+    /// Two words for each column, a bit for each column that is set if it is NULL, and the bytes of the texts. The words of a text
+    /// are its place among these bytes and its length.
+    words: Vec<u64>,
+    columns: usize,
+    /// Bytes of texts that are there.
+    filled: usize,
+}
+
+impl RowValues {
+    /// A row of so many columns, all 0 and not NULL, with room for texts of `text_bytes` together.
+    pub fn new(columns: usize, text_bytes: usize) -> RowValues {
+        let words = 2 * columns + columns.div_ceil(BITS) + text_bytes.div_ceil(size_of::<u64>());
+        RowValues {
+            words: vec![0; words],
+            columns,
+            filled: 0,
+        }
+    }
+
+    /// Makes a column NULL.
+    #[inline]
+    pub fn set_null(&mut self, column: usize) {
+        self.words[2 * self.columns + column / BITS] |= 1 << (column % BITS);
+    }
+
+    /// Gives a column its value: an integer, or what stands for a value that is not a text.
+    #[inline]
+    pub fn set(&mut self, column: usize, value: i128) {
+        let words = &mut self.words[2 * column..][..2];
+        words[0] = value as u64;
+        words[1] = (value >> BITS) as u64;
+    }
+
+    /// Gives a column its text. Panics where there is no room for it.
+    #[inline]
+    pub fn set_text(&mut self, column: usize, text: &str) {
+        let start = self.filled;
+        self.filled += text.len();
+        let end = self.filled;
+        self.texts_mut()[start..end].copy_from_slice(text.as_bytes());
+        let words = &mut self.words[2 * column..][..2];
+        words[0] = start as u64;
+        words[1] = text.len() as u64;
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The value of a column, which is of type `ty`.
+    #[inline]
+    pub fn value(&self, column: usize, ty: LogicalType) -> Value {
+        if self.words[2 * self.columns + column / BITS] >> (column % BITS) & 1 == 1 {
+            return Value::Null;
+        }
+        let [low, high] = [self.words[2 * column], self.words[2 * column + 1]];
+        match ty.native() {
+            NativeType::Bool => Value::Bool(low != 0),
+            NativeType::F64 => Value::Double(f64::from_bits(low)),
+            NativeType::I16 | NativeType::I32 | NativeType::I64 => Value::Int((low as i64).into()),
+            NativeType::I128 => {
+                let value = i128::from(high as i64) << BITS | i128::from(low);
+                match ty {
+                    LogicalType::Interval => Value::Interval(Interval::from_native(value)),
+                    _ => Value::Int(value),
+                }
+            }
+            NativeType::String => {
+                let text = &self.texts()[low as usize..][..high as usize];
+                // SAFETY: only `set_text` writes there, and it wrote a whole text to this place.
+                Value::Text(unsafe { std::str::from_utf8_unchecked(text) }.to_owned())
+            }
+        }
+    }
+
+    /// The same row as columns of these types.
+    pub fn to_batch(&self, types: impl Iterator<Item = LogicalType>) -> RowBatch {
+        let column = |(i, ty)| ColumnVector::from_values(ty, &[self.value(i, ty)]);
+        RowBatch {
+            columns: types.enumerate().map(column).collect(),
+            rows: 1,
+        }
+    }
+
+    /// Words in front of the texts.
+    fn head(&self) -> usize {
+        2 * self.columns + self.columns.div_ceil(BITS)
+    }
+
+    fn texts(&self) -> &[u8] {
+        let words = &self.words[self.head()..];
+        // SAFETY: the bytes of these words, all of which are initialised.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+    }
+
+    fn texts_mut(&mut self) -> &mut [u8] {
+        let head = self.head();
+        let words = &mut self.words[head..];
+        // SAFETY: the bytes of these words, all of which are initialised, and any bytes are words.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MONEY: LogicalType = LogicalType::Decimal {
+        precision: 38,
+        scale: 2,
+    };
+
+    #[test]
+    fn values_come_back_by_their_types() {
+        let interval = Interval {
+            months: -1,
+            days: 2,
+            micros: -3,
+        };
+        let row = [
+            (LogicalType::Boolean, Value::Bool(true)),
+            (LogicalType::SmallInt, Value::Int(-5)),
+            (LogicalType::Integer, Value::Null),
+            (LogicalType::BigInt, Value::Int(i64::MIN.into())),
+            (MONEY, Value::Int(-(10i128.pow(38) - 1))),
+            (LogicalType::Double, Value::Double(-0.0)),
+            (LogicalType::Text, Value::Text(String::new())),
+            (LogicalType::Text, Value::Text("ein längerer Text".to_owned())),
+            (LogicalType::Text, Value::Null),
+            (LogicalType::Interval, Value::Interval(interval)),
+            (LogicalType::Varchar(3), Value::Text("abc".to_owned())),
+        ];
+        let texts = row.iter().filter_map(|(_, value)| value.as_text());
+        let mut values = RowValues::new(row.len(), texts.map(str::len).sum());
+        for (i, (_, value)) in row.iter().enumerate() {
+            match value {
+                Value::Null => values.set_null(i),
+                Value::Bool(b) => values.set(i, (*b).into()),
+                Value::Int(v) => values.set(i, *v),
+                Value::Double(d) => values.set(i, d.to_bits().into()),
+                Value::Interval(v) => values.set(i, v.to_native()),
+                Value::Text(text) => values.set_text(i, text),
+            }
+        }
+        let same = values.clone();
+        drop(values);
+        let batch = same.to_batch(row.iter().map(|(ty, _)| *ty));
+        for (i, (ty, value)) in row.iter().enumerate() {
+            assert_eq!(same.value(i, *ty), *value);
+            assert_eq!(batch.columns[i].value(0), *value);
+            assert_eq!(batch.columns[i].ty(), *ty);
+        }
+    }
+
+    #[test]
+    fn a_row_may_have_many_columns_or_none() {
+        assert_eq!(RowValues::new(0, 0).to_batch(std::iter::empty()).columns.len(), 0);
+        let mut values = RowValues::new(1600, 0);
+        (0..1600).step_by(3).for_each(|i| values.set_null(i));
+        for i in 0..1600 {
+            assert_eq!(values.value(i, LogicalType::Integer).is_null(), i % 3 == 0);
+        }
+    }
+}
