@@ -299,9 +299,15 @@ impl<'a> Binder<'a> {
         for branch in conditions {
             let at = self.leaf_span(&branch.condition);
             let item = self.row_item("=", &branch.condition, row.len(), at)?;
+            // Rows are compared as values, to which NULLs are equal; NULL itself is not a row.
+            let op = if is_row(&branch.condition) {
+                "is not distinct from"
+            } else {
+                "="
+            };
             let condition = self
                 .typing
-                .row_compare("=", row.clone(), item, at, &mut self.columns)?;
+                .row_compare(op, row.clone(), item, at, &mut self.columns)?;
             branches.push((condition, self.expression(&branch.result)?));
         }
         let otherwise = otherwise.map(|e| self.expression(e)).transpose()?;
