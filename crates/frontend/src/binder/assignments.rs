@@ -126,7 +126,7 @@ impl<'a> Binder<'a> {
             value = inner;
         }
         if let SqlExpr::Subquery(query) = value {
-            let row = self.subquery_row(entry, positions, query, set)?;
+            let row = self.subquery_row(positions.len(), query, set)?;
             for (position, value) in positions.iter().zip(row) {
                 let value = self.assigned(value, entry, &entry.schema.columns[*position])?;
                 set.values.push((*position, value));
@@ -148,18 +148,16 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// The values of a subquery's one row; NULLs if it has none, error 21000 if it has several.
+    /// The `width` values of a subquery's one row; NULLs if it has none, error 21000 if it has several.
     fn subquery_row(
         &mut self,
-        entry: &TableEntry,
-        positions: &[usize],
+        width: usize,
         query: &'a Query,
         set: &mut Assignments,
     ) -> Result<Vec<Operand>> {
         let span = self.query_span(query);
-        let types: Vec<LogicalType> = positions.iter().map(|p| entry.schema.columns[*p].ty).collect();
-        let relation = self.query_of(query, Literals::Targets(&types))?;
-        if relation.columns.len() != positions.len() {
+        let relation = self.query_of(query, Literals::Settle)?;
+        if relation.columns.len() != width {
             return Err(wrong_width(span));
         }
         let call = |function, argument, ty| AggregateCall {
@@ -170,14 +168,14 @@ impl<'a> Binder<'a> {
             ty,
         };
         let is_single = relation.op.at_most_one_row();
-        let mut aggregates = Vec::with_capacity(positions.len() + 1);
+        let mut aggregates = Vec::with_capacity(width + 1);
         let rows = self.columns.add("rows", LogicalType::BigInt, false);
         self.own(rows);
         aggregates.push((
             rows,
             call(AggregateFunction::CountRows, None, LogicalType::BigInt),
         ));
-        let mut values = Vec::with_capacity(positions.len());
+        let mut values = Vec::with_capacity(width);
         for column in relation.columns {
             let value = Expr::column(column.id, &self.columns);
             let ty = value.ty;
