@@ -41,11 +41,16 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     let mut actions = Vec::with_capacity(alter.operations.len());
     let mut in_order: Vec<&Operation> = alter.operations.iter().collect();
     in_order.sort_by_key(|operation| pass(operation));
+    // Actions at the front whose order stays: a position that one of them names counts the columns that there are then.
+    let mut settled = 0;
     for operation in in_order {
         binder.alter_action(&mut altered, operation, &mut actions)?;
+        if pass(operation) < 2 {
+            settled = actions.len();
+        }
     }
     binder.constraints_of_added(&altered, &mut actions)?;
-    actions.sort_by_key(pass_of_action);
+    actions[settled..].sort_by_key(pass_of_action);
     Ok(Bound::plain(Statement::AlterTable {
         table: altered.entry.name,
         actions,
@@ -70,8 +75,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
     match action {
         AlterAction::DropColumn { .. }
         | AlterAction::DropConstraint { .. }
-        | AlterAction::DropNotNull { .. }
-        | AlterAction::SetDefault { default: None, .. } => 0,
+        | AlterAction::DropNotNull { .. } => 0,
         AlterAction::AddColumn { .. } => 1,
         AlterAction::AddConstraint(new) => match new.kind {
             NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. } => 2,
