@@ -70,6 +70,8 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Repor
             "B",
             Values::Measured(Sample::new(vec![log as f64; args.runs])),
         );
+        let each = seconds.iter().map(|s| 1e9 * s / operations as f64).collect();
+        add("ns_per_row_operation", "ns", Values::Measured(Sample::new(each)));
         add("seconds", "s", Values::Measured(Sample::new(seconds.clone())));
         add(
             "row_operations_per_second",
@@ -83,7 +85,7 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Repor
         );
     }
     for case in &cases[1..] {
-        report.compare(case.name, cases[0].name, "row_operations_per_second");
+        report.compare(case.name, cases[0].name, "ns_per_row_operation");
     }
     Ok(report)
 }

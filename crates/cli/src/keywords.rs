@@ -2,7 +2,7 @@
 
 /// All keywords in lower case, in order.
 const KEYWORDS: &str = "\
-access all alter analyze and any as asc begin between bigint boolean both by cascade case cast char character check \
+access all alter analyze and any as asc backup begin between bigint boolean both by cascade case cast char character check \
 checkpoint column commit constraint copy create cross current_date current_timestamp date day decimal default delete desc \
 describe distinct do double drop else end escape except excluded exists explain extract false fetch filter first float \
 following for foreign freeze from full group having hour if ilike in index inner insert int integer intersect interval into \

@@ -235,13 +235,19 @@ impl Files {
         Ok(manifest)
     }
 
-    /// Gives up the segments that the manifest does not name.
-    fn drop_unused(&self, state: &mut State) {
+    /// Numbers of the segments that a manifest names.
+    pub(crate) fn named_segments(manifest: &Manifest) -> HashSet<u64> {
         let mut named = HashSet::new();
-        for chunk in state.manifest.tables.iter().flat_map(|t| &t.chunks) {
+        for chunk in manifest.tables.iter().flat_map(|t| &t.chunks) {
             named.insert(chunk.block.segment);
             named.extend(chunk.deleted.map(|(place, _)| place.segment));
         }
+        named
+    }
+
+    /// Gives up the segments that the manifest does not name.
+    fn drop_unused(&self, state: &mut State) {
+        let named = Files::named_segments(&state.manifest);
         state.segments.retain(|number, file| {
             let keep = named.contains(number);
             if !keep {

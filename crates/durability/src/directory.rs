@@ -19,12 +19,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// A database on a directory. Its tables are used through [`Directory::store`], whose commits are durable when they return.
 #[derive(Debug)]
 pub struct Directory {
-    files: Arc<Files>,
+    pub(crate) files: Arc<Files>,
     store: Arc<Store>,
     recovery: RecoveryReport,
 }
@@ -152,26 +152,26 @@ impl Directory {
     /// in a forked child.
     pub fn checkpoint(&self) -> Result<CheckpointReport> {
         self.files.lock.check_owner()?;
-        let state = self.files.state_at_once();
-        self.checkpoint_in(state, CheckpointCause::Request, &|_| ())
+        let mut state = self.files.state_at_once();
+        self.checkpoint_in(&mut state, CheckpointCause::Request, &|_| ())
     }
 
     /// As [`Directory::checkpoint`], and says why; who else writes is spared as `pace` says.
     pub fn checkpoint_at(&self, cause: CheckpointCause, pace: Pace<'_>) -> Result<CheckpointReport> {
         self.files.lock.check_owner()?;
-        self.checkpoint_in(self.files.state(), cause, pace)
+        self.checkpoint_in(&mut self.files.state(), cause, pace)
     }
 
-    fn checkpoint_in(
+    pub(crate) fn checkpoint_in(
         &self,
-        mut state: MutexGuard<'_, State>,
+        state: &mut State,
         cause: CheckpointCause,
         pace: Pace<'_>,
     ) -> Result<CheckpointReport> {
         let snapshot = self.store.snapshot();
         let written = self
             .files
-            .checkpoint(&mut state, &snapshot, snapshot.lsn(), (cause, pace));
+            .checkpoint(state, &snapshot, snapshot.lsn(), (cause, pace));
         written.map_err(|failure| failure.error)
     }
 

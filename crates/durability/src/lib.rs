@@ -18,6 +18,7 @@
 //! again what the log says (`recovery.rs`); segments that neither of them names are left-overs, removed by the next open.
 #![forbid(unsafe_code)]
 
+mod backup;
 mod catalog_change;
 pub mod checkpoint;
 mod commits;

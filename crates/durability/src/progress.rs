@@ -15,6 +15,8 @@ pub enum CheckpointCause {
     Time,
     /// A transaction was committed by it.
     Commit,
+    /// A backup begins with it.
+    Backup,
 }
 
 impl fmt::Display for CheckpointCause {
@@ -24,6 +26,7 @@ impl fmt::Display for CheckpointCause {
             CheckpointCause::Size => "size",
             CheckpointCause::Time => "time",
             CheckpointCause::Commit => "commit",
+            CheckpointCause::Backup => "backup",
         })
     }
 }

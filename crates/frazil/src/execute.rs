@@ -17,6 +17,7 @@ use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -326,14 +327,16 @@ fn run_as_bound(
             Ok(text_rows(&name, vec![value], started))
         }
         Statement::Checkpoint => {
-            if session.transaction().is_open() {
-                return Err(Error::new(
-                    SqlState::ACTIVE_TRANSACTION,
-                    "CHECKPOINT cannot run inside a transaction",
-                ));
-            }
+            refuse_transaction(session, "CHECKPOINT")?;
             session.database().checkpoint()?;
             Ok(done("CHECKPOINT", started))
+        }
+        Statement::Backup { directory } => {
+            refuse_transaction(session, "BACKUP")?;
+            session
+                .database()
+                .backup(Path::new(&directory), session.cancel())?;
+            Ok(done("BACKUP", started))
         }
         writing => run_writing(session, parsed, call, writing, bundle, kept),
     }
@@ -482,5 +485,16 @@ fn refuse_system_table(plan: &Plan) -> Result<()> {
             Err(Error::unsupported(format!("writing to the system table {name}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// 25001 inside of a transaction.
+fn refuse_transaction(session: &Session, what: &str) -> Result<()> {
+    match session.transaction().is_open() {
+        true => Err(Error::new(
+            SqlState::ACTIVE_TRANSACTION,
+            format!("{what} cannot run inside a transaction"),
+        )),
+        false => Ok(()),
     }
 }

@@ -152,6 +152,9 @@ impl<'a> Context<'a> {
                 }
             }
             ParsedKind::Checkpoint => Statement::Checkpoint,
+            ParsedKind::Backup { directory } => Statement::Backup {
+                directory: directory.clone(),
+            },
             ParsedKind::Begin => Statement::Begin,
             ParsedKind::Commit => Statement::Commit,
             ParsedKind::Rollback => Statement::Rollback,

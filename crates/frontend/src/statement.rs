@@ -99,6 +99,11 @@ pub enum Statement {
     },
     /// CHECKPOINT.
     Checkpoint,
+    /// BACKUP TO.
+    Backup {
+        /// Path of the directory to be made.
+        directory: String,
+    },
     /// BEGIN.
     Begin,
     /// COMMIT.

@@ -2,6 +2,7 @@
 
 mod altered_columns;
 mod altering;
+mod backups;
 mod bad_changes;
 mod closing;
 mod copying;

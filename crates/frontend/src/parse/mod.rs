@@ -73,6 +73,9 @@ pub(crate) enum ParsedKind {
         order_by: Option<String>,
     },
     Checkpoint,
+    Backup {
+        directory: String,
+    },
     Begin,
     Commit,
     Rollback,
@@ -340,6 +343,7 @@ impl Reading {
             "reset" => own::reset(&mut cursor),
             "show" => own::show(&mut cursor),
             "describe" | "desc" => own::describe(&mut cursor),
+            "backup" => own::backup(&mut cursor),
             "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
             "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
             "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),

@@ -122,6 +122,18 @@ pub(super) fn describe(cursor: &mut Cursor) -> Result<ParsedKind> {
     Ok(ParsedKind::Describe { table })
 }
 
+/// BACKUP TO 'directory'.
+pub(super) fn backup(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.expect_word("to")?;
+    let Some(Token::SingleQuotedString(directory)) = cursor.peek().cloned() else {
+        return Err(cursor.error());
+    };
+    cursor.next();
+    cursor.end()?;
+    Ok(ParsedKind::Backup { directory })
+}
+
 /// A statement of one word.
 pub(super) fn only(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> {
     cursor.next();
