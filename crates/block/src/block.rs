@@ -194,6 +194,11 @@ impl Block {
         self.0.bytes.as_slice()
     }
 
+    /// The checksum of its header, which has those of its columns: a block of other values has another one.
+    pub fn checksum(&self) -> u32 {
+        format::header_crc(self.bytes())
+    }
+
     /// A column's directory entry.
     pub fn entry(&self, column: usize) -> &ColumnEntry {
         &self.0.columns[column].entry

@@ -299,8 +299,13 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
     })
 }
 
+/// The header's checksum, as it was written.
+pub fn header_crc(block: &[u8]) -> u32 {
+    u32::from_le_bytes(get(block, 32))
+}
+
 fn check_header_crc(region: &[u8]) -> Result<()> {
-    let stored = u32::from_le_bytes(get(region, 32));
+    let stored = header_crc(region);
     let mut crc = crc32c::crc32c(&region[..32]);
     crc = crc32c::crc32c_append(crc, &[0; 4]);
     crc = crc32c::crc32c_append(crc, &region[36..]);

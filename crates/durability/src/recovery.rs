@@ -189,6 +189,13 @@ impl Replay<'_, '_, '_> {
             deleted: None,
         };
         let entry = restore_named(&state.segments, table.table(), &record)?;
+        if entry
+            .block()
+            .is_none_or(|there| there.checksum() != block.checksum)
+        {
+            let other = Error::new(SqlState::DATA_CORRUPTED, "it is not the block that the log names");
+            return Err(entry.blame(table.table().entry(), other));
+        }
         state.places.add(&entry, record);
         self.dealer.count(u64::from(block.rows));
         table.replay_block(entry)

@@ -122,6 +122,7 @@ fn all_kinds(random: &mut Random) -> RedoBuffer {
     let block = LoadedBlock {
         chunk: 9,
         rows: 65_536,
+        checksum: 0xc0de,
         place: SegmentPlace {
             segment: 3,
             offset: 64,
@@ -159,7 +160,7 @@ fn changes_come_back_in_order_and_a_savepoint_is_a_length() {
         "Delete { table: ObjectId(1), rows: [RowId(6), RowId(281474976710655)] }"
     );
     assert_eq!(lines[3], "Removed { table: ObjectId(2), chunks: [7, 8] }");
-    let block = "rows: 65536, place: SegmentPlace { segment: 3, offset: 64";
+    let block = "rows: 65536, checksum: 49374, place: SegmentPlace { segment: 3, offset: 64";
     assert!(lines[4].contains(block), "{lines:?}");
     assert_eq!(lines[5], "Sequence { sequence: ObjectId(4), value: -32 }");
     let savepoint = redo.len();

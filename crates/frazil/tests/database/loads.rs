@@ -411,11 +411,11 @@ fn a_block_that_cannot_be_written_takes_no_earlier_one_along() {
 
 #[test]
 fn damage_of_a_segment_that_the_log_names_is_told() {
-    let make = || {
+    let make = |first: i64| {
         let sim = SimVfs::new(7);
         let c = open(&sim);
         table(&c, "t");
-        load(&c, "t", 0..2 * CHUNK + 3);
+        load(&c, "t", first..first + 2 * CHUNK + 3);
         let name = segments(&sim).remove(0);
         (sim.restart_after_power_cut(), name)
     };
@@ -423,7 +423,7 @@ fn damage_of_a_segment_that_the_log_names_is_told() {
         let error = try_open(sim).and_then(|c| c.execute("select sum(a), max(b) from t").map(drop));
         error.expect_err("it is damaged")
     };
-    let (sim, name) = make();
+    let (sim, name) = make(200_000);
     let path = Path::new("/db/segments").join(&name);
     let whole = sim.read(&path).expect("it is there");
     // Cut off, changed in the header and in the rows, another file, no file.
@@ -448,9 +448,22 @@ fn damage_of_a_segment_that_the_log_names_is_told() {
         // Nothing is removed.
         assert_eq!(segments(&sim), std::slice::from_ref(&name));
     }
-    // The block of another load in its place.
+    // The blocks of another load, as large as they are.
+    let (other, _) = make(400_000);
+    let other = other.read(&path).expect("it is there");
+    assert!(other.len() == whole.len() && other != whole);
+    sim.tamper(&path, |bytes| *bytes = other);
+    let error = refused(&sim.copy(1));
+    assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "{error:?}");
+    assert!(
+        error.message().contains("not the block that the log names"),
+        "{error:?}"
+    );
     sim.tamper(&path, |bytes| *bytes = whole.clone());
-    assert_eq!(sums(&open(&sim.copy(2)), "t"), expected(0..2 * CHUNK + 3));
+    assert_eq!(
+        sums(&open(&sim.copy(2)), "t"),
+        expected(200_000..200_000 + 2 * CHUNK + 3)
+    );
     sim.vfs().remove(&path).expect("it is there");
     let error = refused(&sim);
     assert_eq!(error.state(), SqlState::UNDEFINED_FILE, "{error:?}");

@@ -194,6 +194,7 @@ fn load(body: &mut Bytes<'_>) -> Result<LoadedBlock> {
     Ok(LoadedBlock {
         chunk,
         rows,
+        checksum: body.u32()?,
         place: SegmentPlace {
             segment: body.u64()?,
             offset: body.u64()?,

@@ -191,8 +191,13 @@ impl TransactionRedo {
             }),
         };
         let place = named.file.write(block)?;
-        let (chunk, rows) = (entry.number(), block.rows());
-        let block = LoadedBlock { chunk, rows, place };
+        let chunk = entry.number();
+        let block = LoadedBlock {
+            chunk,
+            rows: block.rows(),
+            checksum: block.checksum(),
+            place,
+        };
         self.write(|buffer| buffer.load(table, block));
         let deleted = entry.view().deleted().map(|deleted| deleted.iter());
         let deleted: Vec<RowId> = (deleted.into_iter().flatten())

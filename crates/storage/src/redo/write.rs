@@ -19,6 +19,8 @@ pub struct LoadedBlock {
     pub chunk: u32,
     /// Its rows.
     pub rows: u32,
+    /// The block's checksum.
+    pub checksum: u32,
     /// Where the block lies.
     pub place: SegmentPlace,
 }
@@ -123,7 +125,7 @@ impl RedoBuffer {
     /// A table got a chunk whose block lies in a segment, which is durable before the record is.
     pub fn load(&mut self, table: ObjectId, block: LoadedBlock) {
         self.entry(kind::LOAD, |out| {
-            for number in [table.0, block.chunk, block.rows] {
+            for number in [table.0, block.chunk, block.rows, block.checksum] {
                 out.extend_from_slice(&number.to_le_bytes());
             }
             for number in [block.place.segment, block.place.offset, block.place.bytes] {
