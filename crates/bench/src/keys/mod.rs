@@ -250,6 +250,12 @@ const TABLES: [(Key, &str, &str); 4] = [
     (Key::Decimal, "t_decimal", "k"),
 ];
 
+/// The tables that `cases` name: no other one is made.
+fn tables_of(cases: &[Case]) -> Vec<(Key, &'static str, &'static str)> {
+    let named = |key| cases.iter().any(|case| case.key == key);
+    TABLES.into_iter().filter(|(key, _, _)| named(*key)).collect()
+}
+
 /// The statement that makes a table whose column `k` has type `ty`.
 fn create_table(name: &str, ty: &str, key: &str) -> String {
     format!(
@@ -274,16 +280,21 @@ trait Prepared {
     fn run(&mut self, rows: &[i64]) -> Result<u64>;
 }
 
-/// Runs the experiment: the cases whose names begin with what [`BenchArgs::only`] says take turns, and so do engines.
+/// Runs the experiment: cases take turns, and so do engines. Others than those whose names begin with what
+/// [`BenchArgs::only`] says are left out.
 pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
+    let only = args.only.as_deref().unwrap_or_default();
+    let cases: Vec<Case> = (cases.iter().copied())
+        .filter(|case| case.name.starts_with(only))
+        .collect();
     let share = args.scale_factor.min(1.0);
     let rows = ((ROWS as f64 * share) as usize).max(100);
-    let ours = ours::open(rows)?;
+    let tables = tables_of(&cases);
+    let ours = ours::open(&tables, rows)?;
     #[cfg(feature = "sqlite")]
-    let theirs = sqlite::open(rows)?;
-    let only = args.only.as_deref().unwrap_or_default();
+    let theirs = sqlite::open(&tables, rows)?;
     let mut running = Vec::new();
-    for case in cases.iter().filter(|case| case.name.starts_with(only)) {
+    for case in &cases {
         running.push((case, "frazil", ours::prepare(&ours, case)?));
         #[cfg(feature = "sqlite")]
         running.push((case, "sqlite", sqlite::prepare(&theirs, case)?));
@@ -294,7 +305,7 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Repor
         for turn in 0..running.len() {
             let at = (turn + round) % running.len();
             let (case, _, prepared) = &mut running[at];
-            let rows = rows_of(case, cases, rows, units, round);
+            let rows = rows_of(case, rows, units, round);
             let begun = Instant::now();
             prepared.run(&rows)?;
             if round > 0 {
@@ -307,9 +318,9 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Repor
 }
 
 /// The rows that a round's statements name: the same for all engines.
-fn rows_of(case: &Case, cases: &[Case], present: usize, units: usize, round: usize) -> Vec<i64> {
+fn rows_of(case: &Case, present: usize, units: usize, round: usize) -> Vec<i64> {
     let mut random = Random::new(round as u64 + 1);
-    let place = cases.iter().position(|c| c.name == case.name).unwrap_or(0) as i64;
+    let place = CASES.iter().position(|c| c.name == case.name).unwrap_or(0) as i64;
     let first = NEW_KEYS * (place + 1) + (round * units) as i64;
     let rows = 0..units as i64;
     rows.map(|unit| match case.rows {

@@ -1,15 +1,15 @@
 //! Frazil in the experiment on keys.
 
-use super::{Case, Given, Key, Prepared, TABLES, create_table, second, text_key};
+use super::{Case, Given, Key, Prepared, create_table, second, text_key};
 use frazil::{Connection, Database, Outcome, Statement};
 use frazil_types::{ColumnVector, LogicalType, Result, RowBatch, Value};
 use std::hint::black_box;
 
-/// A database in memory with tables of `rows` rows.
-pub fn open(rows: usize) -> Result<Connection> {
+/// A database in memory with `tables`, each its key, its name and its key's columns, of `rows` rows.
+pub fn open(tables: &[(Key, &str, &str)], rows: usize) -> Result<Connection> {
     let connection = Database::memory()?.connect();
     connection.execute("set threads = 1")?;
-    for (key, name, columns) in TABLES {
+    for &(key, name, columns) in tables {
         connection.execute(&create_table(name, &key_type(key).to_string(), columns))?;
         let mut appender = connection.appender(name)?;
         appender.append(batch(key, rows))?;

@@ -1,15 +1,15 @@
 //! SQLite in the experiment on keys, as its applications use it: statements prepared once, no journal but memory's.
 
-use super::{Case, Given, Key, Prepared, TABLES, create_table, second, text_key};
+use super::{Case, Given, Key, Prepared, create_table, second, text_key};
 use frazil_types::{Error, Result};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement, params};
 use std::hint::black_box;
 
-/// A database in memory with tables of `rows` rows.
-pub fn open(rows: usize) -> Result<Connection> {
+/// A database in memory with `tables`, each its key, its name and its key's columns, of `rows` rows.
+pub fn open(tables: &[(Key, &str, &str)], rows: usize) -> Result<Connection> {
     let connection = Connection::open_in_memory().map_err(failed)?;
-    for (key, name, columns) in TABLES {
+    for &(key, name, columns) in tables {
         // A key that SQLite itself calls INTEGER PRIMARY KEY is its row id: the quickest there is.
         let sql = match key {
             Key::Plain => {
