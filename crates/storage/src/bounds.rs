@@ -47,6 +47,8 @@ impl ColumnBounds {
         let nulls = (column.nulls()).map_or(0, |n| (from..to).filter(|&r| n.get(r)).count() as u64);
         use frazil_types::NativeType::*;
         let range = match column.native() {
+            // Nothing but NULLs has no range.
+            _ if nulls == (to - from) as u64 => None,
             Bool => range::<u8>(column, from, to),
             I16 => range::<i16>(column, from, to),
             I32 => range::<i32>(column, from, to),
@@ -68,12 +70,18 @@ fn holds(known: Option<(i128, i128)>, rows: Option<(i128, i128)>) -> bool {
     }
 }
 
+/// Least and greatest value of rows that are not all NULL.
+#[inline]
 fn range<T: Native + Ord + Into<i128>>(
     column: &ColumnVector,
     from: usize,
     to: usize,
 ) -> Option<(i128, i128)> {
     let values = &column.values::<T>()[from..to];
+    if let [value] = values {
+        // A row of its own, which is not NULL.
+        return Some(((*value).into(), (*value).into()));
+    }
     let (min, max) = match column.nulls() {
         None => {
             let first = *values.first()?;

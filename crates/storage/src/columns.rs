@@ -17,20 +17,31 @@ impl<'a> Columns<'a> {
     /// Bytes that some of the rows take.
     pub fn bytes(self, rows: Range<usize>) -> usize {
         let of_column = |column: &ColumnVector| {
-            let strings = match column.native() {
-                NativeType::String => &column.values::<StringRef>()[rows.clone()],
-                _ => &[],
-            };
+            let native = column.native();
+            let cells = native.size() * rows.len();
+            if native != NativeType::String {
+                return cells;
+            }
+            let strings = column.values::<StringRef>()[rows.clone()].iter();
             let long = strings
-                .iter()
                 .map(|string| string.len())
                 .filter(|&len| len > INLINE_BYTES);
-            column.native().size() * rows.len() + long.sum::<usize>()
+            cells + long.sum::<usize>()
         };
         self.iter().map(of_column).sum()
     }
 
+    /// Number of columns.
+    #[inline]
+    pub fn len(self) -> usize {
+        match self {
+            Columns::Batch(columns) => columns.len(),
+            Columns::Mixed(columns) => columns.len(),
+        }
+    }
+
     /// The column at a position.
+    #[inline]
     pub fn at(self, position: usize) -> &'a ColumnVector {
         match self {
             Columns::Batch(columns) => &columns[position],
@@ -39,12 +50,9 @@ impl<'a> Columns<'a> {
     }
 
     /// The columns, by position.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = &'a ColumnVector> {
-        let (batch, mixed): (&[ColumnVector], &[&ColumnVector]) = match self {
-            Columns::Batch(columns) => (columns, &[]),
-            Columns::Mixed(columns) => (&[], columns),
-        };
-        batch.iter().chain(mixed.iter().copied())
+        (0..self.len()).map(move |position| self.at(position))
     }
 }
 

@@ -297,10 +297,14 @@ impl HotChunk {
         let mut done = 0;
         while done < count {
             let row = start + done;
-            let run = self.layout.run_end(row, start + count) - row;
+            let (partition, within) = self.layout.place(row);
+            let run = (count - done).min(self.layout.rows_per_partition() - within);
+            let first = partition * self.layout.partition_bytes();
+            let first = self.first_cell().cast_mut().wrapping_add(first);
             for (column, vector) in columns.iter().enumerate() {
+                let rows = from + done..from + done + run;
                 // SAFETY: rows from `start` on are neither shown by any version nor written by others.
-                unsafe { self.write_run(column, row, vector, from + done, run) };
+                unsafe { self.write_run(column, (first, within), vector, rows) };
             }
             done += run;
         }
@@ -318,42 +322,52 @@ impl HotChunk {
             .store((start + count) as u32, Ordering::Release);
     }
 
+    /// Writes some rows of a vector to the partition that begins at `first`, to the row `within` and those behind it.
+    ///
     /// # Safety
     /// As [`HotChunk::append`]; the rows lie in one run.
-    unsafe fn write_run(&self, column: usize, row: usize, vector: &ColumnVector, from: usize, count: usize) {
+    unsafe fn write_run(
+        &self,
+        column: usize,
+        (first, within): (*mut u8, usize),
+        vector: &ColumnVector,
+        rows: Range<usize>,
+    ) {
         let place = self.layout.column(column);
         assert_eq!(place.native, vector.native());
-        let (partition, within) = self.layout.place(row);
-        let first = (self.first_cell().cast_mut()).wrapping_add(partition * self.layout.partition_bytes());
         let to = first.wrapping_add(place.values);
         dispatch_native!(place.native, T => {
             let to = to.cast::<T>().wrapping_add(within);
-            let values = &vector.values::<T>()[from..from + count];
+            let values = &vector.values::<T>()[rows.clone()];
             match values {
                 // Its size is known.
                 // SAFETY: the cell is ours to write.
                 [value] if T::TYPE != NativeType::String => unsafe { to.write(*value) },
-                // SAFETY: `count` cells at `to` are ours to write.
+                // SAFETY: as many cells at `to` are ours to write.
                 _ if T::TYPE != NativeType::String => unsafe {
-                    std::ptr::copy_nonoverlapping(values.as_ptr(), to, count);
+                    std::ptr::copy_nonoverlapping(values.as_ptr(), to, values.len());
                 },
                 _ => {
                     let to = to.cast::<StringRef>();
                     // NULL cells hold zero words in a vector: an empty inline string.
-                    let strings = &vector.values::<StringRef>()[from..from + count];
+                    let strings = &vector.values::<StringRef>()[rows.clone()];
                     // SAFETY: the cells are ours to write; the strings are alive by contract.
                     unsafe { self.cells.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
                 }
             }
         });
-        if let Some(validity) = place.validity {
-            let bytes = first.wrapping_add(validity + within);
+        let Some(validity) = place.validity else { return };
+        let bytes = first.wrapping_add(validity + within);
+        let Some(nulls) = vector.nulls() else {
             // SAFETY: the validity bytes of the same cells.
-            unsafe { bytes.write_bytes(1, count) };
-            let Some(nulls) = vector.nulls() else { return };
-            for i in (0..count).filter(|&i| nulls.get(from + i)) {
-                // SAFETY: as above.
-                unsafe { bytes.add(i).write(0) };
+            unsafe { bytes.write_bytes(1, rows.len()) };
+            return;
+        };
+        for (i, row) in rows.enumerate() {
+            let is_null = nulls.get(row);
+            // SAFETY: as above.
+            unsafe { bytes.add(i).write(u8::from(!is_null)) };
+            if is_null {
                 self.cells.has_nulls[column].store(true, Ordering::Release);
             }
         }

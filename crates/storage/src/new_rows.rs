@@ -4,7 +4,7 @@
 use crate::snapshot::Table;
 use frazil_block::Block;
 use frazil_catalog::{Constraint, ConstraintKind};
-use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, SqlState};
+use frazil_types::{ColumnDef, ColumnVector, Error, Result, RowBatch, RowId, SqlState};
 
 /// Rows that are to enter a table, and what its CHECK constraints say of them.
 #[derive(Clone, Copy, Debug)]
@@ -45,18 +45,24 @@ pub(crate) fn check_shape(table: &Table, batch: &RowBatch) -> Result<()> {
     (0..columns.len()).try_for_each(|c| check_column(table, c, &batch.columns[c], batch.rows))
 }
 
+#[inline]
 fn check_column(table: &Table, column: usize, values: &ColumnVector, rows: usize) -> Result<()> {
     let def = &table.schema().columns[column];
-    if values.native() == def.ty.native() && values.len() == rows {
-        return Ok(());
+    match values.native() == def.ty.native() && values.len() == rows {
+        true => Ok(()),
+        false => Err(wrong_values(def, values)),
     }
-    Err(Error::internal(format!(
+}
+
+#[cold]
+fn wrong_values(def: &ColumnDef, values: &ColumnVector) -> Error {
+    Error::internal(format!(
         "{} values of {} for column \"{}\" of type {}",
         values.len(),
         values.ty(),
         def.name,
         def.ty
-    )))
+    ))
 }
 
 pub(crate) fn check_update(table: &Table, ids: &[RowId], columns: &[usize], batch: &RowBatch) -> Result<()> {

@@ -48,21 +48,25 @@ impl ColumnVector {
     }
 
     /// Type of the column.
+    #[inline]
     pub fn ty(&self) -> LogicalType {
         self.ty
     }
 
     /// Native type of the values.
+    #[inline]
     pub fn native(&self) -> NativeType {
         self.ty.native()
     }
 
     /// Number of rows.
+    #[inline]
     pub fn len(&self) -> usize {
         self.rows
     }
 
     /// Whether it has no rows.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -82,6 +86,7 @@ impl ColumnVector {
     }
 
     /// The values. Panics if `T` is not the column's native type.
+    #[inline]
     pub fn values<T: Native>(&self) -> &[T] {
         assert_eq!(T::TYPE, self.native());
         // SAFETY: `words` holds at least `rows` values of T, whose alignment divides 16; every Native
@@ -90,6 +95,7 @@ impl ColumnVector {
     }
 
     /// The values, to be written. Panics if `T` is not the column's native type.
+    #[inline]
     pub fn values_mut<T: Native>(&mut self) -> &mut [T] {
         assert_eq!(T::TYPE, self.native());
         // SAFETY: as in `values`; the borrow is exclusive.
@@ -97,6 +103,7 @@ impl ColumnVector {
     }
 
     /// Start of the values buffer.
+    #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         self.words.as_ptr().cast()
     }
@@ -107,6 +114,7 @@ impl ColumnVector {
     }
 
     /// Rows that are NULL; `None` when none is.
+    #[inline]
     pub fn nulls(&self) -> Option<&MatchBits> {
         self.nulls.as_ref()
     }
@@ -120,6 +128,7 @@ impl ColumnVector {
     }
 
     /// Whether a row is NULL.
+    #[inline]
     pub fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|n| n.get(row))
     }
@@ -130,6 +139,7 @@ impl ColumnVector {
     }
 
     /// What the column keeps alive.
+    #[inline]
     pub fn heaps(&self) -> &[Arc<dyn StringBytes>] {
         &self.heaps
     }
@@ -172,45 +182,71 @@ impl ColumnVector {
         out
     }
 
-    /// Makes it a column of other values of its type. Where they are as many as before and no text among them is long,
-    /// nothing is allocated.
+    /// Makes it a column of other values of its type. Where they are as many as before, none is NULL and no text among them is
+    /// long, nothing is allocated.
     pub fn refill<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a Value> + Clone) {
         self.nulls = None;
         self.heaps.clear();
-        // NULL cells hold zeros.
-        self.words.clear();
-        self.resize(values.len());
+        // A column that is new has no padding yet.
+        if values.len() != self.rows || self.words.is_empty() {
+            self.words.clear();
+            self.resize(values.len());
+        }
+        match (self.native(), self.ty) {
+            (NativeType::Bool, _) => self.fill(values, |v| match v {
+                Value::Bool(b) => u8::from(*b),
+                other => unreachable!("{other:?} in a column of booleans"),
+            }),
+            (NativeType::F64, _) => self.fill(values, |v| match v {
+                Value::Double(d) => *d,
+                other => unreachable!("{other:?} in a column of doubles"),
+            }),
+            (NativeType::I128, LogicalType::Interval) => self.fill(values, |v| match v {
+                Value::Interval(i) => i.to_native(),
+                other => unreachable!("{other:?} in a column of intervals"),
+            }),
+            (NativeType::I16, _) => self.fill(values, |v| integer(v) as i16),
+            (NativeType::I32, _) => self.fill(values, |v| integer(v) as i32),
+            (NativeType::I64, _) => self.fill(values, |v| integer(v) as i64),
+            (NativeType::I128, _) => self.fill(values, integer),
+            (NativeType::String, _) => self.fill_texts(values),
+        }
+    }
+
+    /// Overwrites all cells: NULL cells hold zeros.
+    fn fill<'a, T: Native>(
+        &mut self,
+        values: impl Iterator<Item = &'a Value>,
+        mut of: impl FnMut(&Value) -> T,
+    ) {
+        for (row, value) in values.enumerate() {
+            self.values_mut::<T>()[row] = match value {
+                Value::Null => {
+                    self.set_null(row);
+                    T::default()
+                }
+                value => of(value),
+            };
+        }
+    }
+
+    fn fill_texts<'a>(&mut self, values: impl Iterator<Item = &'a Value> + Clone) {
         let texts = values.clone().filter_map(Value::as_text).map(str::len);
         let mut heap = Vec::with_capacity(texts.filter(|&len| len > INLINE_BYTES).sum());
-        for (row, value) in values.enumerate() {
-            match value {
-                Value::Null => self.set_null(row),
-                Value::Bool(b) => self.values_mut::<u8>()[row] = u8::from(*b),
-                Value::Double(d) => self.values_mut::<f64>()[row] = *d,
-                Value::Interval(i) => self.values_mut::<i128>()[row] = i.to_native(),
-                Value::Int(v) => match self.native() {
-                    NativeType::I16 => self.values_mut::<i16>()[row] = *v as i16,
-                    NativeType::I32 => self.values_mut::<i32>()[row] = *v as i32,
-                    NativeType::I64 => self.values_mut::<i64>()[row] = *v as i64,
-                    NativeType::I128 => self.values_mut::<i128>()[row] = *v,
-                    other => unreachable!("an integer value in a {other:?} column"),
-                },
-                Value::Text(t) => {
-                    let start = heap.len();
-                    if t.len() > INLINE_BYTES {
-                        heap.extend_from_slice(t.as_bytes());
-                    }
-                    let bytes = if t.len() > INLINE_BYTES {
-                        &heap[start..]
-                    } else {
-                        t.as_bytes()
-                    };
-                    // SAFETY: short ones lie in the reference; for the others the capacity was reserved, so the heap does
-                    // not move, and it is kept below.
-                    self.values_mut::<StringRef>()[row] = unsafe { StringRef::new(bytes) };
+        self.fill(values, |value| {
+            let text = value.as_text().expect("a text in a column of texts").as_bytes();
+            let start = heap.len();
+            let bytes = match text.len() > INLINE_BYTES {
+                true => {
+                    heap.extend_from_slice(text);
+                    &heap[start..]
                 }
-            }
-        }
+                false => text,
+            };
+            // SAFETY: short ones lie in the reference; for the others the capacity was reserved, so the heap does not move, and
+            // it is kept below.
+            unsafe { StringRef::new(bytes) }
+        });
         if !heap.is_empty() {
             self.keep(Arc::new(heap));
         }
@@ -255,6 +291,13 @@ impl ColumnVector {
     /// Bytes of the values buffer (heaps apart).
     pub fn bytes(&self) -> usize {
         dispatch_native!(self.native(), T => self.rows * size_of::<T>())
+    }
+}
+
+fn integer(value: &Value) -> i128 {
+    match value {
+        Value::Int(v) => *v,
+        other => unreachable!("{other:?} in a column of integers"),
     }
 }
 
