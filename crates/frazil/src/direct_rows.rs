@@ -5,39 +5,44 @@ use frazil_plan::{ColumnId, Expr, ExprKind, Operator, Plan};
 use frazil_types::{ColumnVector, LogicalType, RowBatch, Value};
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// Rows whose values are known once the parameters are.
 #[derive(Debug)]
 pub struct DirectRows {
     columns: Vec<DirectColumn>,
     rows: usize,
-    /// A batch of an earlier run, whose memory serves again.
-    spare: Mutex<Option<RowBatch>>,
+    /// The batch of an earlier run, whose memory serves again; one without columns if there is none.
+    spare: Mutex<RowBatch>,
 }
 
 /// Rows that are read and not kept: their memory serves the next run of the statement.
 #[derive(Debug)]
-pub struct LentRows<'a> {
-    batch: RowBatch,
-    spare: &'a Mutex<Option<RowBatch>>,
+pub enum LentRows<'a> {
+    /// In the memory that is kept, which others that run the statement meanwhile do not get.
+    Kept(MutexGuard<'a, RowBatch>),
+    /// In memory of their own.
+    Own(RowBatch),
 }
 
 impl Deref for LentRows<'_> {
     type Target = RowBatch;
 
     fn deref(&self) -> &RowBatch {
-        &self.batch
+        match self {
+            LentRows::Kept(batch) => batch,
+            LentRows::Own(batch) => batch,
+        }
     }
 }
 
 impl Drop for LentRows<'_> {
     fn drop(&mut self) {
         // Long texts are not kept for their memory's sake.
-        if self.batch.columns.iter().all(|c| c.heaps().is_empty())
-            && let Ok(mut spare) = self.spare.try_lock()
+        if let LentRows::Kept(batch) = self
+            && batch.columns.iter().any(|c| !c.heaps().is_empty())
         {
-            *spare = Some(std::mem::take(&mut self.batch));
+            **batch = RowBatch::default();
         }
     }
 }
@@ -46,11 +51,16 @@ impl Drop for LentRows<'_> {
 struct DirectColumn {
     ty: LogicalType,
     cells: Vec<Cell>,
+    has_parameters: bool,
 }
 
 impl DirectColumn {
-    fn has_parameters(&self) -> bool {
-        self.cells.iter().any(|cell| matches!(cell, Cell::Parameter(_)))
+    fn new(ty: LogicalType, cells: Vec<Cell>) -> DirectColumn {
+        DirectColumn {
+            ty,
+            has_parameters: cells.iter().any(|cell| matches!(cell, Cell::Parameter(_))),
+            cells,
+        }
     }
 }
 
@@ -78,10 +88,8 @@ impl DirectRows {
         let mut known = HashMap::new();
         let rows = cells(op, plan, &mut known)?;
         let columns = columns.iter().map(|id| {
-            Some(DirectColumn {
-                ty: plan.columns[*id].ty,
-                cells: known.get(id)?.clone(),
-            })
+            let cells = known.get(id)?.clone();
+            Some(DirectColumn::new(plan.columns[*id].ty, cells))
         });
         Some(DirectRows {
             columns: columns.collect::<Option<_>>()?,
@@ -114,19 +122,15 @@ impl DirectRows {
 
     /// The rows, given all parameters, to be read: running a statement again needs no memory for each column.
     pub fn lend(&self, parameters: &[Value]) -> LentRows<'_> {
-        let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.take());
-        let batch = match spare {
-            Some(mut batch) => {
-                // Constants are there already.
-                self.fill(&mut batch, DirectColumn::has_parameters, parameters);
-                batch
-            }
-            None => self.batch(parameters),
+        let Ok(mut batch) = self.spare.try_lock() else {
+            return LentRows::Own(self.batch(parameters));
         };
-        LentRows {
-            batch,
-            spare: &self.spare,
+        match batch.columns.len() == self.columns.len() && batch.rows == self.rows {
+            // Constants are there already.
+            true => self.fill(&mut batch, |column| column.has_parameters, parameters),
+            false => *batch = self.batch(parameters),
         }
+        LentRows::Kept(batch)
     }
 
     /// Fills the columns that `wanted` says yes to.
@@ -182,7 +186,7 @@ mod tests {
 
     #[test]
     fn memory_serves_again_and_long_texts_are_let_go() {
-        let column = |ty, cells: Vec<Cell>| DirectColumn { ty, cells };
+        let column = DirectColumn::new;
         let rows = DirectRows {
             columns: vec![
                 column(LogicalType::Text, vec![Cell::Parameter(0), Cell::Parameter(1)]),
@@ -215,9 +219,8 @@ mod tests {
                 assert_eq!([value(1, 0), value(1, 1)], [Value::Int(7), given[2].clone()]);
                 assert_eq!([value(2, 0), value(2, 1)], [Value::Null, Value::Int(8)]);
             }
-            *rows.spare.lock().unwrap() = None;
             drop(lent);
-            assert_eq!(rows.spare.lock().unwrap().is_some(), is_kept);
+            assert_eq!(!rows.spare.lock().unwrap().columns.is_empty(), is_kept);
         }
     }
 }

@@ -197,31 +197,33 @@ fn write_directly(
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
     let settings = session.settings().plan();
-    let (cancel, budget) = (session.cancel().clone(), session.database().budget().clone());
     let mut fits = false;
-    let response = session.write(|session, transaction| {
+    let response = session.write(|writing, transaction| {
         fits = statement.fits(transaction.view(), settings);
         if !fits {
             return Ok(None);
         }
         let parameters = call.values(&statement.parameters, &statement.hidden)?;
-        let response = match rows {
+        let timing = call.timing();
+        let begun = call.started + timing.bind;
+        let mut response = match rows {
             WriteRows::Direct(rows) => {
                 let rows = rows.lend(&parameters);
-                action.run_direct(transaction, &rows, &cancel, call.timing())
+                action.run_direct(transaction, &rows, writing.cancel, timing)
             }
             WriteRows::Point(point) => {
                 let run = OneRun {
                     parameters: &parameters,
-                    cancel: &cancel,
-                    count_access: session.access_counters,
+                    cancel: writing.cancel,
+                    count_access: writing.settings.access_counters,
                 };
-                let row = point.run(transaction.view(), &budget, run)?;
-                action.run(transaction, row.into_iter().collect(), &cancel, call.timing())
+                let row = point.run(transaction.view(), writing.budget, run)?;
+                action.run(transaction, row.into_iter().collect(), writing.cancel, timing)
             }
             WriteRows::Query(_) => Err(Error::internal("pipelines where none should be")),
-        };
-        response.map(Some)
+        }?;
+        response.timing.execute = begun.elapsed();
+        Ok(Some(response))
     });
     if fits {
         session.count_direct();

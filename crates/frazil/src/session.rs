@@ -10,7 +10,7 @@ use crate::transaction::{self, TransactionState};
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script};
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::{Cancel, Error, Result, SqlState, Value};
+use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState, Value};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -268,11 +268,25 @@ impl Session {
     }
 
     /// Runs a writing statement: see [`TransactionState::write`].
-    pub fn write<T>(&mut self, work: impl FnOnce(&Settings, &mut Transaction) -> Result<T>) -> Result<T> {
-        let settings = &self.settings;
-        let limits = (self.database.budget(), &self.cancel);
-        (self.transaction).write(self.database.store(), settings, limits, |t| work(settings, t))
+    pub fn write<T>(&mut self, work: impl FnOnce(Writing<'_>, &mut Transaction) -> Result<T>) -> Result<T> {
+        let writing = Writing {
+            settings: &self.settings,
+            cancel: &self.cancel,
+            budget: self.database.budget(),
+        };
+        (self.transaction).write(self.database.store(), writing, |t| work(writing, t))
     }
+}
+
+/// What a writing statement knows of its session.
+#[derive(Clone, Copy)]
+pub struct Writing<'a> {
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The flag that cancels the statement.
+    pub cancel: &'a Cancel,
+    /// What it takes memory from.
+    pub budget: &'a MemoryBudget,
 }
 
 fn or_off(e: Error) -> Error {

@@ -9,9 +9,9 @@
 //! keeps the one it names; RELEASE drops that one and those made since. The latest of several of one name counts.
 
 use crate::parameters;
-use crate::settings::Settings;
+use crate::session::Writing;
 use frazil_storage::{Acknowledge, Savepoint, Snapshot, Store, Transaction};
-use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
+use frazil_types::{Error, Result, SqlState};
 use std::sync::Arc;
 
 /// Where a connection stands.
@@ -217,8 +217,11 @@ impl TransactionState {
     pub fn write<T>(
         &mut self,
         store: &Arc<Store>,
-        settings: &Settings,
-        (budget, cancel): (&MemoryBudget, &Cancel),
+        Writing {
+            settings,
+            cancel,
+            budget,
+        }: Writing<'_>,
         work: impl FnOnce(&mut Transaction) -> Result<T>,
     ) -> Result<T> {
         let begin = || {
