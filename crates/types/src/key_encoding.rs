@@ -148,12 +148,21 @@ impl KeySpec {
             self.parts.len(),
             "a column for each part of the key"
         );
-        let rows = columns.first().map_or(0, |c| c.len());
-        out.lay_out(self, columns, rows);
-        for (part, column) in self.parts.iter().zip(columns) {
-            encode_column(part, column, out);
+        self.encode_by(|part| columns[part], out);
+    }
+
+    /// The same, `column` being the column of a part.
+    ///
+    /// # Panics
+    /// If a column is not held natively as its part.
+    pub fn encode_by<'a>(&self, column: impl Fn(usize) -> &'a ColumnVector, out: &mut EncodedKeys) {
+        out.rows = if self.parts.is_empty() { 0 } else { column(0).len() };
+        out.lay_out(self, &column);
+        for (i, part) in self.parts.iter().enumerate() {
+            encode_column(part, column(i), out);
+            out.passed += part.value_bytes().unwrap_or(0) + usize::from(part.nullable);
         }
-        out.finish(rows);
+        out.finish();
     }
 }
 
@@ -161,15 +170,21 @@ impl KeySpec {
 #[derive(Debug, Default)]
 pub struct EncodedKeys {
     bytes: Vec<u8>,
-    /// `starts[i]..starts[i + 1]` are the bytes of key `i`. While keys are made: where the next part of key `i` goes.
+    rows: usize,
+    /// Bytes of each key; `None` if they differ.
+    fixed: Option<usize>,
+    /// Where keys differ in length, `starts[i]..starts[i + 1]` are the bytes of key `i`. While they are made: where the next part of
+    /// key `i` goes.
     starts: Vec<usize>,
+    /// While keys of fixed length are made: bytes of the parts that each has.
+    passed: usize,
     nulls: Option<MatchBits>,
 }
 
 impl EncodedKeys {
     /// Number of keys.
     pub fn len(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.rows
     }
 
     /// Whether there are no keys.
@@ -179,7 +194,10 @@ impl EncodedKeys {
 
     /// The key of a row.
     pub fn key(&self, row: usize) -> &[u8] {
-        &self.bytes[self.starts[row]..self.starts[row + 1]]
+        match self.fixed {
+            Some(bytes) => &self.bytes[row * bytes..(row + 1) * bytes],
+            None => &self.bytes[self.starts[row]..self.starts[row + 1]],
+        }
     }
 
     /// True if one of the row's values is NULL.
@@ -187,45 +205,58 @@ impl EncodedKeys {
         self.nulls.as_ref().is_some_and(|n| n.get(row))
     }
 
-    /// Makes room for the keys and notes which hold NULL.
-    fn lay_out(&mut self, spec: &KeySpec, columns: &[&ColumnVector], rows: usize) {
+    /// Bytes of memory that it holds on to.
+    pub fn capacity(&self) -> usize {
+        self.bytes.capacity() + self.starts.capacity() * size_of::<usize>()
+    }
+
+    /// Makes room for the keys of all rows and notes which hold NULL.
+    fn lay_out<'a>(&mut self, spec: &KeySpec, column: &impl Fn(usize) -> &'a ColumnVector) {
+        let rows = self.rows;
         self.starts.clear();
         self.nulls = None;
-        for column in columns {
-            if let Some(nulls) = column.nulls() {
-                let own = self.nulls.get_or_insert_with(|| MatchBits::zeros(rows));
-                nulls.iter().for_each(|row| own.set(row, true));
-            }
+        self.fixed = spec.fixed;
+        self.passed = 0;
+        for nulls in (0..spec.parts.len()).filter_map(|part| column(part).nulls()) {
+            let own = self.nulls.get_or_insert_with(|| MatchBits::zeros(rows));
+            nulls.iter().for_each(|row| own.set(row, true));
         }
-        let mut end = 0;
-        if let Some(bytes) = spec.fixed {
-            self.starts.extend((0..=rows).map(|row| row * bytes));
-            end = rows * bytes;
-        } else {
-            self.starts.push(0);
-            for row in 0..rows {
-                let parts = spec.parts.iter().zip(columns);
-                end += parts
-                    .map(|(part, column)| part_bytes(part, column, row))
-                    .sum::<usize>();
-                self.starts.push(end);
+        let end = match spec.fixed {
+            Some(bytes) => rows * bytes,
+            None => {
+                let mut end = 0;
+                // One for the end of the last key.
+                self.starts.reserve(rows + 1);
+                for row in 0..rows {
+                    self.starts.push(end);
+                    let parts = spec.parts.iter().enumerate();
+                    let bytes = parts.map(|(i, part)| part_bytes(part, column(i), row));
+                    end += bytes.sum::<usize>();
+                }
+                end
             }
-        }
+        };
         self.bytes.clear();
         self.bytes.resize(end, 0);
     }
 
-    /// The bytes of the next part of a row's key.
+    /// So many bytes of a row's key behind those that were taken; of a key of fixed length, all that the part at hand has.
     fn take(&mut self, row: usize, bytes: usize) -> &mut [u8] {
-        let start = self.starts[row];
-        self.starts[row] += bytes;
+        let start = match self.fixed {
+            Some(width) => row * width + self.passed,
+            None => {
+                self.starts[row] += bytes;
+                self.starts[row] - bytes
+            }
+        };
         &mut self.bytes[start..start + bytes]
     }
 
     /// Each start has moved to its key's end, which is the next one's start.
-    fn finish(&mut self, rows: usize) {
-        self.starts.truncate(rows);
-        self.starts.insert(0, 0);
+    fn finish(&mut self) {
+        if self.fixed.is_none() {
+            self.starts.insert(0, 0);
+        }
     }
 }
 
@@ -302,12 +333,13 @@ fn encode_fixed<const N: usize>(
     out: &mut EncodedKeys,
     value: impl Fn(usize) -> [u8; N],
 ) {
+    let marker = usize::from(part.nullable);
     for row in 0..column.len() {
+        let place = out.take(row, marker + N);
         if part.nullable {
             let null = column.is_null(row);
-            out.take(row, 1)[0] = if null { part.null_marker() } else { VALUE };
+            place[0] = if null { part.null_marker() } else { VALUE };
             if null {
-                out.take(row, N);
                 continue;
             }
         }
@@ -315,7 +347,7 @@ fn encode_fixed<const N: usize>(
         if part.descending {
             bytes = bytes.map(|b| !b);
         }
-        out.take(row, N).copy_from_slice(&bytes);
+        place[marker..].copy_from_slice(&bytes);
     }
 }
 
