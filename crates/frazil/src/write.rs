@@ -100,7 +100,7 @@ impl WriteAction {
         }
         let mut writer = transaction.writer(self.change.table)?;
         let result = WriteResult {
-            count: writer.insert(&NewRows::of(rows), Conflict::Fail)?.count,
+            count: writer.insert_all(&NewRows::of(rows))?,
             ..WriteResult::default()
         };
         Ok(self.response(result, timing))

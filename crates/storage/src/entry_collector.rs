@@ -31,6 +31,15 @@ struct Waiting<V> {
     dead: VecDeque<(u64, Vec<IndexedRows>)>,
 }
 
+impl<V> Waiting<V> {
+    /// Drops the dead versions before the oldest living one.
+    fn drop_dead(&mut self) {
+        while (self.replaced.front()).is_some_and(|(_, version)| version.strong_count() == 0) {
+            self.replaced.pop_front();
+        }
+    }
+}
+
 impl<V> Default for EntryCollector<V> {
     fn default() -> EntryCollector<V> {
         EntryCollector {
@@ -48,6 +57,7 @@ impl<V> EntryCollector<V> {
     /// A commit with a timestamp replaced a version, if the table was there before, and deleted rows.
     pub fn add(&self, timestamp: u64, replaced: Option<&Arc<V>>, deleted: Vec<IndexedRows>) {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        inner.drop_dead();
         let replaced = replaced.map(|version| (timestamp, Arc::downgrade(version)));
         inner.replaced.extend(replaced);
         if inner.replaced.len() > inner.crowded.max(FEW_VERSIONS) {
@@ -102,9 +112,7 @@ impl<V> EntryCollector<V> {
 
     fn next_dead(&self) -> Option<(u64, Vec<IndexedRows>)> {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        while (inner.replaced.front()).is_some_and(|(_, version)| version.strong_count() == 0) {
-            inner.replaced.pop_front();
-        }
+        inner.drop_dead();
         // The oldest living version was replaced by this commit: it shows the rows which this and later commits deleted.
         let shown_from = inner
             .replaced

@@ -8,6 +8,9 @@ use crate::table_indexes::TableIndexes;
 use frazil_types::{ObjectId, RowId};
 use std::sync::Arc;
 
+/// Notes whose memory serves the next transaction.
+const MOST_KEPT: usize = 256;
+
 /// Rows of a chunk, and the indexes that have their entries.
 #[derive(Debug)]
 pub(crate) struct IndexedRows {
@@ -16,7 +19,56 @@ pub(crate) struct IndexedRows {
     chunk: Arc<Chunk>,
     number: u32,
     /// Offsets in the chunk, in the order in which they were noted.
-    offsets: Vec<u16>,
+    offsets: Offsets,
+}
+
+/// Offsets in an order.
+#[derive(Debug)]
+enum Offsets {
+    /// The first one and their number: each is followed by the next greater one, as rows are appended.
+    Run(u16, usize),
+    /// Any.
+    List(Vec<u16>),
+}
+
+impl Offsets {
+    fn push(&mut self, offset: u16) {
+        match self {
+            Offsets::Run(first, len) if usize::from(*first) + *len == usize::from(offset) => *len += 1,
+            Offsets::Run(..) => {
+                let mut list = self.split_off(0);
+                list.push(offset);
+                *self = Offsets::List(list);
+            }
+            Offsets::List(list) => list.push(offset),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Offsets::Run(_, len) => *len,
+            Offsets::List(list) => list.len(),
+        }
+    }
+
+    fn truncate(&mut self, to: usize) {
+        match self {
+            Offsets::Run(_, len) => *len = to.min(*len),
+            Offsets::List(list) => list.truncate(to),
+        }
+    }
+
+    /// Takes those from position `from` on.
+    fn split_off(&mut self, from: usize) -> Vec<u16> {
+        match self {
+            Offsets::Run(first, len) => {
+                let taken = (from..*len).map(|at| (usize::from(*first) + at) as u16).collect();
+                *len = from;
+                taken
+            }
+            Offsets::List(list) => list.split_off(from),
+        }
+    }
 }
 
 impl IndexedRows {
@@ -62,7 +114,7 @@ impl Notes {
                 indexes: indexes.clone(),
                 chunk: chunk.clone(),
                 number: row.chunk(),
-                offsets: vec![row.offset()],
+                offsets: Offsets::Run(row.offset(), 1),
             }),
         }
     }
@@ -145,9 +197,51 @@ impl IndexLog {
         added
     }
 
+    /// Forgets everything, and keeps memory for some notes.
+    pub fn clear(&mut self) {
+        self.added.0.clear();
+        self.added.0.shrink_to(MOST_KEPT);
+        self.deleted.0.clear();
+    }
+
     /// The transaction is committed: its entries stay. Gives the rows that it deleted.
     pub fn commit(&mut self) -> Vec<IndexedRows> {
         self.added.0.clear();
         std::mem::take(&mut self.deleted.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_those_that_were_pushed_in_a_run_or_not() {
+        let of = |all: &[u16]| {
+            let mut offsets = Offsets::Run(all[0], 1);
+            all[1..].iter().for_each(|offset| offsets.push(*offset));
+            offsets
+        };
+        for all in [
+            &[7, 8, 9, 10][..],
+            &[7, 8, 3, 4],
+            &[65_534, 65_535, 0, 1],
+            &[5, 5, 6],
+            &[9],
+        ] {
+            for from in 0..=all.len() {
+                let (mut cut, mut shortened) = (of(all), of(all));
+                assert_eq!(cut.split_off(from), all[from..]);
+                shortened.truncate(from);
+                assert_eq!([cut.len(), shortened.len()], [from; 2]);
+                for mut rest in [cut, shortened] {
+                    rest.push(77);
+                    rest.push(78);
+                    let expected: Vec<u16> = all[..from].iter().copied().chain([77, 78]).collect();
+                    assert_eq!(rest.len(), expected.len());
+                    assert_eq!(rest.split_off(0), expected);
+                }
+            }
+        }
     }
 }

@@ -58,6 +58,7 @@ pub mod thaw;
 pub mod transaction;
 mod unique_keys;
 pub mod upsert;
+mod writer_memory;
 
 pub use access_counters::{AccessCounters, BlockVisits, ColumnAccess, TableAccess};
 pub use bounds::{ColumnBounds, LastingBounds, TableBounds, WidestBounds};

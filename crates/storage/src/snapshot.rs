@@ -408,6 +408,16 @@ impl TableSnapshot {
         Some(result)
     }
 
+    /// Changes the entry of the chunk that takes further rows, beside the table; `None` if there is no such chunk.
+    pub(crate) fn change_tail<T>(&mut self, change: impl FnOnce(&mut ChunkEntry, &Table) -> T) -> Option<T> {
+        let tail = Arc::make_mut(self.tail.as_mut()?);
+        let before = u64::from(tail.view().live_rows());
+        let result = change(tail, &self.table);
+        self.live_rows = self.live_rows - before + u64::from(tail.view().live_rows());
+        self.statistics = OnceLock::new();
+        Some(result)
+    }
+
     /// Takes a chunk away, the tail among them; its number is not used again.
     pub(crate) fn remove(&mut self, number: u32) {
         let Some(entry) = self.entry(number) else { return };

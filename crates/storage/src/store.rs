@@ -8,6 +8,7 @@ use crate::log::{Durability, Lsn};
 use crate::persistent_map::PersistentMap;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
+use crate::writer_memory::WriterMemory;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, Result, SqlState};
@@ -30,6 +31,8 @@ struct Writing {
     is_taken: bool,
     /// Writers that wait for it to leave.
     waiting: usize,
+    /// For the next one.
+    memory: WriterMemory,
     /// The newest version.
     newest: Arc<Snapshot>,
     /// Where commits go; `None`: nowhere but into memory.
@@ -60,6 +63,7 @@ impl Store {
             writing: Mutex::new(Writing {
                 is_taken: false,
                 waiting: 0,
+                memory: WriterMemory::default(),
                 newest: snapshot,
                 log: None,
             }),
@@ -100,8 +104,9 @@ impl Store {
         }
         writing.is_taken = true;
         let (newest, has_log) = (writing.newest.clone(), writing.log.is_some());
+        let memory = std::mem::take(&mut writing.memory);
         drop(writing);
-        Ok(Transaction::new(self.clone(), newest, has_log))
+        Ok(Transaction::new(self.clone(), newest, memory, has_log))
     }
 
     /// Returns when no writer is there. 57014, 55P03.
@@ -134,9 +139,9 @@ impl Store {
     }
 
     /// The writer leaves; what it leaves behind, `after` makes of the newest version.
-    fn leave(&self, after: impl FnOnce(&mut Arc<Snapshot>) -> Option<Arc<Snapshot>>) {
+    fn leave(&self, after: impl FnOnce(&mut Writing) -> Option<Arc<Snapshot>>) {
         let mut writing = self.writing();
-        let before = after(&mut writing.newest);
+        let before = after(&mut writing);
         writing.is_taken = false;
         let is_awaited = writing.waiting > 0;
         drop(writing);
@@ -153,9 +158,12 @@ impl Store {
         self.writing().newest.clone()
     }
 
-    /// Makes `next` the newest version and lets the next writer in. Called by the one writer.
-    pub(crate) fn append(&self, next: Arc<Snapshot>) {
-        self.leave(|newest| Some(std::mem::replace(newest, next)));
+    /// Makes `next` the newest version and lets the next writer in, with the memory of this one. Called by the one writer.
+    pub(crate) fn append(&self, next: Arc<Snapshot>, memory: WriterMemory) {
+        self.leave(|writing| {
+            writing.memory = memory;
+            Some(std::mem::replace(&mut writing.newest, next))
+        });
     }
 
     /// Makes `next` the visible version. Called by the one writer where nothing is waited for: later ones come later.

@@ -233,13 +233,18 @@ impl TableIndexes {
 
     /// The keys of columns, for each index.
     pub(crate) fn keys(&self, columns: Columns<'_>) -> Vec<EncodedKeys> {
-        let keys_of = |index: &Arc<TableIndex>| {
-            let mut keys = EncodedKeys::default();
-            let parts: Vec<&ColumnVector> = index.columns.iter().map(|&c| columns.at(c)).collect();
-            index.spec.encode_columns(&parts, &mut keys);
-            keys
-        };
-        self.list.iter().map(keys_of).collect()
+        let mut keys = Vec::new();
+        self.keys_into(columns, &mut keys);
+        keys
+    }
+
+    /// The same, in memory that may have served before.
+    pub(crate) fn keys_into(&self, columns: Columns<'_>, keys: &mut Vec<EncodedKeys>) {
+        keys.resize_with(self.list.len(), EncodedKeys::default);
+        for (index, keys) in self.list.iter().zip(keys) {
+            let column = |part: usize| columns.at(index.columns[part]);
+            index.spec.encode_by(column, keys);
+        }
     }
 
     /// The keys of all rows of a chunk, for each index.

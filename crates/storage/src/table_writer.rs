@@ -18,6 +18,7 @@ use crate::unique_keys::Rivals;
 use frazil_block::Block;
 use frazil_types::{EncodedKeys, Error, ObjectId, Result, RowBatch, RowId};
 use std::collections::{HashMap, HashSet};
+use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -74,22 +75,45 @@ impl TableWriter<'_> {
     /// NULL in a NOT NULL column, 23514 for a CHECK constraint that does not hold, 54000 for a key that is too long, 23505 for
     /// one that another row has.
     pub fn insert(&mut self, rows: &NewRows<'_>, conflict: Conflict<'_>) -> Result<Written> {
-        let table = self.current()?.table();
-        check_shape(table, rows.batch).and_then(|()| refuse_unchecked(table, rows.checks))?;
-        let every = 0..table.schema().columns.len();
-        let fault = first_fault(table, every, rows, &|_| true);
-        let good = match &fault {
-            None => 0..rows.batch.rows,
-            // A row before it may have a key that is taken.
-            Some((row, _)) if !self.current()?.indexes().is_empty() => 0..*row,
-            Some(_) => 0..0,
-        };
+        let (good, fault) = self.good_rows(rows)?;
         let mut written = Written::default();
         if !good.is_empty() {
             let columns = Columns::Batch(&rows.batch.columns);
             written = self.insert_good(columns, good, conflict)?;
         }
-        fault.map_or(Ok(written), |(_, error)| Err(error))
+        fault.map_or(Ok(written), Err)
+    }
+
+    /// The same with [`Conflict::Fail`], for who only asks how many rows were inserted.
+    pub fn insert_all(&mut self, rows: &NewRows<'_>) -> Result<u64> {
+        let (good, fault) = self.good_rows(rows)?;
+        let count = good.len() as u64;
+        if !good.is_empty() {
+            let columns = Columns::Batch(&rows.batch.columns);
+            let memory = self.transaction.memory();
+            let (mut keys, mut ids) = (take(&mut memory.keys), take(&mut memory.ids));
+            self.current()?.indexes().keys_into(columns, &mut keys);
+            self.append_to(&mut ids, columns, good, &keys, &Rivals::Live)?;
+            ids.clear();
+            let memory = self.transaction.memory();
+            (memory.keys, memory.ids) = (keys, ids);
+        }
+        fault.map_or(Ok(count), Err)
+    }
+
+    /// The rows before the first one that is refused for another reason than its keys, as far as they need be written, and why it
+    /// is.
+    fn good_rows(&self, rows: &NewRows<'_>) -> Result<(Range<usize>, Option<Error>)> {
+        let version = self.current()?;
+        let table = version.table();
+        check_shape(table, rows.batch).and_then(|()| refuse_unchecked(table, rows.checks))?;
+        let every = 0..table.schema().columns.len();
+        Ok(match first_fault(table, every, rows, &|_| true) {
+            None => (0..rows.batch.rows, None),
+            // A row before it may have a key that is taken.
+            Some((row, error)) if !version.indexes().is_empty() => (0..row, Some(error)),
+            Some((_, error)) => (0..0, Some(error)),
+        })
     }
 
     /// Appends rows that were checked but for their keys.
@@ -130,8 +154,22 @@ impl TableWriter<'_> {
         keys: &[EncodedKeys],
         rivals: &Rivals<'_>,
     ) -> Result<Vec<RowId>> {
+        let mut ids = Vec::new();
+        self.append_to(&mut ids, columns, rows, keys, rivals)?;
+        Ok(ids)
+    }
+
+    /// The same, the ids going into a list that is empty.
+    fn append_to(
+        &mut self,
+        ids: &mut Vec<RowId>,
+        columns: Columns<'_>,
+        rows: Range<usize>,
+        keys: &[EncodedKeys],
+        rivals: &Rivals<'_>,
+    ) -> Result<()> {
         let now = self.transaction.coming_timestamp();
-        let mut ids = Vec::with_capacity(rows.len());
+        ids.reserve(rows.len());
         let mut from = rows.start;
         while from < rows.end {
             let part = self.rows_at_once(from..rows.end)?;
@@ -140,15 +178,14 @@ impl TableWriter<'_> {
             self.transaction.wrote(part.len(), bytes)?;
             let version = self.transaction.table_mut(self.table)?;
             let known = ids.len();
-            append(version, columns, part.clone(), now, |_, id| ids.push(id))?;
+            append(version, columns, part.clone(), now, ids)?;
             let is_full = version.tail().is_none_or(|tail| tail.is_full());
             let (table, new) = (self.table, &ids[known..]);
             if !(self.transaction.redo().is_filled(table, new[0], bytes, is_full) && self.freeze_filled()?) {
                 self.transaction.redo().insert(table, new, columns, part);
             }
         }
-        self.add_entries(&ids, rows, keys, rivals)?;
-        Ok(ids)
+        self.add_entries(ids, rows, keys, rivals)
     }
 
     /// Adds the entries of rows that were written, whose keys are those of `rows`.
@@ -378,15 +415,14 @@ fn no_such_row(table: &Table, chunk: u32) -> Error {
     ))
 }
 
-/// Appends some rows of columns that were checked; `place` gets the number of each in the columns and its id.
+/// Appends some rows of columns that were checked; `ids` gets theirs.
 fn append(
     version: &mut TableSnapshot,
     columns: Columns<'_>,
     rows: Range<usize>,
     now: u64,
-    mut place: impl FnMut(usize, RowId),
+    ids: &mut Vec<RowId>,
 ) -> Result<()> {
-    let table = version.table().clone();
     let mut done = rows.start;
     while done < rows.end {
         let number = match version.tail() {
@@ -394,17 +430,15 @@ fn append(
             Some(tail) if !tail.is_full() => tail.number(),
             _ => begin_tail(version)?,
         };
-        // SAFETY: a transaction exists, so this thread is the one writer; the columns keep their strings alive.
-        let appended = version.change(number, |tail| unsafe {
+        let appended = version.change_tail(|tail, table| {
             // Before anybody can see the rows.
             let widening = Some(table.bounds().widening());
-            tail.append(columns, done..rows.end, widening, now)
+            // SAFETY: a transaction exists, so this thread is the one writer; the columns keep their strings alive.
+            unsafe { tail.append(columns, done..rows.end, widening, now) }
         });
         let offsets = appended.unwrap_or_else(|| Err(Error::internal("the tail of a table is gone")))?;
-        for offset in offsets {
-            place(done, RowId::new(number, offset as u16));
-            done += 1;
-        }
+        done += offsets.len();
+        ids.extend(offsets.map(|offset| RowId::new(number, offset as u16)));
     }
     Ok(())
 }

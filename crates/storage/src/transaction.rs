@@ -14,6 +14,7 @@ use crate::log::{Acknowledge, Durability};
 use crate::redo::TransactionRedo;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
+use crate::writer_memory::WriterMemory;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
@@ -33,10 +34,8 @@ pub struct Transaction {
     before: Option<Arc<Snapshot>>,
     next: Arc<Snapshot>,
     changed: bool,
-    /// Tables whose version is this transaction's own, in the order in which they were first changed.
-    own: Vec<ObjectId>,
-    /// What it did to the entries of indexes.
-    index_log: IndexLog,
+    /// The lists that it needs, in memory that others had before it.
+    memory: WriterMemory,
     /// What it did, for the log.
     redo: TransactionRedo,
     /// What it began with is durable.
@@ -118,14 +117,18 @@ impl Noting<'_> {
 }
 
 impl Transaction {
-    pub(crate) fn new(store: Arc<Store>, next: Arc<Snapshot>, has_log: bool) -> Transaction {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        next: Arc<Snapshot>,
+        memory: WriterMemory,
+        has_log: bool,
+    ) -> Transaction {
         Transaction {
             store,
             before: Some(next.clone()),
             next,
             changed: false,
-            own: Vec::new(),
-            index_log: IndexLog::default(),
+            memory,
             watch: None,
             redo: TransactionRedo::new(has_log),
             is_settled: !has_log,
@@ -166,8 +169,8 @@ impl Transaction {
         Savepoint {
             next: self.next.clone(),
             changed: self.changed,
-            own: self.own.len(),
-            index_log: self.index_log.mark(),
+            own: self.memory.own.len(),
+            index_log: self.memory.index_log.mark(),
             redo: self.redo.mark(),
         }
     }
@@ -176,8 +179,8 @@ impl Transaction {
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
         self.next = savepoint.next;
         self.changed = savepoint.changed;
-        self.own.truncate(savepoint.own);
-        self.index_log.undo_to(savepoint.index_log);
+        self.memory.own.truncate(savepoint.own);
+        self.memory.index_log.undo_to(savepoint.index_log);
         self.redo.truncate(savepoint.redo);
     }
 
@@ -195,23 +198,25 @@ impl Transaction {
         }
         self.take_place(acknowledge)?;
         // From here on nothing undoes it.
-        let (next, timestamp) = (self.next.clone(), self.next.timestamp);
+        let timestamp = self.next.timestamp;
         let tables = self.hand_over_entries(timestamp);
+        let memory = std::mem::take(&mut self.memory).emptied();
         self.is_writer = false;
         match self.log() {
             Some(log) => {
-                self.store.append(next.clone());
+                let next = &self.next;
+                self.store.append(next.clone(), memory);
                 match acknowledge {
                     Acknowledge::Durable => log.wait(next.lsn)?,
                     // It is seen no earlier than those before it that are waited for.
                     Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
                 }
-                self.store.publish(&next);
+                self.store.publish(next);
             }
             // There is nothing to wait for.
             None => {
-                self.store.show(&next);
-                self.store.append(next);
+                self.store.show(&self.next);
+                self.store.append(self.next.clone(), memory);
             }
         }
         (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
@@ -237,7 +242,7 @@ impl Transaction {
         let timestamp = self.coming_timestamp();
         let next = Arc::make_mut(&mut self.next);
         next.timestamp = timestamp;
-        for id in &self.own {
+        for id in &self.memory.own {
             // A table that was dropped afterwards is not there.
             if let Some(table) = next.tables.get_mut(id.0) {
                 Arc::make_mut(table).stamp(timestamp);
@@ -281,6 +286,11 @@ impl Transaction {
         }
     }
 
+    /// Memory for what a statement needs: it is empty, and is put back empty.
+    pub(crate) fn memory(&mut self) -> &mut WriterMemory {
+        &mut self.memory
+    }
+
     /// What it writes down of what it does.
     pub(crate) fn redo(&mut self) -> &mut TransactionRedo {
         &mut self.redo
@@ -289,12 +299,12 @@ impl Transaction {
     /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced. Returns the tables that may have
     /// such. Called before the next writer is let in, so that commits come in their order.
     fn hand_over_entries(&mut self, timestamp: u64) -> Vec<Arc<Table>> {
-        let mut deleted = self.index_log.commit();
+        let mut deleted = self.memory.index_log.commit();
         let mut tables = Vec::new();
         let Some(before) = self.before.take() else {
             return tables;
         };
-        for &id in &self.own {
+        for &id in &self.memory.own {
             let Some(new) = self.next.tables.get(id.0) else {
                 continue;
             };
@@ -305,21 +315,23 @@ impl Transaction {
             }
             let rows: Vec<IndexedRows> = deleted.extract_if(.., |rows| rows.table == id).collect();
             new.table().collector().add(timestamp, old, rows);
-            tables.push(new.table().clone());
+            if new.table().collector().waiting() > 0 {
+                tables.push(new.table().clone());
+            }
         }
         tables
     }
 
     /// Notes that rows of a chunk lie in another one, at the same offsets.
     pub(crate) fn note_held(&mut self, before: &Arc<Chunk>, now: &Arc<Chunk>) {
-        self.index_log.held(before, now);
+        self.memory.index_log.held(before, now);
     }
 
     /// The transaction's version of a table, and where is noted what becomes of its entries.
     pub(crate) fn noting(&mut self, table: ObjectId) -> Result<(&TableSnapshot, Noting<'_>)> {
         let version = self.next.table(table)?;
         let noting = Noting {
-            log: &mut self.index_log,
+            log: &mut self.memory.index_log,
             watch: &mut self.watch,
             redo: self.redo.len(),
         };
@@ -343,7 +355,7 @@ impl Transaction {
     pub(crate) fn add_table(&mut self, version: TableSnapshot) {
         let id = version.table().id();
         self.next_mut().tables.insert(id.0, Arc::new(version));
-        self.own.push(id);
+        self.memory.own.push(id);
     }
 
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
@@ -353,7 +365,7 @@ impl Transaction {
         let version = Arc::make_mut(table);
         if !version.is_private() {
             version.make_private();
-            self.own.push(id);
+            self.memory.own.push(id);
         }
         Ok(version)
     }
@@ -367,7 +379,7 @@ impl Drop for Transaction {
         }
         // The entries of many rows leave later, so that whoever cancels need not wait for them: they are candidates of rows that nobody
         // shows, and whose ids are not used again.
-        for rows in self.index_log.undo(MOST_COLLECTED) {
+        for rows in self.memory.index_log.undo(MOST_COLLECTED) {
             if let Some(version) = self.store.newest().tables.get(rows.table.0) {
                 version.table().collector().add_undone(rows);
             }

@@ -16,6 +16,7 @@ mod golden_code;
 mod golden_directories;
 mod holding;
 mod hostile;
+mod inserts;
 mod interleaving;
 mod keys;
 mod kills;

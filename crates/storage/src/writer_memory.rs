@@ -1,0 +1,35 @@
+//! Memory that serves one writing transaction after the other: what a transaction of a few rows needs beside its rows is there
+//! already. There is one writer, so there is one such memory.
+
+use crate::index_log::IndexLog;
+use frazil_types::{EncodedKeys, ObjectId, RowId};
+
+/// Most bytes of one list that wait for the next writer.
+const MOST_KEPT: usize = 64 << 10;
+
+/// Lists of a writing transaction.
+#[derive(Debug, Default)]
+pub(crate) struct WriterMemory {
+    /// Tables whose version is the transaction's own, in the order in which they were first changed.
+    pub own: Vec<ObjectId>,
+    /// What the transaction did to the entries of indexes.
+    pub index_log: IndexLog,
+    /// Keys of the rows that a statement writes, for each index of their table.
+    pub keys: Vec<EncodedKeys>,
+    /// Ids of the rows that a statement wrote.
+    pub ids: Vec<RowId>,
+}
+
+impl WriterMemory {
+    /// Forgets what is in it; what a large transaction needed is given back.
+    pub fn emptied(mut self) -> WriterMemory {
+        let few = MOST_KEPT / size_of::<RowId>();
+        self.own.clear();
+        self.own.shrink_to(few);
+        self.index_log.clear();
+        self.keys.retain(|keys| keys.capacity() <= MOST_KEPT);
+        self.ids.clear();
+        self.ids.shrink_to(few);
+        self
+    }
+}
