@@ -1,7 +1,7 @@
 //! The columns of rows that are to be written, wherever they come from.
 
 use frazil_types::string_ref::INLINE_BYTES;
-use frazil_types::{ColumnVector, NativeType, RowBatch, StringRef};
+use frazil_types::{ColumnVector, NativeType, StringRef};
 use std::ops::Range;
 
 /// Columns of equal length in the order of the table's.
@@ -54,16 +54,4 @@ impl<'a> Columns<'a> {
     pub fn iter(self) -> impl Iterator<Item = &'a ColumnVector> {
         (0..self.len()).map(move |position| self.at(position))
     }
-}
-
-/// Whole rows of a table: its columns at the positions `set` are those of `new`, in their order, the others those of `kept`, in
-/// the order of the table's.
-pub(crate) fn mixed<'a>(set: &[usize], new: &'a RowBatch, kept: &'a RowBatch) -> Vec<&'a ColumnVector> {
-    let mut kept = kept.columns.iter();
-    let count = set.len() + kept.len();
-    let column = |position| match set.iter().position(|&s| s == position) {
-        Some(at) => new.columns.get(at),
-        None => kept.next(),
-    };
-    (0..count).filter_map(column).collect()
 }

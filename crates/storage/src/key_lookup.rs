@@ -10,7 +10,7 @@ use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndex;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::prefetch::prefetch_read;
-use frazil_types::{KeyPart, NativeType, Result, RowId, StringRef, Value};
+use frazil_types::{Error, KeyPart, NativeType, Result, RowId, StringRef, Value};
 
 /// A row that a version of a table shows.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +72,20 @@ impl TableSnapshot {
         found
     }
 
+    /// The row of an id, also one that is deleted. An internal error if there is none.
+    pub(crate) fn written_row(&self, id: RowId) -> Result<FoundRow<'_>> {
+        let entry = self.entry(id.chunk());
+        let entry = entry.filter(|entry| u32::from(id.offset()) < entry.view().rows());
+        match entry {
+            Some(entry) => Ok(FoundRow {
+                version: self,
+                entry,
+                offset: id.offset(),
+            }),
+            None => Err(no_such_row(self, id)),
+        }
+    }
+
     /// The row of an id, if the version shows it.
     fn find_row(&self, id: RowId) -> Option<FoundRow<'_>> {
         let entry = self.entry(id.chunk())?;
@@ -85,10 +99,25 @@ impl TableSnapshot {
     }
 }
 
-impl FoundRow<'_> {
+/// An id that no row of a version has.
+fn no_such_row(version: &TableSnapshot, id: RowId) -> Error {
+    Error::internal(format!(
+        "row {} of chunk {}, which table \"{}\" does not have",
+        id.offset(),
+        id.chunk(),
+        version.table().name()
+    ))
+}
+
+impl<'a> FoundRow<'a> {
     /// Its id.
     pub fn id(&self) -> RowId {
         RowId::new(self.entry.number(), self.offset)
+    }
+
+    /// The entry of its chunk.
+    pub(crate) fn entry(&self) -> &'a ChunkEntry {
+        self.entry
     }
 }
 

@@ -32,6 +32,8 @@ mod index_build;
 pub mod index_check;
 mod index_log;
 mod index_lookup;
+mod kept_columns;
+mod kept_row;
 pub mod key_lookup;
 pub mod log;
 pub mod merge_restrictions;

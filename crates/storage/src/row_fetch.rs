@@ -14,9 +14,7 @@ use crate::hot_layout::HotLayout;
 use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::prefetch::prefetch_read;
-use frazil_types::{
-    ColumnVector, Error, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native,
-};
+use frazil_types::{ColumnVector, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native};
 use std::sync::Arc;
 
 /// Rows of a group: few enough for the lines of all their cells to stay in the core's cache.
@@ -114,15 +112,8 @@ impl<'a> RowFetch<'a> {
     }
 
     fn place(&self, id: RowId) -> Result<Place<'a>> {
+        let entry = self.version.written_row(id)?.entry();
         let offset = usize::from(id.offset());
-        let entry = self.version.entry(id.chunk());
-        let Some(entry) = entry.filter(|entry| offset < entry.view().rows() as usize) else {
-            return Err(Error::internal(format!(
-                "row {offset} of chunk {}, which table \"{}\" does not have",
-                id.chunk(),
-                self.version.table().name()
-            )));
-        };
         let (cells, within) = match entry.view().state() {
             State::Hot(hot) => {
                 let (partition, within) = hot.layout().place(offset);

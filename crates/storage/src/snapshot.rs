@@ -5,6 +5,7 @@ use crate::bounds::TableBounds;
 use crate::chunk_entry::ChunkEntry;
 use crate::entry_collector::EntryCollector;
 use crate::hot_layout::HotLayout;
+use crate::kept_row::SpareRow;
 use crate::log::Lsn;
 use crate::moved_columns::Moved;
 use crate::persistent_map::PersistentMap;
@@ -25,6 +26,7 @@ pub struct Table {
     /// Of its columns.
     numbers: Arc<[ColumnNumber]>,
     layout: Arc<HotLayout>,
+    spare_row: SpareRow,
     shared: Arc<Shared>,
 }
 
@@ -76,6 +78,7 @@ impl Table {
             numbers: entry.schema.numbers().collect(),
             entry,
             layout,
+            spare_row: SpareRow::default(),
             shared,
         })
     }
@@ -130,6 +133,11 @@ impl Table {
     /// How its hot chunks are laid out.
     pub fn layout(&self) -> &Arc<HotLayout> {
         &self.layout
+    }
+
+    /// Where columns of one row wait for an UPDATE.
+    pub(crate) fn spare_row(&self) -> &SpareRow {
+        &self.spare_row
     }
 
     /// Takes over what was estimated before, so that no row need be looked at. One that does not fit the

@@ -7,10 +7,10 @@
 
 use crate::chunk::FrozenChunk;
 use crate::chunk_entry::ChunkEntry;
-use crate::columns::{Columns, mixed};
+use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
+use crate::kept_columns::KeptColumns;
 use crate::new_rows::{NewRows, check_block, check_shape, check_update, first_fault, refuse_unchecked};
-use crate::row_fetch::RowFetch;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_indexes::TableIndexes;
 use crate::transaction::Transaction;
@@ -218,26 +218,38 @@ impl TableWriter<'_> {
     pub fn update(&mut self, ids: &[RowId], columns: &[usize], rows: &NewRows<'_>) -> Result<Written> {
         let version = self.current()?;
         check_update(version.table(), ids, columns, rows.batch)?;
-        let indexes = version.indexes().clone();
-        let may_conflict = indexes.sets_a_key(columns);
+        let may_conflict = version.indexes().sets_a_key(columns);
         let (end, fault) = match first_update_fault(version, ids, columns, rows) {
             None => (ids.len(), None),
             // A row before it may have a key that is taken.
             Some((row, error)) if may_conflict => (row, Some(error)),
             Some((_, error)) => return Err(error),
         };
-        let kept = self.kept_columns(ids, columns)?;
-        let updated = mixed(columns, rows.batch, &kept);
-        let keys = indexes.keys(Columns::Mixed(&updated));
+        let kept = KeptColumns::of(self.current()?, ids, columns)?;
+        let updated = kept.beside(columns, rows.batch);
+        let written = self.replace(ids, Columns::Mixed(&updated), end, may_conflict)?;
+        kept.give_back(self.current()?);
+        fault.map_or(Ok(written), Err)
+    }
+
+    /// Puts rows in the place of others, all of which are deleted; those from `end` on are not written. `may_conflict`: whether
+    /// a row may get a key that another one has.
+    fn replace(
+        &mut self,
+        ids: &[RowId],
+        columns: Columns<'_>,
+        end: usize,
+        may_conflict: bool,
+    ) -> Result<Written> {
+        let keys = self.current()?.indexes().keys(columns);
         let mut written = self.delete(ids)?;
         // Rows that are replaced later still have their keys when a row before them is written.
-        let places: HashMap<RowId, usize> = match may_conflict {
+        let places: HashMap<RowId, usize> = match may_conflict && ids.len() > 1 {
             true => (written.rows.iter().enumerate())
                 .filter_map(|(at, id)| Some(((*id)?, at)))
                 .collect(),
             false => HashMap::new(),
         };
-        let columns = Columns::Mixed(&updated);
         let mut from = 0;
         // Runs of neighbouring input rows, all written or none; one by one where keys may conflict.
         while from < end {
@@ -258,16 +270,7 @@ impl TableWriter<'_> {
                 part.zip(new).for_each(|(row, id)| written.rows[row] = Some(id));
             }
         }
-        fault.map_or(Ok(written), Err)
-    }
-
-    /// The columns of rows that are not among `columns`, in the order of the table's.
-    pub(crate) fn kept_columns(&self, ids: &[RowId], columns: &[usize]) -> Result<RowBatch> {
-        let version = self.current()?;
-        let others: Vec<usize> = (0..version.schema().columns.len())
-            .filter(|c| !columns.contains(c))
-            .collect();
-        RowFetch::new(version).fetch_columns(ids, &others)
+        Ok(written)
     }
 
     /// Deletes rows. An id that comes twice counts once, the id of a row that is deleted already counts nothing. One

@@ -5,7 +5,8 @@
 //! If it is gone when its turn comes, a row before moved its key away, and the new row is inserted. What is in the way only
 //! then was written by the statement itself: 21000.
 
-use crate::columns::{Columns, mixed};
+use crate::columns::Columns;
+use crate::kept_columns::KeptColumns;
 use crate::new_rows::{NewRows, check_shape, check_update, first_fault, refuse_unchecked};
 use crate::table_writer::{TableWriter, Written};
 use crate::unique_keys::Rivals;
@@ -85,8 +86,8 @@ impl TableWriter<'_> {
         if met.rows.len() != rows.batch.rows {
             return Err(Error::internal("an upsert of other rows than were looked up"));
         }
-        let kept = self.kept_columns(&ids, changes.set)?;
-        let changed = mixed(changes.set, changes.new.batch, &kept);
+        let kept = KeptColumns::of(self.current()?, &ids, changes.set)?;
+        let changed = kept.beside(changes.set, changes.new.batch);
         let indexes = self.current()?.indexes().clone();
         let changed_keys = indexes.keys(Columns::Mixed(&changed));
         let change_fault = |from: usize| {
