@@ -2,6 +2,7 @@
 
 mod support;
 
+use frazil_plan::operators::{Aggregate, Filter, Map};
 use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, Bounds, Expr, ExprKind, Operator};
 use frazil_types::{CompareOp, LogicalType, Span, Value};
 use std::collections::BTreeMap;
@@ -65,10 +66,10 @@ fn filter_and_global_sum_as_in_query_6() {
         compare(CompareOp::Ge, m.column(c[0]), int(2, LogicalType::Integer)),
         compare(CompareOp::Lt, m.column(c[1]), int(6000, MONEY)),
     ]);
-    let filtered = Operator::Filter {
+    let filtered = Operator::Filter(Filter {
         input: Box::new(input),
         predicate: predicate.unwrap(),
-    };
+    });
     let (sum, count, avg, max) = (
         m.add(WIDE, true),
         m.add(LogicalType::BigInt, false),
@@ -81,7 +82,7 @@ fn filter_and_global_sum_as_in_query_6() {
         ),
         m.add(LogicalType::Text, true),
     );
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         aggregates: vec![
             (sum, call(AggregateFunction::Sum, Some(m.column(c[1])), WIDE)),
             (
@@ -106,7 +107,7 @@ fn filter_and_global_sum_as_in_query_6() {
         ],
         input: Box::new(filtered),
         groups: vec![],
-    };
+    });
     let kept: Vec<_> = data
         .iter()
         .filter(|r| r[0].as_int() >= Some(2) && r[1].as_int().is_some_and(|v| v < 6000))
@@ -127,7 +128,7 @@ fn nothing_in_gives_one_row() {
     let mut m = Maker::default();
     let (input, c) = m.values(&TYPES, &[]);
     let (sum, count) = (m.add(WIDE, true), m.add(LogicalType::BigInt, false));
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         aggregates: vec![
             (sum, call(AggregateFunction::Sum, Some(m.column(c[1])), WIDE)),
             (
@@ -141,7 +142,7 @@ fn nothing_in_gives_one_row() {
         ],
         input: Box::new(input),
         groups: vec![],
-    };
+    });
     assert_eq!(
         m.run(root, &[sum, count]).unwrap(),
         [[Value::Null, Value::Int(0)]]
@@ -171,7 +172,7 @@ fn grouped(bounded: bool) {
         m.add(LogicalType::Double, true),
         m.add(LogicalType::Double, true),
     );
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         aggregates: vec![
             (sum, call(AggregateFunction::Sum, Some(m.column(c[1])), WIDE)),
             (
@@ -193,7 +194,7 @@ fn grouped(bounded: bool) {
         ],
         input: Box::new(input),
         groups: groups.clone(),
-    };
+    });
     /// Key, sum and count of the integers, smallest and sum of the doubles, rows.
     type Expected = (Vec<Value>, i128, i128, f64, f64, f64);
     let mut expected: BTreeMap<String, Expected> = BTreeMap::new();
@@ -247,11 +248,11 @@ fn a_group_outside_the_bounds_is_damage() {
     m.columns[c[0]].bounds = Some(Bounds { min: 0, max: 6 });
     let group = m.add(LogicalType::Integer, false);
     m.columns[group].bounds = m.columns[c[0]].bounds;
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(input),
         groups: vec![(group, m.column(c[0]))],
         aggregates: vec![],
-    };
+    });
     assert_eq!(m.run(root, &[group]).unwrap_err().state().0, "XX001");
 }
 
@@ -282,10 +283,10 @@ fn overflow_and_division_are_errors() {
             nullable: false,
             span: Span::NONE,
         };
-        let root = Operator::Map {
+        let root = Operator::Map(Map {
             input: Box::new(input.clone()),
             expressions: vec![(x, e)],
-        };
+        });
         assert_eq!(m.run(root, &[x]).unwrap_err().state().0, state);
     }
 }
@@ -295,10 +296,10 @@ fn clif_is_stable() {
     let mut m = Maker::default();
     let (input, c) = m.values(&[LogicalType::Integer], &[vec![Value::Int(1)]]);
     let predicate = compare(CompareOp::Lt, m.column(c[0]), int(24, LogicalType::Integer));
-    let root = Operator::Filter {
+    let root = Operator::Filter(Filter {
         input: Box::new(input),
         predicate,
-    };
+    });
     let plan = frazil_plan::pipeline_builder::build(m.plan(root, &c), &support::Few);
     let options = frazil_codegen::CompileOptions {
         optimize: false,
@@ -321,11 +322,11 @@ fn keys_that_come_in_runs() {
         .collect();
     let (input, c) = m.values(&[LogicalType::BigInt, LogicalType::BigInt], &data);
     let (group, sum) = (m.add(LogicalType::BigInt, false), m.add(WIDE, true));
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         groups: vec![(group, m.column(c[0]))],
         aggregates: vec![(sum, call(AggregateFunction::Sum, Some(m.column(c[1])), WIDE))],
         input: Box::new(input),
-    };
+    });
     let mut expected: BTreeMap<i128, i128> = BTreeMap::new();
     (0..3000).for_each(|i| *expected.entry(key(i)).or_default() += i);
     let expected: Vec<_> = expected

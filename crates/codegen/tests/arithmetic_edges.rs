@@ -6,6 +6,7 @@ mod support;
 use frazil_codegen::{
     CompileOptions, CompiledPlan, Finished, OpenPipeline, Opening, Partial, buffer_build, compile,
 };
+use frazil_plan::operators::{Aggregate, Filter, Map, Values};
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_plan::pipeline_builder::build;
 use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, Bounds, Expr, ExprKind, Operator};
@@ -61,18 +62,18 @@ fn compiled(operands: [LogicalType; 2], proofs: Proofs, e: impl Fn(Expr, Expr) -
     let x = m.add(made.ty, true);
     let known = bounds::of_expression(&made, &m.columns);
     m.columns[x].bounds = known.proved();
-    let input = Operator::Values {
+    let input = Operator::Values(Values {
         columns: vec![],
         rows: vec![vec![]],
-    };
-    let operands_made = Operator::Map {
+    });
+    let operands_made = Operator::Map(Map {
         input: Box::new(input),
         expressions: vec![(a, parameter(0)), (b, parameter(1))],
-    };
-    let root = Operator::Map {
+    });
+    let root = Operator::Map(Map {
         input: Box::new(operands_made),
         expressions: vec![(x, made)],
-    };
+    });
     let mut plan = m.plan(root, &[x]);
     plan.parameters = operands.to_vec();
     let plan = build(plan, &Few);
@@ -471,11 +472,11 @@ fn aggregated(
         filter: None,
         ty,
     };
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(input),
         groups: vec![],
         aggregates: vec![(x, call)],
-    };
+    });
     match m.run(root, &[x]) {
         Ok(mut rows) => Ok(rows.remove(0).remove(0)),
         Err(error) => Err(error.state().0.to_owned()),
@@ -522,7 +523,7 @@ fn sums_and_averages_near_the_limits() {
 #[test]
 fn lists_hold_numbers_wider_than_their_value() {
     let (mut m, input, c) = column(decimal(38, 0), &[1, 5]);
-    let Operator::Values { columns, .. } = &input else {
+    let Operator::Values(Values { columns, .. }) = &input else {
         panic!()
     };
     m.columns[columns[0]].bounds = Some(Bounds { min: 0, max: 9 });
@@ -539,10 +540,10 @@ fn lists_hold_numbers_wider_than_their_value() {
             list: list.into_iter().map(Value::Int).collect(),
             negated: false,
         };
-        let root = Operator::Filter {
+        let root = Operator::Filter(Filter {
             input: Box::new(input.clone()),
             predicate: Expr::boolean(in_list, false),
-        };
+        });
         let found = m.run(root, &columns[..]).unwrap();
         let kept: Vec<Vec<Value>> = kept.into_iter().map(|v| vec![Value::Int(v)]).collect();
         assert_eq!(found, kept);
@@ -594,10 +595,10 @@ fn a_let_is_computed_where_it_stands() {
             }),
         };
         let out = m.add(INT, true);
-        let root = Operator::Map {
+        let root = Operator::Map(Map {
             input: Box::new(input),
             expressions: vec![(out, e)],
-        };
+        });
         let found = m.run(root, &[out]);
         match guarded {
             false => assert_eq!(found.unwrap_err().state().0, "22012"),

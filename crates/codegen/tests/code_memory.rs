@@ -4,6 +4,7 @@
 mod support;
 
 use frazil_codegen::{CompileOptions, compile};
+use frazil_plan::operators::Map;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::pipeline_builder::build;
 use frazil_plan::{ArithmeticOp, Expr, ExprKind, Operator};
@@ -56,7 +57,7 @@ fn plan() -> PipelinePlan {
             expressions.push((last, sum));
         }
         let input = Box::new(op);
-        op = Operator::Map { input, expressions };
+        op = Operator::Map(Map { input, expressions });
     }
     build(m.plan(op, &[last]), &Few)
 }

@@ -4,6 +4,7 @@
 mod support;
 
 use frazil_codegen::{CompileOptions, compile};
+use frazil_plan::operators::{Aggregate, Values};
 use frazil_plan::pipeline_builder::build;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, Operator,
@@ -51,11 +52,11 @@ fn sums(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
         })
         .collect();
     let made = aggregates.iter().map(|a| a.0).collect();
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(input),
         groups: vec![],
         aggregates,
-    };
+    });
     (root, made)
 }
 
@@ -90,30 +91,30 @@ fn sums_are_the_same_without_proofs() {
         let mut m = Maker::default();
         let (root, made) = sums(&mut m);
         // Within the bounds that were claimed.
-        let Operator::Aggregate {
+        let Operator::Aggregate(Aggregate {
             input,
             groups,
             aggregates,
-        } = root
+        }) = root
         else {
             panic!("no aggregation");
         };
-        let Operator::Values { columns, .. } = *input else {
+        let Operator::Values(Values { columns, .. }) = *input else {
             panic!("no values");
         };
         let rows = (0..2000).map(|i| {
             let values = [i * 7919 % (1 << 24), i % 11, i % 9];
             values.map(|v| Expr::constant(Value::Int(v), MONEY)).to_vec()
         });
-        let values = Operator::Values {
+        let values = Operator::Values(Values {
             columns,
             rows: rows.collect(),
-        };
-        let root = Operator::Aggregate {
+        });
+        let root = Operator::Aggregate(Aggregate {
             input: Box::new(values),
             groups,
             aggregates,
-        };
+        });
         if forget {
             m.columns.forget_proofs();
         }

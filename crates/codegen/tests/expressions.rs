@@ -2,6 +2,7 @@
 
 mod support;
 
+use frazil_plan::operators::{Map, Sort};
 use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, Operator, RowCount, ScalarFunction, SortKey};
 use frazil_types::{CompareOp, Interval, LogicalType, Result, Span, Value};
 use support::{Maker, compare, int};
@@ -38,10 +39,10 @@ fn evaluated(ty: LogicalType, inputs: &[Value], f: impl Fn(Expr) -> Expr) -> Res
     let (input, c) = m.values(&[ty], &rows);
     let e = f(m.column(c[0]));
     let x = m.add(e.ty, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(input),
         expressions: vec![(x, e)],
-    };
+    });
     let rows = m.run(root, &[x])?;
     Ok(rows.into_iter().map(|mut r| r.remove(0)).collect())
 }
@@ -125,10 +126,10 @@ fn logic_is_three_valued() {
         ),
     ];
     let ids: Vec<_> = parts.iter().map(|_| m.add(LogicalType::Boolean, true)).collect();
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(input),
         expressions: ids.iter().copied().zip(parts).collect(),
-    };
+    });
     let got = m.run(root, &ids).unwrap();
     let mut at = 0;
     for x in all {
@@ -372,12 +373,12 @@ fn sorts_with_limit_and_nulls() {
         descending,
         nulls_first,
     };
-    let root = Operator::Sort {
+    let root = Operator::Sort(Sort {
         input: Box::new(input),
         keys: vec![key(c[0], true, true), key(c[1], false, false)],
         limit: Some(RowCount::Constant(20)),
         offset: RowCount::Constant(3),
-    };
+    });
     let mut want = rows;
     want.sort_by_key(|r| {
         (

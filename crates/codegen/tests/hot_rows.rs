@@ -5,6 +5,7 @@ mod support;
 
 use frazil_catalog::TableOptions;
 use frazil_codegen::PaxCode;
+use frazil_plan::operators::{Filter, Map, Scan};
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::pipeline_builder::build;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
@@ -99,25 +100,25 @@ fn snapshot(transaction: &Transaction, id: ObjectId) -> Arc<TableSnapshot> {
 fn plan(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
     let ids: Vec<ColumnId> = TYPES.iter().map(|(ty, nullable)| m.add(*ty, *nullable)).collect();
     let row_id = m.add(LogicalType::BigInt, false);
-    let scan = Operator::Scan {
+    let scan = Operator::Scan(Scan {
         table: frazil_types::ObjectId(0),
         name: "t".to_owned(),
         columns: ids.iter().copied().zip(0..).collect(),
         row_id: Some(row_id),
         restrictions: vec![],
         disjunctions: vec![],
-    };
-    let few = Operator::Filter {
+    });
+    let few = Operator::Filter(Filter {
         input: Box::new(scan),
         predicate: compare(CompareOp::Lt, m.column(ids[0]), int(700, LogicalType::Integer)),
-    };
+    });
     let next = m.add(LogicalType::SmallInt, true);
     let sum = ExprKind::Arithmetic(
         frazil_plan::ArithmeticOp::Add,
         Box::new(m.column(ids[2])),
         Box::new(int(1, LogicalType::SmallInt)),
     );
-    let mapped = Operator::Map {
+    let mapped = Operator::Map(Map {
         input: Box::new(few),
         expressions: vec![(
             next,
@@ -128,11 +129,11 @@ fn plan(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
                 span: Span::NONE,
             },
         )],
-    };
-    let fewer = Operator::Filter {
+    });
+    let fewer = Operator::Filter(Filter {
         input: Box::new(mapped),
         predicate: compare(CompareOp::Ge, m.column(ids[6]), int(9 << 33, LogicalType::BigInt)),
-    };
+    });
     let output = ids.iter().copied().chain([next, row_id]).collect();
     (fewer, output)
 }

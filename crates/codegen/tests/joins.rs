@@ -2,6 +2,7 @@
 
 mod support;
 
+use frazil_plan::operators::Join;
 use frazil_plan::{ColumnId, Expr, JoinKind, Operator};
 use frazil_types::{CompareOp, LogicalType, Value};
 use support::{Maker, compare};
@@ -114,14 +115,14 @@ fn join(
     };
     let keys = pairs.iter().map(|&i| (m.column(b[i]), m.column(p[i]))).collect();
     let residual = residual.then(|| compare(CompareOp::Lt, m.column(b[2]), m.column(p[2])));
-    let op = Operator::Join {
+    let op = Operator::Join(Join {
         kind,
         build: Box::new(build),
         probe: Box::new(probe),
         keys,
         residual,
         null_aware,
-    };
+    });
     let output = match kind {
         JoinKind::ProbeSemi | JoinKind::ProbeAnti => p,
         JoinKind::BuildSemi | JoinKind::BuildAnti => b,
@@ -258,15 +259,15 @@ fn joins_in_a_row_share_a_pipeline() {
     let (first, x) = m.values(&BUILD, &a);
     let (second, y) = m.values(&BUILD, &b);
     let (probe, z) = m.values(&PROBE, &c);
-    let inner = Operator::Join {
+    let inner = Operator::Join(Join {
         kind: JoinKind::ProbeOuter,
         keys: vec![(m.column(y[1]), m.column(z[1]))],
         build: Box::new(second),
         probe: Box::new(probe),
         residual: None,
         null_aware: false,
-    };
-    let root = Operator::Join {
+    });
+    let root = Operator::Join(Join {
         kind: JoinKind::Inner,
         keys: vec![(m.column(x[0]), m.column(z[0]))],
         build: Box::new(first),
@@ -280,7 +281,7 @@ fn joins_in_a_row_share_a_pipeline() {
             },
         )),
         null_aware: false,
-    };
+    });
     let got = m.run(root, &[x[2], y[2], z[2]]).unwrap();
     let mut want = Vec::new();
     for pair in oracle(JoinKind::ProbeOuter, Keys::Text, false, &b, &c) {

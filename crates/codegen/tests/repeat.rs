@@ -2,6 +2,7 @@
 
 mod support;
 
+use frazil_plan::operators::{Aggregate, Join, Map, Repeat};
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
 use frazil_types::{LogicalType, Value};
 use support::Maker;
@@ -11,10 +12,10 @@ const BIG: LogicalType = LogicalType::BigInt;
 const TEXT: LogicalType = LogicalType::Text;
 
 fn repeated(input: Operator, count: frazil_plan::ColumnId) -> Operator {
-    Operator::Repeat {
+    Operator::Repeat(Repeat {
         input: Box::new(input),
         count,
-    }
+    })
 }
 
 fn call(function: AggregateFunction, argument: Option<Expr>) -> AggregateCall {
@@ -58,29 +59,29 @@ fn many_repetitions_pass_vectors_strings_and_joins() {
         &[INT],
         &[vec![Value::Int(0)], vec![Value::Int(2)], vec![Value::Int(2)]],
     );
-    let joined = Operator::Join {
+    let joined = Operator::Join(Join {
         kind: JoinKind::Inner,
         build: Box::new(build),
         probe: Box::new(repeated(input, c[1])),
         keys: vec![(m.column(b[0]), m.column(c[0]))],
         residual: None,
         null_aware: false,
-    };
+    });
     let twice = m.add(TEXT, false);
     let kind = ExprKind::Function(ScalarFunction::Concat, vec![m.column(c[2]), m.column(c[2])]);
-    let mapped = Operator::Map {
+    let mapped = Operator::Map(Map {
         input: Box::new(joined),
         expressions: vec![(twice, Expr::new(kind, TEXT, false))],
-    };
+    });
     let (group, rows, sum) = (m.add(TEXT, false), m.add(BIG, false), m.add(BIG, true));
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(mapped),
         groups: vec![(group, m.column(twice))],
         aggregates: vec![
             (rows, call(AggregateFunction::CountRows, None)),
             (sum, call(AggregateFunction::Sum, Some(m.column(c[0])))),
         ],
-    };
+    });
     let mut found = m.run(root, &[group, rows, sum]).unwrap();
     found.sort_by_key(|r| r[1].as_int());
     let text = |n: i128| match word(n) {

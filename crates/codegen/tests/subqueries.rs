@@ -3,6 +3,7 @@
 
 mod support;
 
+use frazil_plan::operators::{Limit, Map, Sort, TopPerGroup};
 use frazil_plan::{Expr, ExprKind, Operator, RowCount, ScalarFunction, SortKey, SubqueryId};
 use frazil_types::{LogicalType, SqlState, Value};
 use support::{Maker, int, sorted};
@@ -33,13 +34,13 @@ fn first_rows_of_each_group_nulls_among_them() {
         .collect();
     let (input, c) = m.values(&[INT, INT], &rows);
     for (limit, offset) in [(Some(2), 0), (Some(3), 1), (None, 280), (Some(0), 0)] {
-        let root = Operator::TopPerGroup {
+        let root = Operator::TopPerGroup(TopPerGroup {
             input: Box::new(input.clone()),
             groups: vec![c[0]],
             keys: vec![key(c[1], true)],
             limit: limit.map(RowCount::Constant),
             offset: RowCount::Constant(offset),
-        };
+        });
         let mut want = Vec::new();
         for g in 0..7 {
             let mut of_group: Vec<_> = rows.iter().filter(|r| r[0] == group(g)).cloned().collect();
@@ -68,10 +69,10 @@ fn a_single_value_fails_where_there_are_more() {
         let (input, c) = m.values(&[INT, BIG], &rows(n));
         let kind = ExprKind::Function(ScalarFunction::Single, vec![m.column(c[0]), m.column(c[1])]);
         let made = m.add(INT, true);
-        let root = Operator::Map {
+        let root = Operator::Map(Map {
             input: Box::new(input),
             expressions: vec![(made, Expr::new(kind, INT, true))],
-        };
+        });
         match m.run(root, &[made]) {
             Ok(rows) => assert_eq!(
                 (rows, fails),
@@ -102,10 +103,10 @@ fn a_let_computes_its_value_once_for_its_body() {
         value: Box::new(negated),
         body: Box::new(body),
     };
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(input),
         expressions: vec![(made, Expr::new(kind, INT, true))],
-    };
+    });
     let rows = m.run(root, &[made]).unwrap();
     assert_eq!(rows, [vec![Value::Int(-5)], vec![Value::Int(-1)]]);
 }
@@ -126,13 +127,13 @@ fn limits_are_looked_up_when_the_pipeline_opens() {
         let (input, c) = m.values(&[INT], &rows);
         let input = Box::new(input);
         let root = match sorted {
-            true => Operator::Sort {
+            true => Operator::Sort(Sort {
                 input,
                 keys: vec![key(c[0], false)],
                 limit,
                 offset,
-            },
-            false => Operator::Limit { input, limit, offset },
+            }),
+            false => Operator::Limit(Limit { input, limit, offset }),
         };
         m.run(root, &c)
             .map(|rows| rows.iter().filter_map(|r| r[0].as_int()).collect::<Vec<_>>())

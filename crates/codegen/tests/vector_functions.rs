@@ -2,6 +2,7 @@
 
 mod support;
 
+use frazil_plan::operators::{Aggregate, Filter, Map};
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, Operator};
 use frazil_types::{ColumnVector, CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
@@ -70,15 +71,15 @@ fn in_filters_and_maps_nested() {
     let (values, c, data) = input(&mut m);
     let (a, b) = (m.column(c[0]), m.column(c[1]));
     let inner = add(a.clone(), b.clone(), false);
-    let filtered = Operator::Filter {
+    let filtered = Operator::Filter(Filter {
         input: Box::new(values),
         predicate: compare(CompareOp::Gt, inner.clone(), int(500, BIG)),
-    };
+    });
     let x = m.add(LogicalType::Text, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(filtered),
         expressions: vec![(x, add(inner, int(7, BIG), true))],
-    };
+    });
     let want: Vec<Vec<Value>> = data
         .iter()
         .filter_map(|(a, b)| a.map(|a| (a, *b)))
@@ -101,11 +102,11 @@ fn in_groups_and_aggregates() {
         filter: None,
         ty: BIG,
     };
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(values),
         groups: vec![(group, add(a.clone(), a, true))],
         aggregates: vec![(count, call)],
-    };
+    });
     let got = m.run(root, &[group, count]).unwrap();
     assert_eq!(got.len(), 98);
     for row in got {
@@ -165,10 +166,10 @@ fn mapped(make: impl FnOnce(Expr, Expr) -> Expr) -> Result<Vec<(Value, i128)>> {
     let (values, c, _) = input(&mut m);
     let e = make(m.column(c[0]), m.column(c[1]));
     let x = m.add(e.ty, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(values),
         expressions: vec![(x, e)],
-    };
+    });
     let rows = m.run(root, &[x, c[1]])?;
     let pair = |row: Vec<Value>| (row[0].clone(), row[1].as_int().unwrap());
     Ok(rows.into_iter().map(pair).collect())
@@ -232,10 +233,10 @@ fn and_or_and_filter_guard_what_stands_behind_them() {
     let mut m = Maker::default();
     let (values, c, _) = input(&mut m);
     let b = m.column(c[1]);
-    let root = Operator::Filter {
+    let root = Operator::Filter(Filter {
         input: Box::new(values),
         predicate: Expr::boolean(ExprKind::And(vec![small(&b), call(&b)]), true),
-    };
+    });
     assert_eq!(m.run(root, &[c[1]]).unwrap().len(), 51);
 }
 
@@ -256,13 +257,13 @@ fn let_is_computed_where_it_is_reached() {
         BIG,
         true,
     );
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(values),
         expressions: vec![(
             x,
             case(vec![(compare(CompareOp::Le, b, int(100, BIG)), shared)], a),
         )],
-    };
+    });
     let rows = m.run(root, &[x, c[1]]).unwrap();
     for row in rows.iter().filter(|r| r[1].as_int() <= Some(100)) {
         assert_eq!(row[0].as_int(), row[1].as_int().map(|b| 2 * b));
@@ -282,11 +283,11 @@ fn a_filter_guards_the_argument_of_its_aggregate() {
         filter: Some(compare(CompareOp::Le, b, int(100, BIG))),
         ty: BIG,
     };
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(values),
         groups: vec![],
         aggregates: vec![(count, call)],
-    };
+    });
     assert_eq!(m.run(root, &[count]).unwrap(), [[Value::Int(101)]]);
 }
 
@@ -318,15 +319,15 @@ fn in_the_value_and_the_body_of_a_let() {
         };
         Expr::new(let_it_be, BIG, true)
     };
-    let filtered = Operator::Filter {
+    let filtered = Operator::Filter(Filter {
         input: Box::new(values),
         predicate: compare(CompareOp::Gt, twice(&mut m), int(1000, BIG)),
-    };
+    });
     let x = m.add(BIG, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(filtered),
         expressions: vec![(x, twice(&mut m))],
-    };
+    });
     let want: Vec<Vec<Value>> = data
         .iter()
         .filter_map(|(a, b)| a.map(|a| 2 * (a + b)))

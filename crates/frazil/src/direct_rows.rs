@@ -1,6 +1,7 @@
 //! Rows of constants and parameters: what INSERT … VALUES writes and a query without tables may return. They
 //! are made as they are, without pipelines and generated code.
 
+use frazil_plan::operators::{Map, Values};
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator, Plan};
 use frazil_types::{ColumnVector, LogicalType, RowBatch, Value};
 use std::collections::HashMap;
@@ -148,14 +149,14 @@ impl DirectRows {
 /// Adds the columns of an operator, as long as all of them are direct; returns how many rows it has.
 fn cells(op: &Operator, plan: &Plan, known: &mut HashMap<ColumnId, Vec<Cell>>) -> Option<usize> {
     match op {
-        Operator::Values { columns, rows } => {
+        Operator::Values(Values { columns, rows }) => {
             for (i, id) in columns.iter().enumerate() {
                 let cells = rows.iter().map(|row| direct_cell(&row[i], *id, plan));
                 known.insert(*id, cells.collect::<Option<_>>()?);
             }
             Some(rows.len())
         }
-        Operator::Map { input, expressions } => {
+        Operator::Map(Map { input, expressions }) => {
             let rows = cells(input, plan, known)?;
             for (id, e) in expressions {
                 let column = match &e.kind {

@@ -9,6 +9,7 @@ use crate::rows::Timing;
 use crate::statement_tables::StatementTables;
 use frazil_catalog::{ConstraintKind, TableEntry};
 use frazil_frontend::{Bound, Limits, PlanSettings, Statement, parse};
+use frazil_plan::operators::{Given, Map, Scan};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{CheckResult, Conflict, NewRows, Snapshot, Transaction};
 use frazil_types::{ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Value};
@@ -103,17 +104,17 @@ impl RowChecks {
 /// elsewhere.
 fn give_rows(plan: &mut Plan) -> Result<()> {
     let mut op = &mut plan.root;
-    while let Operator::Map { input, .. } = op {
+    while let Operator::Map(Map { input, .. }) = op {
         op = &mut **input;
     }
-    let Operator::Scan { columns, .. } = op else {
+    let Operator::Scan(Scan { columns, .. }) = op else {
         return Err(Error::internal("CHECK constraints that read more than a row"));
     };
     let columns = std::mem::take(columns);
     columns
         .iter()
         .for_each(|(id, _)| plan.columns[*id].nullable = true);
-    *op = Operator::Given { columns };
+    *op = Operator::Given(Given { columns });
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! shows of rows that were written, what CHECK says of rows that no plan computed.
 
 use crate::compiled_statement::CompiledQuery;
+use frazil_plan::operators::Given;
 use frazil_plan::{Operator, Plan};
 use frazil_types::{Error, Result, RowBatch};
 
@@ -74,7 +75,7 @@ fn projected(batch: &RowBatch, columns: &[usize]) -> RowBatch {
 
 /// The positions of the columns that a plan returns as they are given; `None` where it computes anything.
 fn columns(plan: &Plan) -> Option<Vec<usize>> {
-    let Operator::Given { columns } = &plan.root else {
+    let Operator::Given(Given { columns }) = &plan.root else {
         return None;
     };
     let position = |id| columns.iter().find(|c| c.0 == id).map(|c| c.1);
@@ -84,7 +85,7 @@ fn columns(plan: &Plan) -> Option<Vec<usize>> {
 /// Calls `visit` with the position of each given column that a plan reads.
 fn every_given(plan: &mut Plan, visit: &mut dyn FnMut(&mut usize)) {
     fn walk(op: &mut Operator, visit: &mut dyn FnMut(&mut usize)) {
-        if let Operator::Given { columns } = op {
+        if let Operator::Given(Given { columns }) = op {
             columns.iter_mut().for_each(|(_, position)| visit(position));
         }
         op.inputs_mut().into_iter().for_each(|input| walk(input, visit));

@@ -131,7 +131,7 @@ fn all_of_tpch_binds() {
         assert!(!plan.output.is_empty());
         let scans = operators(&plan.root)
             .iter()
-            .filter(|op| matches!(op, Operator::Scan { .. } | Operator::Shared { .. }))
+            .filter(|op| matches!(op, Operator::Scan(_) | Operator::Shared(_)))
             .count();
         assert!(scans > 0, "Q{number}");
     }

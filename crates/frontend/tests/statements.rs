@@ -6,6 +6,7 @@ use frazil_catalog::{DropBehavior, NewConstraintKind, RelationKind};
 use frazil_frontend::{
     CopyCompression, CopyEnd, CopyFormat, ExplainMode, Limits, Script, Statement, bind, parse,
 };
+use frazil_plan::operators::{Map, Scan, Values};
 use frazil_plan::{Operator, WriteKind};
 use frazil_types::{Cancel, ColumnDefault, LogicalType, MemoryBudget, SqlState, Value};
 use support::{Tables, bound, failure, operators};
@@ -431,14 +432,14 @@ fn insert_casts_and_fills_defaults() {
     let types: Vec<LogicalType> = columns.iter().map(|c| plan.columns[*c].ty).collect();
     assert_eq!(types[0], LogicalType::Integer);
     assert_eq!(types[2], LogicalType::Varchar(10));
-    let Operator::Map { expressions, input } = &*write.input else {
+    let Operator::Map(Map { expressions, input }) = &*write.input else {
         panic!("{write:#?}");
     };
     assert_eq!(
         expressions[0].1.kind,
         frazil_plan::ExprKind::Constant(Value::Int(150))
     );
-    assert!(matches!(&**input, Operator::Values { rows, .. } if rows.len() == 2));
+    assert!(matches!(&**input, Operator::Values(Values { rows, .. }) if rows.len() == 2));
     bound("insert into u values (1, default, null)");
     bound("insert into u (id) select a from t where a is not null");
     bound("insert into t default values");
@@ -479,7 +480,7 @@ fn delete_reads_row_ids() {
         let all = operators(&plan.root);
         let found = all
             .iter()
-            .any(|op| matches!(op, Operator::Scan { row_id: Some(id), .. } if id == row_id));
+            .any(|op| matches!(op, Operator::Scan(Scan { row_id: Some(id), .. }) if id == row_id));
         assert!(found, "{sql}: {:#?}", plan.root);
     }
 }

@@ -7,6 +7,7 @@ use frazil_frontend::{
     Bound, CatalogView, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry, bind,
     on_deep_stack, parse,
 };
+use frazil_plan::operators::Scan;
 use frazil_plan::{Operator, Plan};
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -200,7 +201,7 @@ fn a_view_that_got_columns_shows_them_to_new_readers_alone() {
 fn scans(op: &Operator) -> Vec<(u32, Vec<usize>)> {
     let mut found: Vec<(u32, Vec<usize>)> = Vec::new();
     for op in support::operators(op) {
-        if let Operator::Scan { table, columns, .. } = op {
+        if let Operator::Scan(Scan { table, columns, .. }) = op {
             found.push((table.0, columns.iter().map(|c| c.1).collect()));
         }
     }

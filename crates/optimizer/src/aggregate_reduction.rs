@@ -5,6 +5,7 @@
 use crate::cardinality::Estimator;
 use crate::join_graph::Graph;
 use crate::pushdown::{same_native, take};
+use frazil_plan::operators::{Aggregate, Filter, Join, Map, Scan};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, ScanDisjunction};
 
 /// Worth it if at most this part of the keys is needed …
@@ -101,10 +102,10 @@ fn aggregation(
     columns: &Columns,
 ) -> Option<(Vec<(ColumnId, Expr)>, f64)> {
     match op {
-        Operator::Filter { input, .. } | Operator::Map { input, .. } => {
+        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => {
             aggregation(input, estimator, columns)
         }
-        Operator::Aggregate { input, groups, .. } if !groups.is_empty() => {
+        Operator::Aggregate(Aggregate { input, groups, .. }) if !groups.is_empty() => {
             Some((groups.clone(), estimator.rows(input, columns)))
         }
         _ => None,
@@ -147,12 +148,14 @@ fn best_source(
 /// A scan under at least one filter: cheap to do twice, and worth it.
 fn is_filtered_scan(op: &Operator) -> bool {
     match op {
-        Operator::Filter { input, .. } => matches!(**input, Operator::Scan { .. }) || is_filtered_scan(input),
-        Operator::Scan {
+        Operator::Filter(Filter { input, .. }) => {
+            matches!(**input, Operator::Scan(_)) || is_filtered_scan(input)
+        }
+        Operator::Scan(Scan {
             restrictions,
             disjunctions,
             ..
-        } => !restrictions.is_empty() || !disjunctions.is_empty(),
+        }) => !restrictions.is_empty() || !disjunctions.is_empty(),
         _ => false,
     }
 }
@@ -176,17 +179,17 @@ fn copy_of(op: &Operator, id: ColumnId, columns: &mut Columns) -> (Operator, Col
 fn rename(op: &mut Operator, names: &[(ColumnId, ColumnId)], columns: &Columns) {
     let new = |id: ColumnId| names.iter().find(|n| n.0 == id).map_or(id, |n| n.1);
     match op {
-        Operator::Filter { input, predicate } => {
+        Operator::Filter(Filter { input, predicate }) => {
             predicate.replace_columns(&|id| Some(Expr::column(new(id), columns)));
             rename(input, names, columns);
         }
-        Operator::Scan {
+        Operator::Scan(Scan {
             columns: made,
             row_id,
             restrictions,
             disjunctions,
             ..
-        } => {
+        }) => {
             made.iter_mut().for_each(|c| c.0 = new(c.0));
             row_id.iter_mut().for_each(|c| *c = new(*c));
             let others = disjunctions
@@ -201,19 +204,19 @@ fn rename(op: &mut Operator, names: &[(ColumnId, ColumnId)], columns: &Columns) 
 /// Puts the semi join under the aggregation.
 fn insert(op: &mut Operator, source: Operator, source_key: Expr, key: Expr) {
     match op {
-        Operator::Filter { input, .. } | Operator::Map { input, .. } => {
+        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => {
             insert(input, source, source_key, key);
         }
-        Operator::Aggregate { input, .. } => {
+        Operator::Aggregate(Aggregate { input, .. }) => {
             let probe = Box::new(take(input));
-            **input = Operator::Join {
+            **input = Operator::Join(Join {
                 kind: JoinKind::ProbeSemi,
                 build: Box::new(source),
                 probe,
                 keys: vec![same_native(source_key, key)],
                 residual: None,
                 null_aware: false,
-            };
+            });
         }
         _ => {}
     }

@@ -6,6 +6,7 @@
 
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
+use frazil_plan::operators::{Aggregate, Filter, Join, Limit, Map, Scan, Shared, Sort, UnionAll, Values};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, bounds,
@@ -73,9 +74,9 @@ impl<'a> Estimator<'a> {
     pub fn learn(&mut self, op: &Operator, columns: &Columns) -> f64 {
         let inputs: Vec<f64> = op.inputs().into_iter().map(|i| self.learn(i, columns)).collect();
         match op {
-            Operator::Scan {
+            Operator::Scan(Scan {
                 table, columns: made, ..
-            } => {
+            }) => {
                 let rows = (self.statistics.row_count(*table) as f64).max(1.0);
                 for (id, position) in made {
                     let width = columns[*id].observed.and_then(|b| b.width()).map(|w| w as f64);
@@ -97,15 +98,15 @@ impl<'a> Estimator<'a> {
                     );
                 }
             }
-            Operator::Map { expressions, .. } => {
+            Operator::Map(Map { expressions, .. }) => {
                 for (id, e) in expressions {
                     let fact = self.of_computed(e, columns);
                     self.set(*id, fact);
                 }
             }
-            Operator::Aggregate {
+            Operator::Aggregate(Aggregate {
                 groups, aggregates, ..
-            } => {
+            }) => {
                 for (id, e) in groups {
                     let fact = self.of_computed(e, columns);
                     self.set(*id, fact);
@@ -123,12 +124,12 @@ impl<'a> Estimator<'a> {
                     );
                 }
             }
-            Operator::Shared { columns, .. } => {
+            Operator::Shared(Shared { columns, .. }) => {
                 for (made, stored) in columns {
                     self.set(*made, self.fact(*stored));
                 }
             }
-            Operator::UnionAll { inputs, columns } => {
+            Operator::UnionAll(UnionAll { inputs, columns }) => {
                 for (i, id) in columns.iter().enumerate() {
                     let first = inputs.first().map(|(_, from)| self.fact(from[i]));
                     self.set(*id, first.unwrap_or_default());
@@ -258,12 +259,12 @@ impl<'a> Estimator<'a> {
             None => rows,
         };
         match op {
-            Operator::Scan {
+            Operator::Scan(Scan {
                 table,
                 restrictions,
                 disjunctions,
                 ..
-            } => {
+            }) => {
                 let kept = restrictions
                     .iter()
                     .map(|r| selectivity::of_restriction(r, columns, self));
@@ -271,27 +272,29 @@ impl<'a> Estimator<'a> {
                 kept.chain(any)
                     .fold(self.statistics.row_count(*table) as f64, |rows, part| rows * part)
             }
-            Operator::Values { rows, .. } => rows.len() as f64,
-            Operator::Given { .. } => GIVEN_ROWS,
-            Operator::Filter { predicate, .. } => {
+            Operator::Values(Values { rows, .. }) => rows.len() as f64,
+            Operator::Given(_) => GIVEN_ROWS,
+            Operator::Filter(Filter { predicate, .. }) => {
                 inputs[0] * selectivity::of_predicate(predicate, columns, self)
             }
-            Operator::Join { .. } => self.join_rows(op, inputs[0], inputs[1], columns),
-            Operator::DependentJoin { .. } => inputs[0] * inputs[1],
-            Operator::Aggregate { groups, .. } => self.groups(groups, inputs[0], columns),
-            Operator::TopPerGroup { .. } | Operator::Repeat { .. } => inputs[0],
-            Operator::Sort { limit, .. } | Operator::Limit { limit, .. } => limited(inputs[0], limit),
-            Operator::UnionAll { .. } => inputs.iter().sum(),
-            Operator::Shared { id, .. } => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
-            Operator::Map { .. } => inputs[0],
+            Operator::Join(_) => self.join_rows(op, inputs[0], inputs[1], columns),
+            Operator::DependentJoin(_) => inputs[0] * inputs[1],
+            Operator::Aggregate(Aggregate { groups, .. }) => self.groups(groups, inputs[0], columns),
+            Operator::TopPerGroup(_) | Operator::Repeat(_) => inputs[0],
+            Operator::Sort(Sort { limit, .. }) | Operator::Limit(Limit { limit, .. }) => {
+                limited(inputs[0], limit)
+            }
+            Operator::UnionAll(_) => inputs.iter().sum(),
+            Operator::Shared(Shared { id, .. }) => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
+            Operator::Map(_) => inputs[0],
             Operator::Write(_) => 0.0,
         }
     }
 
     fn join_rows(&self, op: &Operator, build: f64, probe: f64, columns: &Columns) -> f64 {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind, keys, residual, ..
-        } = op
+        }) = op
         else {
             return probe;
         };

@@ -15,6 +15,7 @@
 
 use crate::pushdown::take;
 use frazil_plan::each_once::Places;
+use frazil_plan::operators::{Aggregate, Map, Shared, UnionAll};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, Operator, Plan,
     SharedId, nullability,
@@ -47,7 +48,7 @@ pub fn plan(plan: &mut Plan) -> Result<()> {
 
 /// Makes a tree read shared subplans at their new places.
 fn renumber(op: &mut Operator, moved: &[SharedId]) {
-    if let Operator::Shared { id, .. } = op {
+    if let Operator::Shared(Shared { id, .. }) = op {
         *id = moved[id.0];
     }
     op.inputs_mut()
@@ -59,7 +60,7 @@ fn tree_of(op: &mut Operator, columns: &mut Columns, shared: &mut Vec<Operator>)
     for input in op.inputs_mut() {
         tree_of(input, columns, shared)?;
     }
-    if let Operator::Aggregate { aggregates, .. } = op {
+    if let Operator::Aggregate(Aggregate { aggregates, .. }) = op {
         for (_, call) in aggregates.iter_mut() {
             // The smallest of distinct values is the smallest.
             call.distinct &= !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max);
@@ -82,11 +83,11 @@ struct Levels {
 }
 
 fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> Result<Operator> {
-    let Operator::Aggregate {
+    let Operator::Aggregate(Aggregate {
         input,
         groups,
         aggregates,
-    } = op
+    }) = op
     else {
         return Ok(op);
     };
@@ -166,23 +167,23 @@ fn is_reading(reading: Expr, number: usize) -> Expr {
 
 impl Levels {
     fn operators(self, input: Operator, groups: Vec<(ColumnId, Expr)>) -> Operator {
-        let lower = Operator::Aggregate {
+        let lower = Operator::Aggregate(Aggregate {
             input: Box::new(input),
             groups: self.lower_groups,
             aggregates: self.lower,
-        };
-        let upper = Operator::Aggregate {
+        });
+        let upper = Operator::Aggregate(Aggregate {
             input: Box::new(lower),
             groups,
             aggregates: self.upper,
-        };
+        });
         if self.after.is_empty() {
             return upper;
         }
-        Operator::Map {
+        Operator::Map(Map {
             input: Box::new(upper),
             expressions: self.after,
-        }
+        })
     }
 }
 
@@ -408,10 +409,10 @@ fn read_apart(
         }));
         inputs.push(one_reading(id, number, row.collect(), &read, columns));
     }
-    let union = Operator::UnionAll {
+    let union = Operator::UnionAll(UnionAll {
         inputs,
         columns: made.iter().copied().chain([reading]).collect(),
-    };
+    });
     let mut next = made.iter().map(|id| Expr::column(*id, columns));
     let plain = calls.iter_mut().filter(|c| !c.1.distinct);
     let places = (groups.iter_mut().map(|g| &mut g.1)).chain(plain.filter_map(|c| c.1.argument.as_mut()));
@@ -458,6 +459,6 @@ fn one_reading(
     let from = expressions.iter().map(|e| e.0).collect();
     let mut columns: Vec<(ColumnId, ColumnId)> = copies.into_iter().map(|(old, new)| (new, old)).collect();
     columns.sort();
-    let input = Box::new(Operator::Shared { id, columns });
-    (Operator::Map { input, expressions }, from)
+    let input = Box::new(Operator::Shared(Shared { id, columns }));
+    (Operator::Map(Map { input, expressions }), from)
 }

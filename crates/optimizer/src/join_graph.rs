@@ -14,6 +14,7 @@ use crate::can_fail::may_fail;
 use crate::cardinality::{Estimator, unmatched};
 use crate::pushdown::{Definitions, implied, same_native};
 use crate::selectivity;
+use frazil_plan::operators::{Filter, Join, Map};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::CompareOp;
 use std::collections::HashSet;
@@ -90,7 +91,7 @@ pub enum Step {
 /// Whether an operator belongs to a region rather than being a leaf.
 pub fn is_region(op: &Operator) -> bool {
     match op {
-        Operator::Join { kind, .. } => matches!(
+        Operator::Join(Join { kind, .. }) => matches!(
             kind,
             JoinKind::Inner
                 | JoinKind::ProbeOuter
@@ -98,7 +99,7 @@ pub fn is_region(op: &Operator) -> bool {
                 | JoinKind::ProbeAnti
                 | JoinKind::ProbeMark(_)
         ),
-        Operator::Filter { input, .. } | Operator::Map { input, .. } => is_region(input),
+        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => is_region(input),
         _ => false,
     }
 }
@@ -122,25 +123,25 @@ impl Graph {
             return;
         }
         match op {
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 self.collect(*input, owed);
                 self.condition(predicate);
             }
-            Operator::Map { input, expressions } => {
+            Operator::Map(Map { input, expressions }) => {
                 if expressions.iter().any(|(id, _)| self.long.contains(id)) {
-                    return self.add(Operator::Map { input, expressions }, None);
+                    return self.add(Operator::Map(Map { input, expressions }), None);
                 }
                 self.collect(*input, owed);
                 self.steps.push(Step::Map(expressions));
             }
-            Operator::Join {
+            Operator::Join(Join {
                 kind,
                 build,
                 probe,
                 keys,
                 residual,
                 null_aware,
-            } => {
+            }) => {
                 if kind == JoinKind::Inner {
                     self.collect(*build, owed + 1);
                     self.collect(*probe, owed);
@@ -355,11 +356,11 @@ fn long_columns(op: &Operator) -> HashSet<ColumnId> {
         if joins > MAX_RELATIONS || !is_region(op) {
             return;
         }
-        let joins = joins + usize::from(matches!(op, Operator::Join { .. }));
+        let joins = joins + usize::from(matches!(op, Operator::Join(_)));
         op.inputs()
             .into_iter()
             .for_each(|input| maps(input, joins, found));
-        if let Operator::Map { expressions, .. } = op {
+        if let Operator::Map(Map { expressions, .. }) = op {
             found.extend(expressions);
         }
     }
@@ -378,7 +379,7 @@ fn mask_between(from: usize, to: usize) -> Set {
 /// A relation below its filters.
 fn unfiltered(op: &Operator) -> &Operator {
     match op {
-        Operator::Filter { input, .. } | Operator::Map { input, .. } => unfiltered(input),
+        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => unfiltered(input),
         other => other,
     }
 }

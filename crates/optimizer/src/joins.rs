@@ -6,6 +6,7 @@ use crate::join_graph::{Graph, Relation, Set, Step, is_region};
 use crate::join_order::{self, Node, joins};
 use crate::pushdown::{place, take};
 use crate::unnest::trees;
+use frazil_plan::operators::{Join, Map};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
 use frazil_types::{Cancel, CompareOp, Result};
 
@@ -30,7 +31,7 @@ pub fn plan(plan: &mut Plan, estimator: &mut Estimator<'_>, cancel: &Cancel) -> 
 /// Whether there is anything to put in order.
 pub fn has_joins(plan: &Plan) -> bool {
     fn below(op: &Operator) -> bool {
-        matches!(op, Operator::Join { .. }) || op.inputs().into_iter().any(below)
+        matches!(op, Operator::Join(_)) || op.inputs().into_iter().any(below)
     }
     trees(plan).any(below)
 }
@@ -43,7 +44,7 @@ struct Pass<'a, 'b> {
 
 impl Pass<'_, '_> {
     fn order(&mut self, mut op: Operator) -> Result<Operator> {
-        let top = matches!(op, Operator::Join { .. } | Operator::Filter { .. }) && is_region(&op);
+        let top = matches!(op, Operator::Join(_) | Operator::Filter(_)) && is_region(&op);
         if !top {
             for input in op.inputs_mut() {
                 let whole = take(input);
@@ -91,20 +92,20 @@ impl Pass<'_, '_> {
 /// An operator with columns computed on top; one map holds what several would.
 fn mapped(op: Operator, mut expressions: Vec<(ColumnId, Expr)>) -> Operator {
     match op {
-        Operator::Map {
+        Operator::Map(Map {
             input,
             expressions: mut before,
-        } => {
+        }) => {
             before.append(&mut expressions);
-            Operator::Map {
+            Operator::Map(Map {
                 input,
                 expressions: before,
-            }
+            })
         }
-        op => Operator::Map {
+        op => Operator::Map(Map {
             input: Box::new(op),
             expressions,
-        },
+        }),
     }
 }
 
@@ -171,14 +172,14 @@ impl Tree<'_> {
                 kind => above.push((Expr { kind, ..expr }, reads)),
             }
         }
-        let op = Operator::Join {
+        let op = Operator::Join(Join {
             kind: step.kind,
             build: Box::new(build),
             probe: Box::new(probe),
             keys,
             residual,
             null_aware,
-        };
+        });
         place(op, above.into_iter().map(|p| p.0).collect(), self.columns)
     }
 

@@ -4,7 +4,7 @@
 //! This is no choice by cost: one row is never more than a scan finds. Which of several unique indexes is used does not matter
 //! either, so it is the first one.
 
-use frazil_plan::operator::ScanRestrictionKind;
+use frazil_plan::operators::{Scan, ScanRestrictionKind};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, IndexInfo, Lookup, Operator, ScanDisjunction, ScanRestriction,
@@ -39,12 +39,12 @@ pub fn apply(plan: &mut PipelinePlan, statistics: &dyn Statistics) {
 
 /// What EXPLAIN says beside a scan that becomes a lookup: the index.
 pub fn index_of(op: &Operator, statistics: &dyn Statistics) -> Option<String> {
-    let Operator::Scan {
+    let Operator::Scan(Scan {
         table,
         columns,
         restrictions,
         ..
-    } = op
+    }) = op
     else {
         return None;
     };

@@ -151,7 +151,7 @@ pub fn explain(plan: &Plan, statistics: &dyn Statistics, settings: &Settings) ->
     display::with_queries(plan, &|plan| {
         let estimator = Estimator::new(plan, statistics);
         let note = |op: &Operator| match op {
-            Operator::Map { .. } | Operator::Given { .. } | Operator::Write(_) => None,
+            Operator::Map(_) | Operator::Given(_) | Operator::Write(_) => None,
             _ => {
                 let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
                 let index = index.flatten().map(|name| format!(", looked up by index {name}"));

@@ -2,6 +2,7 @@
 //! below it goes: programs ask so for the columns of a query.
 
 use crate::pushdown::take;
+use frazil_plan::operators::{Limit, Map, Sort, Values};
 use frazil_plan::{Operator, Plan, RowCount};
 
 /// Merges the limits of a plan into the sorts below them.
@@ -18,20 +19,20 @@ pub fn plan(plan: &mut Plan) {
 /// No rows where an operator is asked for none.
 pub fn unless_unasked(op: Operator) -> Operator {
     match &op {
-        Operator::Limit { limit, .. } | Operator::Sort { limit, .. }
+        Operator::Limit(Limit { limit, .. }) | Operator::Sort(Sort { limit, .. })
             if *limit == Some(RowCount::Constant(0)) =>
         {
-            Operator::Values {
+            Operator::Values(Values {
                 columns: op.visible(),
                 rows: vec![],
-            }
+            })
         }
         _ => op,
     }
 }
 
 fn operator(op: &mut Operator) {
-    if let Operator::Limit { input, limit, offset } = op
+    if let Operator::Limit(Limit { input, limit, offset }) = op
         && push(input, limit, offset)
     {
         *op = take(input);
@@ -42,12 +43,12 @@ fn operator(op: &mut Operator) {
 /// Gives a limit to the sort below maps, if there is one without a limit of its own.
 fn push(op: &mut Operator, rows: &Option<RowCount>, skipped: &RowCount) -> bool {
     match op {
-        Operator::Map { input, .. } => push(input, rows, skipped),
-        Operator::Sort {
+        Operator::Map(Map { input, .. }) => push(input, rows, skipped),
+        Operator::Sort(Sort {
             limit: limit @ None,
             offset: offset @ RowCount::Constant(0),
             ..
-        } => {
+        }) => {
             *limit = rows.clone();
             *offset = skipped.clone();
             true

@@ -2,11 +2,12 @@
 //! joins that add no rows.
 
 use crate::pushdown::take;
+use frazil_plan::operators::{Join, Map, Needed};
 use frazil_plan::{ColumnId, JoinKind, Operator, Plan};
 
 /// Prunes a plan without subqueries in its expressions.
 pub fn plan(plan: &mut Plan) {
-    let mut needed = Needed(vec![false; plan.columns.len()]);
+    let mut needed = Flags(vec![false; plan.columns.len()]);
     needed.extend(plan.output.iter().map(|o| o.1));
     below(&mut plan.root, &mut needed);
     for (op, column) in &mut plan.subqueries {
@@ -20,24 +21,30 @@ pub fn plan(plan: &mut Plan) {
 }
 
 /// Columns that somebody reads: whether column `i` of the plan is one.
-struct Needed(Vec<bool>);
+struct Flags(Vec<bool>);
 
-impl Needed {
-    fn contains(&self, id: ColumnId) -> bool {
-        self.0[id.0 as usize]
-    }
-
+impl Flags {
     fn extend(&mut self, ids: impl IntoIterator<Item = ColumnId>) {
         ids.into_iter().for_each(|id| self.0[id.0 as usize] = true);
     }
 }
 
+impl Needed for Flags {
+    fn contains(&self, id: ColumnId) -> bool {
+        self.0[id.0 as usize]
+    }
+
+    fn add(&mut self, ids: &[ColumnId]) {
+        self.extend(ids.iter().copied());
+    }
+}
+
 /// The side of a join that is all its rows, where the other neither adds any nor is read: that need not be run, whatever errors
 /// it would raise.
-fn only_side<'a>(op: &'a mut Operator, needed: &Needed) -> Option<&'a mut Operator> {
-    let Operator::Join {
+fn only_side<'a>(op: &'a mut Operator, needed: &Flags) -> Option<&'a mut Operator> {
+    let Operator::Join(Join {
         kind, build, probe, ..
-    } = op
+    }) = op
     else {
         return None;
     };
@@ -50,44 +57,16 @@ fn only_side<'a>(op: &'a mut Operator, needed: &Needed) -> Option<&'a mut Operat
     (other.at_most_one_row() && !is_read()).then_some(&mut **kept)
 }
 
-fn below(op: &mut Operator, needed: &mut Needed) {
+fn below(op: &mut Operator, needed: &mut Flags) {
     while let Some(side) = only_side(op, needed) {
         *op = take(side);
     }
-    match op {
-        Operator::Map { expressions, .. } => {
-            // Later expressions may read earlier ones.
-            for i in (0..expressions.len()).rev() {
-                if needed.contains(expressions[i].0) {
-                    needed.extend(expressions[i].1.columns_read());
-                }
-            }
-            expressions.retain(|e| needed.contains(e.0));
-        }
-        Operator::Aggregate { aggregates, .. } => aggregates.retain(|a| needed.contains(a.0)),
-        Operator::Scan { columns, .. } | Operator::Given { columns } => {
-            columns.retain(|c| needed.contains(c.0));
-        }
-        Operator::Shared { columns, .. } => {
-            columns.retain(|c| needed.contains(c.0));
-            needed.extend(columns.iter().map(|c| c.1));
-        }
-        Operator::UnionAll { inputs, columns } => {
-            let kept: Vec<bool> = columns.iter().map(|c| needed.contains(*c)).collect();
-            let keep = |ids: &mut Vec<ColumnId>| {
-                let mut flags = kept.iter();
-                ids.retain(|_| flags.next().copied().unwrap_or(true));
-            };
-            keep(columns);
-            inputs.iter_mut().for_each(|i| keep(&mut i.1));
-        }
-        _ => {}
-    }
+    op.node_mut().prune(needed);
     needed.extend(op.reads());
     for input in op.inputs_mut() {
         below(input, needed);
     }
-    if let Operator::Map { input, expressions } = op
+    if let Operator::Map(Map { input, expressions }) = op
         && expressions.is_empty()
     {
         *op = take(input);

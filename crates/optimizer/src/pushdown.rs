@@ -6,6 +6,7 @@
 
 use crate::can_fail::may_fail;
 use crate::simplify::{self, any_of, is_bool};
+use frazil_plan::operators::{Aggregate, Filter, Join, Map, Repeat, Sort, UnionAll, Values};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
 use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
 use std::collections::HashMap;
@@ -25,10 +26,10 @@ pub fn plan(plan: &mut Plan) {
 
 /// Takes an operator out of its place; what is left there is never run.
 pub fn take(op: &mut Operator) -> Operator {
-    let nothing = Operator::Values {
+    let nothing = Operator::Values(Values {
         columns: vec![],
         rows: vec![],
-    };
+    });
     std::mem::replace(op, nothing)
 }
 
@@ -39,18 +40,20 @@ pub fn place(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         .iter()
         .any(|p| is_bool(p, false) || matches!(p.kind, ExprKind::Constant(Value::Null)))
     {
-        return Operator::Values {
+        return Operator::Values(Values {
             columns: op.visible(),
             rows: vec![],
-        };
+        });
     }
     let (late, safe): (Vec<Expr>, Vec<Expr>) = predicates
         .into_iter()
         .filter(|p| !is_bool(p, true))
         .partition(|p| may_fail(p, columns));
-    let filter = |input: Operator, predicate: Expr| Operator::Filter {
-        input: Box::new(input),
-        predicate,
+    let filter = |input: Operator, predicate: Expr| {
+        Operator::Filter(Filter {
+            input: Box::new(input),
+            predicate,
+        })
     };
     let op = match Expr::conjunction(safe) {
         Some(predicate) => filter(op, predicate),
@@ -68,18 +71,18 @@ fn reads_only(e: &Expr, visible: &[ColumnId]) -> bool {
 /// An operator with predicates on top, pushed as far down as they may go.
 fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator {
     match op {
-        Operator::Filter { input, predicate } => {
+        Operator::Filter(Filter { input, predicate }) => {
             let mut own = predicate.into_conjuncts();
             own.append(&mut predicates);
             push(*input, own, columns)
         }
-        Operator::Map { input, expressions } => push_map(*input, expressions, predicates, columns),
-        Operator::Join { .. } => push_join(normalized(op), predicates, columns),
-        Operator::Aggregate {
+        Operator::Map(Map { input, expressions }) => push_map(*input, expressions, predicates, columns),
+        Operator::Join(_) => push_join(normalized(op), predicates, columns),
+        Operator::Aggregate(Aggregate {
             input,
             groups,
             aggregates,
-        } => {
+        }) => {
             let (mut below, mut above) = (Vec::new(), Vec::new());
             let definitions = Definitions::new(&groups);
             for predicate in predicates {
@@ -92,33 +95,33 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
                 }
             }
             let input = Box::new(push(*input, below, columns));
-            let op = Operator::Aggregate {
+            let op = Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates,
-            };
+            });
             place(op, above, columns)
         }
-        Operator::Sort {
+        Operator::Sort(Sort {
             input,
             keys,
             limit: None,
             offset: RowCount::Constant(0),
-        } => Operator::Sort {
+        }) => Operator::Sort(Sort {
             input: Box::new(push(*input, predicates, columns)),
             keys,
             limit: None,
             offset: RowCount::Constant(0),
-        },
-        Operator::Repeat { input, count } => {
+        }),
+        Operator::Repeat(Repeat { input, count }) => {
             let (above, below) = predicates.into_iter().partition(|p| may_fail(p, columns));
             let input = Box::new(push(*input, below, columns));
-            place(Operator::Repeat { input, count }, above, columns)
+            place(Operator::Repeat(Repeat { input, count }), above, columns)
         }
-        Operator::UnionAll {
+        Operator::UnionAll(UnionAll {
             inputs,
             columns: made,
-        } => push_union(inputs, made, predicates, columns),
+        }) => push_union(inputs, made, predicates, columns),
         mut other => {
             for input in other.inputs_mut() {
                 let whole = take(input);
@@ -203,7 +206,7 @@ fn push_map(
     predicates: Vec<Expr>,
     columns: &Columns,
 ) -> Operator {
-    let over_scan = matches!(input, Operator::Scan { .. });
+    let over_scan = matches!(input, Operator::Scan(_));
     let (mut below, mut above) = (Vec::new(), Vec::new());
     let definitions = Definitions::new(&expressions);
     for predicate in predicates {
@@ -218,10 +221,10 @@ fn push_map(
             None => above.push(predicate),
         }
     }
-    let op = Operator::Map {
+    let op = Operator::Map(Map {
         input: Box::new(push(input, below, columns)),
         expressions,
-    };
+    });
     place(op, above, columns)
 }
 
@@ -248,10 +251,10 @@ fn push_union(
         })
         .collect();
     place(
-        Operator::UnionAll {
+        Operator::UnionAll(UnionAll {
             inputs,
             columns: made,
-        },
+        }),
         above,
         columns,
     )
@@ -261,14 +264,14 @@ fn push_union(
 /// decided by estimates later.
 pub fn normalized(op: Operator) -> Operator {
     match op {
-        Operator::Join {
+        Operator::Join(Join {
             kind: kind @ (JoinKind::BuildOuter | JoinKind::BuildSemi | JoinKind::BuildAnti),
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } => Operator::Join {
+        }) => Operator::Join(Join {
             kind: match kind {
                 JoinKind::BuildOuter => JoinKind::ProbeOuter,
                 JoinKind::BuildSemi => JoinKind::ProbeSemi,
@@ -279,7 +282,7 @@ pub fn normalized(op: Operator) -> Operator {
             keys: keys.into_iter().map(|(b, p)| (p, b)).collect(),
             residual,
             null_aware,
-        },
+        }),
         other => other,
     }
 }
@@ -296,14 +299,14 @@ struct Sides {
 }
 
 fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator {
-    let Operator::Join {
+    let Operator::Join(Join {
         mut kind,
         build,
         probe,
         keys,
         residual,
         mut null_aware,
-    } = op
+    }) = op
     else {
         return op;
     };
@@ -345,14 +348,14 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         }
     }
     null_aware &= matches!(kind, JoinKind::ProbeAnti | JoinKind::ProbeMark(_));
-    let op = Operator::Join {
+    let op = Operator::Join(Join {
         kind,
         build: Box::new(push(*build, sides.to_build, columns)),
         probe: Box::new(push(*probe, sides.to_probe, columns)),
         keys: sides.keys,
         residual: Expr::conjunction(sides.residual),
         null_aware,
-    };
+    });
     place(op, sides.above, columns)
 }
 

@@ -10,7 +10,7 @@ use crate::can_fail::may_fail;
 use crate::pushdown::{place, take};
 use crate::simplify::is_bool;
 use frazil_plan::each_once::each_once;
-use frazil_plan::operator::ScanRestrictionKind;
+use frazil_plan::operators::{Filter, Scan, ScanRestrictionKind};
 use frazil_plan::verify::comparable;
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScanDisjunction, ScanRestriction, bounds,
@@ -33,13 +33,13 @@ pub fn plan(plan: &mut Plan) {
 }
 
 fn operator(op: &mut Operator, columns: &Columns) {
-    if let Operator::Filter { input, predicate } = op
-        && let Operator::Scan {
+    if let Operator::Filter(Filter { input, predicate }) = op
+        && let Operator::Scan(Scan {
             columns: made,
             restrictions,
             disjunctions,
             ..
-        } = &mut **input
+        }) = &mut **input
     {
         let made: Vec<ColumnId> = made.iter().map(|c| c.0).collect();
         let whole = std::mem::replace(predicate, Expr::constant(Value::Null, LogicalType::Boolean));

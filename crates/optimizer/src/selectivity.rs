@@ -2,7 +2,7 @@
 //! the usual guesses where nothing is known.
 
 use crate::cardinality::Estimator;
-use frazil_plan::operator::ScanRestrictionKind;
+use frazil_plan::operators::ScanRestrictionKind;
 use frazil_plan::{
     Bounds, Columns, Expr, ExprKind, ScalarFunction, ScanDisjunction, ScanRestriction, bounds,
 };

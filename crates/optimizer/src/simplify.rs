@@ -5,6 +5,7 @@
 use crate::can_fail::may_fail;
 use crate::fold::{self, fold};
 use frazil_plan::each_once::{Places, each_once};
+use frazil_plan::operators::{Aggregate, Filter, Join, Map, Values};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction};
 use frazil_types::{Cancel, CompareOp, LogicalType, Value, decimal};
 use std::collections::{BTreeMap, HashMap};
@@ -27,21 +28,21 @@ fn operator(op: &mut Operator, expression: &dyn Fn(&mut Expr)) {
         operator(input, expression);
     }
     match op {
-        Operator::Filter { predicate, .. } => expression(predicate),
-        Operator::Map { expressions, .. } => {
+        Operator::Filter(Filter { predicate, .. }) => expression(predicate),
+        Operator::Map(Map { expressions, .. }) => {
             expressions.iter_mut().for_each(|(_, e)| expression(e));
         }
-        Operator::Values { rows, .. } => rows.iter_mut().flatten().for_each(expression),
-        Operator::Join { keys, residual, .. } => {
+        Operator::Values(Values { rows, .. }) => rows.iter_mut().flatten().for_each(expression),
+        Operator::Join(Join { keys, residual, .. }) => {
             for (b, p) in keys {
                 expression(b);
                 expression(p);
             }
             residual.iter_mut().for_each(expression);
         }
-        Operator::Aggregate {
+        Operator::Aggregate(Aggregate {
             groups, aggregates, ..
-        } => {
+        }) => {
             groups.iter_mut().for_each(|(_, e)| expression(e));
             for (_, call) in aggregates {
                 call.argument

@@ -8,6 +8,9 @@
 
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
+use frazil_plan::operators::{
+    Aggregate, Filter, Given, Join, Limit, Map, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
+};
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
 use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds};
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Result, Value};
@@ -85,17 +88,17 @@ struct Assumptions<'a> {
 impl Assumptions<'_> {
     /// Marks the shared subplans of which a tree aggregates rows.
     fn mark_shared(&mut self, op: &Operator, below_aggregate: bool) {
-        if let Operator::Shared { id, .. } = op {
+        if let Operator::Shared(Shared { id, .. }) = op {
             self.aggregated[id.0] |= below_aggregate;
         }
-        let below = below_aggregate || matches!(op, Operator::Aggregate { .. });
+        let below = below_aggregate || matches!(op, Operator::Aggregate(_));
         for input in op.inputs() {
             self.mark_shared(input, below);
         }
     }
 
     fn of_tree(&mut self, op: &Operator, below_aggregate: bool) {
-        if let Operator::Scan { table, columns, .. } = op {
+        if let Operator::Scan(Scan { table, columns, .. }) = op {
             self.of_scan(*table, columns);
             if below_aggregate {
                 let ceiling = ceiling_of_rows(self.statistics.row_count(*table));
@@ -105,7 +108,7 @@ impl Assumptions<'_> {
                 });
             }
         }
-        let below = below_aggregate || matches!(op, Operator::Aggregate { .. });
+        let below = below_aggregate || matches!(op, Operator::Aggregate(_));
         for input in op.inputs() {
             self.of_tree(input, below);
         }
@@ -161,12 +164,12 @@ impl<'a> RowBounds<'a> {
     /// The most rows an operator can give; `None` if unknown.
     pub fn of(&self, op: &Operator) -> Option<u64> {
         match op {
-            Operator::Scan { table, .. } => Some(ceiling_of_rows(self.statistics.row_count(*table))),
-            Operator::Values { rows, .. } => Some(rows.len() as u64),
-            Operator::Filter { input, .. } | Operator::Map { input, .. } => self.of(input),
-            Operator::Join {
+            Operator::Scan(Scan { table, .. }) => Some(ceiling_of_rows(self.statistics.row_count(*table))),
+            Operator::Values(Values { rows, .. }) => Some(rows.len() as u64),
+            Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => self.of(input),
+            Operator::Join(Join {
                 kind, build, probe, ..
-            } => {
+            }) => {
                 let (b, p) = (self.of(build), self.of(probe));
                 let pairs = || b?.checked_mul(p?);
                 match kind {
@@ -178,22 +181,22 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::Given { .. } | Operator::DependentJoin { .. } | Operator::Repeat { .. } => None,
-            Operator::Aggregate { input, groups, .. } => match groups.is_empty() {
+            Operator::Given(_) | Operator::DependentJoin(_) | Operator::Repeat(_) => None,
+            Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
                 true => Some(1),
                 false => self.of(input),
             },
-            Operator::TopPerGroup { input, .. } => self.of(input),
-            Operator::Sort { input, limit, .. } | Operator::Limit { input, limit, .. } => {
+            Operator::TopPerGroup(TopPerGroup { input, .. }) => self.of(input),
+            Operator::Sort(Sort { input, limit, .. }) | Operator::Limit(Limit { input, limit, .. }) => {
                 match (self.of(input), limit.as_ref().and_then(RowCount::constant)) {
                     (Some(rows), Some(limit)) => Some(rows.min(limit)),
                     (rows, limit) => rows.or(limit),
                 }
             }
-            Operator::UnionAll { inputs, .. } => inputs
+            Operator::UnionAll(UnionAll { inputs, .. }) => inputs
                 .iter()
                 .try_fold(0u64, |sum, (i, _)| sum.checked_add(self.of(i)?)),
-            Operator::Shared { id, .. } => self.shared.get(id.0).copied().flatten(),
+            Operator::Shared(Shared { id, .. }) => self.shared.get(id.0).copied().flatten(),
             Operator::Write(_) => Some(0),
         }
     }
@@ -257,12 +260,12 @@ impl Pass<'_> {
         // Before unnesting, what subqueries read of the rows around them is known by now.
         op.expressions().into_iter().for_each(|e| self.subqueries(e));
         match op {
-            Operator::Scan {
+            Operator::Scan(Scan {
                 table,
                 columns,
                 row_id,
                 ..
-            } => {
+            }) => {
                 for (id, position) in columns {
                     self.base_column(*id, self.rows.statistics.bounds(*table, *position));
                 }
@@ -270,10 +273,10 @@ impl Pass<'_> {
                     self.set(*id, ValueBounds::Unknown, None);
                 }
             }
-            Operator::Given { columns } => {
+            Operator::Given(Given { columns }) => {
                 (columns.iter()).for_each(|(id, _)| self.set(*id, ValueBounds::Unknown, None));
             }
-            Operator::Values { columns, rows } => {
+            Operator::Values(Values { columns, rows }) => {
                 for (i, id) in columns.iter().enumerate() {
                     let (mut known, mut observed) = (Vec::new(), Vec::new());
                     for row in rows.iter().filter(|r| !is_null(&r[i])) {
@@ -285,13 +288,15 @@ impl Pass<'_> {
                     self.set(*id, known, union(observed.into_iter()));
                 }
             }
-            Operator::Map { expressions, .. } => expressions.iter().for_each(|(id, e)| self.define(*id, e)),
-            Operator::Aggregate {
+            Operator::Map(Map { expressions, .. }) => {
+                expressions.iter().for_each(|(id, e)| self.define(*id, e))
+            }
+            Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates,
-            } => self.aggregate(input, groups, aggregates),
-            Operator::UnionAll { inputs, columns } => {
+            }) => self.aggregate(input, groups, aggregates),
+            Operator::UnionAll(UnionAll { inputs, columns }) => {
                 for (i, id) in columns.iter().enumerate() {
                     let parts = || inputs.iter().map(|(_, from)| &self.columns[from[i]]);
                     let known = union(parts().map(|c| c.bounds.or(bounds::of_type(c.ty))));
@@ -300,7 +305,7 @@ impl Pass<'_> {
                     self.set(*id, known, observed);
                 }
             }
-            Operator::Shared { columns, .. } => {
+            Operator::Shared(Shared { columns, .. }) => {
                 for (made, stored) in columns {
                     let from = &self.columns[*stored];
                     let known = from.bounds.map_or(ValueBounds::Unknown, ValueBounds::Proved);

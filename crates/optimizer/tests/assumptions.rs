@@ -3,6 +3,7 @@
 mod shop;
 
 use frazil_optimizer::{Settings, optimize, pipelines};
+use frazil_plan::operators::Aggregate;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, Operator,
@@ -67,11 +68,11 @@ fn sum_of_prices() -> Plan {
         filter: None,
         ty,
     };
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(item),
         groups: vec![],
         aggregates: vec![(sum, call)],
-    };
+    });
     shop.plan(root, &[sum])
 }
 

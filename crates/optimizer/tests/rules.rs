@@ -3,6 +3,7 @@
 mod shop;
 
 use frazil_optimizer::{Settings, explain, optimize, pipelines};
+use frazil_plan::operators::{Aggregate, Join};
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan,
@@ -271,11 +272,11 @@ fn distinct_counts_become_two_aggregations() {
         shop.columns.add("day", LogicalType::Date, false),
         shop.columns.add("n", LogicalType::BigInt, false),
     );
-    let root = Operator::Aggregate {
+    let root = Operator::Aggregate(Aggregate {
         input: Box::new(orders),
         groups: vec![(group, shop.column(o.day))],
         aggregates: vec![(n, count(shop.column(o.customer)))],
-    };
+    });
     assert_plan(
         &optimized(shop.plan(root, &[group, n])),
         "
@@ -330,14 +331,14 @@ fn a_full_join_takes_its_keys_from_its_condition() {
     let (orders, o) = shop.orders();
     let (item, i) = shop.item();
     let same = compare(CompareOp::Eq, shop.column(i.order), shop.column(o.key));
-    let root = Operator::Join {
+    let root = Operator::Join(Join {
         kind: JoinKind::FullOuter,
         build: Box::new(orders),
         probe: Box::new(item),
         keys: vec![],
         residual: Some(same),
         null_aware: false,
-    };
+    });
     let mut plan = shop.plan(root, &[o.key, i.price]);
     frazil_plan::nullability::recompute(&mut plan);
     assert_plan(

@@ -3,6 +3,7 @@
 mod shop;
 
 use frazil_optimizer::{Settings, optimize};
+use frazil_plan::operators::{Aggregate, DependentJoin, Join, Map, Scan, Sort};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Change, ColumnId, Expr, ExprKind, JoinKind, Operator,
     Plan, RowCount, SortKey, Subquery, SubqueryKind, Write, WriteKind, display,
@@ -66,11 +67,11 @@ fn aggregated(
         filter: None,
         ty,
     };
-    let op = Operator::Aggregate {
+    let op = Operator::Aggregate(Aggregate {
         input: Box::new(input),
         groups: vec![],
         aggregates: vec![(id, call)],
-    };
+    });
     (op, id)
 }
 
@@ -205,10 +206,10 @@ fn a_value_of_several_rows_fails_where_it_is_read() {
     let ty = shop.columns[price].ty;
     let value = subquery(SubqueryKind::Scalar, items, price, ty);
     let id = shop.columns.add("o_value", ty, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(orders),
         expressions: vec![(id, value)],
-    };
+    });
     assert_plan(
         shop.plan(root, &[o.key, id]),
         "
@@ -227,7 +228,7 @@ fn a_limit_counts_for_each_outer_row() {
     let mut shop = Shop::default();
     let (orders, o) = shop.orders();
     let (items, _, price) = items_of(&mut shop, &o);
-    let first = Operator::Sort {
+    let first = Operator::Sort(Sort {
         input: Box::new(items),
         keys: vec![SortKey {
             column: price,
@@ -236,13 +237,13 @@ fn a_limit_counts_for_each_outer_row() {
         }],
         limit: Some(RowCount::Constant(2)),
         offset: RowCount::Constant(0),
-    };
-    let root = Operator::DependentJoin {
+    });
+    let root = Operator::DependentJoin(DependentJoin {
         outer: Box::new(orders),
         inner: Box::new(first),
         condition: None,
         keep_outer: false,
-    };
+    });
     assert_plan(
         shop.plan(root, &[o.key, price]),
         "
@@ -272,20 +273,20 @@ fn joins_on_what_is_not_distinct_have_keys() {
         negated: true,
     };
     let pairs = join(JoinKind::ProbeSemi, item, orders, vec![]);
-    let Operator::Join {
+    let Operator::Join(Join {
         kind, build, probe, ..
-    } = pairs
+    }) = pairs
     else {
         panic!("not a join")
     };
-    let root = Operator::Join {
+    let root = Operator::Join(Join {
         kind,
         build,
         probe,
         keys: vec![],
         residual: Some(Expr::boolean(same, false)),
         null_aware: false,
-    };
+    });
     assert_plan(
         shop.plan(root, &[o.key]),
         "
@@ -303,7 +304,7 @@ fn a_delete_takes_the_rows_that_are_in() {
     let (mut orders, o) = shop.orders();
     let row = shop.columns.add("o_row", BIGINT, false);
     let (item, i) = shop.item();
-    if let Operator::Scan { row_id, .. } = &mut orders {
+    if let Operator::Scan(Scan { row_id, .. }) = &mut orders {
         *row_id = Some(row);
     }
     let equal = compare(CompareOp::Eq, shop.column(o.customer), shop.column(i.order));
@@ -343,10 +344,10 @@ fn what_may_fail_is_computed_for_the_rows_its_guard_passes() {
         false,
     );
     let id = shop.columns.add("i_quotient", ty, false);
-    let items = Operator::Map {
+    let items = Operator::Map(Map {
         input: Box::new(item),
         expressions: vec![(id, quotient)],
-    };
+    });
     let (most, id) = aggregated(&mut shop, items, AggregateFunction::Max, Some(id));
     let value = subquery(SubqueryKind::Scalar, most, id, ty);
     let guard = compare(CompareOp::Ne, shop.column(o.customer), shop.int(0));
@@ -355,10 +356,10 @@ fn what_may_fail_is_computed_for_the_rows_its_guard_passes() {
         otherwise: None,
     };
     let made = shop.columns.add("o_most", ty, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(orders),
         expressions: vec![(made, Expr::new(case, ty, true))],
-    };
+    });
     assert_plan(
         shop.plan(root, &[o.key, made]),
         "
@@ -391,10 +392,10 @@ fn constants_do_not_keep_a_condition_from_being_lifted() {
     let ty = shop.columns[id].ty;
     let value = subquery(SubqueryKind::Scalar, most, id, ty);
     let made = shop.columns.add("o_most", ty, true);
-    let root = Operator::Map {
+    let root = Operator::Map(Map {
         input: Box::new(orders),
         expressions: vec![(made, value)],
-    };
+    });
     assert_plan(
         shop.plan(root, &[o.key, made]),
         "

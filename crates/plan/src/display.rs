@@ -3,8 +3,10 @@
 
 use crate::display_expression::{write_constant, write_list};
 use crate::lookup::Lookup;
-use crate::operator::ScanRestrictionKind;
-use crate::operators::write::{PlanConflict, WriteKind};
+use crate::operators::{
+    Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, PlanConflict, Repeat, Scan,
+    ScanRestrictionKind, Shared, Sort, TopPerGroup, UnionAll, Values, WriteKind,
+};
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
     AggregateCall, AggregateFunction, Change, ColumnId, Columns, Expr, JoinKind, Operator, Plan, RowCount,
@@ -142,7 +144,7 @@ impl Printer<'_> {
         }
         out.push('\n');
         match op {
-            Operator::Join { build, probe, .. } => {
+            Operator::Join(Join { build, probe, .. }) => {
                 self.tree(out, build, depth + 1, "build: ");
                 self.tree(out, probe, depth + 1, "probe: ");
             }
@@ -157,83 +159,79 @@ impl Printer<'_> {
     fn line(&self, out: &mut String, op: &Operator) {
         let names = &self.names;
         let text = match op {
-            Operator::Scan {
+            Operator::Scan(Scan {
                 name,
                 columns,
                 row_id,
                 restrictions,
                 disjunctions,
                 ..
-            } => format!(
+            }) => format!(
                 "Scan {}{}",
                 scan(name, columns, *row_id, names),
                 scan_predicates(restrictions, disjunctions, names, self.columns)
             ),
-            Operator::Values { columns, rows } => format!("Values {}", values(columns, rows, names)),
-            Operator::Given { columns } => format!("Given {}", given(columns, names)),
-            Operator::Filter { predicate, .. } => format!("Filter {}", names.expr(predicate)),
-            Operator::Map { expressions, .. } => format!("Map {}", assignments(expressions, names)),
-            Operator::Join {
-                kind,
-                keys,
-                residual,
-                null_aware,
-                ..
-            } => {
-                let keys: Vec<String> = keys
-                    .iter()
-                    .map(|(b, p)| format!("{} = {}", names.expr(b), names.expr(p)))
-                    .collect();
-                format!(
-                    "Join {}{}",
-                    kind_name(*kind, names),
-                    match_text(&keys, residual, *null_aware, names)
-                )
-            }
-            Operator::DependentJoin {
-                condition,
-                keep_outer,
-                ..
-            } => {
-                let kind = if *keep_outer { "left" } else { "inner" };
-                let on = condition.as_ref().map(|c| format!(" on {}", names.expr(c)));
-                format!("Dependent join {kind}{}", on.unwrap_or_default())
-            }
-            Operator::Aggregate {
+            Operator::Values(Values { columns, rows }) => format!("Values {}", values(columns, rows, names)),
+            Operator::Given(Given { columns }) => format!("Given {}", given(columns, names)),
+            Operator::Filter(Filter { predicate, .. }) => format!("Filter {}", names.expr(predicate)),
+            Operator::Map(Map { expressions, .. }) => format!("Map {}", assignments(expressions, names)),
+            Operator::Join(join) => join_text(join, names),
+            Operator::DependentJoin(join) => dependent_join_text(join, names),
+            Operator::Aggregate(Aggregate {
                 groups, aggregates, ..
-            } => format!("Aggregate{}", aggregation(groups, aggregates, names)),
-            Operator::Sort {
+            }) => format!("Aggregate{}", aggregation(groups, aggregates, names)),
+            Operator::Sort(Sort {
                 keys, limit, offset, ..
-            } => format!(
+            }) => format!(
                 "Sort by {}{}",
                 sort_keys(keys, names),
                 limits(limit, offset, names)
             ),
-            Operator::TopPerGroup {
+            Operator::TopPerGroup(TopPerGroup {
                 groups,
                 keys,
                 limit,
                 offset,
                 ..
-            } => format!(
+            }) => format!(
                 "First rows for each ({}){}{}",
                 names.list(groups.iter().copied()),
                 by_keys(keys, names),
                 limits(limit, offset, names)
             ),
-            Operator::Limit { limit, offset, .. } => format!("Some rows{}", limits(limit, offset, names)),
-            Operator::Repeat { count, .. } => format!("Repeat {} times", names.name(*count)),
-            Operator::UnionAll { inputs, columns } => {
+            Operator::Limit(Limit { limit, offset, .. }) => {
+                format!("Some rows{}", limits(limit, offset, names))
+            }
+            Operator::Repeat(Repeat { count, .. }) => format!("Repeat {} times", names.name(*count)),
+            Operator::UnionAll(UnionAll { inputs, columns }) => {
                 let inputs: Vec<&[ColumnId]> = inputs.iter().map(|(_, c)| c.as_slice()).collect();
                 format!("Union all {}", union(&inputs, columns, names))
             }
-            Operator::Shared { id, columns } => {
+            Operator::Shared(Shared { id, columns }) => {
                 format!("Shared {} ({})", id.0, stored_columns(columns, names))
             }
             Operator::Write(write) => upper_first(write_text(&write.change, names)),
         };
         out.push_str(&text);
     }
+}
+
+fn join_text(join: &Join, names: &Names) -> String {
+    let keys = join.keys.iter();
+    let keys: Vec<String> = keys
+        .map(|(b, p)| format!("{} = {}", names.expr(b), names.expr(p)))
+        .collect();
+    format!(
+        "Join {}{}",
+        kind_name(join.kind, names),
+        match_text(&keys, &join.residual, join.null_aware, names)
+    )
+}
+
+fn dependent_join_text(join: &DependentJoin, names: &Names) -> String {
+    let kind = if join.keep_outer { "left" } else { "inner" };
+    let on = join.condition.as_ref().map(|c| format!(" on {}", names.expr(c)));
+    format!("Dependent join {kind}{}", on.unwrap_or_default())
 }
 
 fn upper_first(mut text: String) -> String {

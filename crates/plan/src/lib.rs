@@ -34,10 +34,11 @@ pub use assumptions::{Assumption, Grid};
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
 pub use lookup::Lookup;
-pub use operator::{
-    JoinKind, Operator, Plan, ScanDisjunction, ScanRestriction, SharedId, SortKey, SubqueryId, Write,
+pub use operator::{Operator, Plan, SharedId, SubqueryId};
+pub use operators::{
+    Change, ConflictUpdate, JoinKind, PlanConflict, ScanDisjunction, ScanRestriction, SortKey, Write,
+    WriteKind,
 };
-pub use operators::write::{Change, ConflictUpdate, PlanConflict, WriteKind};
 pub use row_count::RowCount;
 pub use statistics::{IndexInfo, IndexKeyInfo, Statistics};
 pub use subquery::{Subquery, SubqueryKind};

@@ -60,6 +60,7 @@ fn operations(e: &Expr) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operators::Values;
     use frazil_types::{LogicalType, Value};
 
     #[test]
@@ -68,10 +69,10 @@ mod tests {
             let truth = || Box::new(Expr::constant(Value::Bool(true), LogicalType::Boolean));
             let parts = (1..operations).map(|_| Expr::boolean(ExprKind::Not(truth()), false));
             let all = Expr::boolean(ExprKind::And(parts.collect()), false);
-            Operator::Values {
+            Operator::Values(Values {
                 columns: Vec::new(),
                 rows: vec![vec![all]],
-            }
+            })
         };
         assert!(check_tree(&tree(MOST_OPERATIONS)).is_ok());
         let error = check_tree(&tree(MOST_OPERATIONS + 1)).unwrap_err();

@@ -4,6 +4,7 @@
 //! may be NULL above it, and so counts as nullable below it too. First those columns are marked, then
 //! every expression is recomputed bottom-up from its columns.
 
+use crate::operators::{Aggregate, DependentJoin, Filter, Given, Join, Map, Scan, Shared, UnionAll, Values};
 use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, SubqueryKind};
 
 /// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
@@ -31,9 +32,9 @@ pub fn recompute(plan: &mut Plan) {
 /// followed.
 fn mark(op: &Operator, supplied: &mut [bool], columns: &mut Columns) {
     let mut supply = |side: &Operator| side.visible().iter().for_each(|c| supplied[c.0 as usize] = true);
-    if let Operator::Join {
+    if let Operator::Join(Join {
         kind, build, probe, ..
-    } = op
+    }) = op
     {
         if matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) {
             supply(build);
@@ -81,7 +82,7 @@ impl Pass<'_> {
             self.tree(input);
         }
         match op {
-            Operator::Scan { columns, row_id, .. } => {
+            Operator::Scan(Scan { columns, row_id, .. }) => {
                 for (id, _) in columns {
                     let own = self.columns[*id].nullable;
                     self.set(*id, own);
@@ -90,57 +91,57 @@ impl Pass<'_> {
                     self.set(*id, false);
                 }
             }
-            Operator::Given { columns } => {
+            Operator::Given(Given { columns }) => {
                 for (id, _) in columns {
                     let own = self.columns[*id].nullable;
                     self.set(*id, own);
                 }
             }
-            Operator::Values { columns, rows } => {
+            Operator::Values(Values { columns, rows }) => {
                 rows.iter_mut().flatten().for_each(|e| self.expression(e));
                 for (i, id) in columns.iter().enumerate() {
                     self.set(*id, rows.iter().any(|r| r[i].nullable));
                 }
             }
-            Operator::Filter { predicate, .. } => self.expression(predicate),
-            Operator::Map { expressions, .. } => {
+            Operator::Filter(Filter { predicate, .. }) => self.expression(predicate),
+            Operator::Map(Map { expressions, .. }) => {
                 for (id, e) in expressions {
                     self.expression(e);
                     self.set(*id, e.nullable);
                 }
             }
-            Operator::Join { .. } => self.join(op),
-            Operator::DependentJoin { condition, .. } => {
+            Operator::Join(_) => self.join(op),
+            Operator::DependentJoin(DependentJoin { condition, .. }) => {
                 condition.iter_mut().for_each(|e| self.expression(e));
             }
-            Operator::Aggregate { .. } => self.aggregate(op),
-            Operator::UnionAll { inputs, columns } => {
+            Operator::Aggregate(_) => self.aggregate(op),
+            Operator::UnionAll(UnionAll { inputs, columns }) => {
                 for (i, id) in columns.iter().enumerate() {
                     let any = inputs.iter().any(|(_, from)| self.columns[from[i]].nullable);
                     self.set(*id, any);
                 }
             }
-            Operator::Shared { columns, .. } => {
+            Operator::Shared(Shared { columns, .. }) => {
                 for (made, stored) in columns {
                     let own = self.columns[*stored].nullable;
                     self.set(*made, own);
                 }
             }
-            Operator::Sort { .. } | Operator::TopPerGroup { .. } | Operator::Limit { .. } => {
+            Operator::Sort(_) | Operator::TopPerGroup(_) | Operator::Limit(_) => {
                 (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
             }
-            Operator::Repeat { .. } | Operator::Write(_) => {}
+            Operator::Repeat(_) | Operator::Write(_) => {}
         }
     }
 
     fn join(&mut self, op: &mut Operator) {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             keys,
             residual,
             null_aware,
             ..
-        } = op
+        }) = op
         else {
             return;
         };
@@ -156,9 +157,9 @@ impl Pass<'_> {
     }
 
     fn aggregate(&mut self, op: &mut Operator) {
-        let Operator::Aggregate {
+        let Operator::Aggregate(Aggregate {
             groups, aggregates, ..
-        } = op
+        }) = op
         else {
             return;
         };

@@ -7,7 +7,7 @@
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
 use crate::lookup::Lookup;
-use crate::operator::{ScanDisjunction, ScanRestriction};
+use crate::operators::{ScanDisjunction, ScanRestriction};
 use crate::vector_function::VectorFunctionRef;
 use crate::{AggregateCall, Assumption, Change, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey};
 use frazil_types::{LogicalType, ObjectId, Span};

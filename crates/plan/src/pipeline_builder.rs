@@ -5,6 +5,9 @@
 //! what follows is appended to each.
 
 use crate::operator::Operator;
+use crate::operators::{
+    Aggregate, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
+};
 use crate::pipeline::*;
 use crate::vector_calls;
 use crate::{
@@ -110,7 +113,7 @@ struct Helpers<'a> {
 /// For each shared subplan the columns any reader takes.
 fn shared_columns(root: &Operator, subqueries: &[(Operator, ColumnId)], shared: &[Operator]) -> Vec<Needed> {
     fn visit(op: &Operator, needed: &mut [Needed]) {
-        if let Operator::Shared { id, columns } = op {
+        if let Operator::Shared(Shared { id, columns }) = op {
             needed[id.0].extend(columns.iter().map(|c| c.1));
         }
         op.inputs().into_iter().for_each(|i| visit(i, needed));
@@ -151,7 +154,7 @@ impl Builder<'_> {
     /// Builds the pipelines of all shared subplans and scalar subqueries that a tree reads, and before
     /// them those that they read.
     fn prepare(&mut self, op: &Operator, helpers: &Helpers) {
-        if let Operator::Shared { id, .. } = op {
+        if let Operator::Shared(Shared { id, .. }) = op {
             self.prepare_shared(id.0, helpers);
         }
         let mut read = Vec::new();
@@ -192,7 +195,7 @@ impl Builder<'_> {
                 let opened = self.open(&write.input, &write.change.kept().into_iter().collect());
                 self.close(opened, Sink::Write(Box::new(write.change.clone())));
             }
-            Operator::Limit { input, limit, offset } => {
+            Operator::Limit(Limit { input, limit, offset }) => {
                 let columns = output.iter().map(|o| o.1).collect();
                 self.out.result = Some(
                     self.keep_in_buffer(input, columns, limit.clone(), offset.clone())
@@ -244,63 +247,63 @@ impl Builder<'_> {
 
     fn open(&mut self, op: &Operator, needed: &Needed) -> Opened {
         match op {
-            Operator::Scan { .. } => self.scan(op, needed),
-            Operator::Values { columns, rows } => {
+            Operator::Scan(_) => self.scan(op, needed),
+            Operator::Values(Values { columns, rows }) => {
                 let source = Source::Values {
                     columns: columns.clone(),
                     rows: rows.clone(),
                 };
                 Opened::of(source, rows.len() as f64)
             }
-            Operator::Given { columns } => {
+            Operator::Given(Given { columns }) => {
                 let kept = columns.iter().filter(|c| needed.contains(&c.0));
                 let columns = kept.copied().collect();
                 Opened::of(Source::Given { columns }, self.rows(op, &[]))
             }
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 let mut below = needed.clone();
                 below.extend(predicate.columns_read());
                 let opened = self.open(input, &below);
                 let rows = self.rows(op, &[opened.rows]);
                 opened.append(PipelineOperator::Filter(predicate.clone()), rows)
             }
-            Operator::Map { input, expressions } => self.map(input, expressions, needed),
-            Operator::Join { .. } => self.join(op, needed),
-            Operator::Aggregate { .. } => self.aggregate(op, needed),
-            Operator::Sort {
+            Operator::Map(Map { input, expressions }) => self.map(input, expressions, needed),
+            Operator::Join(_) => self.join(op, needed),
+            Operator::Aggregate(_) => self.aggregate(op, needed),
+            Operator::Sort(Sort {
                 input: _,
                 keys,
                 limit,
                 offset,
-            } => {
+            }) => {
                 let limits = (limit.clone(), offset.clone());
                 self.sort(op, keys.clone(), 0, limits, needed)
             }
-            Operator::TopPerGroup {
+            Operator::TopPerGroup(TopPerGroup {
                 input: _,
                 groups,
                 keys,
                 limit,
                 offset,
-            } => {
+            }) => {
                 let limits = (limit.clone(), offset.clone());
                 self.sort(op, keys_by_group(groups, keys), groups.len(), limits, needed)
             }
-            Operator::Limit { input, limit, offset } => {
+            Operator::Limit(Limit { input, limit, offset }) => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
                 let (id, rows) = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());
                 let source = Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect());
                 Opened::of(source, self.rows(op, &[rows]))
             }
-            Operator::Repeat { input, count } => {
+            Operator::Repeat(Repeat { input, count }) => {
                 let mut below = needed.clone();
                 below.insert(*count);
                 let opened = self.open(input, &below);
                 let rows = self.rows(op, &[opened.rows]);
                 opened.append(PipelineOperator::Repeat { count: *count }, rows)
             }
-            Operator::UnionAll { inputs, columns } => self.union(inputs, columns, needed),
-            Operator::Shared { id, columns } => {
+            Operator::UnionAll(UnionAll { inputs, columns }) => self.union(inputs, columns, needed),
+            Operator::Shared(Shared { id, columns }) => {
                 let buffer = self.shared[id.0];
                 let buffer =
                     buffer.unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
@@ -310,20 +313,20 @@ impl Builder<'_> {
                     self.rows(op, &[]),
                 )
             }
-            Operator::DependentJoin { .. } => unreachable!("a dependent join that was not unnested"),
+            Operator::DependentJoin(_) => unreachable!("a dependent join that was not unnested"),
             Operator::Write(_) => unreachable!("a write below the root"),
         }
     }
 
     fn scan(&mut self, op: &Operator, needed: &Needed) -> Opened {
-        let Operator::Scan {
+        let Operator::Scan(Scan {
             table,
             name,
             columns,
             row_id,
             restrictions,
             disjunctions,
-        } = op
+        }) = op
         else {
             unreachable!("called on a scan")
         };
@@ -350,7 +353,8 @@ impl Builder<'_> {
         (limit, offset): (Option<RowCount>, RowCount),
         needed: &Needed,
     ) -> Opened {
-        let (Operator::Sort { input, .. } | Operator::TopPerGroup { input, .. }) = op else {
+        let (Operator::Sort(Sort { input, .. }) | Operator::TopPerGroup(TopPerGroup { input, .. })) = op
+        else {
             unreachable!("called on a sort")
         };
         let mut columns = needed.clone();
@@ -420,11 +424,11 @@ impl Builder<'_> {
     }
 
     fn aggregate(&mut self, op: &Operator, needed: &Needed) -> Opened {
-        let Operator::Aggregate {
+        let Operator::Aggregate(Aggregate {
             input,
             groups,
             aggregates,
-        } = op
+        }) = op
         else {
             unreachable!("called on an aggregate")
         };
@@ -457,14 +461,14 @@ impl Builder<'_> {
     }
 
     fn join(&mut self, op: &Operator, needed: &Needed) -> Opened {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } = op
+        }) = op
         else {
             unreachable!("called on a join")
         };

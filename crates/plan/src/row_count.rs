@@ -1,5 +1,6 @@
 //! How many rows LIMIT keeps and OFFSET skips.
 
+use crate::operators::Role;
 use crate::{ColumnId, Expr};
 
 /// A number of rows.
@@ -52,5 +53,42 @@ impl RowCount {
     /// Whether it is surely no rows.
     pub fn is_zero(&self) -> bool {
         *self == RowCount::Constant(0)
+    }
+}
+
+/// True if LIMIT surely keeps no second row.
+pub(crate) fn at_most_one(limit: &Option<RowCount>) -> bool {
+    let constant = limit.as_ref().and_then(RowCount::constant);
+    constant.is_some_and(|n| n <= 1)
+}
+
+/// The expressions of LIMIT and OFFSET.
+pub(crate) fn values<'a>(limit: &'a Option<RowCount>, offset: &'a RowCount) -> Vec<&'a Expr> {
+    let counts = limit.iter().chain([offset]);
+    counts.filter_map(RowCount::value).collect()
+}
+
+/// The same, to be changed.
+pub(crate) fn values_mut<'a>(limit: &'a mut Option<RowCount>, offset: &'a mut RowCount) -> Vec<&'a mut Expr> {
+    let counts = limit.iter_mut().chain([offset]);
+    counts.filter_map(RowCount::value_mut).collect()
+}
+
+/// Gives `visit` the columns that LIMIT and OFFSET read.
+pub(crate) fn ids(limit: &Option<RowCount>, offset: &RowCount, visit: &mut dyn FnMut(Role, ColumnId)) {
+    let columns = limit.iter().chain([offset]).filter_map(RowCount::column);
+    columns.for_each(|id| visit(Role::Read, id));
+}
+
+/// The same, to be changed.
+pub(crate) fn ids_mut(
+    limit: &mut Option<RowCount>,
+    offset: &mut RowCount,
+    visit: &mut dyn FnMut(Role, &mut ColumnId),
+) {
+    for count in limit.iter_mut().chain([offset]) {
+        if let RowCount::Column(id) = count {
+            visit(Role::Read, id);
+        }
     }
 }

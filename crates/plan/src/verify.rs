@@ -2,6 +2,9 @@
 //! agree, nothing that may be NULL is called NOT NULL. Tests and debug builds run it after every
 //! rewriting; what it finds is a defect of Frazil, never of a statement.
 
+use crate::operators::{
+    Aggregate, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
+};
 use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
@@ -116,27 +119,27 @@ impl Check<'_> {
     /// Checks a tree; gives what is visible above it.
     fn tree(&mut self, op: &Operator) -> Result<Visible> {
         match op {
-            Operator::Scan {
+            Operator::Scan(Scan {
                 columns,
                 row_id,
                 restrictions,
                 disjunctions,
                 ..
-            } => {
+            }) => {
                 let others = disjunctions.iter().flat_map(ScanDisjunction::restrictions);
                 self.scan(columns, *row_id, restrictions.iter().chain(others))
             }
-            Operator::Values { columns, rows } => self.values(columns, rows),
-            Operator::Given { columns } => {
+            Operator::Values(Values { columns, rows }) => self.values(columns, rows),
+            Operator::Given(Given { columns }) => {
                 self.make(columns.iter().map(|c| c.0))?;
                 Ok(columns.iter().map(|c| c.0).collect())
             }
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 let visible = self.tree(input)?;
                 self.predicate(predicate, &visible, "a filter")?;
                 Ok(visible)
             }
-            Operator::Map { input, expressions } => {
+            Operator::Map(Map { input, expressions }) => {
                 let mut visible = self.tree(input)?;
                 for (id, e) in expressions {
                     self.reads(e, &visible, "a map")?;
@@ -146,19 +149,19 @@ impl Check<'_> {
                 }
                 Ok(visible)
             }
-            Operator::Join { .. } => self.join(op),
-            Operator::DependentJoin { .. } => Err(defect("a dependent join that was not unnested".into())),
-            Operator::Aggregate {
+            Operator::Join(_) => self.join(op),
+            Operator::DependentJoin(_) => Err(defect("a dependent join that was not unnested".into())),
+            Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates,
-            } => self.aggregate(input, groups, aggregates),
-            Operator::Sort { limit, offset, .. } | Operator::Limit { limit, offset, .. }
+            }) => self.aggregate(input, groups, aggregates),
+            Operator::Sort(Sort { limit, offset, .. }) | Operator::Limit(Limit { limit, offset, .. })
                 if limit.iter().chain([offset]).any(|n| n.column().is_some()) =>
             {
                 Err(defect("a number of rows that differs from row to row".into()))
             }
-            Operator::Sort { input, keys, .. } => {
+            Operator::Sort(Sort { input, keys, .. }) => {
                 self.row_counts(op)?;
                 let visible = self.tree(input)?;
                 for key in keys {
@@ -166,12 +169,12 @@ impl Check<'_> {
                 }
                 Ok(visible)
             }
-            Operator::TopPerGroup { .. } => self.top_per_group(op),
-            Operator::Limit { input, .. } => {
+            Operator::TopPerGroup(_) => self.top_per_group(op),
+            Operator::Limit(Limit { input, .. }) => {
                 self.row_counts(op)?;
                 self.tree(input)
             }
-            Operator::Repeat { input, count } => {
+            Operator::Repeat(Repeat { input, count }) => {
                 let visible = self.tree(input)?;
                 self.reads_column(*count, &visible, "a repetition")?;
                 match self.columns()[*count].ty {
@@ -179,8 +182,8 @@ impl Check<'_> {
                     ty => Err(defect(format!("rows repeated by a column of type {ty}"))),
                 }
             }
-            Operator::UnionAll { inputs, columns } => self.union(inputs, columns),
-            Operator::Shared { id, columns } => self.shared_read(*id, columns),
+            Operator::UnionAll(UnionAll { inputs, columns }) => self.union(inputs, columns),
+            Operator::Shared(Shared { id, columns }) => self.shared_read(*id, columns),
             Operator::Write(write) => self.write(write),
         }
     }
@@ -210,13 +213,13 @@ impl Check<'_> {
     }
 
     fn top_per_group(&mut self, op: &Operator) -> Result<Visible> {
-        let Operator::TopPerGroup {
+        let Operator::TopPerGroup(TopPerGroup {
             input,
             groups,
             keys,
             limit,
             offset,
-        } = op
+        }) = op
         else {
             return Err(defect("not the first rows of a group".into()));
         };
@@ -301,14 +304,14 @@ impl Check<'_> {
     }
 
     fn join(&mut self, op: &Operator) -> Result<Visible> {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } = op
+        }) = op
         else {
             return Err(defect("not a join".into()));
         };

@@ -2,7 +2,7 @@
 //! binds a plan's restrictions to values.
 
 use crate::abi::{Partitions, VectorColumn};
-use frazil_plan::operator::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
+use frazil_plan::operators::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_storage::{ScanCursor, TableScan};
 use frazil_types::decimal::rescale;

@@ -5,6 +5,7 @@
 use frazil_codegen::{
     CompileOptions, Finished, Flow, OpenPipeline, Opening, Partial, PaxCode, buffer_build, compile,
 };
+use frazil_plan::operators::Values;
 use frazil_plan::pipeline::{PipelinePlan, Sink, StagePolicy};
 use frazil_plan::pipeline_builder::{Estimates, build};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
@@ -51,10 +52,10 @@ impl Maker {
                     .collect()
             })
             .collect();
-        let values = Operator::Values {
+        let values = Operator::Values(Values {
             columns: ids.clone(),
             rows,
-        };
+        });
         (values, ids)
     }
 

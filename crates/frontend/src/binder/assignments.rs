@@ -8,6 +8,7 @@ use super::target::is_default;
 use super::{Binder, error, fold};
 use crate::TableEntry;
 use frazil_functions::Operand;
+use frazil_plan::operators::{Aggregate, DependentJoin, Join};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
@@ -27,21 +28,21 @@ impl Assignments {
         self.rows.iter().fold(op, |op, row| {
             let (outer, row) = (Box::new(op), Box::new(row.clone()));
             if free_columns(&row).is_empty() {
-                return Operator::Join {
+                return Operator::Join(Join {
                     kind: JoinKind::Inner,
                     build: row,
                     probe: outer,
                     keys: Vec::new(),
                     residual: None,
                     null_aware: false,
-                };
+                });
             }
-            Operator::DependentJoin {
+            Operator::DependentJoin(DependentJoin {
                 outer,
                 inner: row,
                 condition: None,
                 keep_outer: false,
-            }
+            })
         })
     }
 }
@@ -189,11 +190,11 @@ impl<'a> Binder<'a> {
             }
             values.push(value.at(span).into());
         }
-        set.rows.push(Operator::Aggregate {
+        set.rows.push(Operator::Aggregate(Aggregate {
             input: Box::new(relation.op),
             groups: Vec::new(),
             aggregates,
-        });
+        }));
         Ok(values)
     }
 

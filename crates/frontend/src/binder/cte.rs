@@ -3,6 +3,7 @@
 
 use super::scope::Level;
 use super::{Binder, OutputColumn, Relation, error, fold};
+use frazil_plan::operators::Shared;
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Operator, SharedId};
 use frazil_types::{Error, Result, SqlState};
@@ -103,7 +104,7 @@ impl<'a> Binder<'a> {
                     });
                     columns.push(OutputColumn::new(name, new));
                 }
-                let op = Operator::Shared { id, columns: made };
+                let op = Operator::Shared(Shared { id, columns: made });
                 Ok(Relation { op, columns })
             }
             Rows::Anew => {

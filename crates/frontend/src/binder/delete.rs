@@ -6,6 +6,7 @@ use super::scope::Level;
 use super::target::{TargetRows, WriteQueries};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
+use frazil_plan::operators::Aggregate;
 use frazil_plan::{Change, ColumnId, Expr, JoinKind, Operator, WriteKind};
 use frazil_types::{Error, LogicalType, Result, Span};
 use sqlparser::ast::{Delete, FromTable, TableAlias, TableFactor, TableWithJoins};
@@ -76,11 +77,11 @@ impl<'a> Binder<'a> {
         if d.using.is_some() && d.returning.is_none() {
             // A row that goes together with several others is deleted once: so few rows are kept.
             let id = self.columns.add("row id", LogicalType::BigInt, false);
-            let op = Operator::Aggregate {
+            let op = Operator::Aggregate(Aggregate {
                 input: Box::new(op),
                 groups: vec![(id, Expr::column(row_id, &self.columns))],
                 aggregates: Vec::new(),
-            };
+            });
             let output = Vec::new();
             return Ok(Deleted {
                 op,

@@ -2,6 +2,7 @@
 
 use super::{Binder, OutputColumn, finished, missing_relation};
 use crate::{Bound, Statement, catalog_view};
+use frazil_plan::operators::Values;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{ColumnDefault, LogicalType, Result, Value};
 
@@ -46,12 +47,12 @@ fn constant_rows(mut binder: Binder, names: &[&str], rows: Vec<Vec<Value>>) -> R
         columns.push(OutputColumn::new(*name, id));
     }
     let constant = |value| Expr::constant(value, LogicalType::Text);
-    let root = Operator::Values {
+    let root = Operator::Values(Values {
         columns: columns.iter().map(|c| c.id).collect(),
         rows: rows
             .into_iter()
             .map(|row| row.into_iter().map(constant).collect())
             .collect(),
-    };
+    });
     finished(binder, root, columns, Statement::Query)
 }

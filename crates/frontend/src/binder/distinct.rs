@@ -4,6 +4,7 @@ use super::order_by::{By, check_keys};
 use super::select::ordered;
 use super::select_list::Target;
 use super::{Binder, Relation, error};
+use frazil_plan::operators::TopPerGroup;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator, RowCount, SortKey};
 use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::Expr as SqlExpr;
@@ -66,13 +67,13 @@ pub(super) fn first_of_each(
         let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
         return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span));
     }
-    let op = Operator::TopPerGroup {
+    let op = Operator::TopPerGroup(TopPerGroup {
         input: Box::new(relation.op),
         groups: on,
         keys: keys.clone(),
         limit: Some(RowCount::Constant(1)),
         offset: RowCount::Constant(0),
-    };
+    });
     Ok(ordered(Relation::new(op, relation.columns), keys))
 }
 

@@ -5,6 +5,7 @@ use super::walk::every_operator;
 use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
 use frazil_functions::{Typing, interval_length};
+use frazil_plan::operators::{Aggregate, Map, Shared};
 use frazil_plan::{AggregateCall, AggregateFunction, Columns, Expr, Operator, Plan, SharedId};
 use frazil_types::{Error, LogicalType, Result};
 
@@ -56,9 +57,9 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
 /// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are counted by
 /// their length.
 fn group_by_length(op: &mut Operator, columns: &mut Columns) {
-    let Operator::Aggregate {
+    let Operator::Aggregate(Aggregate {
         groups, aggregates, ..
-    } = op
+    }) = op
     else {
         return;
     };
@@ -118,7 +119,7 @@ fn place_shared(plan: &mut Plan, mut shared: Vec<Operator>) -> Result<()> {
 
 fn count(op: &mut Operator, reads: &mut [usize]) {
     every_operator(op, &mut |op| {
-        if let Operator::Shared { id, .. } = op {
+        if let Operator::Shared(Shared { id, .. }) = op {
             reads[id.0] += 1;
         }
     });
@@ -132,7 +133,7 @@ fn place(
 ) -> Result<()> {
     let mut result = Ok(());
     every_operator(op, &mut |op| {
-        let Operator::Shared { id, columns: read } = op else {
+        let Operator::Shared(Shared { id, columns: read }) = op else {
             return;
         };
         if let Some(new) = kept[id.0] {
@@ -149,10 +150,10 @@ fn place(
             .iter()
             .map(|(made, stored)| (*made, Expr::column(*stored, columns)));
         let expressions = read.collect();
-        *op = Operator::Map {
+        *op = Operator::Map(Map {
             input: Box::new(input),
             expressions,
-        };
+        });
     });
     result
 }

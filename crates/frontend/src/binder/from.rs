@@ -7,6 +7,7 @@ use super::scope::Item;
 use super::view::Names;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::file_source::FileSource;
+use frazil_plan::operators::Map;
 use frazil_plan::{Expr, JoinKind, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 use sqlparser::ast::{ObjectName, Query, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins};
@@ -178,10 +179,10 @@ impl<'a> Binder<'a> {
             self.own(marker);
             item.marker = Some(marker);
             let truth = Expr::constant(Value::Bool(true), LogicalType::Boolean);
-            op = Operator::Map {
+            op = Operator::Map(Map {
                 input: Box::new(op),
                 expressions: vec![(marker, truth)],
-            };
+            });
         }
         for column in item.columns.iter() {
             self.own(column.id);

@@ -5,6 +5,7 @@ use super::scope::Reference;
 use super::select_list::Target;
 use super::{Binder, error, fold};
 use frazil_functions::Operand;
+use frazil_plan::operators::Aggregate;
 use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, subquery};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};
@@ -263,11 +264,11 @@ impl Grouping {
 
     /// The groups above `op`.
     pub fn above(self, op: Operator, aggregates: Vec<(ColumnId, AggregateCall)>) -> Operator {
-        Operator::Aggregate {
+        Operator::Aggregate(Aggregate {
             input: Box::new(op),
             groups: self.groups,
             aggregates,
-        }
+        })
     }
 }
 

@@ -6,10 +6,11 @@ use super::rows::Computed;
 use super::scope::{Clause, Item};
 use super::{Binder, OutputColumn, error, fold};
 use frazil_functions::{CastContext, Operand};
+use frazil_plan::operators::{DependentJoin, Join};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Expr, JoinKind, Operator};
 use frazil_types::{Error, Result, Span, SqlState};
-use sqlparser::ast::{Expr as SqlExpr, Join, JoinConstraint, JoinOperator, ObjectName};
+use sqlparser::ast::{Expr as SqlExpr, Join as SqlJoin, JoinConstraint, JoinOperator, ObjectName};
 
 /// How two relations are combined.
 pub(super) struct Joined {
@@ -34,7 +35,7 @@ type Common = Vec<(String, ColumnId, ColumnId)>;
 
 impl<'a> Binder<'a> {
     /// Joins `left` with what a JOIN clause names.
-    pub(super) fn join(&mut self, left: FromRows, join: &'a Join) -> Result<FromRows> {
+    pub(super) fn join(&mut self, left: FromRows, join: &'a SqlJoin) -> Result<FromRows> {
         let span = self.factor_span(&join.relation);
         if join.global {
             return Err(Error::unsupported("GLOBAL JOIN").at_span(span));
@@ -206,22 +207,22 @@ impl<'a> Binder<'a> {
                 return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span));
             }
             self.nesting.subquery()?;
-            Operator::DependentJoin {
+            Operator::DependentJoin(DependentJoin {
                 outer: left,
                 inner: right,
                 condition,
                 keep_outer: kind == JoinKind::ProbeOuter,
-            }
+            })
         } else {
             let (build, probe) = if is_flipped { (left, right) } else { (right, left) };
-            Operator::Join {
+            Operator::Join(Join {
                 kind,
                 build,
                 probe,
                 keys: Vec::new(),
                 residual: condition,
                 null_aware: false,
-            }
+            })
         };
         Ok(FromRows {
             op,

@@ -4,6 +4,7 @@ use super::query::Tail;
 use super::scope::{Clause, Item, Level};
 use super::{Binder, Relation, error};
 use frazil_functions::CastContext;
+use frazil_plan::operators::{Limit, Sort};
 use frazil_plan::{Expr, ExprKind, Operator, RowCount};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause};
@@ -115,18 +116,18 @@ fn constant(e: &Expr) -> Option<&Value> {
 /// Bounded rows. The bound of sorted rows is the sort's.
 fn limited(relation: Relation, limit: Option<RowCount>, offset: RowCount) -> Relation {
     let Relation { mut op, columns } = relation;
-    if let Operator::Sort {
+    if let Operator::Sort(Sort {
         limit: kept @ None,
         offset: skipped @ RowCount::Constant(0),
         ..
-    } = &mut op
+    }) = &mut op
     {
         (*kept, *skipped) = (limit, offset);
         return Relation { op, columns };
     }
     if limit.is_some() || !offset.is_zero() {
         let input = Box::new(op);
-        op = Operator::Limit { input, limit, offset };
+        op = Operator::Limit(Limit { input, limit, offset });
     }
     Relation { op, columns }
 }

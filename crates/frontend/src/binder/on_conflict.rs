@@ -10,6 +10,7 @@ use super::scope::Item;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::TableEntry;
 use frazil_catalog::IndexEntry;
+use frazil_plan::operators::Given;
 use frazil_plan::{ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
 use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
 use sqlparser::ast::{ConflictTarget, DoUpdate, Ident, ObjectName, OnConflict, OnConflictAction, SelectItem};
@@ -167,9 +168,9 @@ impl<'a> Binder<'a> {
                 .chain([number]),
         );
         let columns = given.into_iter().enumerate().map(|(at, id)| (id, at));
-        let op = Operator::Given {
+        let op = Operator::Given(Given {
             columns: columns.collect(),
-        };
+        });
         let mut rows = self.item(Relation::new(op, old), Some(name), None, false)?;
         let excluded = Item::named("excluded", named(entry, &new));
         self.distinct_names(&rows.items, std::slice::from_ref(&excluded), Span::NONE)?;
@@ -191,7 +192,7 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn::new(column.name.as_str(), id));
             given.push((id, position));
         }
-        let op = Operator::Given { columns: given };
+        let op = Operator::Given(Given { columns: given });
         let written = self.item(Relation::new(op, columns), Some(name), None, false)?;
         let (op, output) = self.returning(Some(list), written.items, written.op)?;
         Ok(Some(Relation::new(op, output)))

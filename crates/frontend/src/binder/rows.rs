@@ -1,6 +1,7 @@
 //! Operators that clauses share: maps of what is no column yet, filters, groups of whole rows.
 
 use super::{Binder, OutputColumn, Relation};
+use frazil_plan::operators::{Aggregate, Filter, Map, Values};
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
 use std::collections::HashMap;
 
@@ -16,10 +17,10 @@ impl Computed {
         if self.expressions.is_empty() {
             return op;
         }
-        Operator::Map {
+        Operator::Map(Map {
             input: Box::new(op),
             expressions: self.expressions,
-        }
+        })
     }
 }
 
@@ -60,11 +61,11 @@ impl Binder<'_> {
             // Rows without columns are all equal.
             super::limit::first_row(input.op)
         } else {
-            Operator::Aggregate {
+            Operator::Aggregate(Aggregate {
                 input: Box::new(input.op),
                 groups,
                 aggregates: Vec::new(),
-            }
+            })
         };
         Relation { op, columns }
     }
@@ -73,18 +74,18 @@ impl Binder<'_> {
 /// A Filter above `op`, if there is a predicate.
 pub(super) fn filtered(op: Operator, predicate: Option<Expr>) -> Operator {
     match predicate {
-        Some(predicate) => Operator::Filter {
+        Some(predicate) => Operator::Filter(Filter {
             input: Box::new(op),
             predicate,
-        },
+        }),
         None => op,
     }
 }
 
 /// One row without columns: SELECT without FROM.
 pub(super) fn one_row() -> Operator {
-    Operator::Values {
+    Operator::Values(Values {
         columns: Vec::new(),
         rows: vec![Vec::new()],
-    }
+    })
 }

@@ -8,6 +8,7 @@ use super::scope::{Clause, Level};
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand};
+use frazil_plan::operators::Sort;
 use frazil_plan::{Operator, RowCount, SortKey};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Distinct, OrderBy, Select};
@@ -184,11 +185,11 @@ pub(super) fn ordered(relation: Relation, keys: Vec<SortKey>) -> Relation {
     if keys.is_empty() {
         return relation;
     }
-    let op = Operator::Sort {
+    let op = Operator::Sort(Sort {
         input: Box::new(relation.op),
         keys,
         limit: None,
         offset: RowCount::Constant(0),
-    };
+    });
     Relation::new(op, relation.columns)
 }

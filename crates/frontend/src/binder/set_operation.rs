@@ -4,6 +4,7 @@ use super::distinct::null_safe_equal;
 use super::query::Literals;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand, interval_length};
+use frazil_plan::operators::{Aggregate, Join, Map, Repeat, UnionAll};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator,
 };
@@ -101,17 +102,17 @@ impl<'a> Binder<'a> {
         let ids = |relation: &Relation| relation.columns.iter().map(|c| c.id).collect::<Vec<_>>();
         let (of_left, of_right) = (ids(&left), ids(&right));
         // A union of a union is one of all.
-        if let Operator::UnionAll { mut inputs, columns } = left.op {
+        if let Operator::UnionAll(UnionAll { mut inputs, columns }) = left.op {
             let made = columns.clone();
             if of_left == made {
                 for (id, from) in made.iter().zip(&of_right) {
                     self.columns[*id].nullable |= self.columns[*from].nullable;
                 }
                 inputs.push((right.op, of_right));
-                let op = Operator::UnionAll { inputs, columns };
+                let op = Operator::UnionAll(UnionAll { inputs, columns });
                 return Relation::new(op, left.columns);
             }
-            let left = Relation::new(Operator::UnionAll { inputs, columns }, left.columns);
+            let left = Relation::new(Operator::UnionAll(UnionAll { inputs, columns }), left.columns);
             return self.union_of_two(left, right, (of_left, of_right));
         }
         self.union_of_two(left, right, (of_left, of_right))
@@ -129,10 +130,10 @@ impl<'a> Binder<'a> {
             let id = self.columns.add(l.name.clone(), self.columns[l.id].ty, nullable);
             columns.push(OutputColumn::new(l.name.clone(), id));
         }
-        let op = Operator::UnionAll {
+        let op = Operator::UnionAll(UnionAll {
             inputs: vec![(left.op, of_left), (right.op, of_right)],
             columns: columns.iter().map(|c| c.id).collect(),
-        };
+        });
         Relation::new(op, columns)
     }
 
@@ -150,14 +151,14 @@ impl<'a> Binder<'a> {
             });
             equal.push(null_safe_equal(r, l));
         }
-        let op = Operator::Join {
+        let op = Operator::Join(Join {
             kind,
             build: Box::new(right.op),
             probe: Box::new(left.op),
             keys: Vec::new(),
             residual: Expr::conjunction(equal),
             null_aware: false,
-        };
+        });
         Relation::new(op, left.columns)
     }
 
@@ -198,16 +199,16 @@ impl<'a> Binder<'a> {
         });
         let [l, r] = ids.map(|id| Expr::column(id, &self.columns));
         let count = self.columns.add("times", LogicalType::BigInt, false);
-        let op = Operator::Aggregate {
+        let op = Operator::Aggregate(Aggregate {
             input: Box::new(op),
             groups,
             aggregates: ids.into_iter().zip(calls).collect(),
-        };
-        let input = Box::new(Operator::Map {
+        });
+        let input = Box::new(Operator::Map(Map {
             input: Box::new(op),
             expressions: vec![(count, times(l, r))],
-        });
-        Ok(Relation::new(Operator::Repeat { input, count }, columns))
+        }));
+        Ok(Relation::new(Operator::Repeat(Repeat { input, count }), columns))
     }
 
     /// The relation with one more column: whether its rows are from the left side.
@@ -216,10 +217,10 @@ impl<'a> Binder<'a> {
         let id = self.columns.add("side", LogicalType::Boolean, false);
         columns.push(OutputColumn::new("side", id));
         let e = Expr::constant(Value::Bool(side == Side::Left), LogicalType::Boolean);
-        let op = Operator::Map {
+        let op = Operator::Map(Map {
             input: Box::new(op),
             expressions: vec![(id, e)],
-        };
+        });
         Relation::new(op, columns)
     }
 }

@@ -7,6 +7,7 @@ use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error, finished};
 use crate::{Bound, Statement, TableEntry};
 use frazil_functions::{CastContext, Operand};
+use frazil_plan::operators::Scan;
 use frazil_plan::{Change, ColumnId, Expr, Operator, Write};
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
@@ -41,14 +42,14 @@ impl<'a> Binder<'a> {
         }
         let row_id = self.columns.add("row id", LogicalType::BigInt, false);
         self.own(row_id);
-        let op = Operator::Scan {
+        let op = Operator::Scan(Scan {
             table: entry.id,
             name: entry.name.clone(),
             columns: read,
             row_id: Some(row_id),
             restrictions: Vec::new(),
             disjunctions: Vec::new(),
-        };
+        });
         let rows = self.item(Relation::new(op, columns), Some(name), alias, false)?;
         Ok(TargetRows { rows, row_id })
     }

@@ -4,14 +4,15 @@ use super::rows::{Computed, one_row};
 use super::scope::{Clause, Level};
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand};
+use frazil_plan::operators::{UnionAll, Values};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, Operator};
 use frazil_types::{Result, Span, SqlState};
-use sqlparser::ast::{Expr as SqlExpr, Values};
+use sqlparser::ast::{Expr as SqlExpr, Values as SqlValues};
 
 impl<'a> Binder<'a> {
     /// Rows whose columns get the common types of their values.
-    pub(super) fn values(&mut self, values: &'a Values) -> Result<Relation> {
+    pub(super) fn values(&mut self, values: &'a SqlValues) -> Result<Relation> {
         self.levels.push(Level {
             clause: Clause::Values,
             ..Level::default()
@@ -47,7 +48,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows as written. 42601 if they are of different widths.
-    fn value_rows(&mut self, values: &'a Values) -> Result<Vec<Vec<Operand>>> {
+    fn value_rows(&mut self, values: &'a SqlValues) -> Result<Vec<Vec<Operand>>> {
         let mut rows: Vec<Vec<Operand>> = Vec::with_capacity(values.rows.len());
         for row in &values.rows {
             let mut bound = Vec::with_capacity(row.content.len());
@@ -83,7 +84,7 @@ impl Binder<'_> {
         let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
         let is_plain = |e: &Expr| !has_subquery(e) && e.columns_read().is_empty();
         if rows.iter().flatten().all(is_plain) {
-            return Relation::new(Operator::Values { columns: ids, rows }, columns);
+            return Relation::new(Operator::Values(Values { columns: ids, rows }), columns);
         }
         let mut inputs = Vec::with_capacity(rows.len());
         for row in rows {
@@ -95,6 +96,6 @@ impl Binder<'_> {
             let made = expressions.iter().map(|e| e.0).collect();
             inputs.push((Computed { expressions }.above(one_row()), made));
         }
-        Relation::new(Operator::UnionAll { inputs, columns: ids }, columns)
+        Relation::new(Operator::UnionAll(UnionAll { inputs, columns: ids }), columns)
     }
 }

@@ -13,6 +13,7 @@ use crate::parse::{MAX_DEPTH, ParsedStatement, ViewHead, parse};
 use crate::{Bound, Statement, catalog_view};
 use frazil_catalog::{NewView, Reading, ViewEntry};
 use frazil_functions::CastContext;
+use frazil_plan::operators::Scan;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::ObjectName;
@@ -210,14 +211,14 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn::new(name, id));
         }
         self.note_scan(table, &columns);
-        let op = Operator::Scan {
+        let op = Operator::Scan(Scan {
             table,
             name: name.to_string(),
             columns: read,
             row_id: None,
             restrictions: Vec::new(),
             disjunctions: Vec::new(),
-        };
+        });
         Relation { op, columns }
     }
 

@@ -9,6 +9,9 @@ use super::Unnesting;
 use super::gate::{Closed, GatedShared};
 use super::rename::{Names, copied, rename_in, renamed};
 use crate::pushdown::take;
+use frazil_plan::operators::{
+    Aggregate, Filter, Join, Limit, Map, Repeat, Shared, Sort, TopPerGroup, UnionAll, Values,
+};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{
     AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId,
@@ -92,16 +95,16 @@ impl Unnesting<'_> {
         let ids: Vec<ColumnId> = groups.iter().map(|g| g.0).collect();
         let input = Box::new(rows);
         let tree = match groups.is_empty() {
-            true => Operator::Limit {
+            true => Operator::Limit(Limit {
                 input,
                 limit: Some(RowCount::Constant(1)),
                 offset: RowCount::Constant(0),
-            },
-            false => Operator::Aggregate {
+            }),
+            false => Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates: vec![],
-            },
+            }),
         };
         let source = match free_columns(&tree).is_empty() {
             true => {
@@ -127,10 +130,10 @@ impl Unnesting<'_> {
         }
         let visible = op.visible();
         let id = self.share(copy);
-        *op = Operator::Shared {
+        *op = Operator::Shared(Shared {
             id,
             columns: visible.iter().map(|c| (*c, names[c])).collect(),
-        };
+        });
         copied(op, self.columns)
     }
 
@@ -146,10 +149,10 @@ impl Unnesting<'_> {
                 }
                 let ids = made.iter().map(|m| m.0).collect();
                 (
-                    Operator::Shared {
+                    Operator::Shared(Shared {
                         id: *id,
                         columns: made,
-                    },
+                    }),
                     ids,
                 )
             }
@@ -195,12 +198,12 @@ impl Unnesting<'_> {
             return Ok(self.crossed(op, domain));
         }
         match op {
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 let mut out = self.depend(*input, domain)?;
                 out.op = super::filtered(out.op, vec![renamed(predicate, &out.names)]);
                 Ok(out)
             }
-            Operator::Map { input, expressions } => {
+            Operator::Map(Map { input, expressions }) => {
                 let mut out = self.depend(*input, domain)?;
                 let names = &out.names;
                 let rename = |(id, e)| (id, renamed(e, names));
@@ -208,20 +211,20 @@ impl Unnesting<'_> {
                 out.op = super::mapped(out.op, expressions);
                 Ok(out)
             }
-            Operator::Join { .. } => self.depend_join(crate::pushdown::normalized(op), domain),
-            Operator::Aggregate { .. } => self.depend_aggregate(op, domain),
-            Operator::Sort { .. } | Operator::Limit { .. } | Operator::TopPerGroup { .. } => {
+            Operator::Join(_) => self.depend_join(crate::pushdown::normalized(op), domain),
+            Operator::Aggregate(_) => self.depend_aggregate(op, domain),
+            Operator::Sort(_) | Operator::Limit(_) | Operator::TopPerGroup(_) => {
                 self.depend_limit(op, domain)
             }
-            Operator::Repeat { input, count } => {
+            Operator::Repeat(Repeat { input, count }) => {
                 let mut out = self.depend(*input, domain)?;
                 let input = Box::new(out.op);
                 let count = out.names.get(&count).copied().unwrap_or(count);
-                out.op = Operator::Repeat { input, count };
+                out.op = Operator::Repeat(Repeat { input, count });
                 Ok(out)
             }
-            Operator::UnionAll { inputs, columns } => self.depend_union(inputs, columns, domain),
-            Operator::Values { columns, rows } => self.depend_values(columns, rows, domain),
+            Operator::UnionAll(UnionAll { inputs, columns }) => self.depend_union(inputs, columns, domain),
+            Operator::Values(Values { columns, rows }) => self.depend_values(columns, rows, domain),
             other => Ok(self.crossed(other, domain)),
         }
     }
@@ -246,14 +249,14 @@ impl Unnesting<'_> {
     }
 
     fn depend_join(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } = op
+        }) = op
         else {
             return Err(Error::internal("not a join"));
         };
@@ -264,14 +267,14 @@ impl Unnesting<'_> {
             let mut out = self.depend(*probe, domain)?;
             let keys = keys.into_iter().map(|(b, p)| (b, renamed(p, &out.names)));
             let (build, _) = self.gated(*build, domain);
-            out.op = Operator::Join {
+            out.op = Operator::Join(Join {
                 kind,
                 build: Box::new(build),
                 probe: Box::new(out.op),
                 keys: keys.collect(),
                 residual,
                 null_aware,
-            };
+            });
             return Ok(out);
         }
         let equal = keys.into_iter().map(|(b, p)| super::compare(CompareOp::Eq, b, p));
@@ -349,11 +352,11 @@ impl Unnesting<'_> {
     }
 
     fn depend_aggregate(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
-        let Operator::Aggregate {
+        let Operator::Aggregate(Aggregate {
             input,
             mut groups,
             mut aggregates,
-        } = op
+        }) = op
         else {
             return Err(Error::internal("not an aggregation"));
         };
@@ -380,11 +383,11 @@ impl Unnesting<'_> {
                 after.push((made, super::count_or_zero(grouped, self.columns)));
             }
         }
-        let op = Operator::Aggregate {
+        let op = Operator::Aggregate(Aggregate {
             input: Box::new(input.op),
             groups,
             aggregates,
-        };
+        });
         if !ungrouped {
             return Ok(Dependent { op, names });
         }
@@ -400,20 +403,20 @@ impl Unnesting<'_> {
 
     fn depend_limit(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
         let (input, mut groups, keys, limit, offset) = match op {
-            Operator::Sort {
+            Operator::Sort(Sort {
                 input,
                 keys,
                 limit,
                 offset,
-            } => (input, vec![], keys, limit, offset),
-            Operator::Limit { input, limit, offset } => (input, vec![], vec![], limit, offset),
-            Operator::TopPerGroup {
+            }) => (input, vec![], keys, limit, offset),
+            Operator::Limit(Limit { input, limit, offset }) => (input, vec![], vec![], limit, offset),
+            Operator::TopPerGroup(TopPerGroup {
                 input,
                 groups,
                 keys,
                 limit,
                 offset,
-            } => (input, groups, keys, limit, offset),
+            }) => (input, groups, keys, limit, offset),
             _ => return Err(Error::internal("not a limit")),
         };
         let mut out = self.depend(*input, domain)?;
@@ -421,13 +424,13 @@ impl Unnesting<'_> {
             return Ok(out);
         }
         groups.extend(domain.of.iter().map(|id| out.names[id]));
-        out.op = Operator::TopPerGroup {
+        out.op = Operator::TopPerGroup(TopPerGroup {
             input: Box::new(out.op),
             groups,
             keys,
             limit,
             offset,
-        };
+        });
         Ok(out)
     }
 
@@ -453,7 +456,7 @@ impl Unnesting<'_> {
             columns.push(made);
             names.insert(*id, made);
         }
-        let op = Operator::UnionAll { inputs: all, columns };
+        let op = Operator::UnionAll(UnionAll { inputs: all, columns });
         Ok(Dependent { op, names })
     }
 
@@ -485,10 +488,10 @@ impl Unnesting<'_> {
             let info = self.columns[*id].clone();
             made.push(self.columns.add(info.label, info.ty, info.nullable));
         }
-        let values = Operator::Values {
+        let values = Operator::Values(Values {
             columns: made.clone(),
             rows: vec![row],
-        };
+        });
         (values, made)
     }
 }
@@ -505,10 +508,10 @@ fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
 /// Whether reading a tree's table twice costs no more than keeping its rows.
 fn is_cheap(op: &Operator) -> bool {
     match op {
-        Operator::Scan { .. } | Operator::Given { .. } | Operator::Shared { .. } => true,
-        Operator::Values { rows, .. } => rows.len() <= 1,
-        Operator::Filter { input, predicate } => is_simple(predicate) && is_cheap(input),
-        Operator::Map { input, expressions } => {
+        Operator::Scan(_) | Operator::Given(_) | Operator::Shared(_) => true,
+        Operator::Values(Values { rows, .. }) => rows.len() <= 1,
+        Operator::Filter(Filter { input, predicate }) => is_simple(predicate) && is_cheap(input),
+        Operator::Map(Map { input, expressions }) => {
             expressions.iter().all(|(_, e)| is_simple(e)) && is_cheap(input)
         }
         _ => false,
@@ -522,7 +525,7 @@ fn is_simple(e: &Expr) -> bool {
 /// Puts a subplan where it is read.
 fn put_in_place(op: &mut Operator, id: SharedId, tree: Operator, columns: &mut Columns) {
     fn find(op: &mut Operator, id: SharedId) -> Option<&mut Operator> {
-        if matches!(op, Operator::Shared { id: read, .. } if *read == id) {
+        if matches!(op, Operator::Shared(Shared { id: read, .. }) if *read == id) {
             return Some(op);
         }
         op.inputs_mut().into_iter().find_map(|input| find(input, id))
@@ -530,7 +533,7 @@ fn put_in_place(op: &mut Operator, id: SharedId, tree: Operator, columns: &mut C
     let Some(place) = find(op, id) else {
         return;
     };
-    let Operator::Shared { columns: read, .. } = take(place) else {
+    let Operator::Shared(Shared { columns: read, .. }) = take(place) else {
         return;
     };
     let names = read

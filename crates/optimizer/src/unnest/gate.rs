@@ -7,15 +7,18 @@ use super::rename::{Names, copied};
 use super::{Unnesting, first_row, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
+use frazil_plan::operators::{Aggregate, Join, Map, Shared, UnionAll, Values};
 use frazil_plan::{ColumnId, Expr, JoinKind, Operator, SharedId};
 
 /// Whether a tree surely has at least one row.
 pub fn surely_has_a_row(op: &Operator) -> bool {
     match op {
-        Operator::Map { input, .. } => surely_has_a_row(input),
-        Operator::Values { rows, .. } => !rows.is_empty(),
-        Operator::Aggregate { groups, .. } => groups.is_empty(),
-        Operator::UnionAll { inputs, .. } => inputs.iter().any(|(input, _)| surely_has_a_row(input)),
+        Operator::Map(Map { input, .. }) => surely_has_a_row(input),
+        Operator::Values(Values { rows, .. }) => !rows.is_empty(),
+        Operator::Aggregate(Aggregate { groups, .. }) => groups.is_empty(),
+        Operator::UnionAll(UnionAll { inputs, .. }) => {
+            inputs.iter().any(|(input, _)| surely_has_a_row(input))
+        }
         _ => false,
     }
 }
@@ -44,7 +47,7 @@ impl Unnesting<'_> {
     /// Whether any expression of a tree may fail, those of the subplans that it reads among them.
     pub(super) fn tree_may_fail(&self, op: &Operator) -> bool {
         let shared = match op {
-            Operator::Shared { id, .. } => self.shared_may_fail.get(id.0).copied().unwrap_or(false),
+            Operator::Shared(Shared { id, .. }) => self.shared_may_fail.get(id.0).copied().unwrap_or(false),
             _ => false,
         };
         shared || self.own_may_fail(op) || op.inputs().into_iter().any(|input| self.tree_may_fail(input))
@@ -72,10 +75,10 @@ impl Unnesting<'_> {
     fn behind_gates(&mut self, op: Operator, domain: &mut Domain) -> (Operator, Closed) {
         let fails = self.own_may_fail(&op);
         let mut op = match op {
-            Operator::Values { columns, rows } => {
+            Operator::Values(Values { columns, rows }) => {
                 return (self.gated_values(columns, rows, domain), Closed::Empty);
             }
-            Operator::Shared { id, columns } => return self.gated_shared(id, columns, domain),
+            Operator::Shared(Shared { id, columns }) => return self.gated_shared(id, columns, domain),
             other => other,
         };
         let mut empty = Vec::new();
@@ -86,7 +89,7 @@ impl Unnesting<'_> {
         }
         let closed = rows_when(&op, &empty);
         // Keys are computed for rows of either side, conditions for pairs of rows.
-        let of_keys = matches!(&op, Operator::Join { keys, .. }
+        let of_keys = matches!(&op, Operator::Join(Join { keys, .. })
             if keys.iter().any(|(b, p)| may_fail(b, self.columns) || may_fail(p, self.columns)));
         let asked = match of_keys {
             true => empty.iter().all(|e| *e),
@@ -141,10 +144,10 @@ impl Unnesting<'_> {
         let columns = columns
             .into_iter()
             .map(|(made, stored)| (made, gated.names[&stored]));
-        let op = Operator::Shared {
+        let op = Operator::Shared(Shared {
             id: gated.id,
             columns: columns.collect(),
-        };
+        });
         (op, gated.closed)
     }
 
@@ -177,7 +180,7 @@ impl Unnesting<'_> {
             let cells = made.iter().copied().zip(row).collect();
             inputs.push((mapped(self.gate(domain), cells), made));
         }
-        Operator::UnionAll { inputs, columns }
+        Operator::UnionAll(UnionAll { inputs, columns })
     }
 }
 
@@ -185,7 +188,7 @@ impl Unnesting<'_> {
 fn rows_when(op: &Operator, empty: &[bool]) -> Closed {
     let at = |i: usize| empty.get(i).copied().unwrap_or(false);
     let none = match op {
-        Operator::Join { kind, .. } => match kind {
+        Operator::Join(Join { kind, .. }) => match kind {
             JoinKind::Inner => at(0) || at(1),
             JoinKind::BuildSemi => at(0) || at(1),
             JoinKind::ProbeSemi => at(0) || at(1),
@@ -193,8 +196,8 @@ fn rows_when(op: &Operator, empty: &[bool]) -> Closed {
             JoinKind::BuildOuter | JoinKind::BuildAnti => at(0),
             JoinKind::FullOuter => at(0) && at(1),
         },
-        Operator::UnionAll { .. } => empty.iter().all(|e| *e),
-        Operator::Aggregate { groups, .. } => !groups.is_empty() && at(0),
+        Operator::UnionAll(_) => empty.iter().all(|e| *e),
+        Operator::Aggregate(Aggregate { groups, .. }) => !groups.is_empty() && at(0),
         _ => at(0),
     };
     match none {

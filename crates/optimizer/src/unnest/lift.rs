@@ -6,6 +6,7 @@
 //! lifted from, save conjuncts of the same filter, which are lifted along.
 
 use crate::can_fail::may_fail;
+use frazil_plan::operators::{Aggregate, Filter, Join, Map, Sort};
 use frazil_plan::subquery::{columns_made, free_columns};
 use frazil_plan::{AggregateCall, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount};
 use frazil_types::CompareOp;
@@ -57,7 +58,7 @@ impl Lifting<'_> {
             return Some((op.clone(), vec![]));
         }
         match op {
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 let (input, mut lifted) = self.lift(input)?;
                 let all = predicate.clone().into_conjuncts();
                 let depends = !lifted.is_empty() || all.iter().any(|e| self.is_free(e));
@@ -66,40 +67,40 @@ impl Lifting<'_> {
                 lifted.extend(free);
                 Some((super::filtered(input, kept), lifted))
             }
-            Operator::Map { input, expressions } => {
+            Operator::Map(Map { input, expressions }) => {
                 let (input, lifted) = self.lift(input)?;
                 let stays = |e: &Expr| !self.is_free(e) && !may_fail(e, self.columns);
                 (expressions.iter().all(|(_, e)| stays(e))).then(|| {
                     let expressions = expressions.clone();
                     let input = Box::new(input);
-                    (Operator::Map { input, expressions }, lifted)
+                    (Operator::Map(Map { input, expressions }), lifted)
                 })
             }
-            Operator::Join { .. } => self.join(op),
-            Operator::Aggregate {
+            Operator::Join(_) => self.join(op),
+            Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates,
-            } if !groups.is_empty() => self.aggregate(input, groups.clone(), aggregates),
-            Operator::Sort {
+            }) if !groups.is_empty() => self.aggregate(input, groups.clone(), aggregates),
+            Operator::Sort(Sort {
                 input,
                 limit: None,
                 offset: RowCount::Constant(0),
                 ..
-            } => self.lift(input),
+            }) => self.lift(input),
             _ => None,
         }
     }
 
     fn join(&mut self, op: &Operator) -> Option<Parts> {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } = op
+        }) = op
         else {
             return None;
         };
@@ -129,14 +130,14 @@ impl Lifting<'_> {
             return None;
         }
         lifted.extend(free);
-        let op = Operator::Join {
+        let op = Operator::Join(Join {
             kind: *kind,
             build: Box::new(build),
             probe: Box::new(probe),
             keys: kept_keys,
             residual: Expr::conjunction(kept),
             null_aware: *null_aware,
-        };
+        });
         Some((op, lifted))
     }
 
@@ -152,11 +153,11 @@ impl Lifting<'_> {
             return None;
         }
         let above = self.as_groups(lifted, &mut groups, aggregates.is_empty())?;
-        let op = Operator::Aggregate {
+        let op = Operator::Aggregate(Aggregate {
             input: Box::new(input),
             groups,
             aggregates: aggregates.to_vec(),
-        };
+        });
         Some((op, above))
     }
 
@@ -255,10 +256,10 @@ pub fn lift_ungrouped(
     }
     let mut groups = Vec::new();
     let conjuncts = lifting.as_groups(lifted, &mut groups, false)?;
-    let op = Operator::Aggregate {
+    let op = Operator::Aggregate(Aggregate {
         input: Box::new(input),
         groups,
         aggregates: aggregates.to_vec(),
-    };
+    });
     Some(Lifted { op, conjuncts })
 }

@@ -24,6 +24,7 @@ use crate::can_fail::may_fail;
 use crate::limits;
 use crate::pushdown::take;
 use crate::value_bounds;
+use frazil_plan::operators::{Aggregate, DependentJoin, Filter, Join, Limit, Map, Sort};
 use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, Grid, JoinKind, Operator, Plan, RowCount, Statistics, Subquery,
@@ -86,7 +87,7 @@ pub(crate) fn trees(plan: &Plan) -> impl Iterator<Item = &Operator> {
 
 /// Whether a tree has a subquery in an expression, or a join whose one side depends on the other.
 fn is_nested(op: &Operator) -> bool {
-    matches!(op, Operator::DependentJoin { .. })
+    matches!(op, Operator::DependentJoin(_))
         || op.expressions().into_iter().any(has_subquery)
         || op.inputs().into_iter().any(is_nested)
 }
@@ -95,7 +96,7 @@ fn is_nested(op: &Operator) -> bool {
 fn concerns(op: &Operator) -> bool {
     matches!(
         op,
-        Operator::DependentJoin { .. } | Operator::Sort { .. } | Operator::Limit { .. }
+        Operator::DependentJoin(_) | Operator::Sort(_) | Operator::Limit(_)
     ) || op.expressions().into_iter().any(has_subquery)
         || op.inputs().into_iter().any(concerns)
 }
@@ -139,7 +140,7 @@ impl Unnesting<'_> {
     /// A tree without subqueries and dependent joins.
     fn tree(&mut self, op: Operator) -> Result<Operator> {
         let mut op = self.filtered_before(limits::unless_unasked(op));
-        let depends = matches!(op, Operator::DependentJoin { .. });
+        let depends = matches!(op, Operator::DependentJoin(_));
         for input in op.inputs_mut() {
             let tree = match depends {
                 true => self.nested_tree(take(input))?,
@@ -150,10 +151,10 @@ impl Unnesting<'_> {
         // What is constant cannot fail: it does not keep conditions from being lifted.
         op.expressions_mut().into_iter().for_each(fold_constants);
         self.cancel.check()?;
-        if let Operator::DependentJoin { .. } = op {
+        if let Operator::DependentJoin(_) = op {
             return self.lateral(op);
         }
-        if matches!(op, Operator::Sort { .. } | Operator::Limit { .. }) {
+        if matches!(op, Operator::Sort(_) | Operator::Limit(_)) {
             return self.operator(op);
         }
         if !op.expressions().into_iter().any(has_subquery) {
@@ -175,19 +176,19 @@ impl Unnesting<'_> {
     /// Conditions on the outer rows of a dependent join are asked before it: what may fail in it is computed for rows
     /// that pass them.
     fn filtered_before(&self, op: Operator) -> Operator {
-        let Operator::Filter { input, predicate } = op else {
+        let Operator::Filter(Filter { input, predicate }) = op else {
             return op;
         };
         let (outer, inner, condition, keep_outer) = match *input {
-            Operator::DependentJoin {
+            Operator::DependentJoin(DependentJoin {
                 outer,
                 inner,
                 condition,
                 keep_outer,
-            } => (outer, inner, condition, keep_outer),
+            }) => (outer, inner, condition, keep_outer),
             other => {
                 let input = Box::new(other);
-                return Operator::Filter { input, predicate };
+                return Operator::Filter(Filter { input, predicate });
             }
         };
         let visible = outer.visible();
@@ -197,22 +198,22 @@ impl Unnesting<'_> {
                 && e.columns_read().iter().all(|id| visible.contains(id))
         };
         let (before, after) = predicate.into_conjuncts().into_iter().partition(of_outer);
-        let join = Operator::DependentJoin {
+        let join = Operator::DependentJoin(DependentJoin {
             outer: Box::new(filtered(*outer, before)),
             inner,
             condition,
             keep_outer,
-        };
+        });
         filtered(join, after)
     }
 
     fn lateral(&mut self, op: Operator) -> Result<Operator> {
-        let Operator::DependentJoin {
+        let Operator::DependentJoin(DependentJoin {
             outer,
             inner,
             condition,
             keep_outer,
-        } = op
+        }) = op
         else {
             return Err(Error::internal("not a dependent join"));
         };
@@ -481,14 +482,14 @@ fn fold_constants(e: &mut Expr) {
 /// What has a row exactly where the tree has one, but computes less; `None` where there always is a row.
 fn existing(op: Operator) -> Option<Operator> {
     match op {
-        Operator::Map { input, .. } => existing(*input),
-        Operator::Sort {
+        Operator::Map(Map { input, .. }) => existing(*input),
+        Operator::Sort(Sort {
             input, limit, offset, ..
-        }
-        | Operator::Limit {
+        })
+        | Operator::Limit(Limit {
             input, limit, offset, ..
-        } if offset.is_zero() && limit.as_ref().is_none_or(at_least_one) => existing(*input),
-        Operator::Aggregate { input, groups, .. } => match groups.is_empty() {
+        }) if offset.is_zero() && limit.as_ref().is_none_or(at_least_one) => existing(*input),
+        Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
             true => None,
             false => existing(*input),
         },
@@ -501,11 +502,11 @@ fn at_least_one(limit: &RowCount) -> bool {
 }
 
 fn first_row(op: Operator) -> Operator {
-    Operator::Limit {
+    Operator::Limit(Limit {
         input: Box::new(op),
         limit: Some(RowCount::Constant(1)),
         offset: RowCount::Constant(0),
-    }
+    })
 }
 
 /// The key, inner side first, of a condition `inner = outer` that may be unknown.
@@ -526,27 +527,27 @@ fn null_aware_key(condition: &Expr, inner: &Operator) -> Option<(Expr, Expr)> {
 }
 
 fn null_aware(kind: JoinKind, build: Operator, probe: Operator, key: (Expr, Expr)) -> Operator {
-    Operator::Join {
+    Operator::Join(Join {
         kind,
         build: Box::new(build),
         probe: Box::new(probe),
         keys: vec![key],
         residual: None,
         null_aware: true,
-    }
+    })
 }
 
 /// A join on a conjunction.
 fn join(kind: JoinKind, build: Operator, probe: Operator, conjuncts: Vec<Expr>) -> Operator {
     let conjuncts = conjuncts.into_iter().flat_map(Expr::into_conjuncts).collect();
-    Operator::Join {
+    Operator::Join(Join {
         kind,
         build: Box::new(build),
         probe: Box::new(probe),
         keys: vec![],
         residual: Expr::conjunction(conjuncts),
         null_aware: false,
-    }
+    })
 }
 
 /// A Map above `op`, if there is anything to compute.
@@ -554,20 +555,20 @@ fn mapped(op: Operator, expressions: Vec<(ColumnId, Expr)>) -> Operator {
     if expressions.is_empty() {
         return op;
     }
-    Operator::Map {
+    Operator::Map(Map {
         input: Box::new(op),
         expressions,
-    }
+    })
 }
 
 /// A Filter above `op`, if there is anything to ask.
 fn filtered(op: Operator, conjuncts: Vec<Expr>) -> Operator {
     let conjuncts = conjuncts.into_iter().flat_map(Expr::into_conjuncts).collect();
     match Expr::conjunction(conjuncts) {
-        Some(predicate) => Operator::Filter {
+        Some(predicate) => Operator::Filter(Filter {
             input: Box::new(op),
             predicate,
-        },
+        }),
         None => op,
     }
 }

@@ -5,6 +5,7 @@ use super::rename::copied;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
+use frazil_plan::operators::{Aggregate, Filter, Join, Limit, Map, Sort, TopPerGroup, UnionAll, Values};
 use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{
     AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind,
@@ -17,26 +18,26 @@ impl Unnesting<'_> {
     pub(super) fn operator(&mut self, op: Operator) -> Result<Operator> {
         self.cancel.check()?;
         match op {
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 let (first, rest) = self.in_order(predicate.into_conjuncts());
                 rest.into_iter()
                     .try_fold(filtered(*input, first), |op, e| self.conjunct(op, e))
             }
-            Operator::Map { input, expressions } => self.map(*input, expressions),
-            Operator::Join { .. } => self.join_condition(normalized(op)),
-            Operator::Aggregate {
+            Operator::Map(Map { input, expressions }) => self.map(*input, expressions),
+            Operator::Join(_) => self.join_condition(normalized(op)),
+            Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates,
-            } => self.aggregate(*input, groups, aggregates),
-            Operator::Values { columns, rows } => self.values(columns, rows),
-            Operator::Sort {
+            }) => self.aggregate(*input, groups, aggregates),
+            Operator::Values(Values { columns, rows }) => self.values(columns, rows),
+            Operator::Sort(Sort {
                 input,
                 keys,
                 limit,
                 offset,
-            } => self.limited(*input, Some(keys), limit, offset),
-            Operator::Limit { input, limit, offset } => self.limited(*input, None, limit, offset),
+            }) => self.limited(*input, Some(keys), limit, offset),
+            Operator::Limit(Limit { input, limit, offset }) => self.limited(*input, None, limit, offset),
             other => Ok(other),
         }
     }
@@ -96,11 +97,11 @@ impl Unnesting<'_> {
             }
             site.guards.clear();
         }
-        Ok(Operator::Aggregate {
+        Ok(Operator::Aggregate(Aggregate {
             input: Box::new(site.op),
             groups,
             aggregates,
-        })
+        }))
     }
 
     /// Replaces an expression with subqueries by a column computed below.
@@ -147,7 +148,7 @@ impl Unnesting<'_> {
             let op = mapped(site.op, made.iter().copied().zip(cells).collect());
             inputs.push((op, made));
         }
-        Ok(Operator::UnionAll { inputs, columns })
+        Ok(Operator::UnionAll(UnionAll { inputs, columns }))
     }
 
     /// LIMIT and OFFSET, with keys if it is above ORDER BY. A number of rows that a pipeline cannot look up becomes a
@@ -189,33 +190,33 @@ impl Unnesting<'_> {
         let by_columns = limit.iter().chain([&offset]).any(|n| n.column().is_some());
         let input = Box::new(input);
         Ok(match keys {
-            keys if by_columns => Operator::TopPerGroup {
+            keys if by_columns => Operator::TopPerGroup(TopPerGroup {
                 input,
                 groups: vec![],
                 keys: keys.unwrap_or_default(),
                 limit,
                 offset,
-            },
-            Some(keys) => Operator::Sort {
+            }),
+            Some(keys) => Operator::Sort(Sort {
                 input,
                 keys,
                 limit,
                 offset,
-            },
-            None => Operator::Limit { input, limit, offset },
+            }),
+            None => Operator::Limit(Limit { input, limit, offset }),
         })
     }
 
     /// A join whose condition holds subqueries.
     fn join_condition(&mut self, op: Operator) -> Result<Operator> {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } = op
+        }) = op
         else {
             return Err(Error::internal("not a join"));
         };
@@ -301,10 +302,10 @@ impl Unnesting<'_> {
             nulls.push((made, Expr::constant(Value::Null, info.ty)));
             from_rest.push(made);
         }
-        Ok(Operator::UnionAll {
+        Ok(Operator::UnionAll(UnionAll {
             inputs: vec![(pairs, from_pairs), (mapped(rest, nulls), from_rest)],
             columns,
-        })
+        }))
     }
 
     /// Whether something in a subquery of an expression may fail.
@@ -362,11 +363,11 @@ impl Unnesting<'_> {
                 Expr::column(id, self.columns),
             ));
         }
-        let pairs = Operator::Aggregate {
+        let pairs = Operator::Aggregate(Aggregate {
             input: Box::new(op),
             groups,
             aggregates: vec![],
-        };
+        });
         *build = join(JoinKind::Inner, pairs, take(build), of_build);
         Ok(of_probe)
     }
@@ -491,10 +492,10 @@ fn constant_count(e: &Expr) -> Option<u64> {
 
 /// One row without columns.
 fn one_row() -> Operator {
-    Operator::Values {
+    Operator::Values(Values {
         columns: vec![],
         rows: vec![vec![]],
-    }
+    })
 }
 
 fn take_expression(e: &mut Expr) -> Expr {

@@ -1,7 +1,8 @@
 //! Copies of operator trees with columns of their own: a tree that is read in two places of a plan makes each column
 //! twice, under different ids.
 
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId};
+use frazil_plan::operators::{Role, Shared};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, SharedId};
 use std::collections::BTreeMap;
 
 /// New ids by old ones.
@@ -46,59 +47,10 @@ fn made_inside(e: &Expr, visit: &mut dyn FnMut(ColumnId)) {
 /// Replaces ids of columns in a tree, where they are made and where they are read.
 fn rename(op: &mut Operator, names: &Names) {
     let put = |id: &mut ColumnId| *id = names.get(id).copied().unwrap_or(*id);
-    match op {
-        Operator::Scan {
-            columns,
-            row_id,
-            restrictions,
-            disjunctions,
-            ..
-        } => {
-            columns.iter_mut().for_each(|c| put(&mut c.0));
-            row_id.iter_mut().for_each(put);
-            let others = disjunctions.iter_mut().flat_map(|d| d.restrictions_mut());
-            (restrictions.iter_mut().chain(others)).for_each(|r| put(&mut r.column));
-        }
-        Operator::Values { columns, .. } => columns.iter_mut().for_each(put),
-        Operator::Given { columns } => columns.iter_mut().for_each(|c| put(&mut c.0)),
-        Operator::Map { expressions, .. } => expressions.iter_mut().for_each(|e| put(&mut e.0)),
-        Operator::Join {
-            kind: JoinKind::ProbeMark(mark),
-            ..
-        } => put(mark),
-        Operator::Aggregate {
-            groups, aggregates, ..
-        } => {
-            groups.iter_mut().for_each(|g| put(&mut g.0));
-            aggregates.iter_mut().for_each(|a| put(&mut a.0));
-        }
-        Operator::Sort { keys, .. } => keys.iter_mut().for_each(|k| put(&mut k.column)),
-        Operator::TopPerGroup { groups, keys, .. } => {
-            groups.iter_mut().for_each(put);
-            keys.iter_mut().for_each(|k| put(&mut k.column));
-        }
-        Operator::Repeat { count, .. } => put(count),
-        Operator::UnionAll { inputs, columns } => {
-            columns.iter_mut().for_each(put);
-            inputs.iter_mut().flat_map(|i| &mut i.1).for_each(put);
-        }
-        Operator::Shared { columns, .. } => columns.iter_mut().for_each(|c| put(&mut c.0)),
-        Operator::Write(write) => write.change.ids_mut().into_iter().for_each(put),
-        Operator::Filter { .. }
-        | Operator::Join { .. }
-        | Operator::DependentJoin { .. }
-        | Operator::Limit { .. } => {}
-    }
-    if let Operator::Sort { limit, offset, .. }
-    | Operator::Limit { limit, offset, .. }
-    | Operator::TopPerGroup { limit, offset, .. } = op
-    {
-        for count in limit.iter_mut().chain([offset]) {
-            if let RowCount::Column(id) = count {
-                put(id);
-            }
-        }
-    }
+    op.node_mut().ids_mut(&mut |role, id| match role {
+        Role::Made | Role::MadeAlready | Role::Read | Role::Passed => put(id),
+        Role::Stored => {}
+    });
     for e in op.expressions_mut() {
         rename_in(e, names);
     }
@@ -143,7 +95,7 @@ pub fn move_shared(op: &mut Operator, moved: &[SharedId]) {
     if moved.is_empty() {
         return;
     }
-    if let Operator::Shared { id, .. } = op {
+    if let Operator::Shared(Shared { id, .. }) = op {
         *id = moved[id.0];
     }
     for e in op.expressions_mut() {

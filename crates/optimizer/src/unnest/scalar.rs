@@ -6,6 +6,7 @@ use super::lift::{self, Lifted};
 use super::{Site, Unnesting, case, count_or_zero, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
+use frazil_plan::operators::{Aggregate, Filter, Map, Shared, Values};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, Subquery,
@@ -25,9 +26,9 @@ impl Unnesting<'_> {
     /// Whether a tree always has exactly one row.
     pub(super) fn gives_one_row(&self, op: &Operator) -> bool {
         match op {
-            Operator::Map { input, .. } => self.gives_one_row(input),
-            Operator::Aggregate { groups, .. } => groups.is_empty(),
-            Operator::Values { rows, .. } => rows.len() == 1,
+            Operator::Map(Map { input, .. }) => self.gives_one_row(input),
+            Operator::Aggregate(Aggregate { groups, .. }) => groups.is_empty(),
+            Operator::Values(Values { rows, .. }) => rows.len() == 1,
             _ => false,
         }
     }
@@ -80,11 +81,11 @@ impl Unnesting<'_> {
         let used = value.columns_read();
         aggregates.retain(|a| used.contains(&a.0));
         let stored: Vec<ColumnId> = aggregates.iter().map(|a| a.0).collect();
-        let row = Operator::Aggregate {
+        let row = Operator::Aggregate(Aggregate {
             input: Box::new(input),
             groups: vec![],
             aggregates,
-        };
+        });
         match stored[..] {
             [] => return value,
             [only] => {
@@ -99,7 +100,7 @@ impl Unnesting<'_> {
             let info = self.columns[column].clone();
             let made = self.columns.add(info.label, info.ty, info.nullable);
             let columns = vec![(made, column)];
-            let e = self.computed_once(Operator::Shared { id, columns }, made);
+            let e = self.computed_once(Operator::Shared(Shared { id, columns }), made);
             value.replace_columns(&|c| (c == column).then(|| e.clone()));
         }
         value
@@ -112,7 +113,7 @@ impl Unnesting<'_> {
         if is_aggregation(&root) {
             return peeled(root, value);
         }
-        if let Operator::Values { columns, rows } = &root
+        if let Operator::Values(Values { columns, rows }) = &root
             && let [row] = &rows[..]
         {
             let mut value = value;
@@ -120,10 +121,10 @@ impl Unnesting<'_> {
                 let at = columns.iter().position(|id| *id == c)?;
                 Some(row[at].clone())
             });
-            let nothing = Operator::Values {
+            let nothing = Operator::Values(Values {
                 columns: vec![],
                 rows: vec![],
-            };
+            });
             return OneRow {
                 input: nothing,
                 aggregates: vec![],
@@ -225,11 +226,11 @@ impl Unnesting<'_> {
             );
             conjuncts.push(super::same(group, outer));
         }
-        let op = Operator::Aggregate {
+        let op = Operator::Aggregate(Aggregate {
             input: Box::new(input.op),
             groups,
             aggregates,
-        };
+        });
         Ok(Lifted { op, conjuncts })
     }
 }
@@ -257,8 +258,8 @@ fn bound(column: ColumnId, value: Expr, mut body: Expr) -> Expr {
 
 fn is_aggregation(op: &Operator) -> bool {
     match op {
-        Operator::Map { input, .. } | Operator::Filter { input, .. } => is_aggregation(input),
-        Operator::Aggregate { groups, .. } => groups.is_empty(),
+        Operator::Map(Map { input, .. }) | Operator::Filter(Filter { input, .. }) => is_aggregation(input),
+        Operator::Aggregate(Aggregate { groups, .. }) => groups.is_empty(),
         _ => false,
     }
 }
@@ -267,19 +268,19 @@ fn is_aggregation(op: &Operator) -> bool {
 fn peeled(mut op: Operator, mut value: Expr) -> OneRow {
     loop {
         match op {
-            Operator::Map { input, expressions } => {
+            Operator::Map(Map { input, expressions }) => {
                 for (id, e) in expressions.into_iter().rev() {
                     value = bound(id, e, value);
                 }
                 op = *input;
             }
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 value = case(predicate, value, None);
                 op = *input;
             }
-            Operator::Aggregate {
+            Operator::Aggregate(Aggregate {
                 input, aggregates, ..
-            } => {
+            }) => {
                 return OneRow {
                     input: *input,
                     aggregates,

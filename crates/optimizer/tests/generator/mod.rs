@@ -3,6 +3,7 @@
 //! and scalar subqueries may fail, with and without a guard.
 
 use crate::naive::Tables;
+use frazil_plan::operators::{Aggregate, DependentJoin, Filter, Join, Map, Repeat, Scan, Sort, UnionAll};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
     Plan, RowCount, SortKey, Subquery, SubqueryKind, nullability,
@@ -37,14 +38,14 @@ impl Generator {
         let columns = (0..WIDTH)
             .map(|at| (self.columns.add(format!("c{at}"), LogicalType::Integer, true), at))
             .collect();
-        Operator::Scan {
+        Operator::Scan(Scan {
             table: ObjectId(table as u32),
             name: format!("t{table}"),
             columns,
             row_id: None,
             restrictions: vec![],
             disjunctions: vec![],
-        }
+        })
     }
 
     /// A column of the rows at hand or, now and then, of the queries around them.
@@ -164,10 +165,10 @@ impl Generator {
             let outer = self.outer.clone();
             let (l, r) = (self.own_integer(&own), self.own_integer(&outer));
             let kind = ExprKind::Compare(CompareOp::Eq, Box::new(l), Box::new(r));
-            op = Operator::Filter {
+            op = Operator::Filter(Filter {
                 input: Box::new(op),
                 predicate: Expr::boolean(kind, true),
-            };
+            });
         }
         let out = self.shaped(op);
         self.nesting += 1;
@@ -191,11 +192,11 @@ impl Generator {
                     ty: integer,
                 };
                 let id = self.columns.add("aggregate", integer, true);
-                let op = Operator::Aggregate {
+                let op = Operator::Aggregate(Aggregate {
                     input,
                     groups: vec![],
                     aggregates: vec![(id, call)],
-                };
+                });
                 match self.choices.below(3) {
                     0 => (self.having(op), id),
                     _ => (op, id),
@@ -204,31 +205,31 @@ impl Generator {
             1 => {
                 let id = self.columns.add("distinct", integer, true);
                 let groups = vec![(id, self.integer(&visible))];
-                let op = Operator::Aggregate {
+                let op = Operator::Aggregate(Aggregate {
                     input,
                     groups,
                     aggregates: vec![],
-                };
+                });
                 (op, id)
             }
             2 => {
                 let id = self.columns.add("first", integer, true);
                 let e = self.integer(&visible);
-                let op = Operator::Map {
+                let op = Operator::Map(Map {
                     input,
                     expressions: vec![(id, e)],
-                };
+                });
                 let key = SortKey {
                     column: id,
                     descending: self.choices.below(2) == 1,
                     nulls_first: self.choices.below(2) == 1,
                 };
-                let sorted = Operator::Sort {
+                let sorted = Operator::Sort(Sort {
                     input: Box::new(op),
                     keys: vec![key],
                     limit: Some(self.row_count(3)),
                     offset: self.row_count(2),
-                };
+                });
                 (sorted, id)
             }
             3 => {
@@ -236,10 +237,10 @@ impl Generator {
                 let from = [self.own_integer(&visible), self.own_integer(&other.visible())];
                 let ids = from.map(|e| e.columns_read()[0]);
                 let id = self.columns.add("union", integer, true);
-                let op = Operator::UnionAll {
+                let op = Operator::UnionAll(UnionAll {
                     inputs: vec![(*input, vec![ids[0]]), (other, vec![ids[1]])],
                     columns: vec![id],
-                };
+                });
                 (op, id)
             }
             4 => {
@@ -261,10 +262,10 @@ impl Generator {
             let from = self.own_integer(&side.visible()).columns_read()[0];
             let sign = Expr::constant(Value::Int(sign), integer);
             let id = self.columns.add("sign", integer, false);
-            let side = Operator::Map {
+            let side = Operator::Map(Map {
                 input: Box::new(side),
                 expressions: vec![(id, sign)],
-            };
+            });
             inputs.push((side, vec![from, id]));
         }
         let mut add = |label: &str, ty| self.columns.add(label, ty, true);
@@ -278,15 +279,15 @@ impl Generator {
             filter: None,
             ty: bigint,
         };
-        let input = Box::new(Operator::Aggregate {
+        let input = Box::new(Operator::Aggregate(Aggregate {
             groups: vec![(out, column(both))],
             aggregates: vec![(count, call)],
-            input: Box::new(Operator::UnionAll {
+            input: Box::new(Operator::UnionAll(UnionAll {
                 inputs,
                 columns: vec![both, signs],
-            }),
-        });
-        (Operator::Repeat { input, count }, out)
+            })),
+        }));
+        (Operator::Repeat(Repeat { input, count }), out)
     }
 
     /// A number of rows: less than `most`, or now and then a column of the queries around, or a subquery.
@@ -307,10 +308,10 @@ impl Generator {
 
     fn having(&mut self, op: Operator) -> Operator {
         let predicate = self.predicate(&op.visible(), 0);
-        Operator::Filter {
+        Operator::Filter(Filter {
             input: Box::new(op),
             predicate,
-        }
+        })
     }
 
     /// A scalar subquery; every third one may have several rows.
@@ -325,11 +326,11 @@ impl Generator {
                 ty: LogicalType::Integer,
             };
             column = self.columns.add("only", LogicalType::Integer, true);
-            root = Operator::Aggregate {
+            root = Operator::Aggregate(Aggregate {
                 input: Box::new(root),
                 groups: vec![],
                 aggregates: vec![(column, call)],
-            };
+            });
         }
         let subquery = Subquery {
             kind: SubqueryKind::Scalar,
@@ -375,12 +376,12 @@ impl Generator {
         let (inner, column) = self.subquery(&visible);
         let both = [visible, inner.visible()].concat();
         let asked = inner.visible().contains(&column) && self.choices.below(2) == 0;
-        Operator::DependentJoin {
+        Operator::DependentJoin(DependentJoin {
             outer: Box::new(outer),
             inner: Box::new(inner),
             condition: asked.then(|| self.predicate(&both, 0)),
             keep_outer: self.choices.below(2) == 0,
-        }
+        })
     }
 
     fn tree(&mut self, depth: usize) -> Operator {
@@ -394,7 +395,7 @@ impl Generator {
             0 => {
                 let input = Box::new(self.tree(depth - 1));
                 let predicate = self.predicate(&input.visible(), 2);
-                Operator::Filter { input, predicate }
+                Operator::Filter(Filter { input, predicate })
             }
             1 => {
                 let input = Box::new(self.tree(depth - 1));
@@ -408,10 +409,10 @@ impl Generator {
                         Expr::new(kind, LogicalType::Integer, true)
                     }
                 };
-                Operator::Map {
+                Operator::Map(Map {
                     input,
                     expressions: vec![(id, e)],
-                }
+                })
             }
             2 => self.aggregate(depth),
             3 => self.repeated(depth),
@@ -431,11 +432,11 @@ impl Generator {
             otherwise: otherwise.map(Box::new),
         };
         let count = self.columns.add("times", bigint, true);
-        let input = Box::new(Operator::Map {
+        let input = Box::new(Operator::Map(Map {
             input,
             expressions: vec![(count, Expr::new(kind, bigint, true))],
-        });
-        Operator::Repeat { input, count }
+        }));
+        Operator::Repeat(Repeat { input, count })
     }
 
     /// CASE with a scalar subquery in its branch.
@@ -475,22 +476,22 @@ impl Generator {
         let residual = (self.choices.below(3) == 0).then(|| self.predicate(&both, 1));
         let may_be_null_aware = matches!(kind, JoinKind::ProbeAnti | JoinKind::ProbeMark(_));
         let null_aware = may_be_null_aware && keys.len() == 1 && self.choices.below(2) == 1;
-        let join = Operator::Join {
+        let join = Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        };
+        });
         match kind {
             // The mark is read together with something else, as an IN beneath an OR is.
             JoinKind::ProbeMark(mark) => {
                 let parts = vec![Expr::column(mark, &self.columns), self.predicate(&p, 0)];
-                Operator::Filter {
+                Operator::Filter(Filter {
                     input: Box::new(join),
                     predicate: Expr::boolean(ExprKind::Or(parts), true),
-                }
+                })
             }
             _ => join,
         }
@@ -521,11 +522,11 @@ impl Generator {
             };
             aggregates.push((self.columns.add("aggregate", ty, true), call));
         }
-        Operator::Aggregate {
+        Operator::Aggregate(Aggregate {
             input,
             groups,
             aggregates,
-        }
+        })
     }
 }
 

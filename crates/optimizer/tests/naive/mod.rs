@@ -1,7 +1,10 @@
 //! The naive evaluator: nested loops over small tables of nullable integers, in three-valued logic. It runs plans as
 //! bound too: a subquery is computed for each row that asks for it. AND, OR and CASE stop where the result is known.
 
-use frazil_plan::operator::ScanRestrictionKind;
+use frazil_plan::operators::{
+    Aggregate, DependentJoin, Filter, Join, Limit, Map, Repeat, Scan, ScanRestrictionKind, Shared, Sort,
+    TopPerGroup, UnionAll, Values,
+};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, IndexInfo, JoinKind,
     Operator, Plan, RowCount, ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics,
@@ -124,7 +127,7 @@ impl Run<'_> {
 
     /// Computes what a tree shares with others.
     fn shared_rows(&self, op: &Operator) -> Done<()> {
-        if let Operator::Shared { id, .. } = op {
+        if let Operator::Shared(Shared { id, .. }) = op {
             self.shared_rows(&self.plan.shared[id.0])?;
             self.shared(id.0)?;
         }
@@ -136,13 +139,13 @@ impl Run<'_> {
     /// The rows of a tree for a row of the queries around it.
     fn rows(&self, op: &Operator, outer: &Row) -> Done<Vec<Row>> {
         Ok(match op {
-            Operator::Scan {
+            Operator::Scan(Scan {
                 table,
                 columns,
                 restrictions,
                 disjunctions,
                 ..
-            } => {
+            }) => {
                 let mut out = Vec::new();
                 for r in &self.tables.rows[table.0 as usize] {
                     let row: Row = columns.iter().map(|(id, at)| (*id, r[*at])).collect();
@@ -152,7 +155,7 @@ impl Run<'_> {
                 }
                 out
             }
-            Operator::Values { columns, rows } => {
+            Operator::Values(Values { columns, rows }) => {
                 let mut out = Vec::new();
                 for r in rows {
                     let cells = columns.iter().zip(r);
@@ -164,7 +167,7 @@ impl Run<'_> {
                 }
                 out
             }
-            Operator::Filter { input, predicate } => {
+            Operator::Filter(Filter { input, predicate }) => {
                 let mut out = Vec::new();
                 for row in self.rows(input, outer)? {
                     if self.value(predicate, &over(outer, &row))? == Some(1) {
@@ -173,7 +176,7 @@ impl Run<'_> {
                 }
                 out
             }
-            Operator::Map { input, expressions } => {
+            Operator::Map(Map { input, expressions }) => {
                 let mut rows = self.rows(input, outer)?;
                 for row in &mut rows {
                     for (id, e) in expressions {
@@ -183,13 +186,13 @@ impl Run<'_> {
                 }
                 rows
             }
-            Operator::Join { .. } => self.join(op, outer)?,
-            Operator::DependentJoin {
+            Operator::Join(_) => self.join(op, outer)?,
+            Operator::DependentJoin(DependentJoin {
                 outer: left,
                 inner,
                 condition,
                 keep_outer,
-            } => {
+            }) => {
                 let mut out = Vec::new();
                 for l in self.rows(left, outer)? {
                     let around = over(outer, &l);
@@ -207,12 +210,12 @@ impl Run<'_> {
                 }
                 out
             }
-            Operator::Aggregate {
+            Operator::Aggregate(Aggregate {
                 input,
                 groups,
                 aggregates,
-            } => self.aggregate(&self.rows(input, outer)?, groups, aggregates, outer)?,
-            Operator::UnionAll { inputs, columns } => {
+            }) => self.aggregate(&self.rows(input, outer)?, groups, aggregates, outer)?,
+            Operator::UnionAll(UnionAll { inputs, columns }) => {
                 let mut out = Vec::new();
                 for (input, from) in inputs {
                     for r in self.rows(input, outer)? {
@@ -222,26 +225,26 @@ impl Run<'_> {
                 }
                 out
             }
-            Operator::Shared { id, columns } => (self.shared(id.0)?.iter())
+            Operator::Shared(Shared { id, columns }) => (self.shared(id.0)?.iter())
                 .map(|r| columns.iter().map(|(made, stored)| (*made, r[stored])).collect())
                 .collect(),
-            Operator::Sort {
+            Operator::Sort(Sort {
                 input,
                 keys,
                 limit,
                 offset,
-            } => self.first(self.rows(input, outer)?, &[], keys, (limit, offset), outer)?,
-            Operator::Limit { input, limit, offset } => {
+            }) => self.first(self.rows(input, outer)?, &[], keys, (limit, offset), outer)?,
+            Operator::Limit(Limit { input, limit, offset }) => {
                 self.first(self.rows(input, outer)?, &[], &[], (limit, offset), outer)?
             }
-            Operator::TopPerGroup {
+            Operator::TopPerGroup(TopPerGroup {
                 input,
                 groups,
                 keys,
                 limit,
                 offset,
-            } => self.first(self.rows(input, outer)?, groups, keys, (limit, offset), outer)?,
-            Operator::Repeat { input, count } => (self.rows(input, outer)?.into_iter())
+            }) => self.first(self.rows(input, outer)?, groups, keys, (limit, offset), outer)?,
+            Operator::Repeat(Repeat { input, count }) => (self.rows(input, outer)?.into_iter())
                 .flat_map(|r| {
                     let times = over(outer, &r)[count].unwrap_or(0);
                     std::iter::repeat_n(r, usize::try_from(times).unwrap_or(0))
@@ -325,14 +328,14 @@ impl Run<'_> {
     }
 
     fn join(&self, op: &Operator, outer: &Row) -> Done<Vec<Row>> {
-        let Operator::Join {
+        let Operator::Join(Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        } = op
+        }) = op
         else {
             panic!("not a join")
         };

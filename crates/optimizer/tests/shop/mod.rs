@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use frazil_plan::operators::{Filter, Join, Scan};
 use frazil_plan::{
     Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, Statistics,
 };
@@ -42,14 +43,14 @@ impl Shop {
             .iter()
             .map(|(n, ty)| self.columns.add(*n, *ty, false))
             .collect();
-        let scan = Operator::Scan {
+        let scan = Operator::Scan(Scan {
             table: ObjectId(table),
             name: name.into(),
             columns: ids.iter().enumerate().map(|(at, id)| (*id, at)).collect(),
             row_id: None,
             restrictions: vec![],
             disjunctions: vec![],
-        };
+        });
         (scan, ids)
     }
 
@@ -201,19 +202,19 @@ pub fn like(value: Expr, pattern: &str, negated: bool) -> Expr {
 }
 
 pub fn filter(input: Operator, predicate: Expr) -> Operator {
-    Operator::Filter {
+    Operator::Filter(Filter {
         input: Box::new(input),
         predicate,
-    }
+    })
 }
 
 pub fn join(kind: JoinKind, build: Operator, probe: Operator, keys: Vec<(Expr, Expr)>) -> Operator {
-    Operator::Join {
+    Operator::Join(Join {
         kind,
         build: Box::new(build),
         probe: Box::new(probe),
         keys,
         residual: None,
         null_aware: false,
-    }
+    })
 }

@@ -1,4 +1,4 @@
-//! What the operator at the root of INSERT, UPDATE and DELETE does ([`crate::Write`]).
+//! What the operator at the root of INSERT, UPDATE and DELETE does ([`Write`]).
 //!
 //! What a write needs is a column of its input: new values, row ids, results of CHECK constraints, and what
 //! RETURNING shows. All rows of the input are kept until the last one is computed, so that a statement reads nothing of
@@ -8,9 +8,82 @@
 //! way; a query of its own over those and the rows that they stop (`Write::update`) computes what DO UPDATE makes of
 //! them, and another one over the rows that were written (`Write::returning`) what RETURNING shows.
 
-use crate::column::ColumnId;
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator, Plan};
 use frazil_types::ObjectId;
 use std::collections::BTreeSet;
+
+/// Writes the rows of its input into a table, or changes or deletes the table's rows that they name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// Input.
+    pub input: Box<Operator>,
+    /// What it does with a row.
+    pub change: Change,
+    /// Of ON CONFLICT DO UPDATE what becomes of rows that are in the way: see [`ConflictUpdate`].
+    pub update: Option<Box<Plan>>,
+    /// RETURNING of an INSERT with ON CONFLICT: a query over the rows that were written, whose columns
+    /// ([`Operator::Given`]) are the table's.
+    pub returning: Option<Box<Plan>>,
+}
+
+impl Write {
+    /// Writes rows, computes nothing else.
+    pub fn new(input: Operator, change: Change) -> Write {
+        Write {
+            input: Box::new(input),
+            change,
+            update: None,
+            returning: None,
+        }
+    }
+
+    /// The queries that are run between and after its writing.
+    pub fn queries(&self) -> impl Iterator<Item = &Plan> {
+        self.update.iter().chain(&self.returning).map(|plan| &**plan)
+    }
+
+    /// The same, to be changed.
+    pub fn queries_mut(&mut self) -> impl Iterator<Item = &mut Plan> {
+        (self.update.iter_mut().chain(&mut self.returning)).map(|plan| &mut **plan)
+    }
+}
+
+impl Node for Write {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![]
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.change.ids(visit);
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.change.ids_mut(visit);
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+}
 
 /// What a write does with the rows it is given.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,25 +197,39 @@ impl Change {
     pub fn kept(&self) -> Vec<ColumnId> {
         let mut kept = self.values();
         let mut known: BTreeSet<ColumnId> = kept.iter().copied().collect();
-        let mut copy = self.clone();
-        let all = copy.ids_mut().into_iter().map(|id| *id);
-        kept.extend(all.filter(|id| known.insert(*id)));
+        self.ids(&mut |_, id| {
+            if known.insert(id) {
+                kept.push(id);
+            }
+        });
         kept
     }
 
-    /// Every column that it reads.
-    pub fn ids_mut(&mut self) -> Vec<&mut ColumnId> {
-        let mut ids = Vec::new();
-        match &mut self.kind {
-            WriteKind::Insert { columns, .. } => ids.extend(columns),
+    /// Gives `visit` every column that it reads, those that RETURNING shows as passed.
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        match &self.kind {
+            WriteKind::Insert { columns, .. } => columns.iter().for_each(|id| visit(Role::Read, *id)),
             WriteKind::Update { row_id, set } => {
-                ids.extend(set.iter_mut().map(|s| &mut s.1));
-                ids.push(row_id);
+                set.iter().for_each(|s| visit(Role::Read, s.1));
+                visit(Role::Read, *row_id);
             }
-            WriteKind::Delete { row_id } => ids.push(row_id),
+            WriteKind::Delete { row_id } => visit(Role::Read, *row_id),
         }
-        ids.extend(self.checks.iter_mut().map(|c| &mut c.1));
-        ids.extend(&mut self.returning);
-        ids
+        self.checks.iter().for_each(|c| visit(Role::Read, c.1));
+        self.returning.iter().for_each(|id| visit(Role::Passed, *id));
+    }
+
+    /// The same, to be changed.
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        match &mut self.kind {
+            WriteKind::Insert { columns, .. } => columns.iter_mut().for_each(|id| visit(Role::Read, id)),
+            WriteKind::Update { row_id, set } => {
+                set.iter_mut().for_each(|s| visit(Role::Read, &mut s.1));
+                visit(Role::Read, row_id);
+            }
+            WriteKind::Delete { row_id } => visit(Role::Read, row_id),
+        }
+        self.checks.iter_mut().for_each(|c| visit(Role::Read, &mut c.1));
+        self.returning.iter_mut().for_each(|id| visit(Role::Passed, id));
     }
 }

@@ -1,0 +1,61 @@
+//! Groups and their aggregates.
+
+use super::node::{Needed, Node, Role};
+use crate::{AggregateCall, ColumnId, Expr, Operator};
+
+/// Groups. Without groups: one row, also for no input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// Input.
+    pub input: Box<Operator>,
+    /// Group columns made, and the expressions grouped by. NULLs are one group.
+    pub groups: Vec<(ColumnId, Expr)>,
+    /// Aggregates made.
+    pub aggregates: Vec<(ColumnId, AggregateCall)>,
+}
+
+impl Node for Aggregate {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        let calls = self.aggregates.iter().map(|a| &a.1);
+        let parts = calls.flat_map(|c| c.argument.iter().chain(&c.filter));
+        self.groups.iter().map(|g| &g.1).chain(parts).collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        let calls = self.aggregates.iter_mut().map(|a| &mut a.1);
+        let parts = calls.flat_map(|c| c.argument.iter_mut().chain(&mut c.filter));
+        self.groups.iter_mut().map(|g| &mut g.1).chain(parts).collect()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.groups.iter().for_each(|g| visit(Role::Made, g.0));
+        self.aggregates.iter().for_each(|a| visit(Role::Made, a.0));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.groups.iter_mut().for_each(|g| visit(Role::Made, &mut g.0));
+        self.aggregates
+            .iter_mut()
+            .for_each(|a| visit(Role::Made, &mut a.0));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.aggregates.retain(|a| needed.contains(a.0));
+    }
+}

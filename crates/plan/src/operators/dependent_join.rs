@@ -1,0 +1,50 @@
+//! LATERAL, as it is bound.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+
+/// Each row of `outer` with the rows of `inner` for it: LATERAL. `inner` reads columns of `outer`. Made by the
+/// binder alone; unnesting turns it into a [`Join`](super::Join).
+#[derive(Clone, Debug, PartialEq)]
+pub struct DependentJoin {
+    /// The rows that `inner` depends on.
+    pub outer: Box<Operator>,
+    /// The rows for each of them.
+    pub inner: Box<Operator>,
+    /// A further condition on a pair; part of the match, not a filter after it.
+    pub condition: Option<Expr>,
+    /// LEFT JOIN LATERAL: a row of `outer` without a match comes once, the columns of `inner` NULL.
+    pub keep_outer: bool,
+}
+
+impl Node for DependentJoin {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.outer, &self.inner]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.outer, &mut self.inner]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.outer, &self.inner]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        self.condition.iter().collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        self.condition.iter_mut().collect()
+    }
+
+    fn ids(&self, _visit: &mut dyn FnMut(Role, ColumnId)) {}
+
+    fn ids_mut(&mut self, _visit: &mut dyn FnMut(Role, &mut ColumnId)) {}
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+}

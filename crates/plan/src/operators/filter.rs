@@ -1,0 +1,45 @@
+//! Rows for which a predicate is true.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+
+/// Rows for which the predicate is true.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// Input.
+    pub input: Box<Operator>,
+    /// The predicate.
+    pub predicate: Expr,
+}
+
+impl Node for Filter {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![&self.predicate]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![&mut self.predicate]
+    }
+
+    fn ids(&self, _visit: &mut dyn FnMut(Role, ColumnId)) {}
+
+    fn ids_mut(&mut self, _visit: &mut dyn FnMut(Role, &mut ColumnId)) {}
+
+    fn at_most_one_row(&self) -> bool {
+        self.input.at_most_one_row()
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+}

@@ -1,0 +1,49 @@
+//! Rows that come from outside of the plan.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+
+/// Rows that whoever runs the plan gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// Columns read: id in the plan, position among those given.
+    pub columns: Vec<(ColumnId, usize)>,
+}
+
+impl Node for Given {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![]
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.columns.iter().for_each(|c| visit(Role::Made, c.0));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.columns.iter_mut().for_each(|c| visit(Role::Made, &mut c.0));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.columns.retain(|c| needed.contains(c.0));
+    }
+}

@@ -1,0 +1,59 @@
+//! Computed columns.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+
+/// Adds computed columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    /// Input.
+    pub input: Box<Operator>,
+    /// New columns and what they are; later ones may read earlier ones.
+    pub expressions: Vec<(ColumnId, Expr)>,
+}
+
+impl Node for Map {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        self.expressions.iter().map(|e| &e.1).collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        self.expressions.iter_mut().map(|e| &mut e.1).collect()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.expressions.iter().for_each(|e| visit(Role::Made, e.0));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.expressions
+            .iter_mut()
+            .for_each(|e| visit(Role::Made, &mut e.0));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        self.input.at_most_one_row()
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        // Later expressions may read earlier ones.
+        for (id, e) in self.expressions.iter().rev() {
+            if needed.contains(*id) {
+                needed.add(&e.columns_read());
+            }
+        }
+        self.expressions.retain(|e| needed.contains(e.0));
+    }
+}

@@ -1,0 +1,80 @@
+//! What every operator states of itself, once, in its file.
+//!
+//! Nothing has a default: what a new operator forgets does not compile. What walks over trees asks for it here instead of
+//! knowing operators: which columns are made and read, what is visible, renaming, pruning.
+
+use crate::{ColumnId, Expr, Operator};
+
+/// What an operator does with a column that it names beside its expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It makes the column.
+    Made,
+    /// It makes the column, and names it another time.
+    MadeAlready,
+    /// It reads a column of an input.
+    Read,
+    /// It reads a column of an input, which is visible above it though others of that input are not.
+    Passed,
+    /// It reads a column of a shared subplan, which has ids of its own.
+    Stored,
+}
+
+impl Role {
+    /// True if the column is one of an input.
+    pub fn is_read(self) -> bool {
+        match self {
+            Role::Read | Role::Passed => true,
+            Role::Made | Role::MadeAlready | Role::Stored => false,
+        }
+    }
+
+    /// True if the column is visible above an operator that names it so.
+    pub fn is_visible(self) -> bool {
+        match self {
+            Role::Made | Role::Passed => true,
+            Role::MadeAlready | Role::Read | Role::Stored => false,
+        }
+    }
+}
+
+/// Columns that somebody above reads.
+pub trait Needed {
+    /// True if somebody reads the column.
+    fn contains(&self, id: ColumnId) -> bool;
+
+    /// Notes that somebody reads the columns.
+    fn add(&mut self, ids: &[ColumnId]);
+}
+
+/// An operator: [`Operator::node`] gives it.
+pub trait Node {
+    /// Its inputs; of a join the build side first.
+    fn inputs(&self) -> Vec<&Operator>;
+
+    /// Its inputs, to be changed.
+    fn inputs_mut(&mut self) -> Vec<&mut Operator>;
+
+    /// The inputs all of whose columns are visible above it, in the order in which they are shown.
+    fn passes(&self) -> Vec<&Operator>;
+
+    /// The expressions it evaluates itself, those of restrictions included.
+    fn expressions(&self) -> Vec<&Expr>;
+
+    /// The same, to be changed.
+    fn expressions_mut(&mut self) -> Vec<&mut Expr>;
+
+    /// Gives `visit` the columns that it names itself, beside those in its expressions, with their roles. Made ones
+    /// come in the order in which they are shown.
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId));
+
+    /// The same, to be changed.
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId));
+
+    /// True if it surely gives no second row.
+    fn at_most_one_row(&self) -> bool;
+
+    /// Drops the columns that it makes and nobody needs, where that is possible and worth it. Adds to `needed` what columns
+    /// that stay read, where that is not in [`Node::expressions`] or [`Node::ids`] as read.
+    fn prune(&mut self, needed: &mut dyn Needed);
+}

@@ -1,0 +1,156 @@
+//! Rows of a table, with what storage is asked to test.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+use frazil_types::{CompareOp, ObjectId, Value};
+
+/// Rows of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    /// The table.
+    pub table: ObjectId,
+    /// Its name, for EXPLAIN.
+    pub name: String,
+    /// Columns read: id in the plan, position in the table.
+    pub columns: Vec<(ColumnId, usize)>,
+    /// A column of row ids (bigint), for UPDATE and DELETE.
+    pub row_id: Option<ColumnId>,
+    /// Predicates pushed into storage.
+    pub restrictions: Vec<ScanRestriction>,
+    /// Disjunctions of such, pushed as well.
+    pub disjunctions: Vec<ScanDisjunction>,
+}
+
+impl Scan {
+    /// Its restrictions, those of disjunctions included.
+    pub fn all_restrictions(&self) -> impl Iterator<Item = &ScanRestriction> {
+        let others = self.disjunctions.iter().flat_map(ScanDisjunction::restrictions);
+        self.restrictions.iter().chain(others)
+    }
+
+    /// The same, to be changed.
+    pub fn all_restrictions_mut(&mut self) -> impl Iterator<Item = &mut ScanRestriction> {
+        let others = (self.disjunctions.iter_mut()).flat_map(ScanDisjunction::restrictions_mut);
+        self.restrictions.iter_mut().chain(others)
+    }
+}
+
+impl Node for Scan {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        (self.all_restrictions())
+            .flat_map(|r| r.kind.operands())
+            .collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        (self.all_restrictions_mut())
+            .flat_map(|r| r.kind.operands_mut())
+            .collect()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        (self.columns.iter()).for_each(|c| visit(Role::Made, c.0));
+        (self.row_id.iter()).for_each(|id| visit(Role::Made, *id));
+        (self.all_restrictions()).for_each(|r| visit(Role::MadeAlready, r.column));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        (self.columns.iter_mut()).for_each(|c| visit(Role::Made, &mut c.0));
+        (self.row_id.iter_mut()).for_each(|id| visit(Role::Made, id));
+        (self.all_restrictions_mut()).for_each(|r| visit(Role::MadeAlready, &mut r.column));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.columns.retain(|c| needed.contains(c.0));
+    }
+}
+
+/// What a scan pushes into storage: a SARGable predicate whose operands are known when the pipeline
+/// opens (constants, parameters, scalar subqueries).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScanRestriction {
+    /// The column, one of the scan's.
+    pub column: ColumnId,
+    /// What is asked.
+    pub kind: ScanRestrictionKind,
+}
+
+/// As [`frazil_types::RestrictionKind`], with operands still to be bound.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScanRestrictionKind {
+    /// A comparison.
+    Compare(CompareOp, Expr),
+    /// Both bounds inclusive.
+    Between(Expr, Expr),
+    /// Any of the constants.
+    In(Vec<Value>),
+    /// IS NULL.
+    IsNull,
+    /// IS NOT NULL.
+    IsNotNull,
+    /// LIKE 'prefix%'.
+    Prefix(String),
+    /// LIKE with a pattern that has backslash as escape.
+    Like {
+        /// The pattern.
+        pattern: String,
+        /// NOT LIKE.
+        negated: bool,
+    },
+}
+
+impl ScanRestrictionKind {
+    /// The operands still to be bound.
+    pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            ScanRestrictionKind::Compare(_, operand) => vec![operand],
+            ScanRestrictionKind::Between(low, high) => vec![low, high],
+            _ => vec![],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            ScanRestrictionKind::Compare(_, operand) => vec![operand],
+            ScanRestrictionKind::Between(low, high) => vec![low, high],
+            _ => vec![],
+        }
+    }
+}
+
+/// Alternatives that a scan pushes into storage as [`frazil_types::Disjunction`]: a row has to satisfy all
+/// restrictions of one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScanDisjunction {
+    /// The alternatives, none of them empty.
+    pub alternatives: Vec<Vec<ScanRestriction>>,
+}
+
+impl ScanDisjunction {
+    /// The restrictions of all alternatives.
+    pub fn restrictions(&self) -> impl Iterator<Item = &ScanRestriction> {
+        self.alternatives.iter().flatten()
+    }
+
+    /// The same, to be changed.
+    pub fn restrictions_mut(&mut self) -> impl Iterator<Item = &mut ScanRestriction> {
+        self.alternatives.iter_mut().flatten()
+    }
+}

@@ -1,0 +1,58 @@
+//! Rows of a subplan that is read several times.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator, SharedId};
+
+/// Rows of a shared subplan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// Which.
+    pub id: SharedId,
+    /// Columns made: (new id, id in the shared plan).
+    pub columns: Vec<(ColumnId, ColumnId)>,
+}
+
+impl Node for Shared {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![]
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        for (made, stored) in &self.columns {
+            visit(Role::Made, *made);
+            visit(Role::Stored, *stored);
+        }
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        for (made, stored) in &mut self.columns {
+            visit(Role::Made, made);
+            visit(Role::Stored, stored);
+        }
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.columns.retain(|c| needed.contains(c.0));
+        self.columns.iter().for_each(|c| needed.add(&[c.1]));
+    }
+}

@@ -1,0 +1,68 @@
+//! Order, and the first rows in it.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+
+/// Orders rows; with a limit keeps only the first ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sort {
+    /// Input.
+    pub input: Box<Operator>,
+    /// The keys, most significant first.
+    pub keys: Vec<SortKey>,
+    /// Rows kept, after `offset`.
+    pub limit: Option<RowCount>,
+    /// Rows skipped.
+    pub offset: RowCount,
+}
+
+/// One key of a sort.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey {
+    /// The column.
+    pub column: ColumnId,
+    /// Descending.
+    pub descending: bool,
+    /// NULLs before all else.
+    pub nulls_first: bool,
+}
+
+impl Node for Sort {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        row_count::values(&self.limit, &self.offset)
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        row_count::values_mut(&mut self.limit, &mut self.offset)
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.keys.iter().for_each(|k| visit(Role::Read, k.column));
+        row_count::ids(&self.limit, &self.offset, visit);
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.keys
+            .iter_mut()
+            .for_each(|k| visit(Role::Read, &mut k.column));
+        row_count::ids_mut(&mut self.limit, &mut self.offset, visit);
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        row_count::at_most_one(&self.limit) || self.input.at_most_one_row()
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+}

@@ -1,0 +1,63 @@
+//! The first rows of each group.
+
+use super::node::{Needed, Node, Role};
+use crate::operators::SortKey;
+use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+
+/// Of the rows of each group some, in the order of the keys: LIMIT for each outer row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopPerGroup {
+    /// Input.
+    pub input: Box<Operator>,
+    /// What makes a group: rows equal in these columns, NULLs counting as equal. Without one all rows are a group, whose
+    /// numbers of rows are columns.
+    pub groups: Vec<ColumnId>,
+    /// The keys, most significant first; without one any rows of a group do.
+    pub keys: Vec<SortKey>,
+    /// Rows kept of each group, after `offset`.
+    pub limit: Option<RowCount>,
+    /// Rows of each group skipped.
+    pub offset: RowCount,
+}
+
+impl Node for TopPerGroup {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        row_count::values(&self.limit, &self.offset)
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        row_count::values_mut(&mut self.limit, &mut self.offset)
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.groups.iter().for_each(|id| visit(Role::Read, *id));
+        self.keys.iter().for_each(|k| visit(Role::Read, k.column));
+        row_count::ids(&self.limit, &self.offset, visit);
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.groups.iter_mut().for_each(|id| visit(Role::Read, id));
+        self.keys
+            .iter_mut()
+            .for_each(|k| visit(Role::Read, &mut k.column));
+        row_count::ids_mut(&mut self.limit, &mut self.offset, visit);
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+}

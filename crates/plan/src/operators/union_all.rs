@@ -1,0 +1,65 @@
+//! All rows of several inputs.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+
+/// All rows of all inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnionAll {
+    /// Inputs, each with the columns that become the output's, in order.
+    pub inputs: Vec<(Operator, Vec<ColumnId>)>,
+    /// The columns made.
+    pub columns: Vec<ColumnId>,
+}
+
+impl Node for UnionAll {
+    fn inputs(&self) -> Vec<&Operator> {
+        self.inputs.iter().map(|i| &i.0).collect()
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        self.inputs.iter_mut().map(|i| &mut i.0).collect()
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![]
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.columns.iter().for_each(|id| visit(Role::Made, *id));
+        self.inputs
+            .iter()
+            .flat_map(|i| &i.1)
+            .for_each(|id| visit(Role::Read, *id));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.columns.iter_mut().for_each(|id| visit(Role::Made, id));
+        self.inputs
+            .iter_mut()
+            .flat_map(|i| &mut i.1)
+            .for_each(|id| visit(Role::Read, id));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        let kept: Vec<bool> = self.columns.iter().map(|c| needed.contains(*c)).collect();
+        let keep = |ids: &mut Vec<ColumnId>| {
+            let mut flags = kept.iter();
+            ids.retain(|_| flags.next().copied().unwrap_or(true));
+        };
+        keep(&mut self.columns);
+        self.inputs.iter_mut().for_each(|i| keep(&mut i.1));
+    }
+}

@@ -1,0 +1,49 @@
+//! Rows of expressions without columns.
+
+use super::node::{Needed, Node, Role};
+use crate::{ColumnId, Expr, Operator};
+
+/// Rows of expressions without columns. No columns and one row: SELECT without FROM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// The columns made.
+    pub columns: Vec<ColumnId>,
+    /// The rows.
+    pub rows: Vec<Vec<Expr>>,
+}
+
+impl Node for Values {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        self.rows.iter().flatten().collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        self.rows.iter_mut().flatten().collect()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.columns.iter().for_each(|id| visit(Role::Made, *id));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.columns.iter_mut().for_each(|id| visit(Role::Made, id));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        self.rows.len() <= 1
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+}
