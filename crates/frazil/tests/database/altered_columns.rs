@@ -100,6 +100,10 @@ fn an_appender_and_copy_take_the_columns_that_there_are() {
     appender.append(of(100, 6)).expect("it fits");
     let few = batch(&[(LogicalType::Integer, 102), (decimal, 1)]);
     assert!(appender.append(few).is_err());
+    let refused = appender.finish().expect_err("rows were refused");
+    assert_eq!(refused.state(), SqlState::IN_FAILED_TRANSACTION);
+    let mut appender = c.appender("t").expect("the table is there");
+    appender.append(of(100, 6)).expect("it fits");
     appender.finish().expect("it commits");
     let path = directory("altered-copy");
     std::fs::create_dir_all(&path).expect("it can be made");
