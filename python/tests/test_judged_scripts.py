@@ -13,7 +13,7 @@ from judge import engines  # noqa: E402
 from judge.nodes import POSTGRES  # noqa: E402
 from judge.script_campaign import ScriptCampaign  # noqa: E402
 
-SCRIPTS = int(os.environ.get("FRAZIL_JUDGED_SCRIPTS", "25"))
+SCRIPTS = int(os.environ.get("FRAZIL_JUDGED_SCRIPTS", "80"))
 # At most this share of steps may differ in a way that is open; at least this share succeeds.
 TOLERATED = 0.02
 SUCCEEDED = 0.7
