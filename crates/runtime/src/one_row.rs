@@ -1,6 +1,7 @@
 //! A single row as a batch of its own, or as its values in one piece of memory: the result of a statement that finds its row by a key.
 
 use crate::abi::VectorColumn;
+use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::string_ref::INLINE_BYTES;
 use frazil_types::{
     ColumnVector, LogicalType, MemoryBudget, NativeType, Result, RowBatch, RowValues, StringRef,
@@ -10,6 +11,10 @@ use std::sync::Arc;
 
 /// Bytes of a row's texts that are not counted: they are the caller's in no time.
 const UNCOUNTED: usize = 16 << 10;
+
+/// Bytes of a line of the caches, and lines of a string that are asked for at once.
+const LINE: usize = 64;
+const EXPECTED_LINES: usize = 4;
 
 /// How rows are copied into batches, or values, of their own.
 #[derive(Debug)]
@@ -89,7 +94,7 @@ impl RowCopy {
         let lengths = (self.strings.iter()).map(|&place| unsafe {
             let column = column(place);
             match column.is_valid(0) {
-                true => column.value::<StringRef>(0).len(),
+                true => expect_bytes(&column.value::<StringRef>(0)),
                 false => 0,
             }
         });
@@ -117,6 +122,21 @@ impl RowCopy {
         }
         Ok(row)
     }
+}
+
+/// The length of a string whose bytes are going to be copied: the first ones are asked for, so that those of all columns are waited
+/// for together.
+///
+/// # Safety
+/// The string is alive.
+unsafe fn expect_bytes(string: &StringRef) -> usize {
+    if !string.is_inline() {
+        // SAFETY: by contract.
+        let bytes = unsafe { string.bytes() };
+        let lines = bytes.iter().step_by(LINE).take(EXPECTED_LINES);
+        lines.for_each(|byte| prefetch_read(byte));
+    }
+    string.len()
 }
 
 /// Bytes of the text in the first row, if it does not lie in its reference.
