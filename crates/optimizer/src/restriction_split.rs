@@ -22,12 +22,8 @@ const MAX_NOT_IN: usize = 4;
 
 /// Splits the filters of a plan.
 pub fn plan(plan: &mut Plan) {
-    let columns = &plan.columns;
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    for tree in trees.chain([&mut plan.root]) {
+    let (trees, columns) = plan.trees_mut();
+    for tree in trees {
         operator(tree, columns);
     }
 }

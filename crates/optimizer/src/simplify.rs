@@ -12,13 +12,10 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Simplifies every expression of a plan. Once `cancel` is set the rest of them stays as it is.
 pub fn plan(plan: &mut Plan, cancel: &Cancel) {
-    let columns = &plan.columns;
+    let (trees, columns) = plan.trees_mut();
+    let columns = &*columns;
     let expression = &|e: &mut Expr| Pass::new(columns, Some(cancel)).expression(e);
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    for tree in trees.chain([&mut plan.root]) {
+    for tree in trees {
         operator(tree, expression);
     }
 }

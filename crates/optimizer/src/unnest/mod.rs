@@ -39,11 +39,11 @@ const MOST_GUARDS: usize = 100_000;
 
 /// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
-    if !trees(plan).any(concerns) {
+    if !plan.trees().any(concerns) {
         return Ok(());
     }
     // What columns hold tells which expressions cannot fail.
-    if trees(plan).any(is_nested) {
+    if plan.trees().any(is_nested) {
         value_bounds::propagate(plan, statistics, Grid::Exact);
     }
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
@@ -77,12 +77,6 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
     plan.shared = shared;
     plan.subqueries = subqueries;
     Ok(())
-}
-
-/// All trees of a plan.
-pub(crate) fn trees(plan: &Plan) -> impl Iterator<Item = &Operator> {
-    let subqueries = plan.subqueries.iter().map(|s| &s.0);
-    plan.shared.iter().chain(subqueries).chain([&plan.root])
 }
 
 /// Whether a tree has a subquery in an expression, or a join whose one side depends on the other.
