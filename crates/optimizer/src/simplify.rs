@@ -5,7 +5,6 @@
 use crate::can_fail::may_fail;
 use crate::fold::{self, fold};
 use frazil_plan::each_once::{Places, each_once};
-use frazil_plan::operators::{Aggregate, Filter, Join, Map, Values};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction};
 use frazil_types::{Cancel, CompareOp, LogicalType, Value, decimal};
 use std::collections::{BTreeMap, HashMap};
@@ -24,31 +23,13 @@ fn operator(op: &mut Operator, expression: &dyn Fn(&mut Expr)) {
     for input in op.inputs_mut() {
         operator(input, expression);
     }
-    match op {
-        Operator::Filter(Filter { predicate, .. }) => expression(predicate),
-        Operator::Map(Map { expressions, .. }) => {
-            expressions.iter_mut().for_each(|(_, e)| expression(e));
-        }
-        Operator::Values(Values { rows, .. }) => rows.iter_mut().flatten().for_each(expression),
-        Operator::Join(Join { keys, residual, .. }) => {
-            for (b, p) in keys {
-                expression(b);
-                expression(p);
-            }
-            residual.iter_mut().for_each(expression);
-        }
-        Operator::Aggregate(Aggregate {
-            groups, aggregates, ..
-        }) => {
-            groups.iter_mut().for_each(|(_, e)| expression(e));
-            for (_, call) in aggregates {
-                call.argument
-                    .iter_mut()
-                    .chain(&mut call.filter)
-                    .for_each(expression);
-            }
-        }
-        _ => {}
+    // Operands of restrictions and numbers of rows are values already.
+    let has_values = matches!(
+        op,
+        Operator::Scan(_) | Operator::Sort(_) | Operator::TopPerGroup(_) | Operator::Limit(_)
+    );
+    if !has_values {
+        op.expressions_mut().into_iter().for_each(expression);
     }
 }
 

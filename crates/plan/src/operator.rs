@@ -141,6 +141,11 @@ impl Operator {
         self.node().at_most_one_row()
     }
 
+    /// True if it surely gives a row.
+    pub fn surely_has_a_row(&self) -> bool {
+        self.node().surely_has_a_row()
+    }
+
     /// Its inputs; of a join the build side first.
     pub fn inputs(&self) -> Vec<&Operator> {
         self.node().inputs()

@@ -11,9 +11,9 @@ use std::io;
 use std::path::Path;
 
 /// Files that the operator named in most of them is named in.
-const MOST_FILES: usize = 29;
+const MOST_FILES: usize = 27;
 /// Files that all operators together are named in, each counted once for each operator.
-const ALL_FILES: usize = 248;
+const ALL_FILES: usize = 247;
 /// Files that an operator may be named in, once what it means is said in its own.
 const AIM: usize = 8;
 

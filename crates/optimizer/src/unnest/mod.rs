@@ -239,7 +239,7 @@ impl Unnesting<'_> {
         self.cancel.check()?;
         let free = free_columns(&inner);
         let depends = outer.visible().iter().any(|c| free.contains(c));
-        let safe = !self.tree_may_fail(&inner) || guards.is_empty() && gate::surely_has_a_row(outer);
+        let safe = !self.tree_may_fail(&inner) || guards.is_empty() && outer.surely_has_a_row();
         if !depends && safe {
             return Ok(Tied {
                 op: inner,
