@@ -131,12 +131,14 @@ class Sitting:
         self.environment["PATH"] = os.pathsep.join([str(commands), str(python), self.environment["PATH"]])
 
     def __enter__(self):
-        self.before = os.getcwd()
+        self.before = os.getcwd(), os.environ["PATH"]
         os.chdir(self.directory)
+        os.environ["PATH"] = self.environment["PATH"]
         return self
 
     def __exit__(self, *_):
-        os.chdir(self.before)
+        directory, os.environ["PATH"] = self.before
+        os.chdir(directory)
         self.leave()
 
     def turn_page(self):
