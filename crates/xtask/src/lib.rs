@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod circles;
-pub mod house;
 pub mod mutants;
 pub mod tidy;
 

@@ -282,10 +282,8 @@ impl Life<'_> {
         match self.connection.execute(end) {
             Ok(_) if rolls_back => self.rolled_back += 1,
             Ok(_) => {
-                // What changes nothing waits for nothing, also not for commits before it that did not wait: PostgreSQL's rule.
-                let waits = !is_off && after != *self.now();
                 self.states.push(after);
-                if waits {
+                if !is_off {
                     self.acknowledged = self.states.len() - 1;
                 }
             }
