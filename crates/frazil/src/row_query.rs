@@ -90,11 +90,7 @@ fn every_given(plan: &mut Plan, visit: &mut dyn FnMut(&mut usize)) {
         }
         op.inputs_mut().into_iter().for_each(|input| walk(input, visit));
     }
-    let others = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    others.chain([&mut plan.root]).for_each(|tree| walk(tree, visit));
+    plan.trees_mut().0.for_each(|tree| walk(tree, visit));
 }
 
 /// Rows of batches whose first column numbers them from 0 on, in the order of the numbers, without that column, in batches of

@@ -52,7 +52,7 @@ impl<'a> Estimator<'a> {
             let rows = estimator.learn(tree, &plan.columns);
             estimator.shared_rows.push(rows);
         }
-        for tree in plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]) {
+        for tree in plan.unshared_trees() {
             estimator.learn(tree, &plan.columns);
         }
         estimator

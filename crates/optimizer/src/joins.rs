@@ -5,23 +5,19 @@ use crate::cardinality::Estimator;
 use crate::join_graph::{Graph, Relation, Set, Step, is_region};
 use crate::join_order::{self, Node, joins};
 use crate::pushdown::{place, take};
-use crate::unnest::trees;
 use frazil_plan::operators::{Join, Map};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan};
 use frazil_types::{Cancel, CompareOp, Result};
 
 /// Orders the joins of all trees of a plan. 57014 once `cancel` is set, and the plan is of no use then.
 pub fn plan(plan: &mut Plan, estimator: &mut Estimator<'_>, cancel: &Cancel) -> Result<()> {
+    let (trees, columns) = plan.trees_mut();
     let mut pass = Pass {
-        columns: &mut plan.columns,
+        columns,
         estimator,
         cancel,
     };
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    for tree in trees.chain([&mut plan.root]) {
+    for tree in trees {
         let whole = take(tree);
         *tree = pass.order(whole)?;
     }
@@ -33,7 +29,7 @@ pub fn has_joins(plan: &Plan) -> bool {
     fn below(op: &Operator) -> bool {
         matches!(op, Operator::Join(_)) || op.inputs().into_iter().any(below)
     }
-    trees(plan).any(below)
+    plan.trees().any(below)
 }
 
 struct Pass<'a, 'b> {

@@ -7,13 +7,7 @@ use frazil_plan::{Operator, Plan, RowCount};
 
 /// Merges the limits of a plan into the sorts below them.
 pub fn plan(plan: &mut Plan) {
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    for tree in trees.chain([&mut plan.root]) {
-        operator(tree);
-    }
+    plan.trees_mut().0.for_each(operator);
 }
 
 /// No rows where an operator is asked for none.

@@ -13,12 +13,8 @@ use std::collections::HashMap;
 
 /// Pushes the filters of a plan down.
 pub fn plan(plan: &mut Plan) {
-    let columns = &plan.columns;
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    for tree in trees.chain([&mut plan.root]) {
+    let (trees, columns) = plan.trees_mut();
+    for tree in trees {
         let whole = take(tree);
         *tree = push(whole, Vec::new(), columns);
     }

@@ -22,12 +22,8 @@ const MAX_NOT_IN: usize = 4;
 
 /// Splits the filters of a plan.
 pub fn plan(plan: &mut Plan) {
-    let columns = &plan.columns;
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    for tree in trees.chain([&mut plan.root]) {
+    let (trees, columns) = plan.trees_mut();
+    for tree in trees {
         operator(tree, columns);
     }
 }
@@ -326,7 +322,7 @@ fn is_operand(e: &Expr, ty: LogicalType) -> bool {
         ExprKind::Constant(Value::Int(v)) => {
             comparable(e.ty, ty) && bounds::of_type(ty).is_some_and(|b| b.min <= *v && *v <= b.max)
         }
-        ExprKind::Constant(v) => !v.is_null() && same_form && !ty.is_span(),
+        ExprKind::Constant(v) => !v.is_null() && same_form && ty != LogicalType::Interval,
         ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => same_form,
         _ => false,
     }

@@ -6,11 +6,7 @@ use std::collections::HashMap;
 
 /// Joins nested unions of a plan without subqueries in its expressions.
 pub fn plan(plan: &mut Plan) {
-    let trees = plan
-        .shared
-        .iter_mut()
-        .chain(plan.subqueries.iter_mut().map(|s| &mut s.0));
-    trees.chain([&mut plan.root]).for_each(operator);
+    plan.trees_mut().0.for_each(operator);
 }
 
 fn operator(op: &mut Operator) {

@@ -40,16 +40,21 @@ pub fn choose_grid(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel
 
 /// Sets what is known of the values of every column on a grid, and counts the things that a proof is good for.
 fn proofs(plan: &mut Plan, statistics: &dyn Statistics, grid: Grid) -> usize {
+    let shared = plan.shared.len();
+    let (trees, columns) = plan.trees_mut();
     let mut pass = Pass {
-        columns: &mut plan.columns,
+        columns,
         rows: RowBounds::of_statistics(statistics),
         grid,
         proofs: 0,
     };
-    pass.trees(
-        &plan.shared,
-        plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]),
-    );
+    for (i, tree) in trees.enumerate() {
+        pass.tree(tree);
+        if i < shared {
+            let rows = pass.rows.of(tree);
+            pass.rows.shared.push(rows);
+        }
+    }
     pass.proofs
 }
 
@@ -62,8 +67,8 @@ pub fn assumptions(plan: &Plan, statistics: &dyn Statistics) -> Vec<Assumption> 
         aggregated: vec![false; plan.shared.len()],
         found: Vec::new(),
     };
-    let others = || plan.subqueries.iter().map(|s| &s.0).chain([&plan.root]);
-    others().for_each(|tree| all.mark_shared(tree, false));
+    plan.unshared_trees()
+        .for_each(|tree| all.mark_shared(tree, false));
     // A shared subplan is read by later ones alone: by the time it is looked through, all its readers are.
     for (id, tree) in plan.shared.iter().enumerate().rev() {
         let aggregated = all.aggregated[id];
@@ -73,7 +78,7 @@ pub fn assumptions(plan: &Plan, statistics: &dyn Statistics) -> Vec<Assumption> 
         let aggregated = all.aggregated[id];
         all.of_tree(tree, aggregated);
     }
-    others().for_each(|tree| all.of_tree(tree, false));
+    plan.unshared_trees().for_each(|tree| all.of_tree(tree, false));
     all.found
 }
 
@@ -211,15 +216,6 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn trees<'p>(&mut self, shared: &'p [Operator], others: impl Iterator<Item = &'p Operator>) {
-        for tree in shared {
-            self.tree(tree);
-            let rows = self.rows.of(tree);
-            self.rows.shared.push(rows);
-        }
-        others.for_each(|tree| self.tree(tree));
-    }
-
     fn set(&mut self, id: ColumnId, known: ValueBounds, observed: Option<Bounds>) {
         let proofs = !self.columns.proofs_forgotten();
         let info = &mut self.columns[id];

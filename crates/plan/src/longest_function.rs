@@ -28,9 +28,7 @@ pub fn check_instructions(instructions: usize) -> Result<()> {
 
 /// Error 54001 for a plan with an expression that no function can hold. Constants are folded before.
 pub fn check(plan: &Plan) -> Result<()> {
-    let subqueries = plan.subqueries.iter().map(|s| &s.0);
-    let trees = plan.shared.iter().chain(subqueries).chain([&plan.root]);
-    trees.into_iter().try_for_each(check_tree)
+    plan.trees().try_for_each(check_tree)
 }
 
 fn check_tree(op: &Operator) -> Result<()> {

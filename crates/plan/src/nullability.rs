@@ -11,21 +11,15 @@ use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Oper
 /// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
 pub fn recompute(plan: &mut Plan) {
     let mut supplied = vec![false; plan.columns.len()];
-    let trees = plan.shared.iter().chain(plan.subqueries.iter().map(|s| &s.0));
-    for tree in trees.chain([&plan.root]) {
-        mark(tree, &mut supplied, &mut plan.columns);
+    let (trees, columns) = plan.trees_mut();
+    for tree in trees {
+        mark(tree, &mut supplied, columns);
     }
-    let mut pass = Pass {
-        columns: &mut plan.columns,
-        supplied,
-    };
-    for tree in &mut plan.shared {
+    let (trees, columns) = plan.trees_mut();
+    let mut pass = Pass { columns, supplied };
+    for tree in trees {
         pass.tree(tree);
     }
-    for (tree, _) in &mut plan.subqueries {
-        pass.tree(tree);
-    }
-    pass.tree(&mut plan.root);
 }
 
 /// Marks the columns on null-supplying sides. Makes the columns of Lets nullable: whether their values are is not

@@ -37,6 +37,27 @@ pub struct Plan {
     pub parameters: Vec<LogicalType>,
 }
 
+impl Plan {
+    /// Its trees, each before those that read what it computes: shared subplans, scalar subqueries, the root. Queries of a
+    /// [`Write`] are plans of their own.
+    pub fn trees(&self) -> impl Iterator<Item = &Operator> {
+        self.shared.iter().chain(self.unshared_trees())
+    }
+
+    /// The trees that are no shared subplans: scalar subqueries, then the root.
+    pub fn unshared_trees(&self) -> impl Iterator<Item = &Operator> {
+        let subqueries = self.subqueries.iter().map(|s| &s.0);
+        subqueries.chain([&self.root])
+    }
+
+    /// As [`Plan::trees`], to be changed, and beside them the columns.
+    pub fn trees_mut(&mut self) -> (impl Iterator<Item = &mut Operator>, &mut Columns) {
+        let subqueries = self.subqueries.iter_mut().map(|s| &mut s.0);
+        let trees = self.shared.iter_mut().chain(subqueries);
+        (trees.chain([&mut self.root]), &mut self.columns)
+    }
+}
+
 /// An operator with its inputs: one of [`crate::operators`], a file each, which says what it means.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operator {
@@ -118,6 +139,11 @@ impl Operator {
     /// Whether it surely has no second row.
     pub fn at_most_one_row(&self) -> bool {
         self.node().at_most_one_row()
+    }
+
+    /// True if it surely gives a row.
+    pub fn surely_has_a_row(&self) -> bool {
+        self.node().surely_has_a_row()
     }
 
     /// Its inputs; of a join the build side first.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+pub mod house;
 pub mod mutants;
 pub mod tidy;
 

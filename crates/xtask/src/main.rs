@@ -1,5 +1,5 @@
 //! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
-//! that ARCHITECTURE.md lists, `cargo xtask inlined` that vector intrinsics have become instructions of the
+//! that ARCHITECTURE.md lists, `cargo xtask house` prints what an addition costs, `cargo xtask inlined` that vector intrinsics have become instructions of the
 //! program, `cargo xtask mutants` that the tests of durability notice faults of one line, `cargo xtask wheel`
 //! builds and installs the Python module into a virtual environment below `target`, and
 //! `cargo xtask judge --statements 100000` runs generated statements on Frazil and a judge (`python/judge`).
@@ -19,10 +19,12 @@ fn main() -> ExitCode {
         Some("pytest") => wheel(&root).and_then(|python| pytest(&root, &python)),
         Some("judge") => wheel(&root).and_then(|python| judge(&root, &python)),
         Some("tidy") => tidy(&root),
+        Some("house") => house(&root),
         Some("inlined") => inlined(&root),
         Some("mutants") => mutants(&root),
         _ => Err(
-            "usage: cargo xtask test | lint | tidy | inlined | mutants | wheel | pytest | judge".to_string(),
+            "usage: cargo xtask test | lint | tidy | house | inlined | mutants | wheel | pytest | judge"
+                .to_string(),
         ),
     };
     match done {
@@ -57,6 +59,13 @@ fn tidy(root: &Path) -> Result<(), String> {
         violations.len(),
         violations.join("\n")
     ))
+}
+
+/// Prints in how many files each operator is named.
+fn house(root: &Path) -> Result<(), String> {
+    let named = xtask::house::operators(root).map_err(|e| format!("house: {e}"))?;
+    print!("{}", xtask::house::shown(&named));
+    Ok(())
 }
 
 /// Formatting, where the toolchain has rustfmt.

@@ -115,7 +115,7 @@ pub const MUTANTS: &[Mutant] = &[
         line: "|segment| segment.lsn <= lsn",
         mutated: "|_| lsn >= Lsn(0)",
         program: LOADS,
-        test: "loads::checkpoints_beside_loads_leave_what_the_log_names",
+        test: "loads::a_checkpoint_leaves_a_load_that_was_named_while_it_began",
     },
     Mutant {
         name: "a manifest counts before its name is durable",

@@ -50,7 +50,7 @@ pub fn check(root: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Names of the workspace's members, in their order.
-fn members(root: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn members(root: &Path) -> io::Result<Vec<String>> {
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
     let list = manifest
         .split("members = [")
@@ -122,7 +122,7 @@ fn check_unsafe_policy(folder: &Path, member: &str, violations: &mut Vec<String>
     Ok(())
 }
 
-fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(next) = open.pop() {

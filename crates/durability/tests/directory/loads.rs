@@ -9,6 +9,7 @@ use frazil_testkit::SimVfs;
 use frazil_types::{Cancel, ObjectId, SqlState};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -147,6 +148,31 @@ fn a_segment_that_the_log_names_is_missed_by_its_name() {
 }
 
 /// Loads and checkpoints beside each other: a checkpoint that does not have a commit leaves the segment that its record names.
+#[test]
+fn a_checkpoint_leaves_a_load_that_was_named_while_it_began() {
+    let sim = SimVfs::new(1);
+    let directory = Arc::new(Directory::open_over(sim.vfs(), Path::new("/db")).unwrap());
+    let id = create(directory.store(), "t");
+    commit_unsynced(&directory, id, 0..10);
+    // The checkpoint knows its commits, and waits until they are in the log.
+    let beside = Arc::downgrade(&directory);
+    sim.run_before("sync /db/log/", move || {
+        commit_unsynced(&beside.upgrade().unwrap(), id, 10..20);
+    });
+    directory.checkpoint().unwrap();
+    commit(&directory, |t| load(t, id, 20..30));
+    let sim = sim.restart_after_power_cut();
+    let directory = Directory::open_over(sim.vfs(), Path::new("/db")).unwrap();
+    assert_eq!(numbers(directory.store()), (0..30).collect::<Vec<_>>());
+}
+
+/// Loads numbers, and does not wait until they are durable.
+fn commit_unsynced(directory: &Directory, id: ObjectId, numbers: Range<i128>) {
+    let mut transaction = directory.store().begin(Duration::ZERO, &Cancel::new()).unwrap();
+    load(&mut transaction, id, numbers);
+    transaction.commit_as(Acknowledge::Placed).unwrap();
+}
+
 #[test]
 fn checkpoints_beside_loads_leave_what_the_log_names() {
     for seed in 0..6 {

@@ -282,8 +282,10 @@ impl Life<'_> {
         match self.connection.execute(end) {
             Ok(_) if rolls_back => self.rolled_back += 1,
             Ok(_) => {
+                // What changes nothing waits for nothing, also not for commits before it that did not wait: PostgreSQL's rule.
+                let waits = !is_off && after != *self.now();
                 self.states.push(after);
-                if !is_off {
+                if waits {
                     self.acknowledged = self.states.len() - 1;
                 }
             }

@@ -225,7 +225,11 @@ impl Unnesting<'_> {
             }
             Operator::UnionAll(UnionAll { inputs, columns }) => self.depend_union(inputs, columns, domain),
             Operator::Values(Values { columns, rows }) => self.depend_values(columns, rows, domain),
-            other => Ok(self.crossed(other, domain)),
+            other @ (Operator::Scan(_)
+            | Operator::Given(_)
+            | Operator::DependentJoin(_)
+            | Operator::Shared(_)
+            | Operator::Write(_)) => Ok(self.crossed(other, domain)),
         }
     }
 

@@ -7,21 +7,8 @@ use super::rename::{Names, copied};
 use super::{Unnesting, first_row, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
-use frazil_plan::operators::{Aggregate, Join, Map, Shared, UnionAll, Values};
+use frazil_plan::operators::{Join, Shared, UnionAll, Values};
 use frazil_plan::{ColumnId, Expr, JoinKind, Operator, SharedId};
-
-/// Whether a tree surely has at least one row.
-pub fn surely_has_a_row(op: &Operator) -> bool {
-    match op {
-        Operator::Map(Map { input, .. }) => surely_has_a_row(input),
-        Operator::Values(Values { rows, .. }) => !rows.is_empty(),
-        Operator::Aggregate(Aggregate { groups, .. }) => groups.is_empty(),
-        Operator::UnionAll(UnionAll { inputs, .. }) => {
-            inputs.iter().any(|(input, _)| surely_has_a_row(input))
-        }
-        _ => false,
-    }
-}
 
 /// What becomes of a tree behind a closed gate.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -186,21 +173,7 @@ impl Unnesting<'_> {
 
 /// What an operator gives where the inputs marked are empty.
 fn rows_when(op: &Operator, empty: &[bool]) -> Closed {
-    let at = |i: usize| empty.get(i).copied().unwrap_or(false);
-    let none = match op {
-        Operator::Join(Join { kind, .. }) => match kind {
-            JoinKind::Inner => at(0) || at(1),
-            JoinKind::BuildSemi => at(0) || at(1),
-            JoinKind::ProbeSemi => at(0) || at(1),
-            JoinKind::ProbeOuter | JoinKind::ProbeAnti | JoinKind::ProbeMark(_) => at(1),
-            JoinKind::BuildOuter | JoinKind::BuildAnti => at(0),
-            JoinKind::FullOuter => at(0) && at(1),
-        },
-        Operator::UnionAll(_) => empty.iter().all(|e| *e),
-        Operator::Aggregate(Aggregate { groups, .. }) => !groups.is_empty() && at(0),
-        _ => at(0),
-    };
-    match none {
+    match op.node().is_empty_where(empty) {
         true => Closed::Empty,
         false => Closed::Any,
     }

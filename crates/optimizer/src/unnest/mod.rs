@@ -39,11 +39,11 @@ const MOST_GUARDS: usize = 100_000;
 
 /// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
-    if !trees(plan).any(concerns) {
+    if !plan.trees().any(concerns) {
         return Ok(());
     }
     // What columns hold tells which expressions cannot fail.
-    if trees(plan).any(is_nested) {
+    if plan.trees().any(is_nested) {
         value_bounds::propagate(plan, statistics, Grid::Exact);
     }
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
@@ -77,12 +77,6 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
     plan.shared = shared;
     plan.subqueries = subqueries;
     Ok(())
-}
-
-/// All trees of a plan.
-pub(crate) fn trees(plan: &Plan) -> impl Iterator<Item = &Operator> {
-    let subqueries = plan.subqueries.iter().map(|s| &s.0);
-    plan.shared.iter().chain(subqueries).chain([&plan.root])
 }
 
 /// Whether a tree has a subquery in an expression, or a join whose one side depends on the other.
@@ -245,7 +239,7 @@ impl Unnesting<'_> {
         self.cancel.check()?;
         let free = free_columns(&inner);
         let depends = outer.visible().iter().any(|c| free.contains(c));
-        let safe = !self.tree_may_fail(&inner) || guards.is_empty() && gate::surely_has_a_row(outer);
+        let safe = !self.tree_may_fail(&inner) || guards.is_empty() && outer.surely_has_a_row();
         if !depends && safe {
             return Ok(Tied {
                 op: inner,
@@ -476,7 +470,7 @@ impl Unnesting<'_> {
 /// Folds the constant parts of an expression, those inside subqueries apart.
 fn fold_constants(e: &mut Expr) {
     e.children_mut().into_iter().for_each(fold_constants);
-    crate::simplify::fold(e);
+    crate::fold::fold(e);
 }
 
 /// What has a row exactly where the tree has one, but computes less; `None` where there always is a row.

@@ -1,7 +1,6 @@
 //! Scalar subqueries: their value, NULL where they have no row.
 
 use super::domain::counts;
-use super::gate::surely_has_a_row;
 use super::lift::{self, Lifted};
 use super::{Site, Unnesting, case, count_or_zero, join, mapped};
 use crate::can_fail::may_fail;
@@ -25,12 +24,7 @@ struct OneRow {
 impl Unnesting<'_> {
     /// Whether a tree always has exactly one row.
     pub(super) fn gives_one_row(&self, op: &Operator) -> bool {
-        match op {
-            Operator::Map(Map { input, .. }) => self.gives_one_row(input),
-            Operator::Aggregate(Aggregate { groups, .. }) => groups.is_empty(),
-            Operator::Values(Values { rows, .. }) => rows.len() == 1,
-            _ => false,
-        }
+        op.surely_has_a_row() && op.at_most_one_row()
     }
 
     pub(super) fn scalar(&mut self, site: &mut Site, subquery: Subquery) -> Result<Expr> {
@@ -180,7 +174,7 @@ impl Unnesting<'_> {
             let e = count_or_zero(grouped, self.columns);
             value.replace_columns(&|c| (c == made).then(|| e.clone()));
         }
-        let asked = site.guards.is_empty() && surely_has_a_row(&site.op);
+        let asked = site.guards.is_empty() && site.op.surely_has_a_row();
         let lifted = lift::lift_ungrouped(&input, &aggregates, self.columns);
         let lifted = lifted.filter(|lifted| asked || !self.tree_may_fail(&lifted.op));
         let Lifted { op, mut conjuncts } = match lifted {

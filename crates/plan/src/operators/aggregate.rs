@@ -55,6 +55,14 @@ impl Node for Aggregate {
         self.groups.is_empty()
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        !self.groups.is_empty() && empty.first() == Some(&true)
+    }
+
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.aggregates.retain(|a| needed.contains(a.0));
     }

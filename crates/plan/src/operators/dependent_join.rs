@@ -46,5 +46,13 @@ impl Node for DependentJoin {
         false
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty.first() == Some(&true)
+    }
+
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 }

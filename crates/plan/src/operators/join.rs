@@ -130,5 +130,19 @@ impl Node for Join {
         }
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        let at = |i: usize| empty.get(i) == Some(&true);
+        match self.kind {
+            JoinKind::Inner | JoinKind::BuildSemi | JoinKind::ProbeSemi => at(0) || at(1),
+            JoinKind::ProbeOuter | JoinKind::ProbeAnti | JoinKind::ProbeMark(_) => at(1),
+            JoinKind::BuildOuter | JoinKind::BuildAnti => at(0),
+            JoinKind::FullOuter => at(0) && at(1),
+        }
+    }
+
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 }

@@ -47,6 +47,14 @@ impl Node for Map {
         self.input.at_most_one_row()
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        self.input.surely_has_a_row()
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty.first() == Some(&true)
+    }
+
     fn prune(&mut self, needed: &mut dyn Needed) {
         // Later expressions may read earlier ones.
         for (id, e) in self.expressions.iter().rev() {

@@ -74,6 +74,13 @@ pub trait Node {
     /// True if it surely gives no second row.
     fn at_most_one_row(&self) -> bool;
 
+    /// True if it surely gives a row.
+    fn surely_has_a_row(&self) -> bool;
+
+    /// True if it gives no row where input `i` gives none for each `empty[i]` that is true. `empty` is as long as
+    /// [`Node::inputs`].
+    fn is_empty_where(&self, empty: &[bool]) -> bool;
+
     /// Drops the columns that it makes and nobody needs, where that is possible and worth it. Adds to `needed` what columns
     /// that stay read, where that is not in [`Node::expressions`] or [`Node::ids`] as read.
     fn prune(&mut self, needed: &mut dyn Needed);

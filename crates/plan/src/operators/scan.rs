@@ -76,6 +76,14 @@ impl Node for Scan {
         false
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, _empty: &[bool]) -> bool {
+        false
+    }
+
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
     }

@@ -51,6 +51,14 @@ impl Node for Shared {
         false
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, _empty: &[bool]) -> bool {
+        false
+    }
+
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
         self.columns.iter().for_each(|c| needed.add(&[c.1]));

@@ -64,5 +64,13 @@ impl Node for Sort {
         row_count::at_most_one(&self.limit) || self.input.at_most_one_row()
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty.first() == Some(&true)
+    }
+
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 }

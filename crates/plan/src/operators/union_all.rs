@@ -53,6 +53,14 @@ impl Node for UnionAll {
         false
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        self.inputs.iter().any(|i| i.0.surely_has_a_row())
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty.iter().all(|e| *e)
+    }
+
     fn prune(&mut self, needed: &mut dyn Needed) {
         let kept: Vec<bool> = self.columns.iter().map(|c| needed.contains(*c)).collect();
         let keep = |ids: &mut Vec<ColumnId>| {

@@ -45,5 +45,13 @@ impl Node for Values {
         self.rows.len() <= 1
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    fn is_empty_where(&self, _empty: &[bool]) -> bool {
+        false
+    }
+
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 }

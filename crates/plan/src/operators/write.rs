@@ -82,6 +82,14 @@ impl Node for Write {
         false
     }
 
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty.first() == Some(&true)
+    }
+
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 }
 

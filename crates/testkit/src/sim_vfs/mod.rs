@@ -53,6 +53,7 @@ pub struct SimVfs(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
+    interruption: Mutex<Option<Interruption>>,
     counters: IoCounters,
 }
 
@@ -60,6 +61,12 @@ impl fmt::Debug for SimVfs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SimVfs({} operations)", self.operations())
     }
+}
+
+/// What happens before an operation whose line in the trace begins so.
+struct Interruption {
+    line: &'static str,
+    happens: Box<dyn FnOnce() + Send>,
 }
 
 struct State {
@@ -112,6 +119,7 @@ impl SimVfs {
         };
         SimVfs(Arc::new(Shared {
             state: Mutex::new(state),
+            interruption: Mutex::new(None),
             counters: IoCounters::default(),
         }))
     }
@@ -129,6 +137,13 @@ impl SimVfs {
     /// Has each operation fail with this probability.
     pub fn fail_by_chance(&self, probability: f64, failure: Failure) {
         self.state().failures.push((When::Chance(probability), failure));
+    }
+
+    /// Runs something before the next operation whose line in the trace begins so, on the thread that asks for that operation:
+    /// what another thread may do meanwhile, always at the same place.
+    pub fn run_before(&self, line: &'static str, happens: impl FnOnce() + Send + 'static) {
+        let happens = Box::new(happens);
+        *self.interruption() = Some(Interruption { line, happens });
     }
 
     /// Ends all failures that were asked for.
@@ -206,14 +221,23 @@ impl SimVfs {
         self.0.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    fn interruption(&self) -> MutexGuard<'_, Option<Interruption>> {
+        self.0.interruption.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
     /// Counts an operation and says what is to become of it.
     fn begin(&self, what: impl FnOnce() -> String) -> io::Result<(MutexGuard<'_, State>, Fate)> {
+        let what = what();
+        let now = self.interruption().take_if(|i| what.starts_with(i.line));
+        if let Some(Interruption { happens, .. }) = now {
+            happens();
+        }
         let mut state = self.state();
         if !state.powered {
             return Err(io::Error::other(POWER_IS_CUT));
         }
         let number = state.trace.len() as u64;
-        state.trace.push(what());
+        state.trace.push(what);
         let State { failures, random, .. } = &mut *state;
         let failure = failures.iter().find(|(when, _)| match when {
             When::At(operation) => *operation == number,
