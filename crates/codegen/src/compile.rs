@@ -1,12 +1,12 @@
 //! Compiling a whole plan.
 
+use crate::breakers::PlanLayouts;
 use crate::compile_options::{CompileOptions, HotLayoutOf, PaxCode};
 use crate::emitter::Module;
 use crate::failures::Failures;
 use crate::jit::{Allocation, Jit, JitCode, StageFunction};
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{PipelineParts, compile_pipeline};
-use crate::plan_layouts::PlanLayouts;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
 use crate::translator::Unit;

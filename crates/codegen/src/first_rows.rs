@@ -1,11 +1,14 @@
 //! Pipelines that need the first rows of their scan only: those that end in a sorter with LIMIT, or in the least or greatest value of
 //! columns of the scan. Where an index has the order, the scan gives so many rows, and more if they turn out to be too few.
 
-use crate::finished::{Finished, Partial};
-use crate::open_pipeline::row_counts;
+use crate::breakers::lays::row_counts;
+use crate::plan_state::PlanState;
 use frazil_plan::aggregate::AggregateFunction;
-use frazil_plan::pipeline::{AggregateTable, PipelineOperator, PipelinePlan, Sink, SortTable, Source};
+use frazil_plan::breakers::{GroupTable, SortTable};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{AggregateCall, ColumnId, ExprKind, JoinKind};
+use frazil_runtime::breakers::{Partial, part_as};
+use frazil_runtime::{AggregateTable, Sorter};
 use frazil_storage::{OrderColumn, TableScan};
 use frazil_types::Result;
 
@@ -29,35 +32,34 @@ pub struct FirstRows {
 
 impl FirstRows {
     /// What a pipeline wants; `None` if it needs all rows. Errors: 2201W, 2201X for a negative LIMIT or OFFSET.
-    pub fn of(plan: &PipelinePlan, pipeline: usize, finished: &Finished) -> Result<Option<FirstRows>> {
+    pub fn of(plan: &PipelinePlan, pipeline: usize, state: &PlanState) -> Result<Option<FirstRows>> {
         let found = &plan.pipelines[pipeline];
         let Source::Scan { columns, .. } = &found.source else {
             return Ok(None);
         };
         let place = |id: ColumnId| columns.iter().find(|c| c.0 == id).map(|c| c.1);
-        let orders = match &found.sink {
-            Sink::Sort(id) => order_of(&plan.sorts[id.0], place).map(|order| vec![order]),
-            Sink::Aggregate(id) => ends_of(&plan.aggregates[id.0], place),
-            _ => None,
+        let Some((id, breaker)) = plan.filled(found) else {
+            return Ok(None);
+        };
+        let orders = match (breaker.sorter(), breaker.groups()) {
+            (Some(table), _) => order_of(table, place).map(|order| vec![order]),
+            (_, Some(table)) => ends_of(table, place),
+            (None, None) => None,
         };
         let Some(orders) = orders.filter(|_| found.operators.iter().all(passes_on)) else {
             return Ok(None);
         };
-        let mut fillers = plan
-            .pipelines
-            .iter()
-            .filter(|other| same_sink(&other.sink, &found.sink));
+        let fills = |other: &&Pipeline| other.sink.breaker() == Some(id);
+        let mut fillers = plan.pipelines.iter().filter(fills);
         if fillers.nth(1).is_some() {
             return Ok(None);
         }
-        let needed = match &found.sink {
-            Sink::Sort(id) => {
-                match row_counts(finished, &plan.sorts[id.0].limit, &plan.sorts[id.0].offset)? {
-                    (Some(limit), offset) if limit > 0 => limit.saturating_add(offset),
-                    _ => return Ok(None),
-                }
-            }
-            _ => 1,
+        let needed = match breaker.sorter() {
+            Some(table) => match row_counts(state.values(), &table.limit, &table.offset)? {
+                (Some(limit), offset) if limit > 0 => limit.saturating_add(offset),
+                _ => return Ok(None),
+            },
+            None => 1,
         };
         let filtered = !found.operators.is_empty();
         Ok(Some(FirstRows {
@@ -74,21 +76,14 @@ impl FirstRows {
     }
 
     /// Whether what workers put into the sink is what all rows would have made of it.
-    pub fn suffice(&self, partials: &[Partial]) -> bool {
-        let rows = partials.iter().map(|partial| match partial {
-            Partial::Sort(sorter) => sorter.pages.rows() as u64,
-            _ => 0,
-        });
-        let found = |state: usize| {
-            partials.iter().any(|partial| match partial {
-                Partial::Groups(groups) => groups.has_state(state),
-                _ => false,
-            })
-        };
-        match partials.first() {
-            Some(Partial::Groups(groups)) => (0..groups.spec().states.len()).all(found),
-            _ => rows.sum::<u64>() >= self.needed,
+    pub fn suffice(&self, partials: &[Box<dyn Partial>]) -> bool {
+        let groups: Vec<&AggregateTable> = partials.iter().filter_map(|p| part_as(&**p)).collect();
+        if let Some(first) = groups.first() {
+            let found = |state: usize| groups.iter().any(|g| g.has_state(state));
+            return (0..first.spec().states.len()).all(found);
         }
+        let sorters = partials.iter().filter_map(|p| part_as::<Sorter>(&**p));
+        sorters.map(|sorter| sorter.pages.rows() as u64).sum::<u64>() >= self.needed
     }
 
     /// The same with more rows.
@@ -97,14 +92,6 @@ impl FirstRows {
             rows: self.rows.saturating_add(SPARE_ROWS).saturating_mul(GROWTH),
             ..self
         }
-    }
-}
-
-fn same_sink(a: &Sink, b: &Sink) -> bool {
-    match (a, b) {
-        (Sink::Sort(a), Sink::Sort(b)) => a == b,
-        (Sink::Aggregate(a), Sink::Aggregate(b)) => a == b,
-        _ => false,
     }
 }
 
@@ -142,10 +129,7 @@ fn order_of(sort: &SortTable, place: impl Fn(ColumnId) -> Option<usize>) -> Opti
 
 /// The orders in which the values of an aggregation without groups come first, if it has least and greatest values of columns
 /// alone.
-fn ends_of(
-    table: &AggregateTable,
-    place: impl Fn(ColumnId) -> Option<usize>,
-) -> Option<Vec<Vec<OrderColumn>>> {
+fn ends_of(table: &GroupTable, place: impl Fn(ColumnId) -> Option<usize>) -> Option<Vec<Vec<OrderColumn>>> {
     if !table.groups.is_empty() || table.aggregates.is_empty() {
         return None;
     }

@@ -6,7 +6,8 @@
 //! rows without a partner pass, because the probe comes later anyway.
 
 use crate::open_pipeline::Opening;
-use frazil_plan::pipeline::{JoinTable as JoinPlan, Pipeline, PipelineOperator, PipelinePlan};
+use frazil_plan::breakers::JoinTable as JoinPlan;
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind};
 use frazil_runtime::JoinTable;
 use frazil_storage::{JoinKeys, TableScan};
@@ -75,8 +76,8 @@ fn partner<'a>(
     else {
         return None;
     };
-    let table = opening.finished.joins[join.0].as_deref()?;
-    let joined = &plan.joins[join.0];
+    let table = opening.state.join(*join)?;
+    let joined = plan.join(*join);
     let scanned = |(key, e)| scanned_key(key, e, joined, &plan.columns, columns);
     kind.drops_probe_rows().then(|| Partner {
         table,

@@ -9,12 +9,12 @@
 //! Generated code meets Rust in three places: the context (`runtime::abi`), the table of functions
 //! (`runtime::functions`), and the `#[repr(C)]` heads of the structures in `runtime`.
 
+pub mod breakers;
 pub mod compile;
-pub mod finished;
 pub mod objects;
 pub mod one_row;
 pub mod open_pipeline;
-pub mod plan_layouts;
+pub mod plan_state;
 mod row_lookup;
 pub mod row_source;
 mod scratch_marks;
@@ -42,9 +42,9 @@ mod translator;
 
 pub use compile::{CompiledPipeline, CompiledPlan, compile};
 pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};
-pub use finished::{Finished, JoinFlags, Partial};
 pub use first_rows::FirstRows;
 pub use objects::ObjectSpec;
 pub use one_row::{OneRow, OneRun, is_one_row};
-pub use open_pipeline::{OpenPipeline, Opening, buffer_build};
+pub use open_pipeline::{OpenPipeline, Opening};
+pub use plan_state::PlanState;
 pub use worker::{Flow, Worker};

@@ -2,8 +2,8 @@
 //! the pipeline makes them and passes their addresses in the context.
 
 use frazil_plan::ColumnId;
+use frazil_plan::breakers::BreakerId;
 use frazil_plan::each_once::{Fingerprint, Places};
-use frazil_plan::pipeline::{AggregateId, BufferId, JoinId, SortId};
 use frazil_plan::vector_function::VectorFunctionRef;
 use frazil_types::{LogicalType, NativeType, Value};
 use std::hash::{DefaultHasher, Hash};
@@ -11,23 +11,12 @@ use std::hash::{DefaultHasher, Hash};
 /// An object to be made, or bound, for each worker of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ObjectSpec {
-    /// The finished table of a join, shared: a `JoinTable`.
-    JoinTable(JoinId),
-    /// A worker's build rows: a `JoinBuild`.
-    JoinBuild(JoinId),
-    /// Two bytes shared by all workers that say, for a NULL-aware join, what the probe side met: a
-    /// NULL key; any row.
-    JoinFlags(JoinId),
-    /// A worker's groups: an `AggregateTable`.
-    Groups(AggregateId),
-    /// A worker's rows to be sorted: a `Sorter`.
-    Sorter(SortId),
-    /// A worker's part of a buffer: a `BufferWriter`.
-    Buffer(BufferId),
+    /// A finished breaker that all workers look into: of a join its `JoinTable`.
+    Finished(BreakerId),
+    /// A worker's part of the breaker that the pipeline fills: a `JoinBuild`, an `AggregateTable`, a `Sorter`, a `BufferWriter`.
+    Part,
     /// The columns handed to the sink: an array of `VectorColumn`.
     OutputColumns,
-    /// A worker's part of what a write keeps of its input: a `BufferWriter`.
-    Written,
     /// A worker's call of a vector function: a `VectorCall`.
     VectorCall {
         /// The function.
@@ -85,13 +74,8 @@ impl Fingerprint for ObjectSpec {
     fn feed(&self, hasher: &mut DefaultHasher) {
         std::mem::discriminant(self).hash(hasher);
         match self {
-            ObjectSpec::JoinTable(id) | ObjectSpec::JoinBuild(id) | ObjectSpec::JoinFlags(id) => {
-                id.hash(hasher)
-            }
-            ObjectSpec::Groups(id) => id.hash(hasher),
-            ObjectSpec::Sorter(id) => id.hash(hasher),
-            ObjectSpec::Buffer(id) => id.hash(hasher),
-            ObjectSpec::OutputColumns | ObjectSpec::Written => {}
+            ObjectSpec::Finished(id) => id.hash(hasher),
+            ObjectSpec::Part | ObjectSpec::OutputColumns => {}
             ObjectSpec::VectorCall { made, .. } => made.hash(hasher),
             ObjectSpec::Text(text) => text.hash(hasher),
             ObjectSpec::Like { pattern, escape } => (pattern, escape).hash(hasher),

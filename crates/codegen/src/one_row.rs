@@ -6,16 +6,17 @@
 //! sink as they are do not even pass generated code.
 
 use crate::compile::CompiledPlan;
-use crate::finished::{Finished, Partial};
-use crate::open_pipeline::{OpenPipeline, buffer_build, cell, make_transient};
+use crate::open_pipeline::{OpenPipeline, cell, make_transient};
+use crate::plan_state::PlanState;
 use crate::row_lookup;
 use crate::source_shape::SourceShape;
 use crate::worker::Worker;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind, Lookup, RowCount};
 use frazil_runtime::BoundValues;
 use frazil_runtime::abi::{ParameterCell, VectorColumn};
-use frazil_runtime::buffer::{BufferWriter, RowForm};
+use frazil_runtime::breakers::buffer::OneRowBuffer;
+use frazil_runtime::breakers::buffer::row_buffer::{BufferWriter, RowForm};
 use frazil_runtime::one_row::RowCopy;
 use frazil_storage::{FetchedColumn, FoundRow, RowCells, TableSnapshot};
 use frazil_types::{Cancel, ColumnVector, Error, MemoryBudget, Result, RowBatch, RowValues, Value};
@@ -79,22 +80,15 @@ pub fn is_one_row(plan: &PipelinePlan) -> bool {
             };
             rows.len() == 1 && rows.iter().all(cells)
         }
-        Source::Scan { .. }
-        | Source::Given { .. }
-        | Source::Groups(_)
-        | Source::Sorted(_)
-        | Source::Buffer(..)
-        | Source::BuildRows { .. } => false,
+        Source::Scan { .. } | Source::Given { .. } | Source::Of { .. } => false,
     };
-    let keeps_all = match &pipeline.sink {
-        Sink::Buffer(id, _) => {
-            let buffer = &plan.buffers[id.0];
+    let buffer = plan.filled(pipeline).filter(|(id, _)| plan.result == Some(*id));
+    let keeps_all = buffer
+        .and_then(|(_, breaker)| breaker.buffer())
+        .is_some_and(|buffer| {
             let has_room = (buffer.limit.as_ref()).is_none_or(|limit| limit.constant() > Some(0));
-            plan.result == Some(*id) && has_room && buffer.offset == RowCount::Constant(0)
-        }
-        Sink::Write(_) => true,
-        Sink::JoinBuild(..) | Sink::Aggregate(_) | Sink::Sort(_) | Sink::Mark => false,
-    };
+            has_room && buffer.offset == RowCount::Constant(0)
+        });
     let adds_none = pipeline.operators.iter().all(|operator| match operator {
         PipelineOperator::Filter(_) | PipelineOperator::Map(_) | PipelineOperator::Call(_) => true,
         PipelineOperator::Probe { .. } | PipelineOperator::Repeat { .. } => false,
@@ -111,21 +105,12 @@ fn is_as_held(column: ColumnId, cell: &Expr, plan: &PipelinePlan) -> bool {
     }
 }
 
-/// The columns that a sink is handed, in order.
-fn handed(sink: &Sink) -> Vec<ColumnId> {
-    match sink {
-        Sink::Buffer(_, columns) => columns.clone(),
-        Sink::Write(change) => change.kept(),
-        Sink::JoinBuild(..) | Sink::Aggregate(_) | Sink::Sort(_) | Sink::Mark => Vec::new(),
-    }
-}
-
 /// The columns handed to the sink of a pipeline that computes nothing of a lookup's row.
-fn plain(pipeline: &Pipeline, plan: &PipelinePlan) -> Option<Plain> {
+fn plain(pipeline: &Pipeline, handed: &[ColumnId], plan: &PipelinePlan) -> Option<Plain> {
     let Source::Lookup(_) = pipeline.source else {
         return None;
     };
-    let (source, handed) = (pipeline.source.columns(plan), handed(&pipeline.sink));
+    let source = pipeline.source.columns();
     let place = |id: &ColumnId| source.iter().position(|made| made == id);
     let places = handed.iter().map(place).collect::<Option<_>>()?;
     let as_stored = |id: &ColumnId| (plan.columns[*id].ty, plan.columns[*id].ty.native());
@@ -158,9 +143,12 @@ impl OneRow {
             return Err(not_one_row());
         }
         let pipeline = &plan.pipelines[0];
-        let finished = Arc::new(Finished::new(plan, vec![Value::Null; plan.parameters.len()]));
-        let buffer = buffer_build(plan, 0, &finished)?;
-        let open = OpenPipeline::of_one_row(plan, code, finished, buffer, (budget, cancel))?;
+        let state = Arc::new(PlanState::new(plan, vec![Value::Null; plan.parameters.len()]));
+        let layout = plan.result.and_then(|id| code.layouts.buffer(id));
+        let layout = layout.ok_or_else(not_one_row)?;
+        // Whether a limit keeps rows at all is known, and nothing else is asked of it.
+        let buffer = Arc::new(OneRowBuffer(layout.build(state.values())?));
+        let open = OpenPipeline::of_one_row(plan, code, state, buffer, (budget, cancel))?;
         let worker = Worker::new(Arc::new(open))?;
         let shape = &code.pipelines[0].source;
         let source = match &pipeline.source {
@@ -173,7 +161,7 @@ impl OneRow {
             source,
             worker,
             key: Vec::new(),
-            plain: plain(pipeline, plan),
+            plain: plain(pipeline, &layout.columns, plan),
         })
     }
 
@@ -343,10 +331,7 @@ impl Worker {
     }
 
     fn row_writer(&mut self) -> Result<&mut BufferWriter> {
-        match self.partial_mut() {
-            Partial::Buffer(writer) => Ok(writer),
-            _ => Err(not_one_row()),
-        }
+        self.writer_mut().ok_or_else(not_one_row)
     }
 }
 

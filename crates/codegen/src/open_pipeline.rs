@@ -1,22 +1,21 @@
 //! A pipeline about to run: its source, the values it knows, the objects its workers share.
 
 use crate::CompiledPlan;
-use crate::finished::{Finished, Partial};
 use crate::first_rows::FirstRows;
 use crate::join_lookup;
 use crate::objects::ObjectSpec;
+use crate::plan_state::PlanState;
 use crate::row_lookup;
 use crate::row_source::PipelineSource;
 use crate::source_shape::is_bound_cell;
 use crate::worker::Worker;
 use frazil_kernels::LikePattern;
-use frazil_plan::pipeline::{BufferId, EarlyProbe, Pipeline, PipelinePlan, Sink, Source};
-use frazil_plan::{ColumnId, Expr, RowCount};
+use frazil_plan::pipeline::{EarlyProbe, Pipeline, PipelinePlan, Source};
+use frazil_plan::{ColumnId, Expr};
 use frazil_runtime::abi::ParameterCell;
+use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
+use frazil_runtime::breakers::{Breaker, Partial, Run};
 use frazil_runtime::functions::ValueSet;
-use frazil_runtime::join_hash_table::EarlyFilter;
-use frazil_runtime::scan_cursor::Clause;
-use frazil_runtime::{BoundValues, BufferBuild, BufferColumn, BufferSpec};
 use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
 use frazil_types::{
     Cancel, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, StringRef, Value,
@@ -39,12 +38,11 @@ pub struct OpenPipeline {
     pub(crate) code: Arc<CompiledPlan>,
     pub(crate) index: usize,
     pub(crate) source: PipelineSource,
-    pub(crate) finished: Arc<Finished>,
+    pub(crate) state: Arc<PlanState>,
     pub(crate) cells: Box<[ParameterCell]>,
     pub(crate) constants: Vec<Option<Constant>>,
-    pub(crate) buffer: Option<BufferBuild>,
-    /// LIMIT and OFFSET of its sink, if it is a sorter.
-    pub(crate) row_counts: (Option<u64>, u64),
+    /// What it fills; none if it only marks.
+    pub(crate) breaker: Option<Arc<dyn Breaker>>,
     pub(crate) budget: MemoryBudget,
     pub(crate) cancel: Cancel,
 }
@@ -64,9 +62,9 @@ pub struct Opening<'a> {
     /// What the first rows of the scan may be enough for.
     pub first_rows: Option<&'a FirstRows>,
     /// What earlier pipelines finished.
-    pub finished: &'a Arc<Finished>,
-    /// The buffer its sink fills, if it is one.
-    pub buffer: Option<BufferBuild>,
+    pub state: &'a Arc<PlanState>,
+    /// What it fills; none if it only marks.
+    pub breaker: Option<Arc<dyn Breaker>>,
     /// What its objects may take.
     pub budget: &'a MemoryBudget,
     /// Polled by generated code.
@@ -81,16 +79,9 @@ impl OpenPipeline {
         index: usize,
         opening: Opening<'_>,
     ) -> Result<OpenPipeline> {
-        let finished = opening.finished.clone();
-        let source = source(plan, index, &opening)?;
-        let row_counts = match &plan.pipelines[index].sink {
-            Sink::Sort(id) => {
-                let sort = &plan.sorts[id.0];
-                row_counts(&finished, &sort.limit, &sort.offset)?
-            }
-            _ => (None, 0),
-        };
-        let cells = parameter_cells(plan, &finished)?;
+        let state = opening.state.clone();
+        let source = source(plan, code, index, &opening)?;
+        let cells = parameter_cells(plan, &state)?;
         let objects = &code.pipelines[index].objects;
         let constants = objects.iter().map(constant).collect::<Result<_>>()?;
         Ok(OpenPipeline {
@@ -98,11 +89,10 @@ impl OpenPipeline {
             code: code.clone(),
             index,
             source,
-            finished,
+            state,
             cells,
             constants,
-            buffer: opening.buffer,
-            row_counts,
+            breaker: opening.breaker,
             budget: opening.budget.clone(),
             cancel: opening.cancel.clone(),
         })
@@ -112,11 +102,11 @@ impl OpenPipeline {
     pub(crate) fn of_one_row(
         plan: &Arc<PipelinePlan>,
         code: &Arc<CompiledPlan>,
-        finished: Arc<Finished>,
-        buffer: Option<BufferBuild>,
+        state: Arc<PlanState>,
+        breaker: Arc<dyn Breaker>,
         (budget, cancel): (&MemoryBudget, &Cancel),
     ) -> Result<OpenPipeline> {
-        let cells = parameter_cells(plan, &finished)?;
+        let cells = parameter_cells(plan, &state)?;
         let constants = code.pipelines[0].objects.iter().map(constant);
         Ok(OpenPipeline {
             plan: plan.clone(),
@@ -124,10 +114,9 @@ impl OpenPipeline {
             index: 0,
             source: PipelineSource::Given,
             constants: constants.collect::<Result<_>>()?,
-            finished,
+            state,
             cells,
-            buffer,
-            row_counts: (None, 0),
+            breaker: Some(breaker),
             budget: budget.clone(),
             cancel: cancel.clone(),
         })
@@ -160,69 +149,30 @@ impl OpenPipeline {
         Worker::new(self.clone())
     }
 
-    /// An empty part of the sink, for a pipeline that no worker began.
-    pub fn empty_partial(&self) -> Result<Partial> {
-        crate::worker::partial(self)
+    /// A worker's empty part of what it fills; none if it only marks.
+    pub fn partial(&self) -> Result<Option<Box<dyn Partial>>> {
+        let run = Run {
+            budget: &self.budget,
+            cancel: &self.cancel,
+        };
+        self.breaker
+            .as_ref()
+            .map(|breaker| breaker.partial(run))
+            .transpose()
     }
-}
-
-/// LIMIT and OFFSET as numbers. Errors: 2201W, 2201X for negative ones.
-pub(crate) fn row_counts(
-    finished: &Finished,
-    limit: &Option<RowCount>,
-    offset: &RowCount,
-) -> Result<(Option<u64>, u64)> {
-    let values = bound_values(finished);
-    let limit = match limit {
-        Some(limit) => values.row_count(limit, Clause::Limit)?,
-        None => None,
-    };
-    let offset = values.row_count(offset, Clause::Offset)?;
-    Ok((limit, offset.unwrap_or(0)))
-}
-
-fn bound_values(finished: &Finished) -> BoundValues<'_> {
-    BoundValues {
-        parameters: &finished.parameters,
-        subqueries: &finished.subqueries,
-    }
-}
-
-/// An empty buffer for the sink of a pipeline; `None` where the sink does not keep rows in a buffer. Errors: 2201W,
-/// 2201X for a negative LIMIT or OFFSET.
-pub fn buffer_build(
-    plan: &PipelinePlan,
-    pipeline: usize,
-    finished: &Finished,
-) -> Result<Option<BufferBuild>> {
-    let column = |id: frazil_plan::ColumnId| BufferColumn {
-        ty: plan.columns[id].ty,
-        native: plan.columns[id].native(),
-    };
-    let (columns, (limit, offset), owns_strings) = match &plan.pipelines[pipeline].sink {
-        Sink::Buffer(id, columns) => {
-            let buffer = &plan.buffers[id.0];
-            let counts = row_counts(finished, &buffer.limit, &buffer.offset)?;
-            (columns.clone(), counts, plan.result == Some(*id))
-        }
-        Sink::Write(change) => (change.kept(), (None, 0), true),
-        _ => return Ok(None),
-    };
-    Ok(Some(BufferBuild::new(BufferSpec {
-        columns: columns.into_iter().map(column).collect(),
-        limit,
-        offset,
-        owns_strings,
-    })))
 }
 
 fn missing(what: &str) -> Error {
     Error::internal(format!("{what} is read before it is finished"))
 }
 
-fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<PipelineSource> {
-    let finished = opening.finished;
-    let values = bound_values(finished);
+fn source(
+    plan: &PipelinePlan,
+    code: &CompiledPlan,
+    index: usize,
+    opening: &Opening<'_>,
+) -> Result<PipelineSource> {
+    let values = opening.state.values();
     let pipeline: &Pipeline = &plan.pipelines[index];
     Ok(match &pipeline.source {
         Source::Scan {
@@ -273,30 +223,23 @@ fn source(plan: &PipelinePlan, index: usize, opening: &Opening<'_>) -> Result<Pi
         }
         Source::Given { columns } => {
             let places = columns.iter().map(|c| c.1).collect();
-            PipelineSource::Batches(finished.given.clone(), places)
+            PipelineSource::Batches(opening.state.given.clone(), places)
         }
-        Source::Groups(id) => PipelineSource::Groups(
-            finished.groups[id.0]
-                .clone()
-                .ok_or_else(|| missing("an aggregation"))?,
-        ),
-        Source::Sorted(id) => {
-            PipelineSource::Sorted(finished.sorted[id.0].clone().ok_or_else(|| missing("a sorter"))?)
+        Source::Of {
+            breaker,
+            columns,
+            which,
+        } => {
+            let layout = code.layouts.of_breaker(*breaker).lays();
+            PipelineSource::Of {
+                finished: opening.state.breaker(*breaker)?.clone(),
+                columns: columns
+                    .iter()
+                    .filter_map(|(_, kept)| layout.place(*kept))
+                    .collect(),
+                which: *which,
+            }
         }
-        Source::Buffer(id, columns) => {
-            let buffer = finished.buffers[id.0]
-                .clone()
-                .ok_or_else(|| missing("a buffer"))?;
-            let kept = columns.iter().map(|(_, kept)| stored_at(plan, *id, *kept));
-            PipelineSource::Buffer(buffer, kept.collect::<Result<_>>()?)
-        }
-        Source::BuildRows { join, matched } => PipelineSource::BuildRows {
-            table: finished.joins[join.0].clone().ok_or_else(|| missing("a join"))?,
-            matched: *matched,
-            flags: plan.joins[join.0]
-                .null_aware
-                .then(|| finished.flags[join.0].clone()),
-        },
     })
 }
 
@@ -318,7 +261,7 @@ fn early_filters(
     let mut probes = Vec::new();
     let mut filters = Vec::new();
     for probe in list.iter().filter(|_| opening.scan.early_probes) {
-        let table = opening.finished.joins[probe.join.0].as_ref();
+        let table = opening.state.join(probe.join);
         let column = columns.iter().position(|c| c.0 == probe.column);
         let filter = table.and_then(|t| t.key_filter(opening.budget));
         if let (Some(column), Some(filter)) = (column, filter) {
@@ -332,19 +275,14 @@ fn early_filters(
     (probes, filters)
 }
 
-fn stored_at(plan: &PipelinePlan, buffer: BufferId, column: frazil_plan::ColumnId) -> Result<usize> {
-    let found = plan.buffers[buffer.0].columns.iter().position(|c| *c == column);
-    found.ok_or_else(|| Error::internal("a column that its buffer does not keep"))
-}
-
-/// The cells generated code reads: parameters, then subqueries. Their strings are those of `finished`.
-fn parameter_cells(plan: &PipelinePlan, finished: &Finished) -> Result<Box<[ParameterCell]>> {
-    let subquery_types = plan.subqueries.iter().map(|b| {
-        let column = plan.buffers[b.0].columns[0];
-        plan.columns[column].ty
+/// The cells generated code reads: parameters, then subqueries. Their strings are those of `state`.
+fn parameter_cells(plan: &PipelinePlan, state: &PlanState) -> Result<Box<[ParameterCell]>> {
+    let subquery_types = (plan.subqueries.iter()).flat_map(|id| {
+        let columns = plan.keeps(*id).reads();
+        columns.into_iter().map(|column| plan.columns[column].ty)
     });
     let types = plan.parameters.iter().copied().chain(subquery_types);
-    let values = finished.parameters.iter().chain(&finished.subqueries);
+    let values = state.parameters.iter().chain(&state.subqueries);
     types.zip(values).map(|(ty, value)| cell(ty, value)).collect()
 }
 

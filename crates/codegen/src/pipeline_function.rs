@@ -4,6 +4,7 @@
 //! vector. A stage hands on what is left in its output vector before it returns: whatever a source
 //! vector's strings point at is still alive in all stages.
 
+use crate::breakers::join::JoinLayout;
 use crate::compile_options::PaxCode;
 use crate::emitter::{Emitter, Module};
 use crate::jit::{Allocation, builder};
@@ -58,11 +59,9 @@ pub(crate) fn live_at(plan: &PipelinePlan, pipeline: &Pipeline, at: usize) -> Ve
                 for column in other.adds(plan) {
                     live.remove(&column);
                 }
-                if let PipelineOperator::Probe { join, .. } = other {
-                    // A residual reads build columns even where the join shows none.
-                    for column in &plan.joins[join.0].payload {
-                        live.remove(column);
-                    }
+                // A residual reads build columns even where the join shows none.
+                for column in other.looks_into().iter().flat_map(|id| plan.keeps(*id).reads()) {
+                    live.remove(&column);
                 }
             }
         }
@@ -83,7 +82,7 @@ pub(crate) fn compile_pipeline(
     let source = SourceShape::of(plan, unit.layouts, pipeline);
     let mut objects = Objects::default();
     let mut memory = StageMemory::default();
-    memory.room(no_row_bytes(unit, pipeline));
+    memory.room(no_row_bytes(unit, pipeline)?);
     let mut starts = vec![0];
     starts.extend(&pipeline.boundaries);
     let names: Vec<String> = (0..starts.len())
@@ -113,14 +112,14 @@ pub(crate) fn compile_pipeline(
             StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells)
         };
         let scope = |unit: Unit<'_>| match &input {
-            None => source_scope(&source),
+            None => Ok(source_scope(&source)),
             Some(vector) => stage_scope(unit, pipeline, vector, starts[stage]),
         };
         if let (0, Some((id, known))) = (stage, &known) {
             // The same work for one layout. Its output lies where that of the stage for any lies.
             let mut same_memory = memory.clone();
             let mut function = module.jit.begin(*id);
-            let (scope, work) = (scope(unit), work(Cells::CompileTime(known.clone())));
+            let (scope, work) = (scope(unit)?, work(Cells::CompileTime(known.clone())));
             let builder = builder(&mut function, contexts);
             let emitter = Emitter::new(builder, module, &mut objects);
             let translator = Translator::new(emitter, unit, &mut same_memory, scope, work);
@@ -129,7 +128,7 @@ pub(crate) fn compile_pipeline(
             module.jit.define(*id, &name, function, allocation)?;
         }
         let mut function = module.jit.begin(stages[stage]);
-        let (scope, work) = (scope(unit), work(general.clone()));
+        let (scope, work) = (scope(unit)?, work(general.clone()));
         let builder = builder(&mut function, contexts);
         let emitter = Emitter::new(builder, module, &mut objects);
         let translator = Translator::new(emitter, unit, &mut memory, scope, work);
@@ -191,12 +190,13 @@ fn most_rows(pipeline: &Pipeline) -> usize {
 }
 
 /// Bytes of the row of zeros that stands for "no match".
-fn no_row_bytes(unit: Unit<'_>, pipeline: &Pipeline) -> usize {
-    let sizes = pipeline.operators.iter().map(|o| match o {
-        PipelineOperator::Probe { join, .. } => unit.layouts.joins[join.0].spec.layout.size,
-        _ => 8,
-    });
-    sizes.max().unwrap_or(8)
+fn no_row_bytes(unit: Unit<'_>, pipeline: &Pipeline) -> Result<usize> {
+    let joins = pipeline.operators.iter().filter_map(PipelineOperator::looks_into);
+    let mut most = 8;
+    for join in joins {
+        most = most.max(unit.layouts.join(join)?.spec.layout.size);
+    }
+    Ok(most)
 }
 
 fn source_scope(source: &SourceShape) -> Scope {
@@ -210,12 +210,12 @@ fn source_scope(source: &SourceShape) -> Scope {
 }
 
 /// The scope of a stage behind a boundary: what the stage vector holds, and what its anchors lead to.
-fn stage_scope(unit: Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start: usize) -> Scope {
+fn stage_scope(unit: Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start: usize) -> Result<Scope> {
     let plan = unit.plan;
     let mut scope = source_scope(&SourceShape::of(plan, unit.layouts, pipeline));
     for (at, operator) in pipeline.operators[..start].iter().enumerate() {
         if let PipelineOperator::Probe { join, kind, .. } = operator {
-            place_build_row(unit, &mut scope, at, *join, *kind);
+            place_build_row(unit.layouts.join(*join)?, &mut scope, at, *kind);
         }
     }
     for slot in &vector.slots {
@@ -225,19 +225,17 @@ fn stage_scope(unit: Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start:
             SlotContent::ProbeKey | SlotContent::ProbeHash => {}
         }
     }
-    scope
+    Ok(scope)
 }
 
 /// Makes the payload of the probe at `operator` known.
 pub(crate) fn place_build_row(
-    unit: Unit<'_>,
+    layout: &JoinLayout,
     scope: &mut Scope,
     operator: usize,
-    join: frazil_plan::pipeline::JoinId,
     kind: frazil_plan::JoinKind,
 ) {
     use frazil_plan::JoinKind::{FullOuter, ProbeOuter};
-    let layout = &unit.layouts.joins[join.0];
     for &(column, field) in &layout.payload {
         scope.place(
             column,

@@ -3,17 +3,15 @@
 
 use crate::compile::CompiledPipeline;
 use crate::compile_options::PaxCode;
-use crate::finished::JoinFlags;
 use crate::source_shape::{SourceColumn, SourceShape};
+use frazil_plan::breakers::Which;
 use frazil_runtime::abi::{Partitions, VectorColumn};
-use frazil_runtime::join_hash_table::EarlyFilter;
-use frazil_runtime::{FieldPlace, Groups, JoinTable, RowBuffer, ScanSource, SortedRows};
+use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
+use frazil_runtime::breakers::{Finished, Shape};
+use frazil_runtime::{FieldPlace, ScanSource};
 use frazil_storage::TableScan;
 use frazil_types::{ColumnVector, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
 use std::sync::Arc;
-
-/// Rows of a sorter that make a morsel.
-const SORTED_MORSEL: usize = 16 << 10;
 
 /// A pipeline's source, shared by its workers.
 #[derive(Debug)]
@@ -27,20 +25,14 @@ pub enum PipelineSource {
         /// What its early probes test; held for the memory they count.
         _filters: Vec<EarlyFilter>,
     },
-    /// Groups of an aggregation.
-    Groups(Arc<Groups>),
-    /// Rows of a sorter.
-    Sorted(Arc<SortedRows>),
-    /// Rows of a buffer; of its columns these, in order.
-    Buffer(Arc<RowBuffer>, Vec<usize>),
-    /// Build rows of a join by their marks.
-    BuildRows {
-        /// The join's table.
-        table: Arc<JoinTable>,
-        /// Those with a mark.
-        matched: bool,
-        /// Of a NULL-aware anti join: what its probe side met.
-        flags: Option<Arc<JoinFlags>>,
+    /// Rows of a finished breaker.
+    Of {
+        /// The breaker.
+        finished: Arc<dyn Finished>,
+        /// Where they lie in columns: of its columns these, in order.
+        columns: Vec<usize>,
+        /// Which of its rows.
+        which: Which,
     },
     /// Rows that were given to the plan; of their columns these, in order.
     Batches(Arc<Vec<RowBatch>>, Vec<usize>),
@@ -55,10 +47,7 @@ impl PipelineSource {
     pub fn morsels(&self) -> usize {
         match self {
             PipelineSource::Scan { scan, .. } => scan.morsels(),
-            PipelineSource::Groups(groups) => groups.parts(),
-            PipelineSource::Sorted(rows) => rows.rows().len().div_ceil(SORTED_MORSEL),
-            PipelineSource::Buffer(buffer, _) => buffer.batches().len(),
-            PipelineSource::BuildRows { table, .. } => table.parts(),
+            PipelineSource::Of { finished, .. } => finished.morsels(),
             PipelineSource::Batches(batches, _) => batches.len(),
             PipelineSource::Values(..) => 1,
             PipelineSource::Given => 0,
@@ -68,45 +57,12 @@ impl PipelineSource {
     /// The rows in memory that make a morsel; none for sources of columns.
     fn rows(&self, morsel: usize, out: &mut Vec<*const u8>) {
         match self {
-            PipelineSource::Groups(groups) => groups.rows(morsel, out),
-            PipelineSource::Sorted(sorted) => {
-                let start = morsel * SORTED_MORSEL;
-                let end = sorted.rows().len().min(start + SORTED_MORSEL);
-                out.extend_from_slice(&sorted.rows()[start..end]);
-            }
-            PipelineSource::BuildRows {
-                table,
-                matched,
-                flags,
-            } => {
-                unmatched_or_matched(table, *matched, flags.as_deref(), morsel, out);
-            }
+            PipelineSource::Of { finished, which, .. } => finished.rows(morsel, *which, out),
             PipelineSource::Scan { .. }
-            | PipelineSource::Buffer(..)
             | PipelineSource::Batches(..)
             | PipelineSource::Values(..)
             | PipelineSource::Given => {}
         }
-    }
-}
-
-/// NOT IN with the outer side as the build side: a NULL among the probe keys leaves no row, and a NULL
-/// build key is unknown against any probe row.
-fn unmatched_or_matched(
-    table: &JoinTable,
-    matched: bool,
-    flags: Option<&JoinFlags>,
-    part: usize,
-    out: &mut Vec<*const u8>,
-) {
-    if flags.is_some_and(JoinFlags::null_key) {
-        return;
-    }
-    table.marked_rows(part, matched, out);
-    if flags.is_some_and(JoinFlags::any_row) {
-        let keys = &table.spec().layout.fields[..table.spec().keys];
-        // SAFETY: live rows of the table's layout.
-        out.retain(|&row| keys.iter().all(|key| unsafe { key.is_valid(row) }));
     }
 }
 
@@ -130,11 +86,13 @@ impl SourceCursor {
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
                 SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place)))
             }
-            PipelineSource::Buffer(..)
-            | PipelineSource::Batches(..)
-            | PipelineSource::Values(..)
-            | PipelineSource::Given => SourceCursor::Columns(Lender::default()),
-            _ => SourceCursor::Rows(Gatherer::new(shape)),
+            PipelineSource::Of { finished, .. } => match finished.shape() {
+                Shape::Rows => SourceCursor::Rows(Gatherer::new(shape)),
+                Shape::Columns => SourceCursor::Columns(Lender::default()),
+            },
+            PipelineSource::Batches(..) | PipelineSource::Values(..) | PipelineSource::Given => {
+                SourceCursor::Columns(Lender::default())
+            }
         }
     }
 
@@ -148,9 +106,12 @@ impl SourceCursor {
                 source.rows(morsel, &mut gatherer.rows);
             }
             SourceCursor::Columns(lender) => match source {
-                PipelineSource::Buffer(buffer, columns) => {
-                    let batch = &buffer.batches()[morsel];
-                    lender.lend(columns.iter().map(|&c| &batch.columns[c]), batch.rows);
+                PipelineSource::Of {
+                    finished, columns, ..
+                } => {
+                    if let Some(batch) = finished.batch(morsel) {
+                        lender.lend(columns.iter().map(|&c| &batch.columns[c]), batch.rows);
+                    }
                 }
                 PipelineSource::Batches(batches, columns) => {
                     let batch = &batches[morsel];

@@ -8,7 +8,7 @@ use crate::failures::FailurePoint;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
-use frazil_plan::pipeline::{PipelineOperator, Sink};
+use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::abi::{PipelineContext, SCRATCH_LOOP_BYTES, Scratch};
 use frazil_runtime::functions::Function;
@@ -58,21 +58,8 @@ impl Translator<'_, '_> {
     }
 
     fn sink_makes_strings(&self) -> bool {
-        match &self.work.pipeline.sink {
-            Sink::JoinBuild(_, keys) => keys.iter().any(makes_strings),
-            Sink::Aggregate(id) => {
-                let table = &self.unit.plan.aggregates[id.0];
-                let calls = table.aggregates.iter();
-                let of_calls = calls.flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
-                table
-                    .groups
-                    .iter()
-                    .map(|g| &g.1)
-                    .chain(of_calls)
-                    .any(makes_strings)
-            }
-            _ => false,
-        }
+        let computed = self.work.pipeline.sink.expressions(self.unit.plan);
+        computed.into_iter().any(makes_strings)
     }
 
     fn scratch_position(&mut self) -> ir::Value {

@@ -1,11 +1,12 @@
 //! The columns of a pipeline's source vectors. Every source, rows in memory included, is brought into
 //! this one form before generated code sees it.
 
-use crate::plan_layouts::PlanLayouts;
+use crate::breakers::PlanLayouts;
 use crate::scope::SourceCell;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_runtime::FieldPlace;
+use frazil_runtime::breakers::Shape;
 use frazil_types::NativeType;
 
 /// One column of the source vectors.
@@ -89,34 +90,26 @@ impl SourceShape {
             }
             Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),
             Source::Given { columns } => columns.iter().map(|c| stored(c.0, true)).collect(),
-            Source::Buffer(_, columns) => columns
-                .iter()
-                .map(|(made, kept)| stored(*made, layouts.nullable(*made) || layouts.nullable(*kept)))
-                .collect(),
-            Source::Groups(id) => {
-                let fields = &layouts.aggregates[id.0].spec.layout.fields;
-                let groups = plan.aggregates[id.0].groups.iter().map(|g| Some(g.0));
-                let ids = groups.chain(std::iter::repeat(None));
-                ids.zip(fields).map(|(id, field)| in_row(id, *field)).collect()
-            }
-            Source::Sorted(id) => {
-                let layout = &layouts.sorts[id.0];
-                let fields = &layout.spec.layout.fields;
-                layout
-                    .columns
-                    .iter()
-                    .zip(fields)
-                    .map(|(&id, f)| in_row(Some(id), *f))
-                    .collect()
-            }
-            Source::BuildRows { join, .. } => {
-                let layout = &layouts.joins[join.0];
-                let fields = &layout.spec.layout.fields;
-                layout
-                    .payload
-                    .iter()
-                    .map(|&(id, f)| in_row(Some(id), fields[f]))
-                    .collect()
+            Source::Of { breaker, columns, .. } => {
+                let layout = layouts.of_breaker(*breaker).lays();
+                match layout.shape() {
+                    Shape::Rows => {
+                        // A partial aggregate has no column of its own.
+                        let made =
+                            |kept: ColumnId| columns.iter().find(|c| c.1 == kept).map_or(kept, |c| c.0);
+                        let fields = layout.fields().into_iter();
+                        fields
+                            .map(|(kept, field)| in_row(kept.map(made), field))
+                            .collect()
+                    }
+                    Shape::Columns => {
+                        let pairs = columns.iter();
+                        let may_be_null = |id: &ColumnId| layouts.nullable(*id);
+                        pairs
+                            .map(|(made, kept)| stored(*made, may_be_null(made) || may_be_null(kept)))
+                            .collect()
+                    }
+                }
             }
         };
         SourceShape { columns }

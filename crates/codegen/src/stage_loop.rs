@@ -70,7 +70,7 @@ impl<'p> Translator<'_, 'p> {
 
     fn map(&mut self, expressions: &'p [(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
         let is_last = at + 1 == self.work.operators.end && self.work.next.is_none();
-        let defers = is_last && self.work.pipeline.sink.takes_vectors();
+        let defers = is_last && self.work.pipeline.sink.takes_vectors(self.unit.plan);
         let read: HashSet<ColumnId> = match defers {
             true => expressions.iter().flat_map(|(_, e)| e.columns_read()).collect(),
             false => HashSet::new(),

@@ -19,11 +19,10 @@ pub(crate) const LEAST_SINK_ROWS: usize = 16;
 
 /// Rows of the vector that a pipeline hands to its sink when it is full: no more than the sink takes, and fewer of long rows.
 pub(crate) fn sink_rows(plan: &PipelinePlan, sink: &Sink) -> usize {
-    let Sink::Buffer(id, columns) = sink else {
+    let Some(buffer) = sink.breaker().and_then(|id| plan.breakers[id.0].buffer()) else {
         return STAGE_ROWS;
     };
-    let in_cache = (SINK_VALUES / columns.len().max(1)).clamp(LEAST_SINK_ROWS, STAGE_ROWS);
-    let buffer = &plan.buffers[id.0];
+    let in_cache = (SINK_VALUES / buffer.columns.len().max(1)).clamp(LEAST_SINK_ROWS, STAGE_ROWS);
     let limit = buffer.limit.as_ref().and_then(RowCount::constant);
     match (limit, buffer.offset.constant()) {
         (Some(limit), Some(offset)) => in_cache.min(limit.saturating_add(offset).max(1) as usize),

@@ -1,9 +1,9 @@
 //! What every translator of operators and expressions works with: the function in the making, the columns of the row
 //! in hand, and the work of the stage.
 
+use crate::breakers::PlanLayouts;
 use crate::compile_options::{HotLayoutOf, PaxCode};
 use crate::emitter::Emitter;
-use crate::plan_layouts::PlanLayouts;
 use crate::scope::Scope;
 use crate::stage_vector::StageMemory;
 use crate::stage_work::StageWork;

@@ -1,19 +1,17 @@
 //! One worker of a running pipeline: its private objects, and the call into generated code.
 
-use crate::finished::Partial;
 use crate::objects::ObjectSpec;
 use crate::open_pipeline::{Constant, OpenPipeline};
-use crate::row_source::{PipelineSource, SourceCursor};
-use frazil_plan::pipeline::Sink;
+use crate::row_source::SourceCursor;
+use frazil_runtime::BufferWriter;
 use frazil_runtime::abi::{
     ErrorSlot, ParameterCell, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK,
     Scratch, VectorColumn,
 };
+use frazil_runtime::breakers::{Partial, part_as_mut};
 use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
-use frazil_runtime::sorter::SortSpec;
-use frazil_runtime::{AggregateTable, BufferWriter, JoinBuild, Sorter};
 use frazil_types::{Cancel, Error, MemoryBudget, Result};
 use std::sync::Arc;
 
@@ -34,7 +32,7 @@ pub struct Worker {
     cursor: SourceCursor,
     // Addresses of the objects, in the order generated code knows; owned by the fields below or by `open`.
     objects: Vec<*mut u8>,
-    partial: Partial,
+    partial: Option<Box<dyn Partial>>,
     _output: Box<[VectorColumn]>,
     // Boxed: generated code knows their addresses.
     #[allow(clippy::vec_box, reason = "their addresses must not change")]
@@ -50,37 +48,6 @@ pub struct Worker {
 // with neither.
 unsafe impl Send for Worker {}
 
-/// A worker's empty part of its pipeline's sink.
-pub(crate) fn partial(open: &OpenPipeline) -> Result<Partial> {
-    let (layouts, budget) = (&open.code.layouts, &open.budget);
-    Ok(match &open.plan.pipelines[open.index].sink {
-        Sink::JoinBuild(id, _) => Partial::Join(Box::new(JoinBuild::new(&layouts.joins[id.0].spec, budget))),
-        Sink::Aggregate(id) => {
-            let spec = layouts.aggregates[id.0].spec.clone();
-            Partial::Groups(Box::new(AggregateTable::new(spec, budget)?))
-        }
-        Sink::Sort(id) => {
-            let (limit, offset) = open.row_counts;
-            let spec = layouts.sorts[id.0].spec.clone();
-            let spec = SortSpec {
-                limit,
-                offset,
-                ..spec
-            };
-            Partial::Sort(Box::new(Sorter::new(spec, budget).stopped_by(&open.cancel)))
-        }
-        Sink::Mark => Partial::Mark,
-        Sink::Buffer(..) | Sink::Write(_) => {
-            let build = open.buffer.as_ref();
-            let build = build.ok_or_else(|| Error::internal("a buffer sink without its buffer"))?;
-            Partial::Buffer(Box::new(match &open.source {
-                PipelineSource::Given => build.row_writer(budget),
-                _ => build.writer(budget),
-            }))
-        }
-    })
-}
-
 impl Worker {
     pub(crate) fn new(open: Arc<OpenPipeline>) -> Result<Worker> {
         let pipeline = &open.code.pipelines[open.index];
@@ -95,14 +62,10 @@ impl Worker {
                 }
             })
             .collect();
-        let mut partial = partial(&open)?;
-        let sink: *mut u8 = match &mut partial {
-            Partial::Join(build) => (&raw mut **build).cast(),
-            Partial::Groups(table) => (&raw mut **table).cast(),
-            Partial::Sort(sorter) => (&raw mut **sorter).cast(),
-            Partial::Buffer(writer) => (&raw mut **writer).cast(),
-            Partial::Mark => std::ptr::null_mut(),
-        };
+        let mut partial = open.partial()?;
+        let sink = partial
+            .as_mut()
+            .map_or(std::ptr::null_mut(), |part| part.address());
         let mut calls = Vec::new();
         let objects = (pipeline.objects.iter().enumerate())
             .map(|(i, spec)| address(&open, i, spec, sink, &output, &mut calls))
@@ -124,8 +87,8 @@ impl Worker {
     /// Runs one morsel.
     pub fn run(&mut self, morsel: usize) -> Result<Flow> {
         self.cursor.open(&self.open.source, morsel)?;
-        if let Partial::Buffer(writer) = &mut self.partial {
-            writer.begin_morsel(morsel as u64);
+        if let Some(part) = &mut self.partial {
+            part.begin_morsel(morsel as u64);
         }
         self.go_on()
     }
@@ -142,33 +105,26 @@ impl Worker {
             if self.call(rows)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
-            if self.bytes_written() >= self.pause_at {
+            if self.pause_at < usize::MAX && self.bytes_written() >= self.pause_at {
                 return Ok(Flow::Paused);
             }
         }
         Ok(Flow::Done)
     }
 
-    /// Bytes in its part of the sink's buffer.
+    /// Bytes in its part of what the pipeline fills.
     pub fn bytes_written(&self) -> usize {
-        match &self.partial {
-            Partial::Buffer(writer) => writer.bytes(),
-            _ => 0,
-        }
+        self.partial.as_ref().map_or(0, |part| part.bytes())
     }
 
-    /// What it put into the sink so far; it goes on with an empty part. Error: an internal one for a sink that is no
+    /// What it put into the sink's buffer so far; it goes on with an empty part. Error: an internal one for a sink that is not a
     /// buffer.
     pub fn take_written(&mut self) -> Result<BufferWriter> {
-        match (&mut self.partial, &self.open.buffer) {
-            // Generated code keeps the address of the writer, which is the same.
-            (Partial::Buffer(writer), Some(build)) => {
-                let mut empty = build.writer(&self.open.budget);
-                empty.begin_morsel(writer.morsel());
-                Ok(std::mem::replace(&mut **writer, empty))
-            }
-            _ => Err(Error::internal("rows are taken from a sink that is no buffer")),
-        }
+        let writer = self.writer_mut();
+        let writer = writer.ok_or_else(|| Error::internal("rows are taken from a sink that is no buffer"))?;
+        // Generated code keeps the address of the writer, which is the same.
+        let empty = writer.emptied();
+        Ok(std::mem::replace(writer, empty))
     }
 
     /// Runs generated code over the vector in hand.
@@ -257,9 +213,9 @@ impl Worker {
         self.calls.iter_mut().for_each(|call| call.forget());
     }
 
-    /// Its part of the sink.
-    pub(crate) fn partial_mut(&mut self) -> &mut Partial {
-        &mut self.partial
+    /// Its part of the sink's buffer, if that is what the pipeline fills.
+    pub(crate) fn writer_mut(&mut self) -> Option<&mut BufferWriter> {
+        self.partial.as_deref_mut().and_then(part_as_mut)
     }
 
     /// Rows that entered generated code.
@@ -267,8 +223,8 @@ impl Worker {
         self.rows
     }
 
-    /// What it put into the sink.
-    pub fn finish(self) -> Partial {
+    /// What it put into the sink; none if its pipeline only marks.
+    pub fn finish(self) -> Option<Box<dyn Partial>> {
         self.partial
     }
 }
@@ -290,11 +246,7 @@ fn address(
         std::ptr::from_ref(object).cast_mut().cast()
     }
     Ok(match spec {
-        ObjectSpec::JoinTable(id) => match &open.finished.joins[id.0] {
-            Some(table) => of(&**table),
-            None => return Err(Error::internal("a join is probed before it is built")),
-        },
-        ObjectSpec::JoinFlags(id) => of(&*open.finished.flags[id.0]),
+        ObjectSpec::Finished(id) => open.state.breaker(*id)?.address().cast_mut(),
         ObjectSpec::VectorCall {
             function,
             arguments,
@@ -311,11 +263,7 @@ fn address(
             }
         }
         ObjectSpec::OutputColumns => output.as_ptr().cast_mut().cast(),
-        ObjectSpec::JoinBuild(_)
-        | ObjectSpec::Groups(_)
-        | ObjectSpec::Sorter(_)
-        | ObjectSpec::Buffer(_)
-        | ObjectSpec::Written => sink,
+        ObjectSpec::Part => sink,
         ObjectSpec::Text(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
             Some(Constant::Text(string, _)) => of(&**string),
             Some(Constant::Like(pattern)) => of(&**pattern),

@@ -3,9 +3,7 @@
 
 mod support;
 
-use frazil_codegen::{
-    CompileOptions, CompiledPlan, Finished, OpenPipeline, Opening, Partial, buffer_build, compile,
-};
+use frazil_codegen::{CompileOptions, CompiledPlan, OpenPipeline, Opening, PlanState, compile};
 use frazil_plan::operators::{Aggregate, Filter, Map, Values};
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_plan::pipeline_builder::build;
@@ -15,7 +13,7 @@ use frazil_storage::ScanOptions;
 use frazil_types::{Cancel, CompareOp, LogicalType, MemoryBudget, Result, Span, Value};
 use num_bigint::BigInt;
 use std::sync::Arc;
-use support::{Few, Maker, compare, int};
+use support::{Few, Maker, OneThread, compare, int};
 
 const SMALL: LogicalType = LogicalType::SmallInt;
 const INT: LogicalType = LogicalType::Integer;
@@ -89,14 +87,15 @@ impl Compiled {
     fn run(&self, a: Value, b: Value) -> Result<Value> {
         let plan = Arc::new(self.plan.clone());
         let (budget, cancel) = (MemoryBudget::unlimited(), Cancel::new());
-        let finished = Arc::new(Finished::new(&plan, vec![a, b]));
-        let buffer = buffer_build(&plan, 0, &finished)?;
+        let state = Arc::new(PlanState::new(&plan, vec![a, b]));
+        let layout = self.code.layouts.of_breaker(plan.result.unwrap()).lays();
+        let buffer = layout.open(state.values())?;
         let opening = Opening {
             table: None,
             scan: ScanOptions::default(),
             first_rows: None,
-            finished: &finished,
-            buffer: buffer.clone(),
+            state: &state,
+            breaker: Some(buffer.clone()),
             budget: &budget,
             cancel: &cancel,
         };
@@ -105,11 +104,9 @@ impl Compiled {
         for morsel in 0..open.morsels() {
             worker.run(morsel)?;
         }
-        let Partial::Buffer(writer) = worker.finish() else {
-            panic!("no buffer");
-        };
-        let rows = buffer.unwrap().finish(vec![*writer]);
-        Ok(rows.batches()[0].columns[0].value(0))
+        let parts = worker.finish().into_iter().collect();
+        let rows = buffer.finish(parts, &OneThread(&budget, &cancel))?;
+        Ok(rows.batch(0).unwrap().columns[0].value(0))
     }
 
     /// Compares with the exact result, or the SQLSTATE.

@@ -10,7 +10,6 @@ pub mod metrics;
 mod pipeline_run;
 pub mod progress;
 pub mod run_plan;
-mod sinks;
 pub mod worker_pool;
 
 pub use metrics::{Metrics, PipelineMetrics};

@@ -8,9 +8,9 @@
 use crate::Progress;
 use crate::metrics::PipelineMetrics;
 use crate::run_plan::{Environment, Take};
-use crate::sinks::Sinks;
-use frazil_codegen::{CompiledPlan, Finished, FirstRows, Flow, OpenPipeline, Opening, Partial, Worker};
+use frazil_codegen::{CompiledPlan, FirstRows, Flow, OpenPipeline, Opening, PlanState, Worker};
 use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_runtime::breakers::{Breaker, Partial, parts_of};
 use frazil_runtime::caught_panic::panicked;
 use frazil_runtime::{BufferBuild, Left};
 use frazil_types::{Cancel, Error, Result};
@@ -47,7 +47,7 @@ struct Shared {
 /// What workers leave behind.
 #[derive(Default)]
 struct Done {
-    partials: Vec<Partial>,
+    partials: Vec<Box<dyn Partial>>,
     /// Workers in the middle of a morsel.
     paused: Vec<(usize, Worker)>,
     rows: u64,
@@ -57,28 +57,28 @@ struct Done {
 }
 
 impl PipelineRun {
-    /// Opens pipeline `index`, for the first rows of its scan if they may be enough.
+    /// Opens pipeline `index`, which fills `breaker` or only marks, for the first rows of its scan if they may be enough.
     pub fn open(
         plan: &Arc<PipelinePlan>,
         code: &Arc<CompiledPlan>,
         index: usize,
-        finished: &Arc<Finished>,
+        state: &Arc<PlanState>,
+        breaker: Option<Arc<dyn Breaker>>,
         first_rows: Option<&FirstRows>,
         environment: &Environment<'_>,
-        sinks: &mut Sinks,
     ) -> Result<PipelineRun> {
         let table = match &plan.pipelines[index].source {
             Source::Scan { table, .. } => Some((environment.tables)(*table)?),
             Source::Lookup(lookup) => Some((environment.tables)(lookup.table)?),
-            _ => None,
+            Source::Values { .. } | Source::Given { .. } | Source::Of { .. } => None,
         };
         let stop = environment.cancel.child();
         let opening = Opening {
             table,
             scan: environment.scan.clone(),
             first_rows,
-            finished,
-            buffer: sinks.buffer(plan, index, finished)?,
+            state,
+            breaker,
             budget: environment.budget,
             cancel: &stop,
         };
@@ -105,12 +105,12 @@ impl PipelineRun {
         self.shared.open.scan().is_none_or(|scan| scan.has_all_rows())
     }
 
-    /// Runs all morsels; returns what the workers put into the sink, at least one part.
-    pub fn execute(self, environment: &Environment<'_>) -> Result<(Vec<Partial>, PipelineMetrics)> {
+    /// Runs all morsels; returns what the workers put into the sink, at least one part unless it only marks.
+    pub fn execute(self, environment: &Environment<'_>) -> Result<(Vec<Box<dyn Partial>>, PipelineMetrics)> {
         let mut done = self.window(0..self.shared.morsels, environment)?;
         let mut partials = std::mem::take(&mut done.partials);
         if partials.is_empty() {
-            partials.push(self.shared.open.empty_partial()?);
+            partials.extend(self.shared.open.partial()?);
         }
         Ok((partials, self.metrics(&done)))
     }
@@ -132,11 +132,7 @@ impl PipelineRun {
             let end = shared.morsels.min(begin.saturating_add(width));
             let mut done = self.window(begin..end, environment)?;
             let before = rows;
-            let writers = done.partials.drain(..).filter_map(|partial| match partial {
-                Partial::Buffer(writer) => Some(*writer),
-                _ => None,
-            });
-            let mut part = buffer.part(writers.collect());
+            let mut part = buffer.part(parts_of(std::mem::take(&mut done.partials))?);
             done.paused.sort_by_key(|(morsel, _)| *morsel);
             for (morsel, mut worker) in done.paused {
                 rows += part.give(morsel as u64, left, take)?;
@@ -240,7 +236,7 @@ impl Shared {
         let mut done = self.done();
         done.rows += rows;
         done.workers += 1;
-        done.partials.push(partial);
+        done.partials.extend(partial);
         Ok(())
     }
 
@@ -249,7 +245,7 @@ impl Shared {
         let writer = worker.take_written()?;
         let mut done = self.done();
         done.workers += 1;
-        done.partials.push(Partial::Buffer(Box::new(writer)));
+        done.partials.push(Box::new(writer));
         done.paused.push((morsel, worker));
         Ok(())
     }

@@ -1,15 +1,22 @@
-//! Runs a compiled plan: its pipelines in order, each on all workers, then what they filled is
+//! Runs a compiled plan by its schedule: its pipelines, each on all workers, and what they filled is
 //! finished for those that read it.
 
 use crate::metrics::{Metrics, PipelineMetrics};
 use crate::pipeline_run::PipelineRun;
-use crate::sinks::Sinks;
 use crate::{Progress, WorkerPool};
-use frazil_codegen::{CompiledPlan, Finished, FirstRows, Partial};
-use frazil_plan::pipeline::{PipelinePlan, Sink};
+use frazil_codegen::{CompiledPlan, FirstRows, PlanState};
+use frazil_plan::breakers::BreakerId;
+use frazil_plan::pipeline::PipelinePlan;
+use frazil_plan::schedule::Step;
+use frazil_runtime::breakers::{Breaker, Partial, Task, Workers, into_finished};
+use frazil_runtime::caught_panic::panicked;
+use frazil_runtime::{BufferBuild, Left, RowBuffer};
 use frazil_storage::{ScanOptions, TableSnapshot};
-use frazil_types::{Cancel, MemoryBudget, ObjectId, Result, RowBatch, Value};
-use std::sync::Arc;
+use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, RowBatch, Value};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// What a plan runs on.
@@ -52,11 +59,8 @@ pub fn run_plan(
     code: &Arc<CompiledPlan>,
     environment: Environment<'_>,
 ) -> Result<PlanResult> {
-    let (sinks, finished, metrics) = run(plan, code, &environment, None)?;
-    Ok(PlanResult {
-        batches: sinks.into_result(plan, finished),
-        metrics,
-    })
+    let (batches, metrics) = run(plan, code, &environment, None)?;
+    Ok(PlanResult { batches, metrics })
 }
 
 /// Runs all pipelines of a query, and hands its rows over part by part: as many of them are held as some morsels give.
@@ -66,66 +70,209 @@ pub fn stream_plan(
     environment: Environment<'_>,
     take: Take<'_>,
 ) -> Result<Metrics> {
-    let (_, _, metrics) = run(plan, code, &environment, Some(take))?;
+    let (_, metrics) = run(plan, code, &environment, Some(take))?;
     Ok(metrics)
 }
 
-fn run(
-    plan: &Arc<PipelinePlan>,
-    code: &Arc<CompiledPlan>,
-    environment: &Environment<'_>,
-    mut take: Option<Take<'_>>,
-) -> Result<(Sinks, Arc<Finished>, Metrics)> {
-    let finished = Finished::new(plan, environment.parameters.clone());
-    let finished = finished.with_given(environment.given.clone());
-    let mut finished = Arc::new(finished);
-    let mut sinks = Sinks::default();
-    let mut metrics = Metrics::default();
-    let mut left = None;
-    for index in 0..plan.pipelines.len() {
+/// Runs the steps of a plan; the rows it is run for, unless `take` has them.
+fn run<'a>(
+    plan: &'a Arc<PipelinePlan>,
+    code: &'a Arc<CompiledPlan>,
+    environment: &'a Environment<'a>,
+    take: Option<Take<'a>>,
+) -> Result<(Vec<RowBatch>, Metrics)> {
+    let state = PlanState::new(plan, environment.parameters.clone());
+    let mut run = Run {
+        plan,
+        code,
+        environment,
+        state: Arc::new(state.with_given(environment.given.clone())),
+        filling: plan.breakers.iter().map(|_| None).collect(),
+        take,
+        left: None,
+        metrics: Metrics {
+            pipelines: vec![PipelineMetrics::default(); plan.pipelines.len()],
+        },
+    };
+    for step in &plan.schedule.steps {
         environment.cancel.check()?;
+        match step {
+            Step::Run(pipeline) => run.pipeline(*pipeline)?,
+            Step::Finish(breaker) => run.finish(*breaker)?,
+        }
+    }
+    run.into_result()
+}
+
+/// A plan that is running.
+struct Run<'a> {
+    plan: &'a Arc<PipelinePlan>,
+    code: &'a Arc<CompiledPlan>,
+    environment: &'a Environment<'a>,
+    state: Arc<PlanState>,
+    /// For each breaker of the plan what is in it until it is finished.
+    filling: Vec<Option<Filling>>,
+    take: Option<Take<'a>>,
+    /// What is left of the result's limit, once some of its rows are handed over.
+    left: Option<Left>,
+    metrics: Metrics,
+}
+
+/// A breaker that pipelines fill.
+struct Filling {
+    breaker: Arc<dyn Breaker>,
+    parts: Vec<Box<dyn Partial>>,
+    /// The pipeline that filled it last.
+    last: usize,
+}
+
+impl Run<'_> {
+    /// Runs a pipeline.
+    fn pipeline(&mut self, index: usize) -> Result<()> {
         let begun = Instant::now();
-        let pipeline = &plan.pipelines[index];
-        environment
-            .progress
-            .enter(format!("pipeline {} of {}", index + 1, plan.pipelines.len()));
-        let is_result = matches!(&pipeline.sink, Sink::Buffer(id, _) if plan.result == Some(*id));
-        let first_rows = FirstRows::of(plan, index, &finished)?;
-        let open = |sinks: &mut Sinks, first_rows: Option<&FirstRows>| {
-            PipelineRun::open(plan, code, index, &finished, first_rows, environment, sinks)
-        };
-        let mut measured = match (&mut take, sinks.buffer(plan, index, &finished)?) {
-            (Some(take), Some(buffer)) if is_result => {
-                let left = left.get_or_insert_with(|| buffer.left());
-                open(&mut sinks, None)?.deliver(environment, &buffer, left, take)?
+        let count = self.plan.pipelines.len();
+        let phase = format!("pipeline {} of {count}", index + 1);
+        self.environment.progress.enter(phase);
+        let filled = self.plan.pipelines[index].sink.breaker();
+        let breaker = filled.map(|id| self.filling(id)).transpose()?;
+        let buffer = breaker.as_deref().filter(|_| filled == self.plan.result);
+        let buffer = buffer.and_then(|b| (b as &dyn Any).downcast_ref::<BufferBuild>());
+        let mut measured = match (self.take.as_mut(), buffer) {
+            (Some(take), Some(buffer)) => {
+                let left = self.left.get_or_insert_with(|| buffer.left());
+                let (plan, code, state) = (self.plan, self.code, &self.state);
+                let run =
+                    PipelineRun::open(plan, code, index, state, breaker.clone(), None, self.environment)?;
+                run.deliver(self.environment, buffer, left, take)?
             }
             _ => {
-                let (partials, mut measured) =
-                    execute(first_rows, environment, |first| open(&mut sinks, first))?;
-                sinks.add(&pipeline.sink, partials);
-                measured.rows_out = sinks.finish(index, plan, code, &mut finished, environment)?;
+                let (parts, measured) = self.execute(index, breaker.clone())?;
+                if let Some(filling) = filled.and_then(|id| self.filling[id.0].as_mut()) {
+                    filling.parts.extend(parts);
+                    filling.last = index;
+                }
                 measured
             }
         };
         measured.time = begun.elapsed();
-        metrics.pipelines.push(measured);
+        self.metrics.pipelines[index] = measured;
+        Ok(())
     }
-    Ok((sinks, finished, metrics))
+
+    /// A breaker to be filled: opened if no pipeline has filled it yet.
+    fn filling(&mut self, id: BreakerId) -> Result<Arc<dyn Breaker>> {
+        if let Some(filling) = &self.filling[id.0] {
+            return Ok(filling.breaker.clone());
+        }
+        let layout = self.code.layouts.of_breaker(id).lays();
+        let breaker = layout.open(self.state.values())?;
+        self.filling[id.0] = Some(Filling {
+            breaker: breaker.clone(),
+            parts: Vec::new(),
+            last: 0,
+        });
+        Ok(breaker)
+    }
+
+    /// Runs a pipeline; if it may do with the first rows of its scan, with more and more of them until they are enough.
+    fn execute(
+        &self,
+        index: usize,
+        breaker: Option<Arc<dyn Breaker>>,
+    ) -> Result<(Vec<Box<dyn Partial>>, PipelineMetrics)> {
+        let mut first_rows = FirstRows::of(self.plan, index, &self.state)?;
+        loop {
+            let run = PipelineRun::open(
+                self.plan,
+                self.code,
+                index,
+                &self.state,
+                breaker.clone(),
+                first_rows.as_ref(),
+                self.environment,
+            )?;
+            let has_all_rows = run.has_all_rows();
+            let done = run.execute(self.environment)?;
+            match first_rows {
+                Some(first) if !has_all_rows && !first.suffice(&done.0) => first_rows = Some(first.more()),
+                _ => return Ok(done),
+            }
+        }
+    }
+
+    /// Makes one of what workers left in a breaker. The pipeline that filled it last is measured with it.
+    fn finish(&mut self, id: BreakerId) -> Result<()> {
+        let Some(filling) = self.filling[id.0].take() else {
+            return Err(Error::internal("a breaker that no pipeline filled"));
+        };
+        if filling.parts.is_empty() && self.take.is_some() && self.plan.result == Some(id) {
+            // Its rows were handed over.
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let finished = filling.breaker.finish(filling.parts, self.environment)?;
+        let measured = &mut self.metrics.pipelines[filling.last];
+        measured.rows_out = Some(finished.row_count());
+        // Nobody else holds the state between two steps; if somebody did, they would keep the old version.
+        Arc::make_mut(&mut self.state).finish(self.plan, id, finished)?;
+        measured.time += begun.elapsed();
+        Ok(())
+    }
+
+    /// The rows the plan is run for.
+    fn into_result(self) -> Result<(Vec<RowBatch>, Metrics)> {
+        let mut state = Arc::unwrap_or_clone(self.state);
+        let result = self.plan.result.and_then(|id| state.take(id));
+        let batches = match result
+            .map(into_finished::<RowBuffer>)
+            .transpose()?
+            .map(Arc::try_unwrap)
+        {
+            Some(Ok(buffer)) => buffer.into_batches(),
+            Some(Err(shared)) => shared.batches().to_vec(),
+            None => Vec::new(),
+        };
+        Ok((batches, self.metrics))
+    }
 }
 
-/// Runs a pipeline; if it may do with the first rows of its scan, with more and more of them until they are enough.
-fn execute(
-    mut first_rows: Option<FirstRows>,
-    environment: &Environment<'_>,
-    mut open: impl FnMut(Option<&FirstRows>) -> Result<PipelineRun>,
-) -> Result<(Vec<Partial>, PipelineMetrics)> {
-    loop {
-        let run = open(first_rows.as_ref())?;
-        let has_all_rows = run.has_all_rows();
-        let done = run.execute(environment)?;
-        match first_rows {
-            Some(first) if !has_all_rows && !first.suffice(&done.0) => first_rows = Some(first.more()),
-            _ => return Ok(done),
-        }
+impl Workers for Environment<'_> {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn budget(&self) -> &MemoryBudget {
+        self.budget
+    }
+
+    fn cancel(&self) -> &Cancel {
+        self.cancel
+    }
+
+    fn run(&self, tasks: usize, task: Task) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let error: Arc<Mutex<Option<Error>>> = Arc::default();
+        let noted = error.clone();
+        let stop = self.cancel.child();
+        let workers = self.threads.min(tasks);
+        let work = move |_| {
+            loop {
+                let t = next.fetch_add(1, Ordering::Relaxed);
+                if t >= tasks {
+                    return;
+                }
+                let checked = || stop.check().and_then(|()| task(t));
+                let done = catch_unwind(AssertUnwindSafe(checked));
+                let done = done.unwrap_or_else(|panic| Err(panicked("a worker", panic.as_ref())));
+                if let Err(e) = done {
+                    (noted.lock().unwrap_or_else(|e| e.into_inner())).get_or_insert(e);
+                    stop.stop_siblings();
+                    return;
+                }
+            }
+        };
+        self.pool.run(workers, Arc::new(work));
+        let error = error.lock().unwrap_or_else(|e| e.into_inner()).take();
+        error.map_or(Ok(()), Err)
     }
 }

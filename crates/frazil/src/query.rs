@@ -17,7 +17,7 @@ use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_files::ReadLimits;
 use frazil_plan::assumptions::ceiling_of_rows;
-use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
 use frazil_plan::{Assumption, Operator, Plan, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, Transaction};
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value};
@@ -375,7 +375,8 @@ impl Runner {
 
 /// What the order of joins relies on: a plan that was made for small tables is made anew when they have doubled.
 fn sizes(plan: &PipelinePlan, tables: &StatementTables) -> Vec<Assumption> {
-    if plan.joins.is_empty() {
+    let probes = |p: &Pipeline| p.operators.iter().any(|o| o.looks_into().is_some());
+    if !plan.pipelines.iter().any(probes) {
         return Vec::new();
     }
     let scanned = plan.pipelines.iter().filter_map(|p| match p.source {

@@ -3,7 +3,8 @@
 //!
 //! A guess suffices: a worker gives up a probe that drops too little.
 
-use frazil_plan::pipeline::{EarlyProbe, JoinTable, PipelineOperator, PipelinePlan, Source};
+use frazil_plan::breakers::{Breaker, JoinTable};
+use frazil_plan::pipeline::{EarlyProbe, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Columns, ExprKind};
 use frazil_types::NativeType;
 
@@ -14,7 +15,7 @@ const PAYS_BELOW: f64 = 0.6;
 pub fn apply(plan: &mut PipelinePlan) {
     let PipelinePlan {
         pipelines,
-        joins,
+        breakers,
         columns,
         ..
     } = plan;
@@ -29,7 +30,7 @@ pub fn apply(plan: &mut PipelinePlan) {
         };
         let mut found: Vec<(f64, EarlyProbe)> = Vec::new();
         for operator in &pipeline.operators {
-            let Some((probe, join)) = candidate(operator, joins) else {
+            let Some((probe, join)) = candidate(operator, breakers) else {
                 continue;
             };
             let share = share_of_values(join, probe.column, columns);
@@ -43,7 +44,10 @@ pub fn apply(plan: &mut PipelinePlan) {
 }
 
 /// A probe that drops rows without a partner, by one integer column.
-fn candidate<'j>(operator: &PipelineOperator, joins: &'j [JoinTable]) -> Option<(EarlyProbe, &'j JoinTable)> {
+fn candidate<'b>(
+    operator: &PipelineOperator,
+    breakers: &'b [Breaker],
+) -> Option<(EarlyProbe, &'b JoinTable)> {
     let PipelineOperator::Probe {
         join,
         kind,
@@ -62,7 +66,7 @@ fn candidate<'j>(operator: &PipelineOperator, joins: &'j [JoinTable]) -> Option<
         _ => return None,
     };
     let integer = |native| matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64);
-    let table = &joins[join.0];
+    let table = breakers[join.0].join()?;
     let same = table.keys.first().map(|k| k.0.native()) == Some(key.ty.native());
     (same && integer(key.ty.native())).then_some((EarlyProbe { join: *join, column }, table))
 }

@@ -1,6 +1,7 @@
 //! Where pipelines are cut into stages (Relaxed Operator Fusion, sections 3 and 4).
 
-use frazil_plan::pipeline::{JoinTable, Pipeline, PipelineOperator, PipelinePlan, Sink, StagePolicy};
+use frazil_plan::breakers::{GroupTable, JoinTable};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, StagePolicy};
 use frazil_plan::{ColumnId, Columns};
 
 /// A structure larger than this does not stay in a core's cache: looking it up row by row stalls on
@@ -15,7 +16,7 @@ pub fn apply(plan: &mut PipelinePlan, policy: StagePolicy) {
         .map(|p| {
             (0..=p.operators.len())
                 .filter(|&k| {
-                    p.needs_boundary(k) || p.may_have_boundary(k) && wants_boundary(plan, p, k, policy)
+                    p.needs_boundary(k) || p.may_have_boundary(k, plan) && wants_boundary(plan, p, k, policy)
                 })
                 .collect()
         })
@@ -35,23 +36,18 @@ fn wants_boundary(plan: &PipelinePlan, pipeline: &Pipeline, k: usize, policy: St
 
 /// Whether operator `k` looks up a structure larger than the cache.
 fn beyond_cache(plan: &PipelinePlan, pipeline: &Pipeline, k: usize) -> bool {
-    match (pipeline.operators.get(k), &pipeline.sink) {
+    match (pipeline.operators.get(k), plan.filled(pipeline)) {
         (Some(PipelineOperator::Probe { join, .. }), _) => {
-            let table = &plan.joins[join.0];
+            let table = plan.join(*join);
             !table.keys.is_empty() && join_bytes(table, &plan.columns) > CACHE_BYTES
         }
         (Some(_), _) => false,
-        (None, Sink::Aggregate(id)) => {
-            let table = &plan.aggregates[id.0];
-            let columns = table
-                .groups
-                .iter()
-                .map(|g| g.0)
-                .chain(table.aggregates.iter().map(|a| a.0));
-            !table.groups.is_empty()
-                && table.estimated_groups * row_bytes(columns, &plan.columns) > CACHE_BYTES
+        (None, filled) => {
+            let bytes =
+                |table: &GroupTable| table.estimated_groups * row_bytes(table.columns(), &plan.columns);
+            let groups = filled.and_then(|(_, breaker)| breaker.groups());
+            groups.is_some_and(|table| !table.groups.is_empty() && bytes(table) > CACHE_BYTES)
         }
-        (None, _) => false,
     }
 }
 

@@ -3,6 +3,7 @@
 mod shop;
 
 use frazil_optimizer::{Settings, optimize, pipelines};
+use frazil_plan::breakers::Breaker;
 use frazil_plan::operators::Aggregate;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
@@ -94,7 +95,11 @@ fn cut(statistics: &dyn Statistics, elide_checks: bool) -> PipelinePlan {
 
 /// How the sum is held, and what is assumed of the prices.
 fn sum_and_prices(plan: &PipelinePlan) -> (NativeType, Option<Bounds>) {
-    let sum = plan.aggregates[0].aggregates[0].0;
+    let sums = plan.breakers.iter().filter_map(|breaker| match breaker {
+        Breaker::Groups(table) => Some(table.aggregates[0].0),
+        _ => None,
+    });
+    let sum = sums.last().unwrap();
     let prices = plan.assumptions.iter().find_map(|a| match a {
         Assumption::Bounds {
             table,

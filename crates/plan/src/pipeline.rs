@@ -1,52 +1,36 @@
 //! Pipelines and stages: the form in which a plan is compiled and run.
 //!
 //! A **pipeline** takes rows from a source, pushes them through operators that never hold rows back,
-//! and ends in a sink that keeps them: a join's hash table, groups, a sorter, a buffer. Pipelines stand
-//! in the order in which they run. A **stage** is a fused part of a pipeline; [`Pipeline::boundaries`]
+//! and ends in a breaker that keeps them: a join's hash table, groups, a sorter, a buffer ([`crate::breakers`]). The
+//! plan's [`Schedule`] says in which order they run. A **stage** is a fused part of a pipeline; [`Pipeline::boundaries`]
 //! says before which operators (counted from 0; the sink counts as the last) generated code fills a
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
+use crate::breakers::{Breaker, BreakerId, JoinTable, Keeps, Which};
 use crate::lookup::Lookup;
 use crate::operators::{ScanDisjunction, ScanRestriction};
+use crate::schedule::Schedule;
 use crate::vector_function::VectorFunctionRef;
-use crate::{AggregateCall, Assumption, Change, ColumnId, Columns, Expr, JoinKind, RowCount, SortKey};
+use crate::{Assumption, Change, ColumnId, Columns, Expr, JoinKind};
 use frazil_types::{LogicalType, ObjectId, Span};
-
-/// A join's hash table: index into [`PipelinePlan::joins`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct JoinId(pub usize);
-
-/// An aggregation's groups: index into [`PipelinePlan::aggregates`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AggregateId(pub usize);
-
-/// A sorter: index into [`PipelinePlan::sorts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SortId(pub usize);
-
-/// Rows kept to be read again: index into [`PipelinePlan::buffers`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BufferId(pub usize);
 
 /// A plan cut into pipelines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelinePlan {
     /// Every column.
     pub columns: Columns,
-    /// The pipelines, in the order in which they run.
+    /// The pipelines.
     pub pipelines: Vec<Pipeline>,
-    /// Join tables.
-    pub joins: Vec<JoinTable>,
-    /// Aggregations.
-    pub aggregates: Vec<AggregateTable>,
-    /// Sorters.
-    pub sorts: Vec<SortTable>,
-    /// Buffers.
-    pub buffers: Vec<Buffer>,
+    /// What keeps their rows.
+    pub breakers: Vec<Breaker>,
+    /// In which order pipelines run and breakers are finished.
+    pub schedule: Schedule,
     /// For each scalar subquery the buffer that holds its one value once its pipelines ran.
-    pub subqueries: Vec<BufferId>,
-    /// The buffer that holds the result, if the statement returns rows.
-    pub result: Option<BufferId>,
+    pub subqueries: Vec<BreakerId>,
+    /// The buffer that holds the rows the plan is run for: its result, or what it wants to write.
+    pub result: Option<BreakerId>,
+    /// What it wants to write.
+    pub write: Option<Box<Change>>,
     /// Names of the result's columns.
     pub output: Vec<String>,
     /// Types of the parameters.
@@ -104,18 +88,14 @@ pub enum Source {
         /// Columns read: id, position among those given.
         columns: Vec<(ColumnId, usize)>,
     },
-    /// The finished groups of an aggregation.
-    Groups(AggregateId),
-    /// The rows of a sorter, in order.
-    Sorted(SortId),
-    /// The rows of a buffer: (column made, column stored).
-    Buffer(BufferId, Vec<(ColumnId, ColumnId)>),
-    /// Build rows of a join that found a match, or that found none.
-    BuildRows {
-        /// The join.
-        join: JoinId,
-        /// Those with a match.
-        matched: bool,
+    /// Rows of a finished breaker.
+    Of {
+        /// The breaker.
+        breaker: BreakerId,
+        /// Columns read: (column made, column kept).
+        columns: Vec<(ColumnId, ColumnId)>,
+        /// Which of its rows.
+        which: Which,
     },
 }
 
@@ -123,7 +103,7 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlyProbe {
     /// The join.
-    pub join: JoinId,
+    pub join: BreakerId,
     /// Its probe key, a column of the scan.
     pub column: ColumnId,
 }
@@ -138,7 +118,7 @@ pub enum PipelineOperator {
     /// Looks up a join's table.
     Probe {
         /// The table.
-        join: JoinId,
+        join: BreakerId,
         /// What becomes of matches and non-matches.
         kind: JoinKind,
         /// Probe keys.
@@ -177,83 +157,10 @@ pub struct VectorCall {
 /// Where a pipeline's rows end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sink {
-    /// A join's table, keyed by these expressions.
-    JoinBuild(JoinId, Vec<Expr>),
-    /// An aggregation.
-    Aggregate(AggregateId),
-    /// A sorter.
-    Sort(SortId),
-    /// A buffer; the columns stored, in the buffer's order.
-    Buffer(BufferId, Vec<ColumnId>),
+    /// A breaker. A join's is keyed by these expressions, which pipelines that fill the same one have each of their own.
+    Into(BreakerId, Vec<Expr>),
     /// Nothing: the pipeline only marks the build rows of its last probe.
     Mark,
-    /// What a write keeps of its input: see [`Change::kept`].
-    Write(Box<Change>),
-}
-
-/// What a join's table holds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JoinTable {
-    /// Type and nullability of the keys. No keys: a list, every probe row meets every build row.
-    pub keys: Vec<(LogicalType, bool)>,
-    /// Build columns kept for whoever reads them above, or in the residual.
-    pub payload: Vec<ColumnId>,
-    /// How the join combines.
-    pub kind: JoinKind,
-    /// Whether rows carry a mark that a probe found them.
-    pub marked: bool,
-    /// See [`crate::Operator::Join`].
-    pub null_aware: bool,
-    /// Rows expected.
-    pub estimated_rows: f64,
-}
-
-/// An aggregation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AggregateTable {
-    /// Group columns and what they are.
-    pub groups: Vec<(ColumnId, Expr)>,
-    /// Aggregates. DISTINCT ones have been rewritten away, save where `distinct` still says so.
-    pub aggregates: Vec<(ColumnId, AggregateCall)>,
-    /// Groups expected.
-    pub estimated_groups: f64,
-    /// Rows it takes in at most, where that is known: sums of bounded values use it.
-    pub row_bound: Option<u64>,
-}
-
-impl AggregateTable {
-    /// What it computes for each row: its groups, then arguments and filters of its aggregates.
-    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        let calls = self.aggregates.iter().map(|a| &a.1);
-        let parts = calls.flat_map(|call| call.argument.iter().chain(&call.filter));
-        self.groups.iter().map(|g| &g.1).chain(parts)
-    }
-}
-
-/// A sorter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SortTable {
-    /// Keys, most significant first.
-    pub keys: Vec<SortKey>,
-    /// Limit and offset count among rows that are equal in so many of the first keys.
-    pub groups: usize,
-    /// Columns kept, the keys among them.
-    pub columns: Vec<ColumnId>,
-    /// Rows given out, after `offset`.
-    pub limit: Option<RowCount>,
-    /// Rows skipped.
-    pub offset: RowCount,
-}
-
-/// Rows kept in columns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Buffer {
-    /// The stored columns.
-    pub columns: Vec<ColumnId>,
-    /// Rows kept, after `offset`.
-    pub limit: Option<RowCount>,
-    /// Rows skipped.
-    pub offset: RowCount,
 }
 
 /// How pipelines are cut into stages.
@@ -284,25 +191,40 @@ impl std::str::FromStr for StagePolicy {
 
 impl Source {
     /// Columns it makes.
-    pub fn columns(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
+    pub fn columns(&self) -> Vec<ColumnId> {
         match self {
             Source::Scan { columns, row_id, .. } => columns.iter().map(|c| c.0).chain(*row_id).collect(),
             Source::Lookup(lookup) => lookup.made(),
             Source::Values { columns, .. } => columns.clone(),
             Source::Given { columns } => columns.iter().map(|c| c.0).collect(),
-            Source::Groups(id) => {
-                let table = &plan.aggregates[id.0];
-                table
-                    .groups
-                    .iter()
-                    .map(|g| g.0)
-                    .chain(table.aggregates.iter().map(|a| a.0))
-                    .collect()
-            }
-            Source::Sorted(id) => plan.sorts[id.0].columns.clone(),
-            Source::Buffer(_, columns) => columns.iter().map(|c| c.0).collect(),
-            Source::BuildRows { join, .. } => plan.joins[join.0].payload.clone(),
+            Source::Of { columns, .. } => columns.iter().map(|c| c.0).collect(),
         }
+    }
+}
+
+impl PipelinePlan {
+    /// What a breaker states of itself.
+    pub fn keeps(&self, id: BreakerId) -> &dyn Keeps {
+        self.breakers[id.0].keeps()
+    }
+
+    /// The table of a join.
+    pub fn join(&self, id: BreakerId) -> &JoinTable {
+        let table = self.breakers[id.0].join();
+        table.unwrap_or_else(|| unreachable!("a probe into a breaker that is no join's"))
+    }
+
+    /// The number of a breaker among those of its name.
+    pub fn number(&self, id: BreakerId) -> usize {
+        let name = self.keeps(id).name();
+        let before = self.breakers[..id.0].iter();
+        before.filter(|breaker| breaker.keeps().name() == name).count()
+    }
+
+    /// The breaker that a pipeline fills, and what it states of itself; none if the pipeline only marks.
+    pub fn filled(&self, pipeline: &Pipeline) -> Option<(BreakerId, &Breaker)> {
+        let id = pipeline.sink.breaker()?;
+        Some((id, &self.breakers[id.0]))
     }
 }
 
@@ -314,17 +236,28 @@ impl Pipeline {
 
     /// Whether a boundary before operator `k` does anything. A source hands over vectors by itself, and so does
     /// a stage to a sink that takes them; but keys of a probe, and arguments of a call, are put into a stage vector.
-    pub fn may_have_boundary(&self, k: usize) -> bool {
+    pub fn may_have_boundary(&self, k: usize, plan: &PipelinePlan) -> bool {
         match self.operators.get(k) {
             _ if self.needs_boundary(k) => true,
             Some(PipelineOperator::Probe { keys, .. }) if k == 0 => !keys.is_empty(),
             Some(_) => k > 0,
-            None => k > 0 && !self.sink.takes_vectors(),
+            None => k > 0 && !self.sink.takes_vectors(plan),
         }
     }
 }
 
 impl PipelineOperator {
+    /// The breaker that it looks into.
+    pub fn looks_into(&self) -> Option<BreakerId> {
+        match self {
+            PipelineOperator::Probe { join, .. } => Some(*join),
+            PipelineOperator::Filter(_)
+            | PipelineOperator::Map(_)
+            | PipelineOperator::Call(_)
+            | PipelineOperator::Repeat { .. } => None,
+        }
+    }
+
     /// Columns it adds.
     pub fn adds(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
         match self {
@@ -333,7 +266,7 @@ impl PipelineOperator {
             PipelineOperator::Call(call) => vec![call.made],
             PipelineOperator::Probe { join, kind, .. } => match kind {
                 JoinKind::Inner | JoinKind::ProbeOuter | JoinKind::BuildOuter | JoinKind::FullOuter => {
-                    plan.joins[join.0].payload.clone()
+                    plan.join(*join).payload.clone()
                 }
                 JoinKind::ProbeMark(mark) => vec![*mark],
                 _ => vec![],
@@ -359,28 +292,33 @@ impl PipelineOperator {
 }
 
 impl Sink {
+    /// The breaker that it fills.
+    pub fn breaker(&self) -> Option<BreakerId> {
+        match self {
+            Sink::Into(id, _) => Some(*id),
+            Sink::Mark => None,
+        }
+    }
+
+    /// The expressions that it evaluates for each row, those of the breaker among them.
+    pub fn expressions<'p>(&'p self, plan: &'p PipelinePlan) -> Vec<&'p Expr> {
+        match self {
+            Sink::Into(id, keys) => keys.iter().chain(plan.keeps(*id).expressions()).collect(),
+            Sink::Mark => vec![],
+        }
+    }
+
     /// Whether it is handed whole vectors.
-    pub fn takes_vectors(&self) -> bool {
-        matches!(self, Sink::Buffer(..) | Sink::Write(_))
+    pub fn takes_vectors(&self, plan: &PipelinePlan) -> bool {
+        self.breaker().is_some_and(|id| plan.keeps(id).takes_vectors())
     }
 
     /// Columns it reads.
     pub fn reads(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
-        let mut ids: Vec<ColumnId> = match self {
-            Sink::JoinBuild(id, keys) => keys
-                .iter()
-                .flat_map(Expr::columns_read)
-                .chain(plan.joins[id.0].payload.iter().copied())
-                .collect(),
-            Sink::Aggregate(id) => {
-                let expressions = plan.aggregates[id.0].expressions();
-                expressions.flat_map(Expr::columns_read).collect()
-            }
-            Sink::Sort(id) => plan.sorts[id.0].columns.clone(),
-            Sink::Buffer(_, columns) => columns.clone(),
-            Sink::Mark => vec![],
-            Sink::Write(change) => change.kept(),
-        };
+        let kept = self.breaker().map(|id| plan.keeps(id).reads());
+        let expressions = self.expressions(plan).into_iter();
+        let mut ids: Vec<ColumnId> = expressions.flat_map(Expr::columns_read).collect();
+        ids.extend(kept.into_iter().flatten());
         ids.sort();
         ids.dedup();
         ids

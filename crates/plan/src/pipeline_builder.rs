@@ -4,11 +4,13 @@
 //! reads. An input that is several pipelines (UNION ALL, outer joins of the build side) stays several:
 //! what follows is appended to each.
 
+use crate::breakers::{Breaker, BreakerId, Buffer, GroupTable, JoinTable, SortTable, Which};
 use crate::operator::Operator;
 use crate::operators::{
     Aggregate, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
 };
 use crate::pipeline::*;
+use crate::schedule::Schedule;
 use crate::vector_calls;
 use crate::{
     ColumnId, Columns, Expr, ExprKind, JoinKind, Plan, RowCount, ScanDisjunction, ScanRestriction, SortKey,
@@ -95,6 +97,7 @@ pub fn build(plan: Plan, estimates: &dyn Estimates) -> PipelinePlan {
     builder.out.subqueries = builder.subqueries.iter().flatten().copied().collect();
     builder.root(&root, &output);
     builder.out.output = output.into_iter().map(|o| o.0).collect();
+    builder.out.schedule = Schedule::in_order(&builder.out.pipelines);
     vector_calls::take_out(&mut builder.out);
     for pipeline in &mut builder.out.pipelines {
         let all = 0..=pipeline.operators.len();
@@ -130,12 +133,11 @@ impl PipelinePlan {
         PipelinePlan {
             columns,
             pipelines: vec![],
-            joins: vec![],
-            aggregates: vec![],
-            sorts: vec![],
-            buffers: vec![],
+            breakers: vec![],
+            schedule: Schedule::default(),
             subqueries: vec![],
             result: None,
+            write: None,
             output: vec![],
             parameters,
             assumptions: vec![],
@@ -146,8 +148,8 @@ impl PipelinePlan {
 struct Builder<'a> {
     out: PipelinePlan,
     estimates: &'a dyn Estimates,
-    shared: Vec<Option<BufferId>>,
-    subqueries: Vec<Option<BufferId>>,
+    shared: Vec<Option<BreakerId>>,
+    subqueries: Vec<Option<BreakerId>>,
 }
 
 impl Builder<'_> {
@@ -192,8 +194,12 @@ impl Builder<'_> {
     fn root(&mut self, root: &Operator, output: &[(String, ColumnId)]) {
         match root {
             Operator::Write(write) => {
-                let opened = self.open(&write.input, &write.change.kept().into_iter().collect());
-                self.close(opened, Sink::Write(Box::new(write.change.clone())));
+                let kept = write.change.kept();
+                self.out.result = Some(
+                    self.keep_in_buffer(&write.input, kept, None, RowCount::Constant(0))
+                        .0,
+                );
+                self.out.write = Some(Box::new(write.change.clone()));
             }
             Operator::Limit(Limit { input, limit, offset }) => {
                 let columns = output.iter().map(|o| o.1).collect();
@@ -216,17 +222,23 @@ impl Builder<'_> {
         columns: Vec<ColumnId>,
         limit: Option<RowCount>,
         offset: RowCount,
-    ) -> (BufferId, f64) {
+    ) -> (BreakerId, f64) {
         let opened = self.open(op, &columns.iter().copied().collect());
         let rows = opened.rows;
-        let id = BufferId(self.out.buffers.len());
-        self.out.buffers.push(Buffer {
-            columns: columns.clone(),
+        let buffer = Buffer {
+            columns,
             limit,
             offset,
-        });
-        self.close(opened, Sink::Buffer(id, columns));
-        (id, rows)
+        };
+        (self.fill(Breaker::Buffer(buffer), opened, vec![]), rows)
+    }
+
+    /// A new breaker, filled by pipelines; `keys` are the sink's expressions.
+    fn fill(&mut self, breaker: Breaker, opened: Opened, keys: Vec<Expr>) -> BreakerId {
+        let id = BreakerId(self.out.breakers.len());
+        self.out.breakers.push(breaker);
+        self.close(opened, Sink::Into(id, keys));
+        id
     }
 
     fn close(&mut self, opened: Opened, sink: Sink) {
@@ -292,8 +304,7 @@ impl Builder<'_> {
             Operator::Limit(Limit { input, limit, offset }) => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
                 let (id, rows) = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());
-                let source = Source::Buffer(id, columns.into_iter().map(|c| (c, c)).collect());
-                Opened::of(source, self.rows(op, &[rows]))
+                Opened::of(rows_of(id, columns), self.rows(op, &[rows]))
             }
             Operator::Repeat(Repeat { input, count }) => {
                 let mut below = needed.clone();
@@ -308,10 +319,12 @@ impl Builder<'_> {
                 let buffer =
                     buffer.unwrap_or_else(|| unreachable!("a shared subplan built after its reader"));
                 let kept = columns.iter().filter(|c| needed.contains(&c.0));
-                Opened::of(
-                    Source::Buffer(buffer, kept.copied().collect()),
-                    self.rows(op, &[]),
-                )
+                let source = Source::Of {
+                    breaker: buffer,
+                    columns: kept.copied().collect(),
+                    which: Which::All,
+                };
+                Opened::of(source, self.rows(op, &[]))
             }
             Operator::DependentJoin(_) => unreachable!("a dependent join that was not unnested"),
             Operator::Write(_) => unreachable!("a write below the root"),
@@ -362,16 +375,16 @@ impl Builder<'_> {
         columns.extend(limit.iter().chain([&offset]).filter_map(RowCount::column));
         let opened = self.open(input, &columns);
         let rows = self.rows(op, &[opened.rows]);
-        let id = SortId(self.out.sorts.len());
-        self.out.sorts.push(SortTable {
+        let columns: Vec<ColumnId> = columns.into_iter().collect();
+        let table = SortTable {
             keys,
             groups,
-            columns: columns.into_iter().collect(),
+            columns: columns.clone(),
             limit,
             offset,
-        });
-        self.close(opened, Sink::Sort(id));
-        Opened::of(Source::Sorted(id), rows)
+        };
+        let id = self.fill(Breaker::Sorter(table), opened, vec![]);
+        Opened::of(rows_of(id, columns), rows)
     }
 
     fn map(&mut self, input: &Operator, expressions: &[(ColumnId, Expr)], needed: &Needed) -> Opened {
@@ -449,15 +462,15 @@ impl Builder<'_> {
         }
         let opened = self.open(input, &below);
         let rows = self.rows(op, &[opened.rows]);
-        let id = AggregateId(self.out.aggregates.len());
-        self.out.aggregates.push(AggregateTable {
+        let table = GroupTable {
             groups: groups.clone(),
             aggregates,
             estimated_groups: rows,
             row_bound: self.estimates.row_bound(input),
-        });
-        self.close(opened, Sink::Aggregate(id));
-        Opened::of(Source::Groups(id), rows)
+        };
+        let columns = table.columns().collect();
+        let id = self.fill(Breaker::Groups(table), opened, vec![]);
+        Opened::of(rows_of(id, columns), rows)
     }
 
     fn join(&mut self, op: &Operator, needed: &Needed) -> Opened {
@@ -484,10 +497,10 @@ impl Builder<'_> {
 
         let opened = self.open(build, &build_needed);
         let build_rows = opened.rows;
-        let id = JoinId(self.out.joins.len());
-        self.out.joins.push(JoinTable {
+        let payload: Vec<ColumnId> = payload.into_iter().collect();
+        let table = JoinTable {
             keys: keys.iter().map(|k| (k.0.ty, k.0.nullable)).collect(),
-            payload: payload.into_iter().collect(),
+            payload: payload.clone(),
             kind: *kind,
             marked: matches!(
                 kind,
@@ -495,11 +508,9 @@ impl Builder<'_> {
             ),
             null_aware: *null_aware,
             estimated_rows: build_rows,
-        });
-        self.close(
-            opened,
-            Sink::JoinBuild(id, keys.iter().map(|k| k.0.clone()).collect()),
-        );
+        };
+        let build_keys = keys.iter().map(|k| k.0.clone()).collect();
+        let id = self.fill(Breaker::Join(table), opened, build_keys);
 
         let opened = self.open(probe, &probe_needed);
         let rows = self.rows(op, &[build_rows, opened.rows]);
@@ -514,22 +525,18 @@ impl Builder<'_> {
         match kind {
             JoinKind::BuildSemi | JoinKind::BuildAnti => {
                 self.close(probed, Sink::Mark);
-                let source = Source::BuildRows {
-                    join: id,
-                    matched: *kind == JoinKind::BuildSemi,
+                let which = match kind {
+                    JoinKind::BuildSemi => Which::Matched,
+                    _ => Which::Unmatched,
                 };
-                Opened::of(source, rows)
+                Opened::of(some_rows_of(id, payload, which), rows)
             }
             JoinKind::BuildOuter | JoinKind::FullOuter => {
                 let nulls = probe_visible
                     .intersection(needed)
                     .map(|&c| (c, Expr::constant(Value::Null, self.out.columns[c].ty)));
-                let source = Source::BuildRows {
-                    join: id,
-                    matched: false,
-                };
                 probed.pipelines.push(Open {
-                    source,
+                    source: some_rows_of(id, payload, Which::Unmatched),
                     operators: vec![PipelineOperator::Map(nulls.collect())],
                     most_rows: build_rows,
                 });
@@ -537,6 +544,20 @@ impl Builder<'_> {
             }
             _ => probed,
         }
+    }
+}
+
+/// All rows of a breaker, their columns by the same ids.
+fn rows_of(breaker: BreakerId, columns: Vec<ColumnId>) -> Source {
+    some_rows_of(breaker, columns, Which::All)
+}
+
+/// Some rows of a breaker, their columns by the same ids.
+fn some_rows_of(breaker: BreakerId, columns: Vec<ColumnId>, which: Which) -> Source {
+    Source::Of {
+        breaker,
+        columns: columns.into_iter().map(|c| (c, c)).collect(),
+        which,
     }
 }
 

@@ -8,8 +8,9 @@
 //! function is called for those rows only; the result is NULL elsewhere, and nobody looks at it there.
 //! A condition that guards becomes a column itself, so that it is computed once.
 
+use crate::breakers::Computed;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, VectorCall};
-use crate::{AggregateCall, ColumnId, Columns, Expr, ExprKind};
+use crate::{ColumnId, Columns, Expr, ExprKind};
 use frazil_types::{LogicalType, Value};
 
 /// Takes the vector functions of a plan out of its expressions.
@@ -18,19 +19,16 @@ pub(crate) fn take_out(plan: &mut PipelinePlan) {
         return;
     }
     let mut columns = std::mem::take(&mut plan.columns);
-    let mut aggregates = Vec::with_capacity(plan.aggregates.len());
-    for table in &mut plan.aggregates {
+    let mut computed = Vec::with_capacity(plan.breakers.len());
+    for breaker in &mut plan.breakers {
         let mut steps = Steps::default();
-        for (_, e) in &mut table.groups {
-            steps.hoist(e, None, &mut columns);
+        for part in breaker.keeps_mut().computed_mut() {
+            steps.hoist_computed(part, &mut columns);
         }
-        for (_, call) in &mut table.aggregates {
-            steps.hoist_aggregate(call, &mut columns);
-        }
-        aggregates.push(steps);
+        computed.push(steps);
     }
     for pipeline in &mut plan.pipelines {
-        rewrite(pipeline, &aggregates, &mut columns);
+        rewrite(pipeline, &computed, &mut columns);
     }
     plan.columns = columns;
 }
@@ -215,18 +213,19 @@ impl Steps {
         }
     }
 
-    /// FILTER guards the argument of its aggregate.
-    fn hoist_aggregate(&mut self, call: &mut AggregateCall, columns: &mut Columns) {
+    /// A filter guards the value.
+    fn hoist_computed(&mut self, part: Computed<'_>, columns: &mut Columns) {
+        let Computed { value, filter } = part;
         let mut guard = None;
-        if let Some(filter) = &mut call.filter {
+        if let Some(filter) = filter {
             self.hoist(filter, None, columns);
-            if call.argument.as_ref().is_some_and(calls) {
+            if value.as_deref().is_some_and(calls) {
                 self.compute(filter, None, columns);
                 guard = Some(self.guard_where(filter.clone(), true, None, columns));
             }
         }
-        if let Some(argument) = &mut call.argument {
-            self.hoist(argument, guard, columns);
+        if let Some(value) = value {
+            self.hoist(value, guard, columns);
         }
     }
 }
@@ -242,7 +241,7 @@ fn guarded(e: Expr, guard: Option<ColumnId>, columns: &Columns) -> Expr {
     Expr::new(kind, ty, true)
 }
 
-fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns) {
+fn rewrite(pipeline: &mut Pipeline, computed: &[Steps], columns: &mut Columns) {
     let mut steps = Steps::default();
     for operator in std::mem::take(&mut pipeline.operators) {
         match operator {
@@ -262,10 +261,9 @@ fn rewrite(pipeline: &mut Pipeline, aggregates: &[Steps], columns: &mut Columns)
             }
         }
     }
-    match &mut pipeline.sink {
-        Sink::Aggregate(id) => steps.operators.extend(aggregates[id.0].operators.iter().cloned()),
-        Sink::JoinBuild(_, keys) => keys.iter_mut().for_each(|k| steps.hoist(k, None, columns)),
-        _ => {}
+    if let Sink::Into(id, keys) = &mut pipeline.sink {
+        keys.iter_mut().for_each(|k| steps.hoist(k, None, columns));
+        steps.operators.extend(computed[id.0].operators.iter().cloned());
     }
     pipeline.operators = steps.operators;
 }
@@ -284,10 +282,5 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
         PipelineOperator::Probe { keys, .. } => keys.iter().any(calls),
         PipelineOperator::Call(_) | PipelineOperator::Repeat { .. } => false,
     });
-    operators
-        || match &pipeline.sink {
-            Sink::JoinBuild(_, keys) => keys.iter().any(calls),
-            Sink::Aggregate(id) => plan.aggregates[id.0].expressions().any(calls),
-            _ => false,
-        }
+    operators || pipeline.sink.expressions(plan).into_iter().any(calls)
 }

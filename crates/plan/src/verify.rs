@@ -5,7 +5,8 @@
 use crate::operators::{
     Aggregate, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
 };
-use crate::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
+use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
+use crate::schedule::Step;
 use crate::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
     Plan, RowCount, ScanDisjunction, ScanRestriction, SharedId, Write,
@@ -470,67 +471,62 @@ fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: Lo
     }
 }
 
-/// Checks pipelines: whatever an operator or sink reads is made before it in its own pipeline, and
-/// tables, groups, sorters and buffers are filled before they are read.
+/// Checks pipelines in the order of their schedule: whatever an operator or sink reads is made before it in its own pipeline,
+/// and breakers are finished before they are read.
 pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
-    let mut filled: Vec<String> = Vec::new();
-    for (i, pipeline) in plan.pipelines.iter().enumerate() {
-        let place = |what: &str| format!("pipeline {i}: {what}");
-        let needs = match &pipeline.source {
-            Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } | Source::Given { .. } => None,
-            Source::Groups(id) => Some(format!("{id:?}")),
-            Source::Sorted(id) => Some(format!("{id:?}")),
-            Source::Buffer(id, _) => Some(format!("{id:?}")),
-            Source::BuildRows { join, .. } => Some(format!("{join:?}")),
-        };
-        let probed = pipeline.operators.iter().filter_map(|op| match op {
-            PipelineOperator::Probe { join, .. } => Some(format!("{join:?}")),
-            _ => None,
-        });
-        for name in probed.chain(needs) {
-            if !filled.contains(&name) {
-                return Err(defect(place(&format!("{name} is read before it is filled"))));
+    let mut filled = BTreeSet::new();
+    let steps = plan.schedule.steps.iter();
+    for step in steps {
+        match step {
+            Step::Run(i) => pipeline(plan, *i, &filled)?,
+            Step::Finish(id) => drop(filled.insert(id.0)),
+        }
+    }
+    Ok(())
+}
+
+fn pipeline(plan: &PipelinePlan, i: usize, filled: &BTreeSet<usize>) -> Result<()> {
+    let pipeline = &plan.pipelines[i];
+    let place = |what: &str| format!("pipeline {i}: {what}");
+    let read = match &pipeline.source {
+        Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } | Source::Given { .. } => None,
+        Source::Of { breaker, .. } => Some(*breaker),
+    };
+    let probed = pipeline.operators.iter().filter_map(PipelineOperator::looks_into);
+    if let Some(id) = probed.chain(read).find(|id| !filled.contains(&id.0)) {
+        return Err(defect(place(&format!("{id:?} is read before it is finished"))));
+    }
+    let mut made: Visible = pipeline.source.columns().into_iter().collect();
+    for op in &pipeline.operators {
+        if let PipelineOperator::Map(expressions) = op {
+            for (id, e) in expressions {
+                missing(&e.columns_read(), &made).map_err(|e| e.in_context(place("a map")))?;
+                made.insert(*id);
             }
+            continue;
         }
-        let mut made: Visible = pipeline.source.columns(plan).into_iter().collect();
-        for op in &pipeline.operators {
-            if let PipelineOperator::Map(expressions) = op {
-                for (id, e) in expressions {
-                    missing(&e.columns_read(), &made).map_err(|e| e.in_context(place("a map")))?;
-                    made.insert(*id);
-                }
-                continue;
-            }
-            // A residual reads build columns too, also where the kind adds none.
-            let mut readable = made.clone();
-            if let PipelineOperator::Probe { join, .. } = op {
-                readable.extend(&plan.joins[join.0].payload);
-            }
-            missing(&op.reads(), &readable).map_err(|e| e.in_context(place("an operator")))?;
-            made.extend(op.adds(plan));
+        // A residual reads build columns too, also where the kind adds none.
+        let mut readable = made.clone();
+        if let Some(id) = op.looks_into() {
+            readable.extend(plan.keeps(id).reads());
         }
-        missing(&pipeline.sink.reads(plan), &made).map_err(|e| e.in_context(place("the sink")))?;
-        match &pipeline.sink {
-            Sink::JoinBuild(id, _) => filled.push(format!("{id:?}")),
-            Sink::Aggregate(id) => filled.push(format!("{id:?}")),
-            Sink::Sort(id) => filled.push(format!("{id:?}")),
-            Sink::Buffer(id, _) => filled.push(format!("{id:?}")),
-            Sink::Mark | Sink::Write(_) => {}
-        }
-        if !pipeline.boundaries.is_sorted() || pipeline.boundaries.last() > Some(&pipeline.operators.len()) {
-            return Err(defect(place("stage boundaries out of order")));
-        }
-        let is_missing = |k: &usize| pipeline.needs_boundary(*k) && !pipeline.boundaries.contains(k);
-        if (0..pipeline.operators.len()).any(|k| is_missing(&k)) {
-            return Err(defect(place("a call that no stage begins with")));
-        }
-        if pipeline
-            .boundaries
-            .iter()
-            .any(|k| !pipeline.may_have_boundary(*k))
-        {
-            return Err(defect(place("a stage boundary that does nothing")));
-        }
+        missing(&op.reads(), &readable).map_err(|e| e.in_context(place("an operator")))?;
+        made.extend(op.adds(plan));
+    }
+    missing(&pipeline.sink.reads(plan), &made).map_err(|e| e.in_context(place("the sink")))?;
+    if !pipeline.boundaries.is_sorted() || pipeline.boundaries.last() > Some(&pipeline.operators.len()) {
+        return Err(defect(place("stage boundaries out of order")));
+    }
+    let is_missing = |k: &usize| pipeline.needs_boundary(*k) && !pipeline.boundaries.contains(k);
+    if (0..pipeline.operators.len()).any(|k| is_missing(&k)) {
+        return Err(defect(place("a call that no stage begins with")));
+    }
+    if pipeline
+        .boundaries
+        .iter()
+        .any(|k| !pipeline.may_have_boundary(*k, plan))
+    {
+        return Err(defect(place("a stage boundary that does nothing")));
     }
     Ok(())
 }

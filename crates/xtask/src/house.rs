@@ -1,8 +1,9 @@
-//! What one addition costs: in how many files of the product each operator of the plan is named.
+//! What one addition costs: in how many files of the product each operator of the plan is named, and each breaker.
 //!
 //! A file names an operator where its code, tests and comments apart, has `Operator::NAME` (a variant of the plan's
-//! enum), or where it is the operator's own file in `plan/src/operators`. [`MOST_FILES`] is a ratchet: it is what the tree
-//! has, and only ever gets less. The aim is [`AIM`].
+//! enum), or where it is the operator's own file. Breakers likewise: the plan's `Breaker::NAME`, the code generator's `Layout::NAME`,
+//! and the files and folders that have their names. The numbers of a [`House`] are ratchets: they are what the tree has, and only ever
+//! get less.
 
 use crate::tidy::{members, sources};
 use std::collections::BTreeMap;
@@ -10,23 +11,60 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Files that the operator named in most of them is named in.
-const MOST_FILES: usize = 27;
-/// Files that all operators together are named in, each counted once for each operator.
-const ALL_FILES: usize = 247;
-/// Files that an operator may be named in, once what it means is said in its own.
-const AIM: usize = 8;
+/// Things that are variants of an enum, and files of their own.
+pub struct House {
+    /// What one is called.
+    what: &'static str,
+    /// The file of the enum.
+    list: &'static str,
+    /// Enums that have a variant for each; the first one is that of the list.
+    enums: &'static [&'static str],
+    /// Where files, or folders, of their names are: each counts once.
+    own: &'static [&'static str],
+    /// Files that the one named in most of them is named in.
+    most: usize,
+    /// Files that all together are named in, each counted once for each of them.
+    all: usize,
+    /// Files that one may be named in, once what it means is said in its own.
+    aim: usize,
+}
+
+/// Operators of the plan.
+pub const OPERATORS: House = House {
+    what: "operator",
+    list: "crates/plan/src/operator.rs",
+    enums: &["Operator"],
+    own: &["crates/plan/src/operators"],
+    most: 27,
+    all: 247,
+    aim: 8,
+};
+
+/// What keeps the rows of pipelines.
+pub const BREAKERS: House = House {
+    what: "breaker",
+    list: "crates/plan/src/breakers/mod.rs",
+    enums: &["Breaker", "Layout"],
+    own: &[
+        "crates/plan/src/breakers",
+        "crates/runtime/src/breakers",
+        "crates/codegen/src/breakers",
+    ],
+    most: 6,
+    all: 24,
+    aim: 6,
+};
 
 /// Crates that are not the product: they test and measure it.
 const NO_PRODUCT: [&str; 3] = ["testkit", "bench", "xtask"];
 
-/// Operators by name, with the files that name them, their paths from the root.
+/// Variants by name, with the files that name them, their paths from the root.
 pub type Named = BTreeMap<String, Vec<String>>;
 
 /// Looks through the tree.
-pub fn operators(root: &Path) -> io::Result<Named> {
-    let enumeration = fs::read_to_string(root.join("crates/plan/src/operator.rs"))?;
-    let mut named: Named = variants(&enumeration)
+pub fn named(house: &House, root: &Path) -> io::Result<Named> {
+    let list = fs::read_to_string(root.join(house.list))?;
+    let mut named: Named = variants(house.enums[0], &list)
         .map(|name| (name.to_string(), Vec::new()))
         .collect();
     for member in members(root)? {
@@ -38,8 +76,15 @@ pub fn operators(root: &Path) -> io::Result<Named> {
             let text = fs::read_to_string(&file)?;
             let code = code(&text);
             for (name, files) in &mut named {
-                if is_named(name, &code) || shown == own_file(name) {
-                    files.push(shown.clone());
+                let own = house
+                    .own
+                    .iter()
+                    .find_map(|folder| own_place(folder, name, &shown));
+                let is_named = || house.enums.iter().any(|e| is_named(e, name, &code));
+                match own {
+                    Some(place) if !files.contains(&place) => files.push(place),
+                    None if is_named() => files.push(shown.clone()),
+                    Some(_) | None => {}
                 }
             }
         }
@@ -47,35 +92,37 @@ pub fn operators(root: &Path) -> io::Result<Named> {
     Ok(named)
 }
 
-/// One line for each operator, those in most files first, and a sum.
-pub fn shown(named: &Named) -> String {
+/// One line for each, those in most files first, and a sum.
+pub fn shown(house: &House, named: &Named) -> String {
     let mut by_count: Vec<(usize, &str)> = named.iter().map(|(name, f)| (f.len(), name.as_str())).collect();
     by_count.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let lines = by_count
         .iter()
-        .map(|(count, name)| format!("{count:4} files name {name}\n"));
+        .map(|(count, name)| format!("{count:4} files name {} {name}\n", house.what));
     format!(
-        "{}{:4} in all; an operator is to be named in at most {AIM}\n",
+        "{}{:4} in all; one is to be named in at most {}\n",
         lines.collect::<String>(),
-        all(named)
+        all(named),
+        house.aim
     )
 }
 
 /// One line for each number that is not the one listed here.
-pub fn check(named: &Named) -> Vec<String> {
+pub fn check(house: &House, named: &Named) -> Vec<String> {
     let most = named.values().map(Vec::len).max().unwrap_or(0);
-    let numbers = [
-        ("MOST_FILES", most, MOST_FILES),
-        ("ALL_FILES", all(named), ALL_FILES),
-    ];
+    let numbers = [("most", most, house.most), ("all", all(named), house.all)];
     let wrong = numbers.into_iter().filter(|(_, found, listed)| found != listed);
     wrong
         .map(|(name, found, listed)| match found > listed {
             true => format!(
-                "operators are named in more files ({name}: {found}, {listed} before): say in the operator's own file what it means\n{}",
-                shown(named)
+                "{}s are named in more files ({name}: {found}, {listed} before): say in its own file what one means\n{}",
+                house.what,
+                shown(house, named)
             ),
-            false => format!("operators are named in fewer files: {name} in xtask's house.rs is {found} now"),
+            false => format!(
+                "{}s are named in fewer files: {name} in xtask's house.rs is {found} now",
+                house.what
+            ),
         })
         .collect()
 }
@@ -84,16 +131,24 @@ fn all(named: &Named) -> usize {
     named.values().map(Vec::len).sum()
 }
 
-/// Names of the variants of the enum `Operator`.
-fn variants(text: &str) -> impl Iterator<Item = &str> {
-    let body = text.split("pub enum Operator {").nth(1).unwrap_or("");
+/// Names of the variants of an enum.
+fn variants<'t>(name: &str, text: &'t str) -> impl Iterator<Item = &'t str> {
+    let head = format!("pub enum {name} {{");
+    let body = text.split(&head).nth(1).unwrap_or("");
     let body = body.split("\n}").next().unwrap_or("");
     let lines = body.lines().map(str::trim).filter(|line| !line.starts_with("//"));
     lines.filter_map(|line| line.split_once('(').map(|(name, _)| name))
 }
 
-/// The file of an operator.
-fn own_file(name: &str) -> String {
+/// A variant's file, or folder, below `folder`, if `file` is that or lies in it.
+fn own_place(folder: &str, name: &str, file: &str) -> Option<String> {
+    let own = format!("{folder}/{}", snake(name));
+    let rest = file.strip_prefix(&own)?;
+    (rest == ".rs" || rest.starts_with('/')).then_some(own)
+}
+
+/// A name as files have it.
+fn snake(name: &str) -> String {
     let mut file = String::new();
     for c in name.chars() {
         if c.is_ascii_uppercase() && !file.is_empty() {
@@ -101,7 +156,7 @@ fn own_file(name: &str) -> String {
         }
         file.push(c.to_ascii_lowercase());
     }
-    format!("crates/plan/src/operators/{file}.rs")
+    file
 }
 
 /// A file without its comments and its tests.
@@ -113,10 +168,10 @@ fn code(text: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// True if the code has `Operator::name`, not as a part of longer words.
-fn is_named(name: &str, code: &str) -> bool {
+/// True if the code has `enumeration::name`, not as a part of longer words.
+fn is_named(enumeration: &str, name: &str, code: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let path = format!("Operator::{name}");
+    let path = format!("{enumeration}::{name}");
     code.match_indices(&path).any(|(at, _)| {
         let before = code[..at].chars().next_back();
         let after = code[at + path.len()..].chars().next();
@@ -130,23 +185,40 @@ mod tests {
 
     #[test]
     fn a_part_of_a_word_is_no_name() {
-        assert!(is_named("Map", "match op { Operator::Map(map) => 1 }"));
-        assert!(!is_named("Map", "PipelineOperator::Map(x)"));
-        assert!(!is_named("Map", "Operator::Mapping"));
+        assert!(is_named(
+            "Operator",
+            "Map",
+            "match op { Operator::Map(map) => 1 }"
+        ));
+        assert!(!is_named("Operator", "Map", "PipelineOperator::Map(x)"));
+        assert!(!is_named("Operator", "Map", "Operator::Mapping"));
     }
 
     #[test]
     fn variants_and_their_files() {
         let text =
             "pub enum Operator {\n    /// Rows (of a table).\n    Scan(Scan),\n    UnionAll(UnionAll),\n}\n";
-        assert_eq!(variants(text).collect::<Vec<_>>(), ["Scan", "UnionAll"]);
-        assert_eq!(own_file("UnionAll"), "crates/plan/src/operators/union_all.rs");
+        assert_eq!(
+            variants("Operator", text).collect::<Vec<_>>(),
+            ["Scan", "UnionAll"]
+        );
+        let own = |file: &str| own_place("plan/operators", "UnionAll", file);
+        assert_eq!(
+            own("plan/operators/union_all.rs"),
+            own("plan/operators/union_all/rows.rs")
+        );
+        assert!(own("plan/operators/union_all.rs").is_some());
+        assert_eq!(own("plan/operators/union_all_of.rs"), None);
     }
 
     #[test]
     fn comments_and_tests_are_left_out() {
         let text = "//! Operator::A\nlet a = Operator::B;\n#[cfg(test)]\nmod tests { Operator::C }\n";
         let code = code(text);
-        assert!(is_named("B", &code) && !is_named("A", &code) && !is_named("C", &code));
+        assert!(
+            is_named("Operator", "B", &code)
+                && !is_named("Operator", "A", &code)
+                && !is_named("Operator", "C", &code)
+        );
     }
 }

@@ -63,8 +63,10 @@ fn tidy(root: &Path) -> Result<(), String> {
 
 /// Prints in how many files each operator is named.
 fn house(root: &Path) -> Result<(), String> {
-    let named = xtask::house::operators(root).map_err(|e| format!("house: {e}"))?;
-    print!("{}", xtask::house::shown(&named));
+    for house in [xtask::house::OPERATORS, xtask::house::BREAKERS] {
+        let named = xtask::house::named(&house, root).map_err(|e| format!("house: {e}"))?;
+        print!("{}", xtask::house::shown(&house, &named));
+    }
     Ok(())
 }
 

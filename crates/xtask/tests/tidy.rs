@@ -13,8 +13,11 @@ fn every_mutant_has_its_line_and_its_test() {
 }
 
 #[test]
-fn an_operator_is_named_in_no_more_files_than_before() {
-    let named = xtask::house::operators(&xtask::root()).unwrap();
-    let wrong = xtask::house::check(&named);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+fn operators_and_breakers_are_named_in_no_more_files_than_before() {
+    use xtask::house::{BREAKERS, OPERATORS, check, named};
+    for house in [OPERATORS, BREAKERS] {
+        let named = named(&house, &xtask::root()).unwrap();
+        let wrong = check(&house, &named);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }

@@ -1,5 +1,5 @@
 //! Expressions: one file a family, one translator a kind. Every value is computed in the form its value
-//! bounds allow (`plan_layouts::form`): 64 bits where they prove that it fits, 128 bits or checked
+//! bounds allow (`breakers::lays::form`): 64 bits where they prove that it fits, 128 bits or checked
 //! arithmetic elsewhere.
 
 mod arithmetic;

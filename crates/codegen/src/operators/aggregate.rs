@@ -3,16 +3,15 @@
 //! Groups are found by hash, or by an index where the keys are few small integers. Without groups the
 //! states of the one row live in registers while the loop runs, unless they are more than [`MOST_IN_REGISTERS`].
 
+use crate::breakers::groups::{GroupLayout, State};
 use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
-use crate::plan_layouts::{AggregateLayout, State};
 use crate::sql_value::SqlValue;
 use crate::stage_work::{Cell, StateCells};
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, StackSlot, types};
 use frazil_kernels::hash::MULTIPLIER;
-use frazil_plan::pipeline::AggregateId;
 use frazil_runtime::functions::Function;
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
 use frazil_runtime::{AggregateTable, FieldPlace, GroupAddressing, StateKind};
@@ -31,18 +30,13 @@ const RECENT_ROW: i32 = 16;
 const MOST_IN_REGISTERS: usize = 32;
 
 impl<'p> Translator<'_, 'p> {
-    fn aggregate_layout(&self, id: AggregateId) -> &'p AggregateLayout {
-        &self.unit.layouts.aggregates[id.0]
-    }
-
     /// Loads the states of an aggregation without groups.
-    pub fn open_states(&mut self, id: AggregateId) {
-        let layout = self.aggregate_layout(id);
+    pub fn open_states(&mut self, layout: &GroupLayout) {
         if layout.spec.groups > 0 {
             self.open_last_group(layout);
             return;
         }
-        let directory = self.object_field(ObjectSpec::Groups(id), offset_of!(AggregateTable, directory));
+        let directory = self.object_field(ObjectSpec::Part, offset_of!(AggregateTable, directory));
         let row = self.load_word(directory, 0);
         let fields = &layout.spec.layout.fields;
         let cell = |&field: &FieldPlace| match fields.len() > MOST_IN_REGISTERS {
@@ -64,7 +58,7 @@ impl<'p> Translator<'_, 'p> {
     /// one found last is kept in registers. Short strings are mostly few: the groups of [`RECENT`] of them are kept on the
     /// stack, each where one multiplication leads to, while hashing, probing and comparing a string take four times
     /// the instructions.
-    fn open_last_group(&mut self, layout: &AggregateLayout) {
+    fn open_last_group(&mut self, layout: &GroupLayout) {
         let by_hash = matches!(layout.spec.addressing, GroupAddressing::Hash { .. });
         let key = layout.spec.layout.fields[0];
         if !by_hash || layout.spec.groups != 1 || key.validity.is_some() {
@@ -126,18 +120,17 @@ impl<'p> Translator<'_, 'p> {
     }
 
     /// Adds the row to its group.
-    pub fn aggregate(&mut self, id: AggregateId, done: Block) -> Result<()> {
-        let layout = self.aggregate_layout(id);
+    pub fn aggregate(&mut self, layout: &'p GroupLayout, done: Block) -> Result<()> {
         let fields = &layout.spec.layout.fields[layout.spec.groups..];
         if let Some(cells) = &self.work.states {
             let cells: Vec<Cell> = cells.cells.iter().map(|c| c.1).collect();
             for (state, cell) in layout.states.iter().zip(cells) {
-                self.advance(id, state, cell)?;
+                self.advance(state, cell)?;
             }
         } else {
-            let row = self.group_row(id, layout)?;
+            let row = self.group_row(layout)?;
             for (state, field) in layout.states.iter().zip(fields) {
-                self.advance(id, state, Cell::Memory(row, *field))?;
+                self.advance(state, Cell::Memory(row, *field))?;
             }
         }
         self.jump(done, &[]);
@@ -145,26 +138,20 @@ impl<'p> Translator<'_, 'p> {
     }
 
     /// The row of the group, made where it is not there yet.
-    fn group_row(&mut self, id: AggregateId, layout: &AggregateLayout) -> Result<ir::Value> {
+    fn group_row(&mut self, layout: &GroupLayout) -> Result<ir::Value> {
         let plan = self.unit.plan;
         let mut keys = Vec::new();
-        for (column, e) in &plan.aggregates[id.0].groups {
+        for (column, e) in &layout.groups {
             let value = self.expression(e)?;
             keys.push(self.coerce(value, plan.columns[*column].native()));
         }
         match layout.spec.addressing {
-            GroupAddressing::Array { slots } => self.row_by_index(id, layout, &keys, slots as u64),
-            _ => self.row_by_hash(id, layout, &keys),
+            GroupAddressing::Array { slots } => self.row_by_index(layout, &keys, slots as u64),
+            _ => self.row_by_hash(layout, &keys),
         }
     }
 
-    fn row_by_index(
-        &mut self,
-        id: AggregateId,
-        layout: &AggregateLayout,
-        keys: &[SqlValue],
-        slots: u64,
-    ) -> Result<ir::Value> {
+    fn row_by_index(&mut self, layout: &GroupLayout, keys: &[SqlValue], slots: u64) -> Result<ir::Value> {
         let mut index = None;
         for (key, &(min, stride)) in keys.iter().zip(&layout.array) {
             let wide = match key.native {
@@ -196,7 +183,7 @@ impl<'p> Translator<'_, 'p> {
             .ins()
             .icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, index, slots as i64);
         self.fail_if(outside, FailurePoint::BOUNDS);
-        let spec = ObjectSpec::Groups(id);
+        let spec = ObjectSpec::Part;
         let directory = self.object_field(spec.clone(), offset_of!(AggregateTable, directory));
         let address = self.element(directory, index, 8);
         let entry = self.load_word(address, 0);
@@ -213,17 +200,12 @@ impl<'p> Translator<'_, 'p> {
         Ok(self.enter(found)[0])
     }
 
-    fn row_by_hash(
-        &mut self,
-        id: AggregateId,
-        layout: &AggregateLayout,
-        keys: &[SqlValue],
-    ) -> Result<ir::Value> {
+    fn row_by_hash(&mut self, layout: &GroupLayout, keys: &[SqlValue]) -> Result<ir::Value> {
         if let Some(recent) = self.work.recent_groups {
-            return self.row_of_string(recent, id, layout, keys);
+            return self.row_of_string(recent, layout, keys);
         }
         let Some((last_key, last_row)) = self.work.last_group else {
-            return self.look_up(id, layout, keys);
+            return self.look_up(layout, keys);
         };
         let key = self.coerce(keys[0], NativeType::I64).value;
         let (before, row) = (self.b.use_var(last_key), self.b.use_var(last_row));
@@ -234,7 +216,7 @@ impl<'p> Translator<'_, 'p> {
         let args: [ir::BlockArg; 1] = [row.into()];
         self.b.ins().brif(again, found, &args, other, &[]);
         self.enter(other);
-        let row = self.look_up(id, layout, keys)?;
+        let row = self.look_up(layout, keys)?;
         self.b.def_var(last_key, key);
         self.b.def_var(last_row, row);
         self.jump(found, &[row]);
@@ -246,8 +228,7 @@ impl<'p> Translator<'_, 'p> {
     fn row_of_string(
         &mut self,
         recent: StackSlot,
-        id: AggregateId,
-        layout: &AggregateLayout,
+        layout: &GroupLayout,
         keys: &[SqlValue],
     ) -> Result<ir::Value> {
         let (head, tail) = self.b.ins().isplit(keys[0].value);
@@ -272,7 +253,7 @@ impl<'p> Translator<'_, 'p> {
         let args: [ir::BlockArg; 1] = [row.into()];
         self.b.ins().brif(known, found, &args, other, &[]);
         self.enter(other);
-        let row = self.look_up(id, layout, keys)?;
+        let row = self.look_up(layout, keys)?;
         let is_long = self.is_long(head);
         let args: [ir::BlockArg; 1] = [row.into()];
         self.b.ins().brif(is_long, found, &args, note, &[]);
@@ -284,8 +265,8 @@ impl<'p> Translator<'_, 'p> {
         Ok(self.enter(found)[0])
     }
 
-    fn look_up(&mut self, id: AggregateId, layout: &AggregateLayout, keys: &[SqlValue]) -> Result<ir::Value> {
-        let table = self.object(ObjectSpec::Groups(id));
+    fn look_up(&mut self, layout: &GroupLayout, keys: &[SqlValue]) -> Result<ir::Value> {
+        let table = self.object(ObjectSpec::Part);
         let hash = self.hash_values(keys)?;
         // Both may change with every new group.
         let directory = self.load_word(table, offset_of!(AggregateTable, directory) as i32);
@@ -328,7 +309,7 @@ impl<'p> Translator<'_, 'p> {
         &mut self,
         table: ir::Value,
         row: ir::Value,
-        layout: &AggregateLayout,
+        layout: &GroupLayout,
         keys: &[SqlValue],
     ) -> Result<()> {
         let heap = self
@@ -370,22 +351,22 @@ impl<'p> Translator<'_, 'p> {
     }
 
     /// Advances a state by the row.
-    fn advance(&mut self, id: AggregateId, state: &State, cell: Cell) -> Result<()> {
+    fn advance(&mut self, state: &State, cell: Cell) -> Result<()> {
         let Some(filter) = &state.filter else {
-            return self.advance_by(id, state, cell);
+            return self.advance_by(state, cell);
         };
         let (yes, skip) = (self.b.create_block(), self.b.create_block());
         let mark = self.scope.mark();
         self.branch_on(filter, true, yes, skip)?;
         self.enter(yes);
-        self.advance_by(id, state, cell)?;
+        self.advance_by(state, cell)?;
         self.jump(skip, &[]);
         self.scope.back_to(mark);
         self.enter(skip);
         Ok(())
     }
 
-    fn advance_by(&mut self, id: AggregateId, state: &State, cell: Cell) -> Result<()> {
+    fn advance_by(&mut self, state: &State, cell: Cell) -> Result<()> {
         let argument = match &state.argument {
             Some(e) => Some(self.expression(e)?),
             None => None,
@@ -404,8 +385,8 @@ impl<'p> Translator<'_, 'p> {
                 Ok(())
             }
             (StateKind::Sum, Some(argument)) => self.add(state, cell, argument),
-            (StateKind::Min, Some(argument)) => self.extreme(id, state, cell, argument, CompareOp::Lt),
-            (StateKind::Max, Some(argument)) => self.extreme(id, state, cell, argument, CompareOp::Gt),
+            (StateKind::Min, Some(argument)) => self.extreme(state, cell, argument, CompareOp::Lt),
+            (StateKind::Max, Some(argument)) => self.extreme(state, cell, argument, CompareOp::Gt),
             (_, None) => Ok(()),
         }
     }
@@ -442,14 +423,7 @@ impl<'p> Translator<'_, 'p> {
         Ok(())
     }
 
-    fn extreme(
-        &mut self,
-        id: AggregateId,
-        state: &State,
-        cell: Cell,
-        argument: SqlValue,
-        better: CompareOp,
-    ) -> Result<()> {
+    fn extreme(&mut self, state: &State, cell: Cell, argument: SqlValue, better: CompareOp) -> Result<()> {
         let native = state.field.native;
         let argument = self.coerce(argument, native);
         let (check, take, skip) = (
@@ -471,7 +445,7 @@ impl<'p> Translator<'_, 'p> {
         self.enter(take);
         let mut new = argument.with_valid(None);
         if native == NativeType::String {
-            let table = self.object(ObjectSpec::Groups(id));
+            let table = self.object(ObjectSpec::Part);
             let heap = self
                 .b
                 .ins()

@@ -51,8 +51,9 @@ impl Translator<'_, '_> {
         if let Some(PipelineOperator::Probe { join, keys, .. }) = self.work.pipeline.operators.get(at)
             && !keys.is_empty()
         {
-            let keys = self.probe_keys(*join, keys)?;
-            if self.unit.layouts.joins[join.0].spec.has_integer_key() {
+            let layout = self.unit.layouts.join(*join)?;
+            let keys = self.join_keys(layout, keys)?;
+            if layout.spec.has_integer_key() {
                 let key = self.coerce(keys.values[0], NativeType::I64);
                 contents.push((
                     SlotContent::ProbeKey,
@@ -143,8 +144,7 @@ impl Translator<'_, '_> {
             }
             None => {
                 let columns = self.object(ObjectSpec::OutputColumns);
-                let writer = self.sink_object()?;
-                let writer = self.object(writer);
+                let writer = self.object(ObjectSpec::Part);
                 let context = self.context;
                 self.call_value(Function::BufferAppend, &[context, writer, columns, rows])?
             }
@@ -176,7 +176,7 @@ impl Translator<'_, '_> {
             return Ok(());
         };
         let heads = (self.memory).slot(SlotContent::ProbeHash, NativeType::I64, false, STAGE_ROWS);
-        let table = self.object(ObjectSpec::JoinTable(*join));
+        let table = self.object(ObjectSpec::Finished(*join));
         let memory = self.stage_memory();
         let hashes = self.b.ins().iadd_imm_s(memory, hashes.values as i64);
         let keys = match vector.find(SlotContent::ProbeKey) {

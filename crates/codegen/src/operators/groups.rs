@@ -1,21 +1,19 @@
 //! Finished groups as a source: aggregates are made from their states.
 
+use crate::breakers::groups::{Finish, GroupLayout};
 use crate::failures::FailurePoint;
-use crate::plan_layouts::Finish;
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
-use frazil_plan::pipeline::AggregateId;
 use frazil_runtime::functions::Function;
 use frazil_types::{LogicalType, NativeType, Result};
 
 impl Translator<'_, '_> {
     /// Computes the aggregates of the group in hand.
-    pub fn finished_groups(&mut self, id: AggregateId, source: &SourceShape) -> Result<()> {
-        let (plan, layouts) = (self.unit.plan, self.unit.layouts);
-        let layout = &layouts.aggregates[id.0];
+    pub fn finished_groups(&mut self, layout: &GroupLayout, source: &SourceShape) -> Result<()> {
+        let plan = self.unit.plan;
         let first = layout.spec.groups;
         let state =
             |t: &mut Self, index: usize| t.source_value(source.columns[first + index].cell(first + index));

@@ -1,12 +1,12 @@
 //! The build side of a join: rows with their keys, payload and hash, in the worker's private pages.
 
+use crate::breakers::join::JoinLayout;
 use crate::objects::ObjectSpec;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use frazil_plan::Expr;
-use frazil_plan::pipeline::JoinId;
 use frazil_runtime::JoinBuild;
 use frazil_runtime::functions::Function;
 use frazil_runtime::row_layout::HASH_OFFSET;
@@ -24,12 +24,11 @@ pub(crate) struct JoinKeys {
 
 impl Translator<'_, '_> {
     /// Computes the keys of one side of a join.
-    pub fn probe_keys(&mut self, join: JoinId, keys: &[Expr]) -> Result<JoinKeys> {
-        let layouts = self.unit.layouts;
+    pub fn join_keys(&mut self, layout: &JoinLayout, keys: &[Expr]) -> Result<JoinKeys> {
         let mut values = Vec::with_capacity(keys.len());
         let mut valids = Vec::with_capacity(keys.len());
         let mut valid = None;
-        for (key, &native) in keys.iter().zip(&layouts.joins[join.0].key_natives) {
+        for (key, &native) in keys.iter().zip(&layout.key_natives) {
             let value = self.expression(key)?;
             valid = self.both(valid, value.valid);
             valids.push(value.valid);
@@ -53,11 +52,9 @@ impl Translator<'_, '_> {
     }
 
     /// Keeps the row for the join.
-    pub fn join_build(&mut self, join: JoinId, keys: &[Expr], done: Block) -> Result<()> {
-        let layouts = self.unit.layouts;
-        let layout = &layouts.joins[join.0];
-        let build = self.object(ObjectSpec::JoinBuild(join));
-        let keys = self.probe_keys(join, keys)?;
+    pub fn join_build(&mut self, layout: &JoinLayout, keys: &[Expr], done: Block) -> Result<()> {
+        let build = self.object(ObjectSpec::Part);
+        let keys = self.join_keys(layout, keys)?;
         let linked = self
             .b
             .ins()

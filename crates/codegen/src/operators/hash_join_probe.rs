@@ -13,6 +13,7 @@
 //! of zeros where there was none: it is translated once, behind a block that takes the build row.
 
 use super::hash_join_build::JoinKeys;
+use crate::breakers::join::JoinLayout;
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{build_anchor, place_build_row};
 use crate::scratch_marks::ScratchMark;
@@ -20,18 +21,21 @@ use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
-use frazil_plan::pipeline::{JoinId, PipelineOperator};
+use frazil_plan::breakers::BreakerId;
+use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ColumnId, Expr, JoinKind};
-use frazil_runtime::JoinHeader;
-use frazil_runtime::join_hash_table::{KIND_HASH, POINTER_MASK};
+use frazil_runtime::breakers::join::JoinFlags;
+use frazil_runtime::breakers::join::join_hash_table::{KIND_HASH, POINTER_MASK};
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
+use frazil_runtime::{JoinHeader, JoinTable};
 use frazil_types::{CompareOp, Error, NativeType, Result};
 use std::mem::offset_of;
 
 /// A probe being translated.
 struct Probe<'p> {
     at: usize,
-    join: JoinId,
+    join: BreakerId,
+    layout: &'p JoinLayout,
     kind: JoinKind,
     residual: Option<&'p Expr>,
     null_aware: bool,
@@ -62,21 +66,23 @@ impl Translator<'_, '_> {
         if keys.is_empty() {
             self.poll_cancel();
         }
+        let layout = self.unit.layouts.join(*join)?;
         let mut probe = Probe {
             at,
             join: *join,
+            layout,
             kind: *kind,
             residual: residual.as_ref(),
             null_aware: *null_aware,
-            keys: self.probe_keys(*join, keys)?,
+            keys: self.join_keys(layout, keys)?,
             hash: None,
             done,
         };
-        place_build_row(self.unit, &mut self.scope, at, *join, *kind);
+        place_build_row(layout, &mut self.scope, at, *kind);
         if *null_aware && *kind == JoinKind::BuildAnti {
             self.note_probe_side(&probe);
         }
-        let single = self.unit.layouts.joins[join.0].spec.has_integer_key();
+        let single = layout.spec.has_integer_key();
         if !probe.keys.values.is_empty() && !single {
             probe.hash = Some(self.hash_keys(&probe.keys)?);
         }
@@ -258,14 +264,12 @@ impl Translator<'_, '_> {
 
     /// Goes on in the current block where the build row matches, to `mismatch` where it does not.
     fn match_or(&mut self, probe: &Probe<'_>, row: ir::Value, mismatch: Block) -> Result<()> {
-        let layouts = self.unit.layouts;
-        let layout = &layouts.joins[probe.join.0];
         if let Some(hash) = probe.hash {
             let found = self.load_word(row, HASH_OFFSET);
             let same = self.icmp(IntCC::Equal, found, hash);
             self.go_on_if(same, mismatch);
         }
-        for (key, field) in probe.keys.values.iter().zip(&layout.spec.layout.fields) {
+        for (key, field) in probe.keys.values.iter().zip(&probe.layout.spec.layout.fields) {
             // Linked rows have no NULL keys.
             let value = self.load(field.native, row, field.offset);
             let value = SqlValue::certain(value, field.native);
@@ -287,7 +291,7 @@ impl Translator<'_, '_> {
     }
 
     fn set_mark(&mut self, probe: &Probe<'_>, row: ir::Value) -> Result<()> {
-        let mark = self.unit.layouts.joins[probe.join.0].spec.layout.mark;
+        let mark = probe.layout.spec.layout.mark;
         let mark = mark.ok_or_else(|| Error::internal("a join whose rows carry no mark"))?;
         let one = self.byte(true);
         self.store(one, row, mark);
@@ -295,22 +299,23 @@ impl Translator<'_, '_> {
     }
 
     fn note_probe_side(&mut self, probe: &Probe<'_>) {
-        let flags = self.object(ObjectSpec::JoinFlags(probe.join));
+        let table = self.object(ObjectSpec::Finished(probe.join));
+        let flags = offset_of!(JoinTable, flags);
         let one = self.byte(true);
-        self.store(one, flags, 1);
+        self.store(one, table, (flags + offset_of!(JoinFlags, any_row)) as i32);
         if let Some(valid) = probe.keys.valid {
             let (null, on) = (self.b.create_block(), self.b.create_block());
             self.b.set_cold_block(null);
             self.branch(valid, on, null);
             self.enter(null);
-            self.store(one, flags, 0);
+            self.store(one, table, (flags + offset_of!(JoinFlags, null_key)) as i32);
             self.jump(on, &[]);
             self.enter(on);
         }
     }
 
-    fn header(&mut self, join: JoinId, field: usize) -> ir::Value {
-        self.object_field(ObjectSpec::JoinTable(join), field)
+    fn header(&mut self, join: BreakerId, field: usize) -> ir::Value {
+        self.object_field(ObjectSpec::Finished(join), field)
     }
 
     /// Finds the head of the row's chain and jumps to `candidate` with it, 0 for none. Ends the block.
@@ -368,7 +373,7 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    fn head_by_hash(&mut self, join: JoinId, hash: ir::Value) -> ir::Value {
+    fn head_by_hash(&mut self, join: BreakerId, hash: ir::Value) -> ir::Value {
         let directory = self.header(join, offset_of!(JoinHeader, directory));
         let shift = self.header(join, offset_of!(JoinHeader, shift));
         self.tagged_entry(directory, shift, hash)

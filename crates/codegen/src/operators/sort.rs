@@ -1,9 +1,9 @@
 //! The sort sink: rows are written into the worker's sorter.
 
+use crate::breakers::sorter::SortLayout;
 use crate::objects::ObjectSpec;
 use crate::translator::Translator;
 use cranelift_codegen::ir::{Block, InstBuilder};
-use frazil_plan::pipeline::SortId;
 use frazil_runtime::Sorter;
 use frazil_runtime::functions::Function;
 use frazil_types::Result;
@@ -11,10 +11,8 @@ use std::mem::offset_of;
 
 impl Translator<'_, '_> {
     /// Keeps the row to be sorted.
-    pub fn sort(&mut self, id: SortId, done: Block) -> Result<()> {
-        let layouts = self.unit.layouts;
-        let layout = &layouts.sorts[id.0];
-        let sorter = self.object(ObjectSpec::Sorter(id));
+    pub fn sort(&mut self, layout: &SortLayout, done: Block) -> Result<()> {
+        let sorter = self.object(ObjectSpec::Part);
         let mut values = Vec::with_capacity(layout.columns.len());
         for &column in &layout.columns {
             values.push(self.column(column)?);

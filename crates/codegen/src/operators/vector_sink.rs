@@ -1,22 +1,16 @@
-//! Sinks that take whole vectors: buffers, and what a write keeps of its input.
+//! The sink that takes whole vectors: a buffer.
 
-use crate::objects::ObjectSpec;
 use crate::stage_vector::SlotContent;
 use crate::translator::Translator;
 use cranelift_codegen::ir::Block;
-use frazil_plan::pipeline::Sink;
-use frazil_types::{Error, Result};
+use frazil_plan::ColumnId;
+use frazil_types::Result;
 
 impl Translator<'_, '_> {
     /// Appends the row to the columns handed to the sink.
-    pub fn vector_sink(&mut self, done: Block) -> Result<()> {
-        let columns = match &self.work.pipeline.sink {
-            Sink::Buffer(_, columns) => columns.clone(),
-            Sink::Write(change) => change.kept(),
-            _ => return Err(Error::internal("a sink that takes no vectors")),
-        };
+    pub fn vector_sink(&mut self, columns: &[ColumnId], done: Block) -> Result<()> {
         let mut row = self.begin_output_row()?;
-        for column in columns {
+        for &column in columns {
             if let Some(e) = self.work.deferred.remove(&column) {
                 let value = self.expression(e)?;
                 self.define(column, value);
@@ -26,14 +20,5 @@ impl Translator<'_, '_> {
             self.put(SlotContent::Column(column), &mut row, value);
         }
         self.end_output_row(row, done)
-    }
-
-    /// The object a vector sink appends to.
-    pub fn sink_object(&self) -> Result<ObjectSpec> {
-        match &self.work.pipeline.sink {
-            Sink::Buffer(id, _) => Ok(ObjectSpec::Buffer(*id)),
-            Sink::Write(_) => Ok(ObjectSpec::Written),
-            _ => Err(Error::internal("a sink that takes no vectors")),
-        }
     }
 }

@@ -2,14 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use frazil_codegen::{
-    CompileOptions, Finished, Flow, OpenPipeline, Opening, Partial, PaxCode, buffer_build, compile,
-};
+use frazil_codegen::{CompileOptions, Flow, OpenPipeline, Opening, PaxCode, PlanState, compile};
 use frazil_plan::operators::Values;
-use frazil_plan::pipeline::{PipelinePlan, Sink, StagePolicy};
+use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::pipeline_builder::{Estimates, build};
+use frazil_plan::schedule::Step;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
-use frazil_runtime::{BufferBuild, GroupMerge, JoinTable, SortedRows};
+use frazil_runtime::breakers::{Breaker, Partial, Task, Workers};
 use frazil_storage::{ScanOptions, TableSnapshot};
 use frazil_types::{Cancel, CompareOp, LogicalType, MemoryBudget, Result, Value};
 use std::sync::Arc;
@@ -133,10 +132,12 @@ pub fn run_over(
 ) -> Result<Vec<Vec<Value>>> {
     let mut plan = plan.clone();
     if policy == StagePolicy::Staged {
-        for p in &mut plan.pipelines {
+        let mut pipelines = plan.pipelines.clone();
+        for p in &mut pipelines {
             let all = 0..=p.operators.len();
-            p.boundaries = all.filter(|k| p.may_have_boundary(*k)).collect();
+            p.boundaries = all.filter(|k| p.may_have_boundary(*k, &plan)).collect();
         }
+        plan.pipelines = pipelines;
     }
     let options = CompileOptions {
         optimize: !ground.unoptimized,
@@ -154,58 +155,45 @@ pub fn run_over(
     let plan = Arc::new(plan);
     let budget = MemoryBudget::unlimited();
     let cancel = Cancel::new();
-    let mut finished = Arc::new(Finished::new(&plan, vec![]));
-    let mut partials: Vec<Partial> = Vec::new();
-    let mut buffer: Option<BufferBuild> = None;
-    for index in 0..plan.pipelines.len() {
-        if buffer.is_none() {
-            buffer = buffer_build(&plan, index, &finished)?;
-        }
-        let opening = Opening {
-            table: ground.table.clone(),
-            scan: ground.scan.clone(),
-            first_rows: None,
-            finished: &finished,
-            buffer: buffer.clone(),
-            budget: &budget,
-            cancel: &cancel,
-        };
-        let open = Arc::new(OpenPipeline::new(&plan, &code, index, opening)?);
-        let mut team = Vec::new();
-        for _ in 0..workers {
-            team.push(open.worker()?);
-        }
-        for morsel in 0..open.morsels() {
-            if team[morsel % workers].run(morsel)? == Flow::Enough {
-                break;
+    let mut state = Arc::new(PlanState::new(&plan, vec![]));
+    let mut filling: Vec<Option<Filling>> = plan.breakers.iter().map(|_| None).collect();
+    for step in &plan.schedule.steps {
+        match step {
+            Step::Run(index) => {
+                let id = plan.pipelines[*index].sink.breaker();
+                let mut filled = match id {
+                    Some(id) => Some(match filling[id.0].take() {
+                        Some(filled) => filled,
+                        None => (code.layouts.of_breaker(id).lays().open(state.values())?, vec![]),
+                    }),
+                    None => None,
+                };
+                let opening = Opening {
+                    table: ground.table.clone(),
+                    scan: ground.scan.clone(),
+                    first_rows: None,
+                    state: &state,
+                    breaker: filled.as_ref().map(|f| f.0.clone()),
+                    budget: &budget,
+                    cancel: &cancel,
+                };
+                let open = Arc::new(OpenPipeline::new(&plan, &code, *index, opening)?);
+                let parts = run_pipeline(&open, workers)?;
+                if let (Some(id), Some(mut filled)) = (id, filled.take()) {
+                    filled.1.extend(parts);
+                    filling[id.0] = Some(filled);
+                }
+            }
+            Step::Finish(id) => {
+                let (breaker, parts) = filling[id.0].take().expect("it is filled");
+                let finished = breaker.finish(parts, &OneThread(&budget, &cancel))?;
+                Arc::make_mut(&mut state).finish(&plan, *id, finished)?;
             }
         }
-        partials.extend(team.into_iter().map(|w| w.finish()));
-        let sink = &plan.pipelines[index].sink;
-        let later = plan.pipelines.get(index + 1).map(|p| &p.sink);
-        let same = match (sink, later) {
-            (Sink::Buffer(a, _), Some(Sink::Buffer(b, _))) => a == b,
-            (Sink::Sort(a), Some(Sink::Sort(b))) => a == b,
-            (Sink::Aggregate(a), Some(Sink::Aggregate(b))) => a == b,
-            (Sink::JoinBuild(a, _), Some(Sink::JoinBuild(b, _))) => a == b,
-            _ => false,
-        };
-        if !same {
-            finish(
-                &plan,
-                &code,
-                sink,
-                std::mem::take(&mut partials),
-                &mut buffer,
-                Arc::make_mut(&mut finished),
-            )?;
-        }
     }
-    let result = finished.buffers[plan.result.expect("a result").0]
-        .clone()
-        .expect("finished");
+    let result = state.breaker(plan.result.expect("a result"))?.clone();
     let mut rows = Vec::new();
-    for batch in result.batches() {
+    for batch in (0..result.morsels()).map(|m| result.batch(m).expect("columns")) {
         for r in 0..batch.rows {
             rows.push(batch.columns.iter().map(|c| c.value(r)).collect());
         }
@@ -213,42 +201,40 @@ pub fn run_over(
     Ok(rows)
 }
 
-fn finish(
-    plan: &PipelinePlan,
-    code: &frazil_codegen::CompiledPlan,
-    sink: &Sink,
-    partials: Vec<Partial>,
-    buffer: &mut Option<BufferBuild>,
-    finished: &mut Finished,
-) -> Result<()> {
-    let (mut joins, mut groups, mut sorters, mut writers) = (vec![], vec![], vec![], vec![]);
-    for p in partials {
-        match p {
-            Partial::Join(b) => joins.push(*b),
-            Partial::Groups(t) => groups.push(*t),
-            Partial::Sort(s) => sorters.push(*s),
-            Partial::Buffer(w) => writers.push(*w),
-            Partial::Mark => {}
+/// A breaker that is filled, and what workers left in it.
+type Filling = (Arc<dyn Breaker>, Vec<Box<dyn Partial>>);
+
+/// What workers leave that take morsels in turn.
+fn run_pipeline(open: &Arc<OpenPipeline>, workers: usize) -> Result<Vec<Box<dyn Partial>>> {
+    let mut team = Vec::new();
+    for _ in 0..workers {
+        team.push(open.worker()?);
+    }
+    for morsel in 0..open.morsels() {
+        if team[morsel % workers].run(morsel)? == Flow::Enough {
+            break;
         }
     }
-    match sink {
-        Sink::JoinBuild(id, _) => {
-            let spec = code.layouts.joins[id.0].spec.clone();
-            let table = JoinTable::build(spec, joins, &MemoryBudget::unlimited())?;
-            finished.joins[id.0] = Some(Arc::new(table));
-        }
-        Sink::Aggregate(id) => finished.groups[id.0] = Some(Arc::new(GroupMerge::run(groups)?)),
-        Sink::Sort(id) => finished.sorted[id.0] = Some(Arc::new(SortedRows::run(sorters)?)),
-        Sink::Buffer(id, _) => {
-            let rows = buffer.take().expect("a buffer").finish(writers);
-            for (i, subquery) in plan.subqueries.iter().enumerate() {
-                if subquery == id {
-                    finished.subqueries[i] = rows.scalar()?;
-                }
-            }
-            finished.buffers[id.0] = Some(Arc::new(rows));
-        }
-        _ => {}
+    Ok(team.into_iter().filter_map(|w| w.finish()).collect())
+}
+
+/// The calling thread.
+pub struct OneThread<'a>(pub &'a MemoryBudget, pub &'a Cancel);
+
+impl Workers for OneThread<'_> {
+    fn threads(&self) -> usize {
+        1
     }
-    Ok(())
+
+    fn budget(&self) -> &MemoryBudget {
+        self.0
+    }
+
+    fn cancel(&self) -> &Cancel {
+        self.1
+    }
+
+    fn run(&self, tasks: usize, task: Task) -> Result<()> {
+        (0..tasks).try_for_each(|t| task(t))
+    }
 }

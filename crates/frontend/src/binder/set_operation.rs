@@ -144,7 +144,10 @@ impl<'a> Binder<'a> {
         for (l, r) in left.columns.iter().zip(&right.columns) {
             let [l, r] = [l.id, r.id].map(|id| {
                 let e = Expr::column(id, &self.columns);
-                if e.ty.is_span() { interval_length(e) } else { e }
+                match e.ty {
+                    LogicalType::Interval => interval_length(e),
+                    _ => e,
+                }
             });
             equal.push(null_safe_equal(r, l));
         }

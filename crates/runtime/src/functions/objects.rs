@@ -1,7 +1,7 @@
 //! Functions on the objects of a pipeline: rows, groups, join tables, sorters, buffers, value sets.
 
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
-use crate::join_hash_table::KIND_HASH;
+use crate::breakers::join::join_hash_table::KIND_HASH;
 use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
 use frazil_types::{Result, StringRef, Value};

@@ -1,0 +1,225 @@
+//! The rows of an aggregation: group keys, then partial aggregates, of which the aggregates are made when they are read.
+
+use super::lays::{Lays, Nullable, form};
+use frazil_plan::bounds;
+use frazil_plan::breakers::GroupTable;
+use frazil_plan::each_once::{Fingerprint, Places};
+use frazil_plan::pipeline::PipelinePlan;
+use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr};
+use frazil_runtime::breakers::groups::GroupsBreaker;
+use frazil_runtime::breakers::{Breaker, Shape};
+use frazil_runtime::{AggregateSpec, BoundValues, FieldPlace, GroupAddressing, RowField, StateKind};
+use frazil_types::{Error, LogicalType, NativeType, Result};
+use std::hash::DefaultHasher;
+use std::sync::Arc;
+
+/// A partial aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub kind: StateKind,
+    /// None: count rows.
+    pub argument: Option<Expr>,
+    pub filter: Option<Expr>,
+    pub field: RowField,
+    /// Whether adding to it must be checked.
+    pub checked: bool,
+}
+
+impl Fingerprint for State {
+    fn feed(&self, hasher: &mut DefaultHasher) {
+        self.argument.feed(hasher);
+        self.filter.feed(hasher);
+    }
+}
+
+/// How an aggregate comes from states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Finish {
+    /// The state's value; NULL where it is empty.
+    State(usize),
+    /// A sum over a count; NULL where the count is 0.
+    Average {
+        sum: usize,
+        count: usize,
+        /// Digits after the point of the sum.
+        scale: u8,
+    },
+}
+
+/// The rows of an aggregation.
+#[derive(Clone, Debug)]
+pub struct GroupLayout {
+    /// For the runtime.
+    pub spec: AggregateSpec,
+    /// Group columns and what they are.
+    pub(crate) groups: Vec<(ColumnId, Expr)>,
+    pub(crate) states: Vec<State>,
+    pub(crate) results: Vec<(ColumnId, Finish)>,
+    /// Array addressing: for each group key its smallest value and stride.
+    pub(crate) array: Vec<(i64, u64)>,
+}
+
+/// Largest directory of groups addressed by an array, whatever the number of groups.
+const ARRAY_SLOTS_ALWAYS: u64 = 1 << 12;
+/// Largest one at all, and slots allowed for each group expected.
+const ARRAY_SLOTS_MOST: u64 = 1 << 23;
+const ARRAY_SLOTS_PER_GROUP: f64 = 8.0;
+
+impl GroupLayout {
+    /// The layout of an aggregation of a plan.
+    pub(super) fn of(table: &GroupTable, plan: &PipelinePlan, nullable: &Nullable) -> Result<GroupLayout> {
+        let mut states: Vec<State> = Vec::new();
+        let mut results = Vec::new();
+        let mut places = Places::default();
+        let mut add = |state: State| {
+            let known = places.find_or_add(&state, states.len(), |place| states[place] == state);
+            known.unwrap_or_else(|| {
+                states.push(state);
+                states.len() - 1
+            })
+        };
+        for (column, call) in &table.aggregates {
+            if call.distinct && !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max) {
+                return Err(Error::unsupported("this combination of DISTINCT aggregates"));
+            }
+            let finish = match call.function {
+                AggregateFunction::CountRows | AggregateFunction::Count => {
+                    Finish::State(add(count(call, nullable)))
+                }
+                AggregateFunction::Avg => Finish::Average {
+                    sum: add(sum(table, plan, call, nullable)?),
+                    count: add(count(call, nullable)),
+                    scale: call.argument.as_ref().and_then(|a| a.ty.scale()).unwrap_or(0),
+                },
+                AggregateFunction::Sum => Finish::State(add(sum(table, plan, call, nullable)?)),
+                AggregateFunction::Min => Finish::State(add(extreme(plan, StateKind::Min, call)?)),
+                AggregateFunction::Max => Finish::State(add(extreme(plan, StateKind::Max, call)?)),
+            };
+            results.push((*column, finish));
+        }
+        let groups: Vec<RowField> = table
+            .groups
+            .iter()
+            .map(|(c, e)| {
+                RowField::new(
+                    plan.columns[*c].native(),
+                    nullable.column(*c) || nullable.expression(e),
+                )
+            })
+            .collect();
+        let array = array_addressing(table, plan);
+        let addressing = match &array {
+            _ if groups.is_empty() => GroupAddressing::Single,
+            Some((slots, _)) => GroupAddressing::Array {
+                slots: *slots as usize,
+            },
+            None => GroupAddressing::Hash {
+                expected: table.estimated_groups as usize,
+            },
+        };
+        let state_fields: Vec<_> = states.iter().map(|s| (s.kind, s.field)).collect();
+        Ok(GroupLayout {
+            spec: AggregateSpec::new(&groups, &state_fields, addressing),
+            groups: table.groups.clone(),
+            states,
+            results,
+            array: array.map(|a| a.1).unwrap_or_default(),
+        })
+    }
+}
+
+impl Lays for GroupLayout {
+    fn open(&self, _values: BoundValues<'_>) -> Result<Arc<dyn Breaker>> {
+        Ok(Arc::new(GroupsBreaker {
+            spec: self.spec.clone(),
+        }))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Rows
+    }
+
+    fn fields(&self) -> Vec<(Option<ColumnId>, FieldPlace)> {
+        let groups = self.groups.iter().map(|g| Some(g.0));
+        let ids = groups.chain(std::iter::repeat(None));
+        ids.zip(self.spec.layout.fields.iter().copied()).collect()
+    }
+
+    fn place(&self, _column: ColumnId) -> Option<usize> {
+        None
+    }
+}
+
+fn count(call: &AggregateCall, nullable: &Nullable) -> State {
+    State {
+        kind: StateKind::Count,
+        argument: call.argument.clone().filter(|a| nullable.expression(a)),
+        filter: call.filter.clone(),
+        field: RowField::new(NativeType::I64, false),
+        checked: false,
+    }
+}
+
+fn sum(table: &GroupTable, plan: &PipelinePlan, call: &AggregateCall, nullable: &Nullable) -> Result<State> {
+    let argument = argument(call)?;
+    let known = bounds::of_expression(argument, &plan.columns);
+    let total = known.range().zip(table.row_bound);
+    let total = total.and_then(|(b, rows)| b.sum_over(rows));
+    let total = total.filter(|_| !plan.columns.proofs_forgotten());
+    let integer = call.function == AggregateFunction::Sum && call.ty == LogicalType::BigInt;
+    let (native, checked) = if argument.ty == LogicalType::Double {
+        (NativeType::F64, false)
+    } else if total.is_some_and(|t| t.fits_i64()) {
+        (NativeType::I64, false)
+    } else if integer {
+        (NativeType::I64, true)
+    } else {
+        // 2^63 rows of values held in 64 bits have fewer than 38 digits.
+        (NativeType::I128, form(plan, argument) == NativeType::I128)
+    };
+    let may_be_empty = table.groups.is_empty() || call.filter.is_some() || nullable.expression(argument);
+    Ok(State {
+        kind: StateKind::Sum,
+        argument: call.argument.clone(),
+        filter: call.filter.clone(),
+        field: RowField::new(native, may_be_empty),
+        checked,
+    })
+}
+
+/// Slots, and each key's smallest value and stride, where the keys are few small integers.
+fn array_addressing(table: &GroupTable, plan: &PipelinePlan) -> Option<(u64, Vec<(i64, u64)>)> {
+    let mut slots = 1u64;
+    let mut keys = Vec::new();
+    for (column, e) in &table.groups {
+        let (min, width) = if e.ty == LogicalType::Boolean {
+            (0, 2)
+        } else if plan.columns[*column].native() == NativeType::I128 {
+            return None;
+        } else {
+            let b = bounds::of_expression(e, &plan.columns).range()?;
+            (i64::try_from(b.min).ok()?, b.width()?)
+        };
+        keys.push((min, slots));
+        // One slot more for NULL.
+        slots = slots.checked_mul(width.checked_add(1)?)?;
+    }
+    let wanted = (table.estimated_groups * ARRAY_SLOTS_PER_GROUP) as u64;
+    (slots <= ARRAY_SLOTS_ALWAYS.max(wanted.min(ARRAY_SLOTS_MOST))).then_some((slots, keys))
+}
+
+fn argument(call: &AggregateCall) -> Result<&Expr> {
+    let argument = call.argument.as_ref();
+    argument.ok_or_else(|| Error::internal("an aggregate without its argument"))
+}
+
+fn extreme(plan: &PipelinePlan, kind: StateKind, call: &AggregateCall) -> Result<State> {
+    let argument = argument(call)?;
+    Ok(State {
+        kind,
+        argument: call.argument.clone(),
+        filter: call.filter.clone(),
+        field: RowField::new(form(plan, argument), true),
+        checked: false,
+    })
+}

@@ -1,0 +1,120 @@
+//! The rows of a join's table: keys, then what is read above or in the residual.
+
+use super::lays::{Lays, Nullable, form};
+use frazil_plan::breakers::{BreakerId, JoinTable};
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
+use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind};
+use frazil_runtime::breakers::join::JoinBreaker;
+use frazil_runtime::breakers::{Breaker, Shape};
+use frazil_runtime::{BoundValues, FieldPlace, JoinSpec, RowField};
+use frazil_types::{LogicalType, NativeType, Result};
+use std::sync::Arc;
+
+/// The rows of a join's table.
+#[derive(Clone, Debug)]
+pub struct JoinLayout {
+    /// For the runtime.
+    pub spec: JoinSpec,
+    /// How keys are held.
+    pub(crate) key_natives: Vec<NativeType>,
+    /// Where each payload column lies: a field of the layout.
+    pub payload: Vec<(ColumnId, usize)>,
+    /// Whether rows with a NULL key are kept, because the join gives out build rows without a match.
+    pub(crate) keeps_null_keys: bool,
+}
+
+impl JoinLayout {
+    /// The layout of a join of a plan.
+    pub(super) fn of(
+        table: &JoinTable,
+        join: BreakerId,
+        plan: &PipelinePlan,
+        nullable: &Nullable,
+    ) -> JoinLayout {
+        let keeps_null_keys = matches!(
+            table.kind,
+            JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildAnti
+        );
+        let sides = key_sides(plan, join);
+        let mut keys = Vec::new();
+        for (i, (ty, may_be_null)) in table.keys.iter().enumerate() {
+            let wide = |e: &&Vec<Expr>| form(plan, &e[i]) == NativeType::I128;
+            let native = match ty {
+                LogicalType::Decimal { .. } if !sides.iter().any(wide) => NativeType::I64,
+                ty => ty.native(),
+            };
+            keys.push(RowField::new(native, keeps_null_keys && *may_be_null));
+        }
+        // A payload column that is a key is not kept twice.
+        let builds: Vec<&Vec<Expr>> = build_keys(plan, join).collect();
+        let as_key = |column: ColumnId| {
+            (0..keys.len()).find(|&k| {
+                keys[k].native == plan.columns[column].native()
+                    && (!nullable.column(column) || keys[k].nullable || !keeps_null_keys)
+                    && builds.iter().all(|e| e[k].kind == ExprKind::Column(column))
+            })
+        };
+        let mut payload_fields = Vec::new();
+        let mut payload = Vec::new();
+        for &column in &table.payload {
+            let field = as_key(column).unwrap_or_else(|| {
+                payload_fields.push(nullable.field(plan, column));
+                keys.len() + payload_fields.len() - 1
+            });
+            payload.push((column, field));
+        }
+        JoinLayout {
+            key_natives: keys.iter().map(|k| k.native).collect(),
+            spec: JoinSpec::new(&keys, &payload_fields, table.marked),
+            payload,
+            keeps_null_keys,
+        }
+    }
+}
+
+impl Lays for JoinLayout {
+    fn open(&self, _values: BoundValues<'_>) -> Result<Arc<dyn Breaker>> {
+        Ok(Arc::new(JoinBreaker {
+            spec: self.spec.clone(),
+        }))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Rows
+    }
+
+    fn fields(&self) -> Vec<(Option<ColumnId>, FieldPlace)> {
+        let fields = &self.spec.layout.fields;
+        self.payload
+            .iter()
+            .map(|&(id, f)| (Some(id), fields[f]))
+            .collect()
+    }
+
+    fn place(&self, _column: ColumnId) -> Option<usize> {
+        None
+    }
+}
+
+/// The build keys of a join, once for each pipeline that builds it.
+fn build_keys(plan: &PipelinePlan, join: BreakerId) -> impl Iterator<Item = &Vec<Expr>> {
+    plan.pipelines
+        .iter()
+        .filter_map(move |p: &Pipeline| match &p.sink {
+            Sink::Into(id, keys) if *id == join => Some(keys),
+            Sink::Into(..) | Sink::Mark => None,
+        })
+}
+
+/// The keys of a join on both sides.
+fn key_sides(plan: &PipelinePlan, join: BreakerId) -> Vec<&Vec<Expr>> {
+    let probes = plan
+        .pipelines
+        .iter()
+        .flat_map(|p| &p.operators)
+        .filter_map(|o| match o {
+            PipelineOperator::Probe { join: id, keys, .. } if *id == join => Some(keys),
+            _ => None,
+        });
+    build_keys(plan, join).chain(probes).collect()
+}

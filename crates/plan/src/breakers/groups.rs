@@ -1,0 +1,71 @@
+//! The groups of an aggregation.
+
+use super::keeps::{Computed, Keeps, Which};
+use crate::display_expression::Names;
+use crate::display_operator::aggregation;
+use crate::{AggregateCall, ColumnId, Expr};
+
+/// Groups and their aggregates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupTable {
+    /// Group columns and what they are.
+    pub groups: Vec<(ColumnId, Expr)>,
+    /// Aggregates. DISTINCT ones have been rewritten away, save where `distinct` still says so.
+    pub aggregates: Vec<(ColumnId, AggregateCall)>,
+    /// Groups expected.
+    pub estimated_groups: f64,
+    /// Rows it takes in at most, where that is known: sums of bounded values use it.
+    pub row_bound: Option<u64>,
+}
+
+impl GroupTable {
+    /// The columns that it makes: its groups, then its aggregates.
+    pub fn columns(&self) -> impl Iterator<Item = ColumnId> {
+        let aggregates = self.aggregates.iter().map(|a| a.0);
+        self.groups.iter().map(|g| g.0).chain(aggregates)
+    }
+}
+
+impl Keeps for GroupTable {
+    fn name(&self) -> &'static str {
+        "groups"
+    }
+
+    fn reads(&self) -> Vec<ColumnId> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        let calls = self.aggregates.iter().map(|a| &a.1);
+        let parts = calls.flat_map(|call| call.argument.iter().chain(&call.filter));
+        self.groups.iter().map(|g| &g.1).chain(parts).collect()
+    }
+
+    fn computed_mut(&mut self) -> Vec<Computed<'_>> {
+        let groups = self.groups.iter_mut().map(|g| Computed {
+            value: Some(&mut g.1),
+            filter: None,
+        });
+        let calls = self.aggregates.iter_mut().map(|(_, call)| Computed {
+            value: call.argument.as_mut(),
+            filter: call.filter.as_mut(),
+        });
+        groups.chain(calls).collect()
+    }
+
+    fn takes_vectors(&self) -> bool {
+        false
+    }
+
+    fn text(&self, _keys: &[Expr], names: &Names) -> String {
+        let text = aggregation(&self.groups, &self.aggregates, names);
+        match self.groups.is_empty() {
+            true => text,
+            false => format!("{text}, about {:.0} groups", self.estimated_groups),
+        }
+    }
+
+    fn rows_text(&self, _which: Which) -> &'static str {
+        "groups"
+    }
+}

@@ -1,0 +1,331 @@
+//! Groups of an aggregation.
+//!
+//! Each worker aggregates into a private [`AggregateTable`]. Its directory is addressed in one of three
+//! ways, which the plan decides:
+//!
+//! - **hash**: slot = `hash >> shift`; entries and tags as in a join's directory. Generated code walks the
+//!   chain, comparing hash and group keys, and calls [`AggregateTable::insert`] where no row is found; the
+//!   directory doubles when there are more groups than slots, so `directory` and `shift` are read anew for every row.
+//! - **array**: group keys within small known bounds; slot = a mixed-radix index. Entries are plain
+//!   pointers; where one is null, [`AggregateTable::insert_at`] makes the row.
+//! - **single**: no group keys; one row that is always there, at slot 0.
+//!
+//! A row holds chain header, group keys and states. A new row is all zero: generated code writes the
+//! keys, and a state that is nullable is empty until its validity byte is set.
+//!
+//! [`GroupMerge`](crate::GroupMerge) makes one of the workers' tables.
+
+use crate::breakers::join::join_hash_table::{POINTER_MASK, tags};
+use crate::memory::Memory;
+use crate::row_layout::{FieldPlace, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
+use crate::row_pages::RowPages;
+use crate::string_heap::StringHeap;
+use frazil_kernels::hash::hash_u64;
+use frazil_types::{Error, MemoryBudget, NativeType, Reservation, Result, SqlState, dispatch_native};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// How two partial states become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateKind {
+    /// An `I64` that counts.
+    Count,
+    /// A sum: `I64` (proved to fit), `I128` (checked, 22003) or `F64`.
+    Sum,
+    /// The smallest value.
+    Min,
+    /// The largest value.
+    Max,
+}
+
+/// How the directory is addressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupAddressing {
+    /// By hash; starts with room for about this many groups.
+    Hash {
+        /// Groups expected.
+        expected: usize,
+    },
+    /// By an index below `slots`.
+    Array {
+        /// Number of slots.
+        slots: usize,
+    },
+    /// One row.
+    Single,
+}
+
+/// How groups look.
+#[derive(Clone, Debug)]
+pub struct AggregateSpec {
+    /// Rows: group keys first, then states.
+    pub layout: RowLayout,
+    /// Number of group keys.
+    pub groups: usize,
+    /// What each state is.
+    pub states: Vec<StateKind>,
+    /// How they are found.
+    pub addressing: GroupAddressing,
+}
+
+impl AggregateSpec {
+    /// Rows of these group keys and states. A state's field is nullable if it can be empty.
+    pub fn new(
+        groups: &[RowField],
+        states: &[(StateKind, RowField)],
+        addressing: GroupAddressing,
+    ) -> AggregateSpec {
+        let fields: Vec<RowField> = groups.iter().copied().chain(states.iter().map(|s| s.1)).collect();
+        AggregateSpec {
+            layout: RowLayout::of_groups(&fields),
+            groups: groups.len(),
+            states: states.iter().map(|s| s.0).collect(),
+            addressing,
+        }
+    }
+
+    /// Whether two rows are of one group; NULLs are equal.
+    ///
+    /// # Safety
+    /// Live rows of this layout, their strings alive.
+    pub(crate) unsafe fn same_group(&self, a: *const u8, b: *const u8) -> bool {
+        // SAFETY: by contract.
+        self.layout.fields[..self.groups]
+            .iter()
+            .all(|f| unsafe { f.equal(a, b) })
+    }
+
+    /// Adds the states of `from` to those of `to`.
+    ///
+    /// # Safety
+    /// As [`AggregateSpec::same_group`]; nobody else uses `to`.
+    pub(crate) unsafe fn combine(&self, to: *mut u8, from: *const u8) -> Result<()> {
+        for (place, &kind) in self.layout.fields[self.groups..].iter().zip(&self.states) {
+            // SAFETY: by contract.
+            unsafe { combine_state(place, kind, to, from)? };
+        }
+        Ok(())
+    }
+}
+
+/// # Safety
+/// As [`AggregateSpec::combine`].
+unsafe fn combine_state(place: &FieldPlace, kind: StateKind, to: *mut u8, from: *const u8) -> Result<()> {
+    // SAFETY: by contract, with the type the field says it has.
+    unsafe {
+        if !place.is_valid(from) {
+            return Ok(());
+        }
+        let take = !place.is_valid(to)
+            || match kind {
+                StateKind::Min => place.compare(from, to) == Ordering::Less,
+                StateKind::Max => place.compare(from, to) == Ordering::Greater,
+                StateKind::Count | StateKind::Sum => false,
+            };
+        if take {
+            dispatch_native!(place.native, T => place.set::<T>(to, place.get::<T>(from)));
+            place.set_valid(to, true);
+        } else if matches!(kind, StateKind::Count | StateKind::Sum) {
+            add(place, to, from)?;
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As [`AggregateSpec::combine`].
+unsafe fn add(place: &FieldPlace, to: *mut u8, from: *const u8) -> Result<()> {
+    let overflow = || {
+        Error::new(
+            SqlState::NUMERIC_OUT_OF_RANGE,
+            "numeric value out of range in a sum",
+        )
+    };
+    // SAFETY: by contract, with the type the field says it has.
+    unsafe {
+        match place.native {
+            NativeType::I64 => {
+                let sum = place.get::<i64>(to).checked_add(place.get::<i64>(from));
+                place.set::<i64>(to, sum.ok_or_else(overflow)?);
+            }
+            NativeType::I128 => {
+                let sum = place.get::<i128>(to).checked_add(place.get::<i128>(from));
+                place.set::<i128>(to, sum.ok_or_else(overflow)?);
+            }
+            NativeType::F64 => place.set::<f64>(to, place.get::<f64>(to) + place.get::<f64>(from)),
+            other => return Err(Error::internal(format!("a sum held as {other:?}"))),
+        }
+    }
+    Ok(())
+}
+
+/// A worker's groups. Generated code reads the first two words.
+#[repr(C)]
+#[derive(Debug)]
+pub struct AggregateTable {
+    /// First slot.
+    pub directory: *mut u64,
+    /// How far a hash is shifted to give its slot.
+    pub shift: u64,
+    /// The rows.
+    pub pages: RowPages,
+    /// Bytes of the strings that the rows keep.
+    pub heap: StringHeap,
+    slots: usize,
+    /// Of an array the slots among which all groups are: bounds of keys are assumed wider than keys are.
+    pub(crate) filled: Range<usize>,
+    groups: usize,
+    pub(crate) spec: AggregateSpec,
+    memory: Memory,
+    pub(crate) budget: MemoryBudget,
+    reservation: Reservation,
+}
+
+// SAFETY: all pointers go to memory the table owns.
+unsafe impl Send for AggregateTable {}
+// SAFETY: nothing is written through a shared reference.
+unsafe impl Sync for AggregateTable {}
+
+/// Fewest slots of a hash directory, and most it starts with. A directory of the fewest takes a part of the
+/// first-level cache, and no more lines of it than it has groups; with 64 slots every other aggregation into a
+/// dozen groups would have two of them in one chain, and a branch that nobody foresees for every row.
+const SLOTS: std::ops::RangeInclusive<usize> = 1024..=1 << 20;
+
+impl AggregateTable {
+    /// No groups yet (of [`GroupAddressing::Single`] the one).
+    pub fn new(spec: AggregateSpec, budget: &MemoryBudget) -> Result<AggregateTable> {
+        let slots = match spec.addressing {
+            GroupAddressing::Hash { expected } => {
+                expected.clamp(*SLOTS.start(), *SLOTS.end()).next_power_of_two()
+            }
+            GroupAddressing::Array { slots } => slots.max(1),
+            GroupAddressing::Single => 1,
+        };
+        let mut reservation = budget.reservation();
+        reservation.grow(slots * 8)?;
+        let memory = Memory::zeroed(slots * 8)?;
+        let mut table = AggregateTable {
+            directory: memory.as_ptr().cast(),
+            shift: 64 - u64::from(slots.trailing_zeros()),
+            pages: RowPages::new(spec.layout.size, budget),
+            heap: StringHeap::new(budget),
+            slots,
+            filled: 0..0,
+            groups: 0,
+            spec,
+            memory,
+            budget: budget.clone(),
+            reservation,
+        };
+        if table.spec.addressing == GroupAddressing::Single {
+            table.insert_at(0)?;
+        }
+        Ok(table)
+    }
+
+    /// Bytes that groups and directory have taken from the budget.
+    pub(super) fn bytes_taken(&self) -> usize {
+        self.pages.bytes() + self.heap.bytes() + self.reservation.bytes()
+    }
+
+    /// Number of groups.
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// Whether a group has a value for the state at a position.
+    pub fn has_state(&self, state: usize) -> bool {
+        let place = &self.spec.layout.fields[self.spec.groups + state];
+        let mut rows = self.pages.iter();
+        // SAFETY: a live row of the layout.
+        rows.any(|row| unsafe { place.is_valid(row) })
+    }
+
+    /// How groups look.
+    pub fn spec(&self) -> &AggregateSpec {
+        &self.spec
+    }
+
+    /// A new group of this hash; the caller made sure that it is not there, and writes its keys. Error
+    /// 53200 over the budget.
+    pub fn insert(&mut self, hash: u64) -> Result<*mut u8> {
+        if self.groups >= self.slots {
+            self.grow()?;
+        }
+        let row = self.pages.allocate()?;
+        self.groups += 1;
+        // SAFETY: a fresh row of the layout; the slot lies within the directory.
+        unsafe {
+            row.write_bytes(0, self.spec.layout.size);
+            row.offset(HASH_OFFSET as isize).cast::<u64>().write(hash);
+            link(self.directory, hash >> self.shift, row, hash);
+        }
+        Ok(row)
+    }
+
+    /// A new group at a slot that holds none yet; the caller writes its keys.
+    pub fn insert_at(&mut self, index: usize) -> Result<*mut u8> {
+        if index >= self.slots {
+            return Err(Error::internal(format!("group {index} of {}", self.slots)));
+        }
+        let row = self.pages.allocate()?;
+        self.filled = match self.groups {
+            0 => index..index + 1,
+            _ => self.filled.start.min(index)..self.filled.end.max(index + 1),
+        };
+        self.groups += 1;
+        // SAFETY: a fresh row of the layout; the index was checked.
+        unsafe {
+            row.write_bytes(0, self.spec.layout.size);
+            row.offset(HASH_OFFSET as isize)
+                .cast::<u64>()
+                .write(hash_u64(index as u64));
+            self.directory.add(index).write(row as u64);
+        }
+        Ok(row)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        let slots = self.slots * 4;
+        // The old directory's share stays with it until both are swapped.
+        let mut reservation = self.budget.reservation();
+        reservation.grow(slots * 8)?;
+        let memory = Memory::zeroed(slots * 8)?;
+        self.directory = memory.as_ptr().cast();
+        self.shift = 64 - u64::from(slots.trailing_zeros());
+        self.slots = slots;
+        (self.memory, self.reservation) = (memory, reservation);
+        for row in self.pages.iter() {
+            // SAFETY: live rows; slots are below 2^(64 - shift).
+            unsafe {
+                let hash = hash_of(row);
+                link(self.directory, hash >> self.shift, row, hash);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// # Safety
+/// `row` must be a live row with a hash header.
+pub(crate) unsafe fn hash_of(row: *const u8) -> u64 {
+    // SAFETY: by contract.
+    unsafe { row.offset(HASH_OFFSET as isize).cast::<u64>().read() }
+}
+
+/// Puts `row` before the chain of a slot.
+///
+/// # Safety
+/// `row` must be a live row with a hash header, `slot` within the directory, both used by nobody else.
+pub(crate) unsafe fn link(directory: *mut u64, slot: u64, row: *mut u8, hash: u64) {
+    // SAFETY: by contract.
+    unsafe {
+        let entry = directory.add(slot as usize);
+        let old = *entry;
+        row.offset(NEXT_OFFSET as isize)
+            .cast::<u64>()
+            .write(old & POINTER_MASK);
+        *entry = row as u64 | tags(hash) | (old & !POINTER_MASK);
+    }
+}

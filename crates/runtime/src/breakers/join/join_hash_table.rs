@@ -1,0 +1,509 @@
+//! The hash table of a join.
+//!
+//! **Build.** Each worker writes rows into its private [`JoinBuild`]: chain header, keys, payload. When
+//! all are done, [`JoinTable::new`] knows the exact number of rows and the range of the keys, and
+//! chooses the directory:
+//!
+//! - **hash**: 2^k slots, slot = `hash >> shift`. A slot holds the pointer to the first row of its chain
+//!   in the low 48 bits and sixteen **tag bits** above it: the union of the [`tags`] of all rows in the
+//!   chain. Most probes without a match end at the tag test, without touching a row.
+//! - **direct**: a single integer key whose values are dense. slot = `key - min_key`; a slot holds the
+//!   plain pointer. All rows of a chain have the key looked for.
+//! - **list**: no keys. All rows hang in one chain.
+//!
+//! Workers link the rows part by part with compare-and-swap; afterwards the table is read-only, save
+//! for the mark bytes, which are only ever set to 1.
+//!
+//! **Probe**, as generated code does it:
+//!
+//! ```text
+//! hash:   entry = directory[hash >> shift];  if entry & tags(hash) != tags(hash): no match
+//!         row = entry & POINTER_MASK;        while row != 0: compare hash and keys; row = row.next
+//! direct: i = key - min_key (64 bits, wrapping);  if i >= slots (unsigned): no match
+//!         row = directory[i];                while row != 0: a match; row = row.next
+//! list:   row = first;                       while row != 0: a match; row = row.next
+//! ```
+
+use super::JoinFlags;
+use crate::memory::Memory;
+use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
+use crate::row_pages::RowPages;
+use crate::string_heap::StringHeap;
+use frazil_kernels::KeyFilter;
+use frazil_kernels::prefetch::prefetch_read;
+use frazil_plan::breakers::Which;
+use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The pointer in a slot or chain.
+pub const POINTER_MASK: u64 = (1 << 48) - 1;
+/// [`JoinHeader::kind`]: slot = hash >> shift.
+pub const KIND_HASH: u64 = 0;
+/// [`JoinHeader::kind`]: slot = key − min_key.
+pub const KIND_DIRECT: u64 = 1;
+/// [`JoinHeader::kind`]: one chain of all rows.
+pub const KIND_LIST: u64 = 2;
+
+/// Direct addressing may take this many slots a row.
+const DIRECT_SLOTS_PER_ROW: u64 = 8;
+/// Direct addressing is chosen below this many slots whatever the number of rows.
+const DIRECT_SLOTS_ALWAYS: u64 = 1 << 13;
+/// A filter of the keys may take this many bytes whatever the number of rows.
+const FILTER_BYTES_ALWAYS: usize = 1 << 22;
+/// And this many bytes a row.
+const FILTER_BYTES_PER_ROW: usize = 32;
+/// How many rows ahead linking asks for the slot.
+const LINK_AHEAD: usize = 16;
+
+/// The tag bits of a hash: two of sixteen (maybe the same), in the place of a slot's upper bits.
+#[inline(always)]
+pub const fn tags(hash: u64) -> u64 {
+    (1 << (48 + (hash & 15))) | (1 << (48 + ((hash >> 4) & 15)))
+}
+
+/// What generated code reads of a [`JoinTable`], at its start.
+#[repr(C)]
+#[derive(Debug)]
+pub struct JoinHeader {
+    /// First slot; always at least one readable slot.
+    pub directory: *const u64,
+    /// [`KIND_HASH`], [`KIND_DIRECT`] or [`KIND_LIST`].
+    pub kind: u64,
+    /// Hash: how far the hash is shifted to give the slot.
+    pub shift: u64,
+    /// Direct: the key of slot 0.
+    pub min_key: i64,
+    /// Number of slots.
+    pub slots: u64,
+    /// Number of build rows, those with NULL keys included.
+    pub rows: u64,
+    /// Number of build rows met that had a NULL key, whether kept or not.
+    pub null_keys: u64,
+    /// List: the first row; else null.
+    pub first: *const u8,
+}
+
+/// How a join's rows look.
+#[derive(Clone, Debug)]
+pub struct JoinSpec {
+    /// Rows: keys first, then payload.
+    pub layout: RowLayout,
+    /// Number of keys; 0 makes a list.
+    pub keys: usize,
+}
+
+impl JoinSpec {
+    /// Rows of these keys and payload columns.
+    pub fn new(keys: &[RowField], payload: &[RowField], marked: bool) -> JoinSpec {
+        let fields: Vec<RowField> = keys.iter().chain(payload).copied().collect();
+        JoinSpec {
+            layout: RowLayout::of_join(&fields, marked),
+            keys: keys.len(),
+        }
+    }
+
+    /// Whether the table may be addressed by the key itself: a single integer of up to 64 bits. The
+    /// build then tracks [`JoinBuild::min_key`] and [`JoinBuild::max_key`].
+    pub fn has_integer_key(&self) -> bool {
+        self.keys == 1
+            && matches!(
+                self.layout.fields[0].native,
+                NativeType::I16 | NativeType::I32 | NativeType::I64
+            )
+    }
+}
+
+/// A worker's private build rows. Generated code takes rows from `pages` and writes the hash (unless
+/// there is no key), keys and payload; it raises `max_key` and lowers `min_key` where
+/// [`JoinSpec::has_integer_key`]. A row with a NULL key matches nothing: it is counted in `null_keys`, and
+/// kept in `unlinked` only if the join gives out build rows without a match.
+#[repr(C)]
+#[derive(Debug)]
+pub struct JoinBuild {
+    /// Rows to be linked.
+    pub pages: RowPages,
+    /// Rows that no probe finds.
+    pub unlinked: RowPages,
+    /// Smallest key so far, sign-extended.
+    pub min_key: i64,
+    /// Largest key so far.
+    pub max_key: i64,
+    /// Rows with a NULL key so far.
+    pub null_keys: u64,
+    /// Bytes of the strings that the rows keep.
+    pub heap: StringHeap,
+}
+
+impl JoinBuild {
+    /// No rows yet.
+    pub fn new(spec: &JoinSpec, budget: &MemoryBudget) -> JoinBuild {
+        // A mark starts as 0; all else in a row is written.
+        let pages = match spec.layout.mark {
+            Some(_) => RowPages::zeroed,
+            None => RowPages::new,
+        };
+        JoinBuild {
+            pages: pages(spec.layout.size, budget),
+            unlinked: pages(spec.layout.size, budget),
+            min_key: i64::MAX,
+            max_key: i64::MIN,
+            null_keys: 0,
+            heap: StringHeap::new(budget),
+        }
+    }
+}
+
+/// A join's table. Generated code sees its header at offset 0, and its flags behind that.
+#[repr(C)]
+#[derive(Debug)]
+pub struct JoinTable {
+    /// What generated code reads.
+    pub header: JoinHeader,
+    /// What generated code notes of the probe side of a NULL-aware join.
+    pub flags: JoinFlags,
+    spec: JoinSpec,
+    builds: Vec<JoinBuild>,
+    /// (build, page, whether of its unlinked rows)
+    parts: Vec<(usize, usize, bool)>,
+    _directory: Memory,
+    _reservation: Reservation,
+}
+
+// SAFETY: rows and directory are owned by the table; linking is atomic, and afterwards only mark bytes
+// are written, by generated code, each to the same value.
+unsafe impl Send for JoinTable {}
+// SAFETY: as above.
+unsafe impl Sync for JoinTable {}
+
+impl JoinTable {
+    /// A table of all rows built, all of them linked by this thread.
+    pub fn build(spec: JoinSpec, builds: Vec<JoinBuild>, budget: &MemoryBudget) -> Result<JoinTable> {
+        let table = JoinTable::new(spec, builds, budget)?;
+        for part in 0..table.parts() {
+            table.link_alone(part);
+        }
+        Ok(table)
+    }
+
+    /// A table with its directory, no row linked yet: [`JoinTable::link`] is to be called once for each
+    /// of [`JoinTable::parts`], by any thread, before the first probe. Error 53200 over the budget.
+    pub fn new(spec: JoinSpec, builds: Vec<JoinBuild>, budget: &MemoryBudget) -> Result<JoinTable> {
+        let rows: usize = builds.iter().map(|b| b.pages.rows()).sum();
+        let unlinked: usize = builds.iter().map(|b| b.unlinked.rows()).sum();
+        let mut header = JoinHeader {
+            directory: std::ptr::null(),
+            kind: if spec.keys == 0 { KIND_LIST } else { KIND_HASH },
+            shift: 63,
+            min_key: 0,
+            slots: 2,
+            rows: (rows + unlinked) as u64,
+            null_keys: builds.iter().map(|b| b.null_keys).sum(),
+            first: std::ptr::null(),
+        };
+        if header.kind == KIND_HASH {
+            match direct_range(&spec, &builds, rows) {
+                Some((min, slots)) => {
+                    (header.kind, header.min_key, header.slots) = (KIND_DIRECT, min, slots);
+                }
+                None => {
+                    header.slots = (rows as u64 + rows as u64 / 4).next_power_of_two().max(16);
+                    header.shift = 64 - u64::from(header.slots.trailing_zeros());
+                }
+            }
+        }
+        let bytes = header.slots as usize * 8;
+        let mut reservation = budget.reservation();
+        reservation.grow(bytes)?;
+        let directory = Memory::zeroed(bytes)?;
+        header.directory = directory.as_ptr().cast();
+        let parts = list_parts(&builds);
+        let mut table = JoinTable {
+            header,
+            flags: JoinFlags::default(),
+            spec,
+            builds,
+            parts,
+            _directory: directory,
+            _reservation: reservation,
+        };
+        if table.header.kind == KIND_LIST {
+            table.link_list();
+        }
+        Ok(table)
+    }
+
+    /// How rows look.
+    pub fn spec(&self) -> &JoinSpec {
+        &self.spec
+    }
+
+    /// Number of parts the rows fall into, for linking and for giving them out.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The keys as a filter for the scan of the probe side, where they are integers that lie dense enough
+    /// for a bitmap, and the budget has room for it.
+    pub fn key_filter(&self, budget: &MemoryBudget) -> Option<EarlyFilter> {
+        let rows = self.builds.iter().map(|b| b.pages.rows()).sum();
+        let (min, max) = key_range(&self.spec, &self.builds, rows)?;
+        let bytes = KeyFilter::bytes(min, max)
+            .filter(|&b| b <= FILTER_BYTES_ALWAYS.max(rows * FILTER_BYTES_PER_ROW))?;
+        let mut reservation = budget.reservation();
+        reservation.grow(bytes).ok()?;
+        let mut filter = KeyFilter::new(min, max);
+        for row in self.builds.iter().flat_map(|b| b.pages.iter()) {
+            // SAFETY: live rows of the spec's layout, which has an integer key.
+            filter.insert(unsafe { integer_key(&self.spec, row) });
+        }
+        Some(EarlyFilter {
+            filter: Arc::new(filter),
+            _reservation: reservation,
+        })
+    }
+
+    /// Bytes of the directory and the rows: what probes go through.
+    pub fn bytes(&self) -> usize {
+        self.header.slots as usize * 8 + self.builds.iter().map(|b| b.pages.bytes()).sum::<usize>()
+    }
+
+    fn link_list(&mut self) {
+        let mut first = std::ptr::null_mut();
+        for build in self.builds.iter().rev() {
+            // SAFETY: rows are owned by the table, no other thread knows it yet.
+            build
+                .pages
+                .iter()
+                .for_each(|row| unsafe { first = set_next(row, first as u64) });
+        }
+        self.header.first = first;
+    }
+
+    /// Links the rows of a part, beside other threads that link other parts.
+    pub fn link(&self, part: usize) {
+        self.for_each_slot(part, |slot, row, hash| {
+            let mut old = slot.load(Ordering::Relaxed);
+            loop {
+                let new = self.entry_after(old, row, hash);
+                match slot.compare_exchange_weak(old, new, Ordering::Release, Ordering::Relaxed) {
+                    Ok(_) => break,
+                    Err(now) => old = now,
+                }
+            }
+        });
+    }
+
+    /// As [`JoinTable::link`], while no other thread links.
+    pub fn link_alone(&self, part: usize) {
+        self.for_each_slot(part, |slot, row, hash| {
+            let new = self.entry_after(slot.load(Ordering::Relaxed), row, hash);
+            slot.store(new, Ordering::Relaxed);
+        });
+    }
+
+    /// Puts `row` before the chain of a slot; the slot's new content.
+    #[inline(always)]
+    fn entry_after(&self, old: u64, row: *mut u8, hash: u64) -> u64 {
+        // SAFETY: the row is owned by the table, and only the thread that links its part touches it.
+        unsafe { set_next(row, old & POINTER_MASK) };
+        if self.header.kind == KIND_HASH {
+            row as u64 | tags(hash) | (old & !POINTER_MASK)
+        } else {
+            row as u64
+        }
+    }
+
+    #[inline(always)]
+    fn for_each_slot(&self, part: usize, mut f: impl FnMut(&AtomicU64, *mut u8, u64)) {
+        let (build, page, unlinked) = self.parts[part];
+        if unlinked || self.header.kind == KIND_LIST {
+            return;
+        }
+        let (start, rows) = self.builds[build].pages.page(page);
+        let size = self.spec.layout.size;
+        let directory = self.header.directory.cast::<AtomicU64>();
+        for r in 0..rows {
+            let row = start.wrapping_add(r * size);
+            if r + LINK_AHEAD < rows {
+                let ahead = self.slot_of(row.wrapping_add(LINK_AHEAD * size));
+                prefetch_read(directory.wrapping_add(ahead as usize));
+            }
+            // SAFETY: a live row; slot_of stays below the number of slots.
+            unsafe {
+                let slot = self.slot_of(row);
+                f(&*directory.add(slot as usize), row, hash_of(row));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn slot_of(&self, row: *const u8) -> u64 {
+        // SAFETY: called for live rows of the table's layout only.
+        unsafe {
+            if self.header.kind == KIND_HASH {
+                hash_of(row) >> self.header.shift
+            } else {
+                integer_key(&self.spec, row).wrapping_sub(self.header.min_key) as u64
+            }
+        }
+    }
+
+    /// Appends the rows of a part: those that carry a mark, those that do not, or all.
+    pub(super) fn rows_of(&self, part: usize, which: Which, out: &mut Vec<*const u8>) {
+        let (build, page, unlinked) = self.parts[part];
+        let build = &self.builds[build];
+        let (start, rows) = if unlinked { &build.unlinked } else { &build.pages }.page(page);
+        let size = self.spec.layout.size;
+        for r in 0..rows {
+            let row = start.wrapping_add(r * size);
+            // SAFETY: a live row of the table's layout.
+            let marked = self
+                .spec
+                .layout
+                .mark
+                .is_some_and(|at| unsafe { *row.offset(at as isize) } != 0);
+            let wanted = match which {
+                Which::All => true,
+                Which::Matched => marked,
+                Which::Unmatched => !marked,
+            };
+            if wanted {
+                out.push(row);
+            }
+        }
+    }
+
+    /// For each hash the first row of its chain, or null where the tags rule a match out: slots and rows
+    /// are prefetched in groups (Relaxed Operator Fusion, section 3.1).
+    pub fn heads_by_hash(&self, hashes: &[u64], out: &mut [*const u8]) {
+        debug_assert_eq!(self.header.kind, KIND_HASH);
+        self.heads(
+            hashes.len(),
+            out,
+            |i| hashes[i] >> self.header.shift,
+            |i| tags(hashes[i]),
+        );
+    }
+
+    /// As [`JoinTable::heads_by_hash`] for a directly addressed table.
+    pub fn heads_by_key(&self, keys: &[i64], out: &mut [*const u8]) {
+        debug_assert_eq!(self.header.kind, KIND_DIRECT);
+        self.heads(
+            keys.len(),
+            out,
+            |i| keys[i].wrapping_sub(self.header.min_key) as u64,
+            |_| 0,
+        );
+    }
+
+    #[inline(always)]
+    fn heads(
+        &self,
+        rows: usize,
+        out: &mut [*const u8],
+        slot: impl Fn(usize) -> u64,
+        tags: impl Fn(usize) -> u64,
+    ) {
+        let out = &mut out[..rows];
+        let directory = self.header.directory;
+        for i in 0..rows {
+            prefetch_read(directory.wrapping_add(slot(i) as usize));
+        }
+        for (i, head) in out.iter_mut().enumerate() {
+            let slot = slot(i);
+            *head = std::ptr::null();
+            if slot < self.header.slots {
+                // SAFETY: below the number of slots.
+                let entry = unsafe { *directory.add(slot as usize) };
+                if entry & tags(i) == tags(i) {
+                    *head = (entry & POINTER_MASK) as *const u8;
+                    prefetch_read(*head);
+                }
+            }
+        }
+    }
+}
+
+/// A filter of a build side's keys and the memory it holds.
+#[derive(Debug)]
+pub struct EarlyFilter {
+    /// The keys.
+    pub filter: Arc<KeyFilter>,
+    _reservation: Reservation,
+}
+
+fn list_parts(builds: &[JoinBuild]) -> Vec<(usize, usize, bool)> {
+    let mut parts = Vec::new();
+    for (i, build) in builds.iter().enumerate() {
+        parts.extend((0..build.pages.pages()).map(|p| (i, p, false)));
+        parts.extend((0..build.unlinked.pages()).map(|p| (i, p, true)));
+    }
+    parts
+}
+
+/// Smallest key and number of slots, where direct addressing pays.
+fn direct_range(spec: &JoinSpec, builds: &[JoinBuild], rows: usize) -> Option<(i64, u64)> {
+    let (min, max) = key_range(spec, builds, rows)?;
+    let slots = u64::try_from(i128::from(max) - i128::from(min) + 1).ok()?;
+    let most = (rows as u64 * DIRECT_SLOTS_PER_ROW).max(DIRECT_SLOTS_ALWAYS);
+    (slots <= most).then_some((min, slots))
+}
+
+/// Smallest and largest key, if keys are integers and there are some.
+fn key_range(spec: &JoinSpec, builds: &[JoinBuild], rows: usize) -> Option<(i64, i64)> {
+    if !spec.has_integer_key() || rows == 0 {
+        return None;
+    }
+    let mut min = i64::MAX;
+    let mut max = i64::MIN;
+    for build in builds {
+        if build.min_key <= build.max_key {
+            (min, max) = (min.min(build.min_key), max.max(build.max_key));
+            continue;
+        }
+        for row in build.pages.iter() {
+            // SAFETY: live rows of the spec's layout.
+            let key = unsafe { integer_key(spec, row) };
+            (min, max) = (min.min(key), max.max(key));
+        }
+    }
+    Some((min, max))
+}
+
+/// # Safety
+/// `row` must be a live row of a hash table's layout.
+#[inline(always)]
+unsafe fn hash_of(row: *const u8) -> u64 {
+    // SAFETY: by contract.
+    unsafe { row.offset(HASH_OFFSET as isize).cast::<u64>().read() }
+}
+
+/// # Safety
+/// As [`hash_of`], and nobody else reads the row.
+#[inline(always)]
+unsafe fn set_next(row: *mut u8, next: u64) -> *mut u8 {
+    // SAFETY: by contract.
+    unsafe { row.offset(NEXT_OFFSET as isize).cast::<u64>().write(next) };
+    row
+}
+
+/// # Safety
+/// As [`hash_of`]; the spec must be the row's, with an integer key.
+#[inline(always)]
+unsafe fn integer_key(spec: &JoinSpec, row: *const u8) -> i64 {
+    let key = &spec.layout.fields[0];
+    // SAFETY: by contract.
+    unsafe {
+        match key.native {
+            NativeType::I16 => key.get::<i16>(row).into(),
+            NativeType::I32 => key.get::<i32>(row).into(),
+            _ => key.get::<i64>(row),
+        }
+    }
+}
+
+mod keys;
+
+#[cfg(test)]
+mod tests;
