@@ -151,11 +151,11 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
     Ok(report)
 }
 
-/// Runs clients, each with what `begin` makes for it, which commits when it is called with a number. Returns the seconds that all took, and
-/// those of each commit.
-fn clients<C: FnMut(usize) -> Result<()>>(
+/// Runs clients, each with what `begin` makes for its number. It commits when it is called with the number of its commits so far, and is
+/// called while `more` says so of that. Returns the seconds that all took, and those of each commit.
+pub fn clients<C: FnMut(usize) -> Result<()>>(
     count: usize,
-    each: usize,
+    more: impl Fn(usize) -> bool + Sync,
     begin: impl Fn(usize) -> Result<C> + Sync,
 ) -> Result<(f64, Vec<f64>)> {
     let barrier = Barrier::new(count + 1);
@@ -163,10 +163,11 @@ fn clients<C: FnMut(usize) -> Result<()>>(
         let begun = begin(number);
         barrier.wait();
         let mut commit = begun?;
-        (0..each)
+        (0..)
+            .take_while(|n| more(*n))
             .map(|n| {
                 let begun = Instant::now();
-                commit(number * each + n)?;
+                commit(n)?;
                 Ok(begun.elapsed().as_secs_f64())
             })
             .collect()
@@ -176,7 +177,7 @@ fn clients<C: FnMut(usize) -> Result<()>>(
         let running: Vec<_> = (0..count).map(|n| scope.spawn(move || client(n))).collect();
         barrier.wait();
         let begun = Instant::now();
-        let mut waits = Vec::with_capacity(count * each);
+        let mut waits = Vec::new();
         for client in running {
             waits.extend(client.join().map_err(|_| panicked())??);
         }
@@ -195,10 +196,14 @@ fn through_log(scratch: &Scratch, count: usize, each: usize, bytes: usize) -> Re
     )?;
     log.wait(log.reserve(&vec![1; bytes])?.lsn)?;
     let before = log.counters();
-    let (seconds, waits) = clients(count, each, |_| {
-        let (redo, log) = (vec![7; bytes], &log);
-        Ok(move |_| log.wait(log.reserve(&redo)?.lsn))
-    })?;
+    let (seconds, waits) = clients(
+        count,
+        |n| n < each,
+        |_| {
+            let (redo, log) = (vec![7; bytes], &log);
+            Ok(move |_| log.wait(log.reserve(&redo)?.lsn))
+        },
+    )?;
     let after = log.counters();
     Ok(Committed {
         seconds,
@@ -217,16 +222,24 @@ fn through_database(scratch: &Scratch, count: usize, each: usize, bytes: usize) 
     let connection = database.connect();
     connection.execute(TABLE)?;
     let before = counters(&connection)?;
-    let (seconds, waits) = clients(count, each, |_| {
-        let connection = database.connect();
-        connection.execute("set threads = 1")?;
-        let insert = connection.prepare("insert into t values ($1, $2, $3)")?;
-        let text = "x".repeat(bytes);
-        Ok(move |n: usize| {
-            let row = [Value::Int(n as i128), Value::Int(7), Value::Text(text.clone())];
-            insert.execute(&row).map(drop)
-        })
-    })?;
+    let (seconds, waits) = clients(
+        count,
+        |n| n < each,
+        |number| {
+            let connection = database.connect();
+            connection.execute("set threads = 1")?;
+            let insert = connection.prepare("insert into t values ($1, $2, $3)")?;
+            let text = "x".repeat(bytes);
+            Ok(move |n: usize| {
+                let row = [
+                    Value::Int((number * each + n) as i128),
+                    Value::Int(7),
+                    Value::Text(text.clone()),
+                ];
+                insert.execute(&row).map(drop)
+            })
+        },
+    )?;
     let after = counters(&connection)?;
     Ok(Committed {
         seconds,

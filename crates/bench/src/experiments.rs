@@ -1,6 +1,7 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
 use crate::arguments::{LAYOUTS, LOOKUP_TABLE};
+use crate::checkpoints;
 use crate::commit;
 use crate::keys;
 use crate::mempax;
@@ -53,6 +54,8 @@ pub enum Kind {
     Statements(&'static [statements::Case]),
     /// Durable commits are timed.
     Commit(commit::Plan),
+    /// Durable commits are timed with checkpoints beside them and without.
+    Checkpoints(checkpoints::Plan),
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -252,7 +255,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 20] = [
+pub const EXPERIMENTS: [Experiment; 21] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -319,6 +322,15 @@ pub const EXPERIMENTS: [Experiment; 20] = [
             clients: &[1, 2, 4, 8, 16, 32, 64],
             commits: 4_096,
             bytes: 100,
+        }),
+    },
+    Experiment {
+        name: "checkpoints",
+        about: "what a background checkpoint costs those who insert and update rows meanwhile",
+        kind: Kind::Checkpoints(checkpoints::Plan {
+            clients: 4,
+            rows: 500_000,
+            seconds: 20.0,
         }),
     },
     Experiment {

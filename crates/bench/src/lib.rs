@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod checkpoints;
 mod clients;
 mod commit;
 mod compression;
@@ -82,6 +83,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
         Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
+        Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }

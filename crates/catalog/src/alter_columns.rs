@@ -3,17 +3,17 @@
 
 use crate::dependents::Gone;
 use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, Relation, TableEntry};
-use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState};
+use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
 impl TableEntry {
-    /// Adds a column behind the others, and gives it a number. 42701; 0A000 for an interval.
+    /// Adds a column behind the others, and gives it a number. 42701; 0A000 for a type that no column has.
     pub(crate) fn add_column(&mut self, column: ColumnDef) -> Result<()> {
         self.refuse_second_column(&column.name)?;
-        if column.ty == LogicalType::Interval {
+        if !column.ty.info().is_stored {
             return Err(Error::unsupported(format!(
-                "column \"{}\" of type interval",
-                column.name
+                "column \"{}\" of type {}",
+                column.name, column.ty
             )));
         }
         self.last_column = ColumnNumber(self.last_column.0 + 1);

@@ -1,6 +1,6 @@
 //! The points at which generated code can fail, and the errors behind them.
 
-use frazil_types::{Error, LogicalType, Span, SqlState, decimal};
+use frazil_types::{Error, LogicalType, Span, SqlState, value_ops};
 use std::collections::HashMap;
 
 /// What is known of an expression that can fail: the error is made from it.
@@ -15,13 +15,15 @@ pub(crate) struct FailurePoint {
 impl FailurePoint {
     /// A number or date beyond its type.
     pub fn range(ty: LogicalType) -> FailurePoint {
-        let state = match ty {
-            LogicalType::Date | LogicalType::Timestamp => SqlState::DATETIME_OVERFLOW,
-            _ => SqlState::NUMERIC_OUT_OF_RANGE,
-        };
+        let state = ty.info().overflow_state;
         FailurePoint { state, ty: Some(ty) }
     }
 
+    /// A date whose midnight is not a timestamp.
+    pub const NO_MIDNIGHT: FailurePoint = FailurePoint {
+        state: SqlState::DATETIME_OVERFLOW,
+        ty: None,
+    };
     /// Division by zero.
     pub const DIVISION: FailurePoint = FailurePoint {
         state: SqlState::DIVISION_BY_ZERO,
@@ -67,11 +69,8 @@ impl FailurePoint {
             (SqlState::INTERNAL_ERROR, _) => {
                 return Error::internal("a runtime function failed without a reason");
             }
-            (_, Some(LogicalType::Decimal { precision, scale })) => {
-                return decimal::overflow(precision, scale);
-            }
-            (_, Some(LogicalType::Double)) => "value out of range: overflow".to_string(),
-            (_, Some(ty)) => format!("{ty} out of range"),
+            (_, Some(ty)) => return ty.overflow(),
+            (SqlState::DATETIME_OVERFLOW, None) => return value_ops::beyond_timestamps(),
             (_, None) => "value out of range: underflow".to_string(),
         };
         Error::new(self.state, message)

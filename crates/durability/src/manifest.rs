@@ -2,12 +2,12 @@
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
 use crate::manifest_keys::{check_keys, read_keys, write_constraints, write_indexes};
-use crate::type_names::{parse_type, read_default, read_value, write_default, write_value};
+use crate::type_names::{read_default, read_value, write_default, write_value};
 use crate::wal::DatabaseId;
 use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
-use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -287,7 +287,7 @@ fn read_columns(json: &Json) -> Option<Schema> {
     let columns = json.as_array()?.iter().map(|c| {
         Some(ColumnDef {
             name: c["name"].as_str()?.to_string(),
-            ty: parse_type(c["type"].as_str()?)?,
+            ty: LogicalType::parse(c["type"].as_str()?)?,
             nullable: c["nullable"].as_bool()?,
             default: read_default(&c["default"])?,
             number: ColumnNumber::default(),

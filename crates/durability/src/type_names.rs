@@ -1,40 +1,7 @@
-//! Types and constants as the manifest writes them.
+//! Constants as the manifest writes them.
 
-use frazil_types::logical_type::WITHOUT_LENGTH;
-use frazil_types::{ColumnDefault, LogicalType, Value};
+use frazil_types::{ColumnDefault, Value};
 use serde_json::{Value as Json, json};
-
-/// The type of a name that [`LogicalType`]'s display wrote.
-pub fn parse_type(name: &str) -> Option<LogicalType> {
-    let (word, arguments) = match name.split_once('(') {
-        None => (name, Vec::new()),
-        Some((word, rest)) => {
-            let numbers: Result<Vec<u32>, _> = rest.strip_suffix(')')?.split(',').map(str::parse).collect();
-            (word, numbers.ok()?)
-        }
-    };
-    Some(match (word, &arguments[..]) {
-        ("boolean", []) => LogicalType::Boolean,
-        ("smallint", []) => LogicalType::SmallInt,
-        ("integer", []) => LogicalType::Integer,
-        ("bigint", []) => LogicalType::BigInt,
-        ("double precision", []) => LogicalType::Double,
-        ("decimal", &[precision @ 1..=38, scale]) if scale <= precision => LogicalType::Decimal {
-            precision: precision as u8,
-            scale: scale as u8,
-        },
-        ("date", []) => LogicalType::Date,
-        ("timestamp", []) => LogicalType::Timestamp,
-        // Of views alone: no table holds intervals.
-        ("interval", []) => LogicalType::Interval,
-        ("char", &[n]) if n > 0 => LogicalType::Char(n),
-        ("varchar", &[n]) if n > 0 => LogicalType::Varchar(n),
-        ("bpchar", []) => LogicalType::Char(WITHOUT_LENGTH),
-        ("varchar", []) => LogicalType::Varchar(WITHOUT_LENGTH),
-        ("text", []) => LogicalType::Text,
-        _ => return None,
-    })
-}
 
 /// A value; `null` stands for none.
 pub fn write_value(value: Option<&Value>) -> Json {
@@ -83,6 +50,8 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::LogicalType;
+    use frazil_types::logical_type::WITHOUT_LENGTH;
 
     #[test]
     fn every_type_and_value_reads_back() {
@@ -107,7 +76,7 @@ mod tests {
             Varchar(WITHOUT_LENGTH),
             Text,
         ] {
-            assert_eq!(parse_type(&ty.to_string()), Some(ty));
+            assert_eq!(LogicalType::parse(&ty.to_string()), Some(ty));
         }
         for bad in [
             "",
@@ -118,7 +87,7 @@ mod tests {
             "text(",
             "date(1)",
         ] {
-            assert_eq!(parse_type(bad), None, "{bad}");
+            assert_eq!(LogicalType::parse(bad), None, "{bad}");
         }
         for value in [Value::Bool(true), Value::Int(i128::MIN), Value::Text("é".into())] {
             assert_eq!(read_value(&write_value(Some(&value))), Some(Some(value)));

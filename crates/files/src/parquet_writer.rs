@@ -5,7 +5,7 @@ use crate::compression::Compression;
 use crate::file_output::{PartFile, write_error};
 use crate::to_arrow::{arrow_schema, record_batch};
 use arrow_schema::SchemaRef;
-use frazil_types::{Error, LogicalType, Result, RowBatch, Schema};
+use frazil_types::{Error, Result, RowBatch, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -27,10 +27,10 @@ impl ParquetWriter {
         compression: Compression,
         rows: usize,
     ) -> Result<ParquetWriter> {
-        if let Some(column) = schema.columns.iter().find(|c| c.ty == LogicalType::Interval) {
+        if let Some(column) = schema.columns.iter().find(|c| c.ty.is_span()) {
             return Err(Error::unsupported(format!(
-                "a column of type interval in Parquet (\"{}\")",
-                column.name
+                "a column of type {} in Parquet (\"{}\")",
+                column.ty, column.name
             ))
             .with_hint("cast it to text"));
         }

@@ -1,11 +1,11 @@
 //! Arithmetic: result types, the casts they need, and folding of constants.
 
-use crate::build::{constant_of, int, is_null_constant, null};
+use crate::build::constant_of;
 use crate::convert::{WIDEST, convert, decimal, digits};
 use crate::vector::{OnNull, Output, Row, rows};
-use frazil_plan::{ArithmeticOp, Expr, ExprKind};
+use frazil_plan::{Expr, ExprKind};
 use frazil_types::date;
-use frazil_types::value_ops::{self, BinaryOp, CastLength, Divide};
+use frazil_types::value_ops::{self, ArithmeticOp, CastLength, Divide};
 use frazil_types::{Error, Interval, LogicalType, Result, SqlState, Value};
 
 /// Digits after the point that a quotient has at least, where an operand has fewer.
@@ -18,16 +18,6 @@ const QUOTIENT_SCALE_OF_SUMS: u8 = 18;
 const WANTED_SCALE: u8 = 20;
 /// Digits after the point up to which products are exact, whatever the digits before it.
 const PRODUCT_SCALE: u8 = 28;
-
-fn plan_op(op: BinaryOp) -> ArithmeticOp {
-    match op {
-        BinaryOp::Add => ArithmeticOp::Add,
-        BinaryOp::Sub => ArithmeticOp::Sub,
-        BinaryOp::Mul => ArithmeticOp::Mul,
-        BinaryOp::Div => ArithmeticOp::Div,
-        BinaryOp::Rem => ArithmeticOp::Rem,
-    }
-}
 
 /// The narrowest decimal type of an exact constant, so that `1 - l_discount` stays narrow.
 fn exact_type(e: &Expr) -> LogicalType {
@@ -66,7 +56,7 @@ fn quotient_of(dividend: LogicalType, divisor_scale: u8, least: u8) -> LogicalTy
 }
 
 /// `l op r` of two numbers of one kind; integers and doubles have the kind's type already.
-pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
+pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
     if l.ty == r.ty && (l.ty.is_integer() || l.ty == LogicalType::Double) {
         let ty = l.ty;
         return fold(op, l, r, ty);
@@ -74,14 +64,14 @@ pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
     let (lt, rt) = (exact_type(&l), exact_type(&r));
     let ((pl, sl), (pr, sr)) = (digits(lt), digits(rt));
     match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Rem => {
+        ArithmeticOp::Add | ArithmeticOp::Sub | ArithmeticOp::Rem => {
             let scale = sl.max(sr);
             let whole = (pl - sl).max(pr - sr);
-            if op == BinaryOp::Rem && sl != sr && whole + scale > WIDEST {
+            if op == ArithmeticOp::Rem && sl != sr && whole + scale > WIDEST {
                 let ty = decimal(WIDEST, scale);
                 return rows("%", OnNull::Null, remainder, vec![l, r], ty);
             }
-            let carry = u8::from(op != BinaryOp::Rem);
+            let carry = u8::from(op != ArithmeticOp::Rem);
             let rescaled = |e: Expr, p: u8, s: u8| {
                 let is_decimal = matches!(e.ty, LogicalType::Decimal { .. });
                 if is_decimal && e.ty.scale() == Some(scale) {
@@ -96,7 +86,7 @@ pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
                 decimal(whole + scale + carry, scale),
             )
         }
-        BinaryOp::Mul => {
+        ArithmeticOp::Mul => {
             let (l, r) = (
                 convert(l, lt, CastLength::Refuse),
                 convert(r, rt, CastLength::Refuse),
@@ -107,7 +97,7 @@ pub(crate) fn numbers(op: BinaryOp, l: Expr, r: Expr) -> Expr {
             }
             fold(op, l, r, decimal(pl + pr, sl + sr))
         }
-        BinaryOp::Div => {
+        ArithmeticOp::Div => {
             let ty = quotient_type(lt, sr);
             // The dividend is multiplied by 10^shift, at most 10^38: what is more, its own digits take beforehand.
             let shift = ty.scale().unwrap_or(0) + sr - sl;
@@ -138,18 +128,14 @@ fn multiply_rounded(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 /// Folds constants; what would fail stays, so that the error is raised where the row is reached.
-fn fold(op: BinaryOp, l: Expr, r: Expr, ty: LogicalType) -> Expr {
+fn fold(op: ArithmeticOp, l: Expr, r: Expr, ty: LogicalType) -> Expr {
     if let (Some(a), Some(b)) = (constant_of(&l), constant_of(&r))
         && let Ok(value) = value_ops::arithmetic(op, (a, l.ty), (b, r.ty), ty)
     {
         return Expr::constant(value, ty);
     }
     let nullable = l.nullable || r.nullable;
-    Expr::new(
-        ExprKind::Arithmetic(plan_op(op), Box::new(l), Box::new(r)),
-        ty,
-        nullable,
-    )
+    Expr::new(ExprKind::Arithmetic(op, Box::new(l), Box::new(r)), ty, nullable)
 }
 
 /// −e. A literal beyond its type comes back into it: −2147483648 is an integer.
@@ -183,14 +169,8 @@ pub(crate) fn negate(e: Expr) -> Expr {
 
 /// Days between two dates.
 pub(crate) fn date_difference(l: Expr, r: Expr) -> Expr {
-    let days = |e: Expr| {
-        if let Some(value) = constant_of(&e) {
-            return Expr::constant(value.clone(), LogicalType::Integer);
-        }
-        let nullable = e.nullable;
-        Expr::new(ExprKind::Cast(Box::new(e)), LogicalType::Integer, nullable)
-    };
-    fold(BinaryOp::Sub, days(l), days(r), LogicalType::Integer)
+    let days = |e: Expr| convert(e, LogicalType::Integer, CastLength::Refuse);
+    fold(ArithmeticOp::Sub, days(l), days(r), LogicalType::Integer)
 }
 
 /// The sign of what is added.
@@ -272,17 +252,10 @@ pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
 }
 
 fn add_interval(value: Expr, interval: Interval, ty: LogicalType) -> Expr {
-    if let Some(Value::Int(v)) = constant_of(&value) {
-        let moved = match ty {
-            LogicalType::Date => date::add_interval_to_date(*v as i32, interval).map(i128::from),
-            _ => date::add_interval_to_timestamp(*v as i64, interval).map(i128::from),
-        };
-        if let Ok(moved) = moved {
-            return int(moved, ty);
-        }
-    }
-    if is_null_constant(&value) {
-        return null(ty);
+    if let Some(v) = constant_of(&value)
+        && let Ok(moved) = value_ops::add_interval(v, value.ty, interval, ty)
+    {
+        return Expr::constant(moved, ty);
     }
     let nullable = value.nullable;
     Expr::new(ExprKind::AddInterval(Box::new(value), interval), ty, nullable)

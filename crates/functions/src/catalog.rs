@@ -7,7 +7,6 @@ mod text;
 mod time;
 
 pub use time::interval_length;
-pub(crate) use time::text_to_interval;
 
 use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
 use crate::convert::as_text;
@@ -195,18 +194,10 @@ fn not_found(name: &str, arguments: &[Operand], resolution: Resolution) -> Error
     }
 }
 
-/// The type that a function of a type's name casts to.
+/// The type that a function of a type's name casts to: a type without a length or digits, by PostgreSQL's short name.
 fn cast_function(name: &str) -> Option<LogicalType> {
-    Some(match name {
-        "bool" => LogicalType::Boolean,
-        "int2" => LogicalType::SmallInt,
-        "int4" => LogicalType::Integer,
-        "int8" => LogicalType::BigInt,
-        "float8" => LogicalType::Double,
-        "date" => LogicalType::Date,
-        "text" => LogicalType::Text,
-        _ => return None,
-    })
+    let mut plain = Kind::ALL.iter().filter(|kind| kind.info().typname == name);
+    plain.next()?.plain()
 }
 
 impl Typing {

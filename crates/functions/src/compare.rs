@@ -313,11 +313,7 @@ fn constant_at_scale(op: CompareOp, l: Expr, v: i128, from: u8, scale: u8) -> Al
 /// `l op v`, where `floor` is the largest value of l's type up to v, and `exact` tells that it is v.
 fn against_floor(op: CompareOp, l: Expr, floor: i128, exact: bool) -> Aligned {
     use CompareOp::*;
-    let range = match l.ty {
-        LogicalType::Date => Some((i32::MIN.into(), i32::MAX.into())),
-        ty => value_ops::range_of(ty),
-    };
-    let (min, max) = range.unwrap_or((i128::MIN, i128::MAX));
+    let (min, max) = l.ty.range().unwrap_or((i128::MIN, i128::MAX));
     let (above, below) = (floor > max, floor < min);
     if above || below {
         let holds = match op {

@@ -2,7 +2,7 @@
 
 use crate::build::{constant_of, function, int, null};
 use crate::type_rules::{Category, Kind, cast_context, is_implicit, name_of};
-use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
+use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{self, CastLength, cannot_cast};
@@ -39,21 +39,13 @@ pub(crate) fn wider_decimal(a: LogicalType, b: LogicalType) -> LogicalType {
 /// The type of a kind that an operand of type `ty` is converted to.
 pub(crate) fn type_of_kind(kind: Kind, ty: Option<LogicalType>) -> LogicalType {
     match kind {
-        Kind::Boolean => LogicalType::Boolean,
-        Kind::SmallInt => LogicalType::SmallInt,
-        Kind::Integer => LogicalType::Integer,
-        Kind::BigInt => LogicalType::BigInt,
-        Kind::Double => LogicalType::Double,
-        Kind::Date => LogicalType::Date,
-        Kind::Timestamp => LogicalType::Timestamp,
-        Kind::Interval => LogicalType::Interval,
-        Kind::Char | Kind::Varchar | Kind::Text => LogicalType::Text,
-        Kind::Numeric => match ty {
-            Some(ty) if ty.scale().is_some() => {
+        kind if kind.category() == Category::String => LogicalType::Text,
+        kind => match ty {
+            Some(ty) if kind.plain().is_none() && ty.scale().is_some() => {
                 let (precision, scale) = digits(ty);
                 decimal(precision, scale)
             }
-            _ => decimal(WIDEST, UNCONSTRAINED_SCALE),
+            _ => kind.plain().unwrap_or(decimal(WIDEST, UNCONSTRAINED_SCALE)),
         },
     }
 }
@@ -251,7 +243,7 @@ fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
 fn length_of(context: CastContext) -> CastLength {
     match context {
         CastContext::Explicit => CastLength::Cut,
-        CastContext::Implicit | CastContext::Assignment => CastLength::Refuse,
+        CastContext::Implicit | CastContext::Assignment | CastContext::Internal => CastLength::Refuse,
     }
 }
 
@@ -279,15 +271,6 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
             ];
             let cut = function(ScalarFunction::Substring, arguments, LogicalType::Text);
             cast(cut.at(span), ty)
-        }
-        LogicalType::Char(1) if !e.ty.is_string() => {
-            let text = cast(e, LogicalType::Text);
-            cast(text, ty)
-        }
-        LogicalType::Interval => catalog::text_to_interval(as_text(e)).at(span),
-        _ if e.ty == LogicalType::Char(1) && !ty.is_string() => {
-            let text = cast(e, LogicalType::Text);
-            cast(text, ty)
         }
         _ => cast(e, ty),
     }

@@ -5,17 +5,6 @@ use frazil_plan::{Expr, ExprKind};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use std::cell::RefCell;
 
-/// Why a value is converted, which decides what conversions there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CastContext {
-    /// Without being asked: as an operand or argument.
-    Implicit,
-    /// Into a column.
-    Assignment,
-    /// By CAST or `::`.
-    Explicit,
-}
-
 /// Which pattern language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LikeKind {

@@ -6,8 +6,8 @@
 
 use frazil_functions::{CastContext, Operand, Typing};
 use frazil_plan::vector_function::CallContext;
-use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind};
-use frazil_types::value_ops::{self, BinaryOp, CastLength};
+use frazil_plan::{Columns, Expr, ExprKind};
+use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{Cancel, ColumnVector, Error, LogicalType, MemoryBudget, Result, Span, Value};
 
 const NUMERIC: LogicalType = LogicalType::Decimal {
@@ -150,16 +150,7 @@ fn computed(e: &Expr) -> Result<Option<Value>> {
         ExprKind::Constant(value) => value.clone(),
         ExprKind::Cast(inner) => value_ops::cast(&parts[0], inner.ty, e.ty, CastLength::Refuse)?,
         ExprKind::Negate(_) => value_ops::negate(&parts[0], e.ty)?,
-        ExprKind::Arithmetic(op, ..) => {
-            let op = match op {
-                ArithmeticOp::Add => BinaryOp::Add,
-                ArithmeticOp::Sub => BinaryOp::Sub,
-                ArithmeticOp::Mul => BinaryOp::Mul,
-                ArithmeticOp::Div => BinaryOp::Div,
-                ArithmeticOp::Rem => BinaryOp::Rem,
-            };
-            value_ops::arithmetic(op, operand(0), operand(1), e.ty)?
-        }
+        ExprKind::Arithmetic(op, ..) => value_ops::arithmetic(*op, operand(0), operand(1), e.ty)?,
         ExprKind::VectorFunction(f, arguments) => {
             let vectors: Vec<ColumnVector> = arguments
                 .iter()

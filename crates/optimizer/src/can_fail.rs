@@ -4,6 +4,7 @@
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::{ArithmeticOp, Bounds, Columns, Expr, ExprKind, ScalarFunction, ValueBounds};
 use frazil_types::logical_type::WITHOUT_LENGTH;
+use frazil_types::value_ops::casts::{self, CastFailure};
 use frazil_types::{LogicalType, Value};
 
 /// Days from 1970 within which dates and intervals of up to a thousand years are added without leaving
@@ -43,8 +44,7 @@ fn node_may_fail(e: &Expr, known: ValueBounds, last: ValueBounds) -> bool {
             }
         },
         ExprKind::Negate(_) => !is_proved,
-        ExprKind::Cast(v) if surely_fits(v, e.ty) => false,
-        ExprKind::Cast(v) => cast_may_fail(e.ty, v.ty, known, last),
+        ExprKind::Cast(v) => cast_may_fail(v, e.ty, is_proved),
         ExprKind::AddInterval(v, i) => {
             let small = i.months.abs() < 12_000 && i.days.abs() < 365_000 && i.micros == 0;
             let dated = v.ty == LogicalType::Date && e.ty == LogicalType::Date;
@@ -88,12 +88,12 @@ fn surely_fits(value: &Expr, to: LogicalType) -> bool {
     longest <= i128::from(room)
 }
 
-fn cast_may_fail(to: LogicalType, from: LogicalType, known: ValueBounds, value: ValueBounds) -> bool {
-    if to == LogicalType::Double {
-        return !from.is_numeric();
+/// Whether a cast can raise an error. `is_proved`: its result is known to fit its type.
+fn cast_may_fail(value: &Expr, to: LogicalType, is_proved: bool) -> bool {
+    match casts::between(value.ty, to).map(|cast| cast.failure) {
+        Some(CastFailure::Never) => false,
+        Some(CastFailure::Beyond) => !is_proved,
+        Some(CastFailure::Long) => !surely_fits(value, to),
+        Some(CastFailure::Any) | None => true,
     }
-    if from == LogicalType::Date && to == LogicalType::Timestamp {
-        return !within(value, SAFE_DAYS);
-    }
-    from != to && known.proved().is_none()
 }

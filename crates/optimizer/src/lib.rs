@@ -11,7 +11,6 @@ mod can_fail;
 pub mod cardinality;
 mod distinct_aggregates;
 mod early_probing;
-mod fold;
 mod join_graph;
 mod join_order;
 mod joins;

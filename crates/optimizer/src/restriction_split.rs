@@ -322,7 +322,7 @@ fn is_operand(e: &Expr, ty: LogicalType) -> bool {
         ExprKind::Constant(Value::Int(v)) => {
             comparable(e.ty, ty) && bounds::of_type(ty).is_some_and(|b| b.min <= *v && *v <= b.max)
         }
-        ExprKind::Constant(v) => !v.is_null() && same_form && ty != LogicalType::Interval,
+        ExprKind::Constant(v) => !v.is_null() && same_form && !ty.is_span(),
         ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => same_form,
         _ => false,
     }

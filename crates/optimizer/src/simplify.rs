@@ -3,10 +3,11 @@
 //! comparisons become SARGable. All rules hold in Kleene's three-valued logic.
 
 use crate::can_fail::may_fail;
-use crate::fold::{self, fold};
 use frazil_plan::each_once::{Places, each_once};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction};
-use frazil_types::{Cancel, CompareOp, LogicalType, Value, decimal};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction, value_by_parts};
+use frazil_types::value_ops::casts::{self, CastMethod};
+use frazil_types::{Cancel, CompareOp, LogicalType, Result, Value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// Simplifies every expression of a plan. Once `cancel` is set the rest of them stays as it is.
@@ -95,6 +96,25 @@ impl<'a> Pass<'a> {
             _ => expression_node(e, self.columns),
         }
     }
+}
+
+/// Replaces an expression of constants by its value, if it has one. Its parts are folded before. What would raise an error is
+/// left as it is, so that the error comes at run time and only if the expression is reached.
+pub fn fold(e: &mut Expr) {
+    if matches!(e.kind, ExprKind::Constant(_)) {
+        return;
+    }
+    if let Ok(Some(value)) = value_by_parts(e, constant) {
+        *e = Expr::constant(value, e.ty).at(e.span);
+    }
+}
+
+/// The constant that an expression is.
+fn constant(e: &Expr) -> Result<Option<Cow<'_, Value>>> {
+    Ok(match &e.kind {
+        ExprKind::Constant(value) => Some(Cow::Borrowed(value)),
+        _ => None,
+    })
 }
 
 /// Whether an expression is as cheap to read as a column.
@@ -364,20 +384,16 @@ fn comparison(e: &mut Expr) {
 /// The comparison on values of `from` that says what `op` with `v` says on the same values cast to `to`, a
 /// type that holds all of them exactly. `None` if there is none.
 fn uncast(op: CompareOp, from: LogicalType, to: LogicalType, v: i128) -> Option<(CompareOp, i128)> {
-    let factor = match (from, to) {
-        (LogicalType::Date, LogicalType::Timestamp) => fold::DAY,
-        _ => {
-            let (a, b) = (from.scale()?, to.scale()?);
-            let widens = frazil_plan::bounds::of_type(from)?
-                .max
-                .checked_mul(decimal::power_of_ten(b.checked_sub(a)?))?
-                <= frazil_plan::bounds::of_type(to)?.max;
-            if !widens {
-                return None;
-            }
-            decimal::power_of_ten(b - a)
-        }
-    };
+    let factor = casts::factor(from, to)?;
+    let (range, wider) = (from.range()?, to.range()?);
+    // A date that no timestamp is near is refused by the cast, and compares as it should without it.
+    let widens = range
+        .1
+        .checked_mul(factor)
+        .is_some_and(|greatest| greatest <= wider.1);
+    if !widens && casts::between(from, to)?.method != CastMethod::DaysToMicros {
+        return None;
+    }
     let (quotient, exact) = (v.div_euclid(factor), v.rem_euclid(factor) == 0);
     let (op, value) = match op {
         CompareOp::Eq | CompareOp::Ne if !exact => return None,
@@ -385,8 +401,7 @@ fn uncast(op: CompareOp, from: LogicalType, to: LogicalType, v: i128) -> Option<
         CompareOp::Lt | CompareOp::Ge if !exact => (op, quotient + 1),
         _ => (op, quotient),
     };
-    let range = frazil_plan::bounds::of_type(from)?;
-    (range.min <= value && value <= range.max).then_some((op, value))
+    (range.0 <= value && value <= range.1).then_some((op, value))
 }
 
 #[cfg(test)]

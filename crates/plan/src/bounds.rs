@@ -2,7 +2,8 @@
 
 pub use crate::value_bounds::of_type;
 use crate::{ArithmeticOp, Bounds, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction, ValueBounds};
-use frazil_types::{LogicalType, Value, date};
+use frazil_types::value_ops::casts::{self, CastMethod};
+use frazil_types::{LogicalType, Value, value_ops};
 use std::collections::HashMap;
 
 /// What is known of an expression's value, from what was proved of the columns it reads. Nothing is proved where
@@ -167,10 +168,15 @@ fn absolute(b: Bounds) -> Option<Bounds> {
 }
 
 fn of_cast(from: LogicalType, to: LogicalType, value: ValueBounds) -> Option<Bounds> {
-    match (from, to) {
-        (LogicalType::Boolean, to) if to.is_integer() => Some(Bounds { min: 0, max: 1 }),
-        _ => value.range()?.rescaled(from.scale()?, to.scale()?),
+    let cast = casts::between(from, to)?;
+    if cast.method == CastMethod::BooleanToInteger {
+        return Some(Bounds { min: 0, max: 1 });
     }
+    let range = value.range().filter(|_| cast.is_monotone)?;
+    Some(Bounds {
+        min: casts::exact(range.min, from, to)?,
+        max: casts::exact(range.max, from, to)?,
+    })
 }
 
 fn of_extract(part: DatePart, ty: LogicalType, value: ValueBounds) -> Option<Bounds> {
@@ -179,11 +185,8 @@ fn of_extract(part: DatePart, ty: LogicalType, value: ValueBounds) -> Option<Bou
         DatePart::Year => {
             let b = value.range()?;
             let year = |v: i128| {
-                let days = match ty {
-                    LogicalType::Timestamp => v.div_euclid(date::MICROS_PER_DAY.into()),
-                    _ => v,
-                };
-                Some(i128::from(date::civil_from_days(i32::try_from(days).ok()?).0))
+                let year = value_ops::extract(part, &Value::Int(v), ty).ok()?;
+                year.as_int()
             };
             // There is no year 0: the one before year 1 may be counted as -1.
             let first = year(b.min)?;

@@ -4,6 +4,7 @@
 //! column of the plan.
 
 use crate::{ArithmeticOp, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction, SubqueryKind};
+use frazil_types::sql_type::ConstantForm;
 use frazil_types::{LogicalType, Value};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -237,14 +238,11 @@ pub(crate) fn write_constant(f: &mut dyn fmt::Write, value: &Value, ty: LogicalT
         Value::Null => f.write_str("null"),
         Value::Bool(b) => f.write_str(if *b { "true" } else { "false" }),
         Value::Text(t) => f.write_str(&quoted(t)),
-        Value::Interval(_) => write!(f, "interval '{}'", value.display(ty)),
-        Value::Int(_) => match ty {
-            LogicalType::Date => write!(f, "date '{}'", value.display(ty)),
-            LogicalType::Timestamp => write!(f, "timestamp '{}'", value.display(ty)),
-            LogicalType::Char(_) => f.write_str(&quoted(&value.display(ty).to_string())),
-            _ => write!(f, "{}", value.display(ty)),
+        value => match ty.info().constant {
+            ConstantForm::Bare => write!(f, "{}", value.display(ty)),
+            ConstantForm::Quoted => f.write_str(&quoted(&value.display(ty).to_string())),
+            ConstantForm::Named => write!(f, "{ty} {}", quoted(&value.display(ty).to_string())),
         },
-        Value::Double(_) => write!(f, "{}", value.display(ty)),
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::subquery::Subquery;
 use crate::vector_function::VectorFunctionRef;
 use crate::{ColumnId, SubqueryId, work};
+use frazil_types::value_ops::{ArithmeticOp, DatePart};
 use frazil_types::{CompareOp, Interval, LogicalType, Span, Value};
 use std::collections::HashSet;
 
@@ -125,61 +126,6 @@ pub enum ExprKind {
     Function(ScalarFunction, Vec<Expr>),
     /// A function that runs as a vector kernel across a stage boundary.
     VectorFunction(VectorFunctionRef, Vec<Expr>),
-}
-
-/// Binary arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ArithmeticOp {
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`; of integers truncating.
-    Div,
-    /// `%`
-    Rem,
-}
-
-impl ArithmeticOp {
-    /// Its SQL text.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            ArithmeticOp::Add => "+",
-            ArithmeticOp::Sub => "-",
-            ArithmeticOp::Mul => "*",
-            ArithmeticOp::Div => "/",
-            ArithmeticOp::Rem => "%",
-        }
-    }
-}
-
-/// A field of a date or timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DatePart {
-    /// Year.
-    Year,
-    /// Quarter, 1–4.
-    Quarter,
-    /// Month, 1–12.
-    Month,
-    /// ISO week.
-    Week,
-    /// Day of the month.
-    Day,
-    /// Day of the week, Sunday 0.
-    DayOfWeek,
-    /// Day of the year from 1.
-    DayOfYear,
-    /// Hour.
-    Hour,
-    /// Minute.
-    Minute,
-    /// Whole second.
-    Second,
-    /// Seconds since 1970, whole.
-    Epoch,
 }
 
 /// Functions that generated code, or the runtime on its behalf, computes row by row.

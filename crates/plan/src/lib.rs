@@ -10,6 +10,7 @@ pub mod assumptions;
 pub mod bounds;
 pub mod breakers;
 pub mod column;
+mod constant_value;
 pub mod display;
 mod display_expression;
 mod display_operator;
@@ -35,7 +36,9 @@ pub mod work;
 pub use aggregate::{AggregateCall, AggregateFunction};
 pub use assumptions::{Assumption, Grid};
 pub use column::{ColumnId, ColumnInfo, Columns};
-pub use expression::{ArithmeticOp, DatePart, Expr, ExprKind, ScalarFunction};
+pub use constant_value::value_by_parts;
+pub use expression::{Expr, ExprKind, ScalarFunction};
+pub use frazil_types::value_ops::{ArithmeticOp, DatePart};
 pub use lookup::Lookup;
 pub use operator::{Operator, Plan, SharedId, SubqueryId};
 pub use operators::{

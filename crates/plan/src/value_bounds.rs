@@ -7,7 +7,6 @@
 //! for a proof.
 
 use frazil_types::LogicalType;
-use frazil_types::decimal::POWERS_OF_TEN;
 
 /// An inclusive range of integer-like values (decimals unscaled).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,25 +156,5 @@ impl Bounds {
 
 /// Bounds every value of a type has.
 pub fn of_type(ty: LogicalType) -> Option<Bounds> {
-    let symmetric = |max: i128| Some(Bounds { min: -max, max });
-    match ty {
-        LogicalType::SmallInt => Some(Bounds {
-            min: i16::MIN.into(),
-            max: i16::MAX.into(),
-        }),
-        LogicalType::Integer | LogicalType::Date => Some(Bounds {
-            min: i32::MIN.into(),
-            max: i32::MAX.into(),
-        }),
-        LogicalType::BigInt | LogicalType::Timestamp => Some(Bounds {
-            min: i64::MIN.into(),
-            max: i64::MAX.into(),
-        }),
-        LogicalType::Decimal { precision, .. } => symmetric(POWERS_OF_TEN[usize::from(precision)] - 1),
-        LogicalType::Char(1) => Some(Bounds {
-            min: 0,
-            max: 0x10ffff,
-        }),
-        _ => None,
-    }
+    ty.range().map(|(min, max)| Bounds { min, max })
 }

@@ -309,8 +309,8 @@ runtime_functions! {
     DecimalFloor = catching decimals::decimal_floor(Wide, i32, WideOut);
     /// `(a, scale) -> double`: the nearest.
     DecimalToDouble = catching decimals::decimal_to_double(Wide, i32) -> f64;
-    /// `(v, precision, scale, out) -> status`: rounds half away from zero; 22003.
-    DoubleToDecimal = catching decimals::double_to_decimal(f64, i32, i32, WideOut) -> u32;
+    /// `(context, v, type, out) -> status`: rounds half away from zero; 22003, 0A000.
+    DoubleToDecimal = catching decimals::double_to_decimal(Context, f64, u64, WideOut) -> u32;
 
     // Doubles.
 
@@ -342,43 +342,16 @@ runtime_functions! {
     /// `(microseconds, months, interval days, interval microseconds, out) -> status`: as `DateAdd`.
     TimestampAdd = catching dates::timestamp_add(i64, i32, i32, i64, *mut i64) -> u32;
 
-    // Casts to text.
+    // Casts. Types go by `LogicalType::code`; 16 bytes hold a value's native ones, lowest first.
 
-    /// `(context, v, out) -> status`.
-    BooleanToText = catching casts::boolean_to_text(Context, i32, TextOut) -> u32;
-    /// `(context, v, out) -> status`.
-    IntegerToText = catching casts::integer_to_text(Context, i64, TextOut) -> u32;
-    /// `(context, v, scale, out) -> status`.
-    DecimalToText = catching casts::decimal_to_text(Context, Wide, i32, TextOut) -> u32;
-    /// `(context, v, out) -> status`.
-    DoubleToText = catching casts::double_to_text(Context, f64, TextOut) -> u32;
-    /// `(context, days, out) -> status`.
-    DateToText = catching casts::date_to_text(Context, i32, TextOut) -> u32;
-    /// `(context, microseconds, out) -> status`.
-    TimestampToText = catching casts::timestamp_to_text(Context, i64, TextOut) -> u32;
-    /// `(context, interval, out) -> status`.
-    IntervalToText = catching casts::interval_to_text(Context, Wide, TextOut) -> u32;
+    /// `(context, value, type, out) -> status`: the text that a value becomes.
+    ValueToText = catching casts::value_to_text(Context, Wide, u64, TextOut) -> u32;
     /// `(code point, out)`: a char(1) as text; a blank is the empty text, as PostgreSQL has it.
     CodePointToText = catching casts::code_point_to_text(i32, TextOut);
-
-    // Casts from text.
-
-    /// `(context, string, out) -> status`: 22P02. One byte.
-    TextToBoolean = catching casts::text_to_boolean(Context, Text, *mut u8) -> u32;
-    /// `(context, string, bits of the type, out) -> status`: 22P02, 22003.
-    TextToInteger = catching casts::text_to_integer(Context, Text, i32, *mut i64) -> u32;
-    /// `(context, string, precision, scale, out) -> status`: 22P02, 22003.
-    TextToDecimal = catching casts::text_to_decimal(Context, Text, i32, i32, WideOut) -> u32;
-    /// `(context, string, out) -> status`: 22P02, 22003.
-    TextToDouble = catching casts::text_to_double(Context, Text, *mut f64) -> u32;
-    /// `(context, string, out) -> status`: 22007, 22008.
-    TextToDate = catching casts::text_to_date(Context, Text, *mut i32) -> u32;
-    /// `(context, string, out) -> status`: 22007, 22008.
-    TextToTimestamp = catching casts::text_to_timestamp(Context, Text, *mut i64) -> u32;
-    /// `(context, string, length in characters, whether it is char(n), out) -> status`: what a string type keeps. 22001.
-    FitText = catching strings::fit_text(Context, Text, i32, i32, TextOut) -> u32;
-    /// `(context, string, out) -> status`: the code point of its one character, a blank where it has none. 22001.
-    TextToCodePoint = catching casts::text_to_code_point(Context, Text, *mut i32) -> u32;
+    /// `(context, string, type, out) -> status`: the value that a text shows. 22P02, 22003, 22007, 22008, 22001.
+    TextToValue = catching casts::text_to_value(Context, Text, u64, WideOut) -> u32;
+    /// `(context, string, type, out) -> status`: what a string type keeps of a text. 22001.
+    FitText = catching strings::fit_text(Context, Text, u64, TextOut) -> u32;
 }
 
 #[cfg(test)]
@@ -472,11 +445,8 @@ mod tests {
     #[test]
     fn the_table_is_in_the_order_of_the_enum_and_names_are_unique() {
         assert_eq!(Function::RowsGrow.describe().name, "frazil_rows_grow");
-        assert_eq!(
-            Function::TextToCodePoint.describe().name,
-            "frazil_text_to_code_point"
-        );
-        assert_eq!(Function::TextToCodePoint as usize + 1, FUNCTIONS.len());
+        assert_eq!(Function::FitText.describe().name, "frazil_fit_text");
+        assert_eq!(Function::FitText as usize + 1, FUNCTIONS.len());
         let mut names: Vec<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
         names.sort_unstable();
         names.dedup();

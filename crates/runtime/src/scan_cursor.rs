@@ -5,8 +5,8 @@ use crate::abi::{Partitions, VectorColumn};
 use frazil_plan::operators::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_storage::{ScanCursor, TableScan};
-use frazil_types::decimal::rescale;
-use frazil_types::{Disjunction, Error, LogicalType, Restriction, RestrictionKind, Result, SqlState, Value};
+use frazil_types::value_ops::{self, CastLength};
+use frazil_types::{Disjunction, Error, Restriction, RestrictionKind, Result, SqlState, Value};
 use std::sync::Arc;
 
 /// Values known when a pipeline opens.
@@ -47,11 +47,12 @@ impl BoundValues<'_> {
         value.as_int().map(|n| count_of_rows(n, clause)).transpose()
     }
 
-    /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast to a
-    /// type that holds it unchanged.
+    /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast.
     pub fn value(&self, operand: &Expr) -> Result<Value> {
         match &operand.kind {
-            ExprKind::Cast(inner) => cast(self.value(inner)?, inner.ty, operand.ty),
+            ExprKind::Cast(inner) => {
+                value_ops::cast(&self.value(inner)?, inner.ty, operand.ty, CastLength::Refuse)
+            }
             _ => self.known(operand).cloned(),
         }
     }
@@ -122,23 +123,6 @@ impl BoundValues<'_> {
             })
             .collect()
     }
-}
-
-/// A cast that keeps the value: between integers and decimals of no smaller scale, and between texts.
-fn cast(value: Value, from: LogicalType, to: LogicalType) -> Result<Value> {
-    if value.is_null() || from == to || (from.is_string() && to.is_string()) {
-        return Ok(value);
-    }
-    let scales = from.scale().zip(to.scale()).filter(|(from, to)| from <= to);
-    scales
-        .zip(value.as_int())
-        .and_then(|((from, to), v)| rescale(v, from, to))
-        .map(Value::Int)
-        .ok_or_else(|| {
-            Error::internal(format!(
-                "a cast from {from} to {to} as the operand of a restriction"
-            ))
-        })
 }
 
 /// One worker's source of vectors. `columns()[i]` is the i-th column of the scan, in storage form; the
@@ -243,6 +227,7 @@ mod tests {
     use frazil_catalog::TableOptions;
     use frazil_plan::SubqueryId;
     use frazil_storage::{Conflict, NewRows, ScanOptions, Store};
+    use frazil_types::LogicalType;
     use frazil_types::{Cancel, ColumnDef, ColumnVector, CompareOp, RowBatch, RowId, Schema};
     use std::time::Duration;
 

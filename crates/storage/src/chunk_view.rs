@@ -8,7 +8,7 @@ use crate::hot_layout::HotLayout;
 use crate::read_chunk::copy_hot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::{Isa, Selection};
-use frazil_types::{Interval, LogicalType, NativeType, Result, StringRef, Value};
+use frazil_types::{LogicalType, NativeType, Result, StringRef, Value};
 use std::sync::Arc;
 
 /// The rows that one version of a table shows of a chunk.
@@ -119,10 +119,7 @@ impl<'a> ChunkView<'a> {
                 NativeType::I16 => Value::Int(cell.cast::<i16>().read().into()),
                 NativeType::I32 => Value::Int(cell.cast::<i32>().read().into()),
                 NativeType::I64 => Value::Int(cell.cast::<i64>().read().into()),
-                NativeType::I128 if ty == LogicalType::Interval => {
-                    Value::Interval(Interval::from_native(cell.cast::<i128>().read()))
-                }
-                NativeType::I128 => Value::Int(cell.cast::<i128>().read()),
+                NativeType::I128 => Value::from_wide(cell.cast::<i128>().read(), ty),
                 NativeType::F64 => Value::Double(cell.cast::<f64>().read()),
                 NativeType::String => Value::Text(cell.cast::<StringRef>().read().text().to_owned()),
             }

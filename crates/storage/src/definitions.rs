@@ -7,7 +7,7 @@ use crate::transaction::Transaction;
 use frazil_catalog::{
     AlterAction, Catalog, DropRelations, IndexEntry, NewIndex, NewTable, NewView, TableEntry, TableOptions,
 };
-use frazil_types::{Cancel, Error, LogicalType, ObjectId, Result, Schema};
+use frazil_types::{Cancel, Error, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 impl Transaction {
@@ -26,14 +26,14 @@ impl Transaction {
         })
     }
 
-    /// Creates a table. An interval column is refused: it is an expression's type. 22023 for options that its columns
+    /// Creates a table. A column of a type that is only an expression's is refused: 0A000. 22023 for options that its columns
     /// cannot have; the errors of [`Catalog::create`].
     pub fn create(&mut self, new: NewTable) -> Result<Arc<TableEntry>> {
         let columns = &new.schema.columns;
-        if let Some(column) = columns.iter().find(|c| c.ty == LogicalType::Interval) {
+        if let Some(column) = columns.iter().find(|c| !c.ty.info().is_stored) {
             return Err(Error::unsupported(format!(
-                "column \"{}\" of type interval",
-                column.name
+                "column \"{}\" of type {}",
+                column.name, column.ty
             )));
         }
         let options = table_options::checked(new.options, &new.schema)?;

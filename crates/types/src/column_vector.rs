@@ -164,14 +164,11 @@ impl ColumnVector {
         match self.native() {
             NativeType::Bool => Value::Bool(self.values::<u8>()[row] != 0),
             NativeType::F64 => Value::Double(self.values::<f64>()[row]),
-            NativeType::I128 if self.ty == LogicalType::Interval => {
-                Value::Interval(crate::value::Interval::from_native(self.values::<i128>()[row]))
-            }
             NativeType::String => Value::Text(self.text(row).to_owned()),
             NativeType::I16 => Value::Int(self.values::<i16>()[row].into()),
             NativeType::I32 => Value::Int(self.values::<i32>()[row].into()),
             NativeType::I64 => Value::Int(self.values::<i64>()[row].into()),
-            NativeType::I128 => Value::Int(self.values::<i128>()[row]),
+            NativeType::I128 => Value::from_wide(self.values::<i128>()[row], self.ty),
         }
     }
 
@@ -192,24 +189,20 @@ impl ColumnVector {
             self.words.clear();
             self.resize(values.len());
         }
-        match (self.native(), self.ty) {
-            (NativeType::Bool, _) => self.fill(values, |v| match v {
+        match self.native() {
+            NativeType::Bool => self.fill(values, |v| match v {
                 Value::Bool(b) => u8::from(*b),
                 other => unreachable!("{other:?} in a column of booleans"),
             }),
-            (NativeType::F64, _) => self.fill(values, |v| match v {
+            NativeType::F64 => self.fill(values, |v| match v {
                 Value::Double(d) => *d,
                 other => unreachable!("{other:?} in a column of doubles"),
             }),
-            (NativeType::I128, LogicalType::Interval) => self.fill(values, |v| match v {
-                Value::Interval(i) => i.to_native(),
-                other => unreachable!("{other:?} in a column of intervals"),
-            }),
-            (NativeType::I16, _) => self.fill(values, |v| integer(v) as i16),
-            (NativeType::I32, _) => self.fill(values, |v| integer(v) as i32),
-            (NativeType::I64, _) => self.fill(values, |v| integer(v) as i64),
-            (NativeType::I128, _) => self.fill(values, integer),
-            (NativeType::String, _) => self.fill_texts(values),
+            NativeType::I16 => self.fill(values, |v| integer(v) as i16),
+            NativeType::I32 => self.fill(values, |v| integer(v) as i32),
+            NativeType::I64 => self.fill(values, |v| integer(v) as i64),
+            NativeType::I128 => self.fill(values, wide),
+            NativeType::String => self.fill_texts(values),
         }
     }
 
@@ -298,6 +291,13 @@ fn integer(value: &Value) -> i128 {
     match value {
         Value::Int(v) => *v,
         other => unreachable!("{other:?} in a column of integers"),
+    }
+}
+
+fn wide(value: &Value) -> i128 {
+    match value {
+        Value::Interval(i) => i.to_native(),
+        value => integer(value),
     }
 }
 

@@ -17,7 +17,7 @@
 //! Nothing reads a value back from a key: whoever finds a key has a row id and reads the row.
 
 use crate::value_ops::interval_span;
-use crate::{ColumnVector, Interval, LogicalType, MatchBits, NativeType, Value};
+use crate::{ColumnVector, Interval, LogicalType, MatchBits, NativeType, Order, Value};
 
 /// Marker of a value in a part of a nullable column.
 const VALUE: u8 = 1;
@@ -84,9 +84,9 @@ impl KeyPart {
 
     /// Bytes of the string that count: char(n) without its trailing blanks.
     fn significant<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        match self.ty {
-            LogicalType::Char(_) => &text[..text.iter().rposition(|&b| b != b' ').map_or(0, |last| last + 1)],
-            _ => text,
+        match self.ty.info().order {
+            Order::WithoutBlanks => &text[..text.iter().rposition(|&b| b != b' ').map_or(0, |last| last + 1)],
+            Order::Native | Order::Span => text,
         }
     }
 }
@@ -310,7 +310,7 @@ fn encode_column(part: &KeyPart, column: &ColumnVector, out: &mut EncodedKeys) {
         NativeType::I32 => encode_fixed(part, column, out, ordered_values::<i32, 4>(column)),
         NativeType::I64 => encode_fixed(part, column, out, ordered_values::<i64, 8>(column)),
         NativeType::F64 => encode_fixed(part, column, out, ordered_values::<f64, 8>(column)),
-        NativeType::I128 if part.ty == LogicalType::Interval => {
+        NativeType::I128 if part.ty.is_span() => {
             let values = column.values::<i128>();
             let span = |row: usize| interval_span(Interval::from_native(values[row])).ordered();
             encode_fixed(part, column, out, span);

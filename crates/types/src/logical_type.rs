@@ -1,6 +1,7 @@
-//! The SQL types a column or expression can have, and how they are held natively.
+//! The SQL types a column or expression can have, as small keys; what they are, [`sql_type`](crate::sql_type) says.
 
-use crate::NativeType;
+use crate::sql_type::{Category, Kind, NativeOf, Order, TypeInfo};
+use crate::{Error, NativeType, Result};
 use std::fmt;
 
 /// A SQL type.
@@ -47,27 +48,110 @@ pub const DECIMAL_MAX_DIGITS: u8 = 38;
 pub const WITHOUT_LENGTH: u32 = u32::MAX;
 
 impl LogicalType {
+    /// The type without its length or digits.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        match self {
+            LogicalType::Boolean => Kind::Boolean,
+            LogicalType::SmallInt => Kind::SmallInt,
+            LogicalType::Integer => Kind::Integer,
+            LogicalType::BigInt => Kind::BigInt,
+            LogicalType::Double => Kind::Double,
+            LogicalType::Decimal { .. } => Kind::Numeric,
+            LogicalType::Date => Kind::Date,
+            LogicalType::Timestamp => Kind::Timestamp,
+            LogicalType::Interval => Kind::Interval,
+            LogicalType::Char(_) => Kind::Char,
+            LogicalType::Varchar(_) => Kind::Varchar,
+            LogicalType::Text => Kind::Text,
+        }
+    }
+
+    /// What there is to know of it.
+    #[inline]
+    pub fn info(self) -> &'static TypeInfo {
+        self.kind().info()
+    }
+
     /// How values are held in storage: the widest form any value of the type needs.
     #[inline]
     pub fn native(self) -> NativeType {
-        match self {
-            LogicalType::Boolean => NativeType::Bool,
-            LogicalType::SmallInt => NativeType::I16,
-            LogicalType::Integer | LogicalType::Date | LogicalType::Char(1) => NativeType::I32,
-            LogicalType::BigInt | LogicalType::Timestamp => NativeType::I64,
-            LogicalType::Decimal { precision, .. } if precision <= DECIMAL_I64_DIGITS => NativeType::I64,
-            LogicalType::Decimal { .. } | LogicalType::Interval => NativeType::I128,
-            LogicalType::Double => NativeType::F64,
-            LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => NativeType::String,
+        match (self.info().native, self) {
+            (NativeOf::Always(native), _) => native,
+            (NativeOf::Digits, LogicalType::Decimal { precision, .. }) if precision <= DECIMAL_I64_DIGITS => {
+                NativeType::I64
+            }
+            (NativeOf::Digits, _) => NativeType::I128,
+            (NativeOf::Length, LogicalType::Char(1)) => NativeType::I32,
+            (NativeOf::Length, _) => NativeType::String,
         }
+    }
+
+    /// The type whose display is `name`, as the manifest keeps it.
+    pub fn parse(name: &str) -> Option<LogicalType> {
+        let modifiers: Vec<u32> = match name.split_once('(') {
+            None => Vec::new(),
+            Some((_, rest)) => {
+                let numbers = rest.strip_suffix(')')?.split(',').map(str::parse);
+                numbers.collect::<std::result::Result<_, _>>().ok()?
+            }
+        };
+        let of_kind = |kind: &Kind| (kind.info().of_modifiers)(&modifiers);
+        let types = Kind::ALL.iter().filter_map(of_kind);
+        types.into_iter().find(|ty| ty.to_string() == name)
+    }
+
+    /// The type as a number, which generated code hands to the runtime.
+    pub fn code(self) -> u64 {
+        let (count, modifiers) = match self {
+            LogicalType::Decimal { precision, scale } => (2, [precision.into(), scale.into()]),
+            LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => (1, [n.into(), 0]),
+            LogicalType::Boolean
+            | LogicalType::SmallInt
+            | LogicalType::Integer
+            | LogicalType::BigInt
+            | LogicalType::Double
+            | LogicalType::Date
+            | LogicalType::Timestamp
+            | LogicalType::Interval
+            | LogicalType::Char(_)
+            | LogicalType::Varchar(_)
+            | LogicalType::Text => (0, [0, 0]),
+        };
+        // A length takes 32 bits, the digits of a decimal few.
+        self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48
+    }
+
+    /// The type of a [`LogicalType::code`]. An internal error for a number that is not one.
+    pub fn of_code(code: u64) -> Result<LogicalType> {
+        let modifiers = [(code >> 16) as u32, (code >> 48) as u32];
+        let kind = Kind::ALL.get(code as u8 as usize);
+        let given = modifiers.get(..(code >> 8) as u8 as usize);
+        let ty = kind
+            .zip(given)
+            .and_then(|(kind, given)| (kind.info().of_modifiers)(given));
+        ty.ok_or_else(|| Error::internal(format!("{code} is not the code of a type")))
     }
 
     /// Char, varchar or text.
     pub fn is_string(self) -> bool {
-        matches!(
-            self,
-            LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text
-        )
+        self.info().category == Category::String
+    }
+
+    /// A string that is held as one: all but [`LogicalType::is_code_point`].
+    pub fn is_text(self) -> bool {
+        self.native() == NativeType::String && self.is_string()
+    }
+
+    /// Char(1), which is held as a code point.
+    pub fn is_code_point(self) -> bool {
+        self == LogicalType::Char(1)
+    }
+
+    /// Whether values are compared by their length ([`interval_span`](crate::value_ops::interval_span)), and held as an
+    /// [`Interval`](crate::Interval).
+    pub fn is_span(self) -> bool {
+        self.info().order == Order::Span
     }
 
     /// Smallint, integer or bigint.
@@ -80,7 +164,7 @@ impl LogicalType {
 
     /// Integer, decimal or double.
     pub fn is_numeric(self) -> bool {
-        self.is_integer() || matches!(self, LogicalType::Decimal { .. } | LogicalType::Double)
+        self.info().category == Category::Numeric
     }
 
     /// Digits after the point of a decimal; 0 for integers; `None` for all else.
@@ -91,25 +175,20 @@ impl LogicalType {
             _ => None,
         }
     }
+
+    /// Least and greatest value, for types whose values are held as integers.
+    pub fn range(self) -> Option<(i128, i128)> {
+        (self.info().range)(self)
+    }
+
+    /// The error of a value that does not fit the type.
+    pub fn overflow(self) -> Error {
+        (self.info().overflow)(self)
+    }
 }
 
 impl fmt::Display for LogicalType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LogicalType::Boolean => f.write_str("boolean"),
-            LogicalType::SmallInt => f.write_str("smallint"),
-            LogicalType::Integer => f.write_str("integer"),
-            LogicalType::BigInt => f.write_str("bigint"),
-            LogicalType::Double => f.write_str("double precision"),
-            LogicalType::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})"),
-            LogicalType::Date => f.write_str("date"),
-            LogicalType::Timestamp => f.write_str("timestamp"),
-            LogicalType::Interval => f.write_str("interval"),
-            LogicalType::Char(WITHOUT_LENGTH) => f.write_str("bpchar"),
-            LogicalType::Char(n) => write!(f, "char({n})"),
-            LogicalType::Varchar(WITHOUT_LENGTH) => f.write_str("varchar"),
-            LogicalType::Varchar(n) => write!(f, "varchar({n})"),
-            LogicalType::Text => f.write_str("text"),
-        }
+        (self.info().show)(*self, f)
     }
 }

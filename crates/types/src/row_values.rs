@@ -1,6 +1,6 @@
 //! A single row in one piece of memory: the result of a statement that finds its row by a key.
 
-use crate::{ColumnVector, Interval, LogicalType, NativeType, RowBatch, Value};
+use crate::{ColumnVector, LogicalType, NativeType, RowBatch, Value};
 
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
@@ -64,23 +64,14 @@ impl RowValues {
         if self.words[2 * self.columns + column / BITS] >> (column % BITS) & 1 == 1 {
             return Value::Null;
         }
-        let [low, high] = [self.words[2 * column], self.words[2 * column + 1]];
+        let words @ [low, high] = [self.words[2 * column], self.words[2 * column + 1]];
         match ty.native() {
-            NativeType::Bool => Value::Bool(low != 0),
-            NativeType::F64 => Value::Double(f64::from_bits(low)),
-            NativeType::I16 | NativeType::I32 | NativeType::I64 => Value::Int((low as i64).into()),
-            NativeType::I128 => {
-                let value = i128::from(high as i64) << BITS | i128::from(low);
-                match ty {
-                    LogicalType::Interval => Value::Interval(Interval::from_native(value)),
-                    _ => Value::Int(value),
-                }
-            }
             NativeType::String => {
                 let text = &self.texts()[low as usize..][..high as usize];
                 // SAFETY: only `set_text` writes there, and it wrote a whole text to this place.
                 Value::Text(unsafe { std::str::from_utf8_unchecked(text) }.to_owned())
             }
+            _ => Value::from_words(words, ty),
         }
     }
 
@@ -115,6 +106,7 @@ impl RowValues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Interval;
 
     const MONEY: LogicalType = LogicalType::Decimal {
         precision: 38,

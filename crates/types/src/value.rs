@@ -1,7 +1,7 @@
 //! One SQL value by itself: a constant, a parameter, a default, a cell of a small result. Never the
 //! form in which rows are processed.
 
-use crate::{LogicalType, NativeType, date, decimal};
+use crate::{LogicalType, NativeType};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
@@ -103,7 +103,45 @@ impl Value {
 
     /// Whether a value of `ty` is held as an integer in this enum.
     pub fn is_int_like(ty: LogicalType) -> bool {
-        ty.native().is_integer() && ty.native() != NativeType::String && ty != LogicalType::Interval
+        ty.native().is_integer() && !ty.is_span()
+    }
+
+    /// The value of a type whose native bytes, lowest first, begin with these two words. Panics for a type that is held as a
+    /// string: its words are no value.
+    #[inline]
+    pub fn from_words(words: [u64; 2], ty: LogicalType) -> Value {
+        let [low, high] = words;
+        match ty.native() {
+            NativeType::Bool => Value::Bool(low as u8 != 0),
+            NativeType::I16 => Value::Int((low as i16).into()),
+            NativeType::I32 => Value::Int((low as i32).into()),
+            NativeType::I64 => Value::Int((low as i64).into()),
+            NativeType::F64 => Value::Double(f64::from_bits(low)),
+            NativeType::I128 => Value::from_wide(i128::from(high as i64) << u64::BITS | i128::from(low), ty),
+            NativeType::String => unreachable!("a string's words are no value"),
+        }
+    }
+
+    /// The value's native bytes, lowest first, as [`Value::from_words`] takes them; of NULL zeros. Panics for a text.
+    #[inline]
+    pub fn to_wide(&self) -> i128 {
+        match self {
+            Value::Null => 0,
+            Value::Bool(b) => i128::from(*b),
+            Value::Int(v) => *v,
+            Value::Double(d) => d.to_bits().into(),
+            Value::Interval(i) => i.to_native(),
+            Value::Text(_) => unreachable!("a text has no native bytes of its own"),
+        }
+    }
+
+    /// The value of a type that is held in 16 bytes and is not a string.
+    #[inline]
+    pub fn from_wide(native: i128, ty: LogicalType) -> Value {
+        match ty.is_span() {
+            true => Value::Interval(Interval::from_native(native)),
+            false => Value::Int(native),
+        }
     }
 }
 
@@ -115,23 +153,9 @@ pub struct ValueDisplay<'a> {
 
 impl fmt::Display for ValueDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.value, self.ty) {
-            (Value::Null, _) => Ok(()),
-            (Value::Bool(b), _) => f.write_str(if *b { "t" } else { "f" }),
-            (Value::Int(v), LogicalType::Decimal { scale, .. }) => decimal::write(f, *v, scale),
-            (Value::Int(v), LogicalType::Date) => date::write_date(f, *v as i32),
-            (Value::Int(v), LogicalType::Timestamp) => date::write_timestamp(f, *v as i64),
-            (Value::Int(v), LogicalType::Char(1)) => {
-                let c = u32::try_from(*v)
-                    .ok()
-                    .and_then(char::from_u32)
-                    .unwrap_or('\u{fffd}');
-                write!(f, "{c}")
-            }
-            (Value::Int(v), _) => write!(f, "{v}"),
-            (Value::Double(v), _) => write_double(f, *v),
-            (Value::Text(t), _) => f.write_str(t),
-            (Value::Interval(i), _) => date::write_interval(f, *i),
+        match self.value {
+            Value::Null => Ok(()),
+            value => (self.ty.info().write)(f, value, self.ty),
         }
     }
 }

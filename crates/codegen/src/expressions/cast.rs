@@ -1,16 +1,18 @@
-//! Casts. Integers, decimals and doubles among each other are inline where bounds allow; texts go
-//! through the runtime.
+//! Casts, as the table in `types/value_ops/casts.rs` has them. Integers, decimals and doubles among each other are inline
+//! where bounds allow; texts go through the runtime.
 
 use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, types};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use frazil_plan::bounds;
 use frazil_plan::{Expr, ExprKind};
 use frazil_runtime::functions::Function;
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::decimal::POWERS_OF_TEN;
+use frazil_types::logical_type::WITHOUT_LENGTH;
+use frazil_types::value_ops::casts::{self, CastMethod};
 use frazil_types::{Error, LogicalType, NativeType, Result, Value};
 
 impl Translator<'_, '_> {
@@ -25,60 +27,66 @@ impl Translator<'_, '_> {
         if from == to {
             return Ok(self.coerce(v, native));
         }
-        match (from, to) {
-            (f, t) if f.scale().is_some() && t.scale().is_some() => self.cast_exact(v, inner, e),
-            (f, LogicalType::Double) if f.scale().is_some() => self.exact_to_double(v, f),
-            (LogicalType::Double, t) if t.is_integer() => self.double_to_integer(v, t),
-            (LogicalType::Double, LogicalType::Decimal { precision, scale }) => {
-                self.double_to_decimal(v, precision, scale, native, to)
-            }
-            (LogicalType::Boolean, t) if t.is_integer() => {
+        let Some(cast) = casts::between(from, to) else {
+            return Err(Error::internal(format!("a cast from {from} to {to}")));
+        };
+        match cast.method {
+            CastMethod::Keep => Ok(SqlValue { native, ..v }),
+            CastMethod::Rescale => self.cast_exact(v, inner, e),
+            CastMethod::ExactToDouble => self.exact_to_double(v, from),
+            CastMethod::DoubleToInteger => self.double_to_integer(v, to),
+            CastMethod::DoubleToDecimal => self.double_to_decimal(v, native, to),
+            CastMethod::Fit if from.is_code_point() => self.cast_to_text(v, from, to),
+            CastMethod::Fit if keeps_all(from, to) => Ok(SqlValue { native, ..v }),
+            CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),
+            CastMethod::Write => self.cast_to_text(v, from, to),
+            CastMethod::Read => self.cast_from_text(v, from, to, native),
+            CastMethod::DaysToMicros => self.days_to_micros(v, self.proved(e)),
+            CastMethod::MicrosToDays => Ok(self.micros_to_days(v)),
+            CastMethod::BooleanToInteger => {
                 let value = self.b.ins().uextend(types::I64, v.value);
-                Ok(self.coerce(
-                    SqlValue {
-                        value,
-                        native: NativeType::I64,
-                        ..v
-                    },
-                    native,
-                ))
+                let wide = SqlValue {
+                    value,
+                    native: NativeType::I64,
+                    ..v
+                };
+                Ok(self.coerce(wide, native))
             }
-            (f, LogicalType::Boolean) if f.is_integer() => {
+            CastMethod::IntegerToBoolean => {
                 let value = self.b.ins().icmp_imm_s(IntCC::NotEqual, v.value, 0);
                 Ok(SqlValue { value, native, ..v })
             }
-            (LogicalType::Date, LogicalType::Timestamp) => {
-                let days = self.b.ins().sextend(types::I64, v.value);
-                let day = self.word(MICROS_PER_DAY as u64);
-                let (value, overflow) = self.b.ins().smul_overflow(days, day);
-                let overflow = match v.valid {
-                    Some(valid) => self.b.ins().band(overflow, valid),
-                    None => overflow,
-                };
-                self.fail_if(overflow, FailurePoint::range(to));
-                Ok(SqlValue { value, native, ..v })
-            }
-            (LogicalType::Timestamp, LogicalType::Date) => {
-                let day = self.word(MICROS_PER_DAY as u64);
-                let quotient = self.b.ins().sdiv(v.value, day);
-                let rest = self.b.ins().srem(v.value, day);
-                let before = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, rest, 0);
-                let before = self.b.ins().uextend(types::I64, before);
-                let days = self.b.ins().isub(quotient, before);
-                let value = self.b.ins().ireduce(types::I32, days);
-                Ok(SqlValue { value, native, ..v })
-            }
-            (LogicalType::Date, t) | (t, LogicalType::Date) if t.is_integer() => {
-                Ok(self.cast_small(v, native, to == LogicalType::BigInt, to))
-            }
-            (f, t) if t.is_string() && t != LogicalType::Char(1) => self.cast_to_text(v, f, t),
-            (f, LogicalType::Char(1)) if f.is_string() => self.where_valid(v.valid, native, |t| {
-                let place = t.spill(v.value);
-                let args = [t.context, place];
-                t.call_out_checked(Function::TextToCodePoint, &args, native, FailurePoint::CALL)
-            }),
-            (f, t) if f.is_string() => self.cast_from_text(v, f, t, native),
-            (f, t) => Err(Error::unsupported(format!("a cast from {f} to {t}"))),
+            CastMethod::DayNumber => Ok(self.coerce(v, native)),
+        }
+    }
+
+    /// A date as the timestamp of its midnight. `fits`: no check is needed.
+    pub fn days_to_micros(&mut self, v: SqlValue, fits: bool) -> Result<SqlValue> {
+        let native = NativeType::I64;
+        let days = self.b.ins().sextend(types::I64, v.value);
+        let day = self.word(MICROS_PER_DAY as u64);
+        if fits {
+            let value = self.b.ins().imul(days, day);
+            return Ok(SqlValue { value, native, ..v });
+        }
+        let (value, overflow) = self.b.ins().smul_overflow(days, day);
+        self.fail_where(overflow, v.valid, FailurePoint::NO_MIDNIGHT);
+        Ok(SqlValue { value, native, ..v })
+    }
+
+    /// A timestamp's day.
+    fn micros_to_days(&mut self, v: SqlValue) -> SqlValue {
+        let day = self.word(MICROS_PER_DAY as u64);
+        let quotient = self.b.ins().sdiv(v.value, day);
+        let rest = self.b.ins().srem(v.value, day);
+        let before = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, rest, 0);
+        let before = self.b.ins().uextend(types::I64, before);
+        let days = self.b.ins().isub(quotient, before);
+        let value = self.b.ins().ireduce(types::I32, days);
+        SqlValue {
+            value,
+            native: NativeType::I32,
+            ..v
         }
     }
 
@@ -192,83 +200,61 @@ impl Translator<'_, '_> {
         })
     }
 
-    fn double_to_decimal(
-        &mut self,
-        v: SqlValue,
-        precision: u8,
-        scale: u8,
-        native: NativeType,
-        to: LogicalType,
-    ) -> Result<SqlValue> {
+    fn double_to_decimal(&mut self, v: SqlValue, native: NativeType, to: LogicalType) -> Result<SqlValue> {
         self.where_valid(v.valid, native, |t| {
-            let [precision, scale] = [precision, scale].map(|d| t.small(u32::from(d)));
-            let args = [v.value, precision, scale];
-            let point = FailurePoint::range(to);
-            let wide = t.call_out_checked(Function::DoubleToDecimal, &args, NativeType::I128, point)?;
+            let args = [t.context, v.value, t.word(to.code())];
+            let wide = t.call_out_checked(
+                Function::DoubleToDecimal,
+                &args,
+                NativeType::I128,
+                FailurePoint::CALL,
+            )?;
             Ok(t.coerce(SqlValue::certain(wide, NativeType::I128), native).value)
         })
     }
 
-    fn cast_to_text(&mut self, v: SqlValue, from: LogicalType, to: LogicalType) -> Result<SqlValue> {
-        let native = NativeType::String;
-        let limit = match to {
-            LogicalType::Varchar(n) | LogicalType::Char(n) => Some(n),
-            _ => None,
-        };
-        let shorter = match (from, to) {
-            (LogicalType::Char(f), LogicalType::Char(t) | LogicalType::Varchar(t)) => f <= t,
-            // To char(n) it loses the blanks at its end.
-            (LogicalType::Varchar(f), LogicalType::Varchar(t)) => f <= t,
-            _ => false,
-        };
-        if from.is_string() && from != LogicalType::Char(1) && (limit.is_none() || shorter) {
-            return Ok(SqlValue { native, ..v });
+    /// What a string type keeps of a text that is not NULL.
+    fn fitted(&mut self, text: ir::Value, to: LogicalType) -> Result<ir::Value> {
+        if to.is_code_point() {
+            return self.read(text, to);
         }
-        self.where_valid(v.valid, native, |t| {
-            let text = if from.is_string() && from != LogicalType::Char(1) {
-                v.value
-            } else {
-                t.text_of(v, from)?
-            };
-            let Some(limit) = limit else { return Ok(text) };
-            let place = t.spill(text);
-            let limit = t.small(limit);
-            let is_char = t.small(u32::from(matches!(to, LogicalType::Char(_))));
-            let args = [t.context, place, limit, is_char];
-            t.call_out_checked(Function::FitText, &args, native, FailurePoint::CALL)
+        let args = [self.context, self.spill(text), self.word(to.code())];
+        self.call_out_checked(Function::FitText, &args, NativeType::String, FailurePoint::CALL)
+    }
+
+    fn cast_to_text(&mut self, v: SqlValue, from: LogicalType, to: LogicalType) -> Result<SqlValue> {
+        self.where_valid(v.valid, to.native(), |t| {
+            let text = t.text_of(v, from)?;
+            match has_length(to) {
+                true => t.fitted(text, to),
+                false => Ok(text),
+            }
         })
     }
 
     /// The text of a value that is not NULL.
     fn text_of(&mut self, v: SqlValue, from: LogicalType) -> Result<ir::Value> {
-        let native = NativeType::String;
-        let context = self.context;
-        let point = FailurePoint::CALL;
-        let (function, args) = match from {
-            LogicalType::Char(1) => return self.call_out(Function::CodePointToText, &[v.value], native),
-            LogicalType::Boolean => {
-                let wide = self.b.ins().uextend(types::I32, v.value);
-                (Function::BooleanToText, vec![context, wide])
+        if from.is_text() {
+            return Ok(v.value);
+        }
+        if from.is_code_point() {
+            return self.call_out(Function::CodePointToText, &[v.value], NativeType::String);
+        }
+        let wide = match v.native {
+            NativeType::F64 => {
+                let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), v.value);
+                self.b.ins().uextend(types::I128, bits)
             }
-            LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt => {
-                let wide = self.coerce(v, NativeType::I64);
-                (Function::IntegerToText, vec![context, wide.value])
-            }
-            LogicalType::Decimal { scale, .. } => {
-                let place = self.wide_place(v);
-                let scale = self.small(u32::from(scale));
-                (Function::DecimalToText, vec![context, place, scale])
-            }
-            LogicalType::Double => (Function::DoubleToText, vec![context, v.value]),
-            LogicalType::Date => (Function::DateToText, vec![context, v.value]),
-            LogicalType::Timestamp => (Function::TimestampToText, vec![context, v.value]),
-            LogicalType::Interval => {
-                let place = self.spill(v.value);
-                (Function::IntervalToText, vec![context, place])
-            }
-            LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => return Ok(v.value),
+            NativeType::Bool => self.b.ins().uextend(types::I128, v.value),
+            _ => self.coerce(v, NativeType::I128).value,
         };
-        self.call_out_checked(function, &args, native, point)
+        let args = [self.context, self.spill(wide), self.word(from.code())];
+        self.call_out_checked(
+            Function::ValueToText,
+            &args,
+            NativeType::String,
+            FailurePoint::CALL,
+        )
     }
 
     fn cast_from_text(
@@ -279,32 +265,31 @@ impl Translator<'_, '_> {
         native: NativeType,
     ) -> Result<SqlValue> {
         self.where_valid(v.valid, native, |t| {
-            let text = if from == LogicalType::Char(1) {
-                t.text_of(v, from)?
-            } else {
-                v.value
-            };
-            let place = t.spill(text);
-            let context = t.context;
-            let point = FailurePoint::CALL;
-            let mut args = vec![context, place];
-            let (function, out) = match to {
-                LogicalType::Boolean => (Function::TextToBoolean, NativeType::Bool),
-                LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt => {
-                    args.push(t.small(to.native().size() as u32 * 8));
-                    (Function::TextToInteger, NativeType::I64)
-                }
-                LogicalType::Decimal { precision, scale } => {
-                    args.extend([precision, scale].map(|d| t.small(u32::from(d))));
-                    (Function::TextToDecimal, NativeType::I128)
-                }
-                LogicalType::Double => (Function::TextToDouble, NativeType::F64),
-                LogicalType::Date => (Function::TextToDate, NativeType::I32),
-                LogicalType::Timestamp => (Function::TextToTimestamp, NativeType::I64),
-                to => return Err(Error::unsupported(format!("a cast from {from} to {to}"))),
-            };
-            let value = t.call_out_checked(function, &args, out, point)?;
-            Ok(t.coerce(SqlValue::certain(value, out), native).value)
+            let text = t.text_of(v, from)?;
+            let value = t.read(text, to)?;
+            Ok(t.coerce(SqlValue::certain(value, to.native()), native).value)
         })
+    }
+
+    /// The value of a type that a text shows, in the type's native form.
+    fn read(&mut self, text: ir::Value, to: LogicalType) -> Result<ir::Value> {
+        let args = [self.context, self.spill(text), self.word(to.code())];
+        self.call_out_checked(Function::TextToValue, &args, to.native(), FailurePoint::CALL)
+    }
+}
+
+/// Whether a string type has a length that a text may be too long for.
+fn has_length(ty: LogicalType) -> bool {
+    matches!(ty, LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH)
+}
+
+/// Whether a string type keeps each text of another one as it is.
+fn keeps_all(from: LogicalType, to: LogicalType) -> bool {
+    match (from, to) {
+        (LogicalType::Char(f), LogicalType::Char(t) | LogicalType::Varchar(t)) => f <= t,
+        // To char(n) it loses the blanks at its end.
+        (LogicalType::Varchar(f), LogicalType::Varchar(t)) => f <= t,
+        (_, LogicalType::Text | LogicalType::Varchar(WITHOUT_LENGTH)) => true,
+        _ => false,
     }
 }

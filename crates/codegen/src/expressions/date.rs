@@ -3,7 +3,6 @@
 use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
-use cranelift_codegen::ir::{InstBuilder, types};
 use frazil_plan::{DatePart, Expr};
 use frazil_runtime::functions::{Function, date_part_code};
 use frazil_types::{Error, Interval, LogicalType, NativeType, Result};
@@ -27,15 +26,7 @@ impl Translator<'_, '_> {
     pub fn add_interval(&mut self, e: &Expr, inner: &Expr, interval: Interval) -> Result<SqlValue> {
         let mut v = self.expression(inner)?;
         if inner.ty == LogicalType::Date && e.ty == LogicalType::Timestamp {
-            let days = self.b.ins().sextend(types::I64, v.value);
-            let day = self.word(frazil_types::date::MICROS_PER_DAY as u64);
-            let (value, overflow) = self.b.ins().smul_overflow(days, day);
-            self.fail_where(overflow, v.valid, FailurePoint::range(e.ty));
-            v = SqlValue {
-                value,
-                native: NativeType::I64,
-                ..v
-            };
+            v = self.days_to_micros(v, false)?;
         }
         let function = match e.ty {
             LogicalType::Date => Function::DateAdd,

@@ -8,10 +8,10 @@ use crate::parse::UNTYPED;
 use crate::{Bound, Statement};
 use frazil_functions::CastContext;
 use frazil_plan::subquery::has_subquery;
-use frazil_plan::{ArithmeticOp, ColumnId, Expr, ExprKind};
-use frazil_types::value_ops::{self, BinaryOp, CastLength};
-use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value};
+use frazil_plan::{ColumnId, Expr, value_by_parts};
+use frazil_types::{ColumnDef, ColumnDefault, Error, Result, Schema, Span, SqlState, Value};
 use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr};
+use std::borrow::Cow;
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
@@ -114,8 +114,8 @@ fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
             let message = format!("column \"{}\" specified more than once", column.name);
             return Err(error(SqlState::DUPLICATE_COLUMN, message, span(i)));
         }
-        if column.ty == LogicalType::Interval {
-            return Err(Error::unsupported("a column of type interval").at_span(span(i)));
+        if !column.ty.info().is_stored {
+            return Err(Error::unsupported(format!("a column of type {}", column.ty)).at_span(span(i)));
         }
     }
     Ok(())
@@ -234,38 +234,15 @@ impl<'a> Binder<'a> {
 }
 
 /// Errors of a DEFAULT's value that statements get which need it, as in PostgreSQL, and not its definition.
-const FAIL_LATER: [SqlState; 3] = [
+const FAIL_LATER: [SqlState; 4] = [
     SqlState::STRING_TRUNCATION,
     SqlState::NUMERIC_OUT_OF_RANGE,
+    SqlState::DATETIME_OVERFLOW,
     SqlState::DIVISION_BY_ZERO,
 ];
 
 /// The value of an expression of constants; `None` for one that is computed otherwise. Errors are those of its
 /// arithmetic and casts.
 fn constant_value(e: &Expr) -> Result<Option<Value>> {
-    Ok(match &e.kind {
-        ExprKind::Constant(value) => Some(value.clone()),
-        ExprKind::Cast(inner) => match constant_value(inner)? {
-            Some(value) => Some(value_ops::cast(&value, inner.ty, e.ty, CastLength::Refuse)?),
-            None => None,
-        },
-        ExprKind::Negate(inner) => match constant_value(inner)? {
-            Some(value) => Some(value_ops::negate(&value, e.ty)?),
-            None => None,
-        },
-        ExprKind::Arithmetic(op, l, r) => match (constant_value(l)?, constant_value(r)?) {
-            (Some(a), Some(b)) => {
-                let op = match op {
-                    ArithmeticOp::Add => BinaryOp::Add,
-                    ArithmeticOp::Sub => BinaryOp::Sub,
-                    ArithmeticOp::Mul => BinaryOp::Mul,
-                    ArithmeticOp::Div => BinaryOp::Div,
-                    ArithmeticOp::Rem => BinaryOp::Rem,
-                };
-                Some(value_ops::arithmetic(op, (&a, l.ty), (&b, r.ty), e.ty)?)
-            }
-            _ => None,
-        },
-        _ => None,
-    })
+    value_by_parts(e, |part| Ok(constant_value(part)?.map(Cow::Owned)))
 }

@@ -7,7 +7,7 @@ use crate::{Bound, Statement};
 use frazil_functions::{Typing, interval_length};
 use frazil_plan::operators::{Aggregate, Map, Shared};
 use frazil_plan::{AggregateCall, AggregateFunction, Columns, Expr, Operator, Plan, SharedId};
-use frazil_types::{Error, LogicalType, Result};
+use frazil_types::{Error, Result};
 
 /// Completes a statement that has a plan.
 pub(crate) fn finished(
@@ -63,7 +63,7 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
     else {
         return;
     };
-    for (made, e) in groups.iter_mut().filter(|g| g.1.ty == LogicalType::Interval) {
+    for (made, e) in groups.iter_mut().filter(|g| g.1.ty.is_span()) {
         let length = interval_length(e.clone());
         let id = columns.add("length", length.ty, e.nullable);
         let (made, e) = (std::mem::replace(made, id), std::mem::replace(e, length));
@@ -78,7 +78,7 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
     }
     for call in aggregates.iter_mut().map(|a| &mut a.1).filter(|c| c.distinct) {
         if let Some(e) = &mut call.argument
-            && e.ty == LogicalType::Interval
+            && e.ty.is_span()
             && call.function == AggregateFunction::Count
         {
             *e = interval_length(e.clone());

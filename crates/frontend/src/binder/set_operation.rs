@@ -144,10 +144,7 @@ impl<'a> Binder<'a> {
         for (l, r) in left.columns.iter().zip(&right.columns) {
             let [l, r] = [l.id, r.id].map(|id| {
                 let e = Expr::column(id, &self.columns);
-                match e.ty {
-                    LogicalType::Interval => interval_length(e),
-                    _ => e,
-                }
+                if e.ty.is_span() { interval_length(e) } else { e }
             });
             equal.push(null_safe_equal(r, l));
         }

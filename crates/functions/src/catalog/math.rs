@@ -8,7 +8,7 @@ use crate::type_rules::Kind::{self, BigInt, Double, Integer, Numeric, SmallInt};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::{Expr, ScalarFunction};
 use frazil_types::decimal::{POWERS_OF_TEN, divide_round};
-use frazil_types::value_ops::{BinaryOp, CastLength};
+use frazil_types::value_ops::{ArithmeticOp, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
 const fn doubles(f: RowFn) -> Overload {
@@ -254,7 +254,7 @@ fn to_digits(row: &Row<'_>, out: &mut Output, divide: fn(i128, i128) -> i128) ->
 
 fn modulo(arguments: Vec<Expr>) -> Result<Expr> {
     let (l, r) = two(arguments)?;
-    Ok(numbers(BinaryOp::Rem, l, r))
+    Ok(numbers(ArithmeticOp::Rem, l, r))
 }
 
 fn div(arguments: Vec<Expr>) -> Result<Expr> {

@@ -91,12 +91,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// A text as an interval.
-pub(crate) fn text_to_interval(text: Expr) -> Expr {
-    let run: RowFn = |row, out| out.interval(value_ops::parse_interval(row.text(0), None)?);
-    rows("interval", OnNull::Null, run, vec![text], INTERVAL)
-}
-
 /// An interval's length in microseconds, which intervals compare by.
 pub fn interval_length(e: Expr) -> Expr {
     let run: RowFn = |row, out| out.int(value_ops::interval_span(row.interval(0)));

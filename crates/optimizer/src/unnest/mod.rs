@@ -470,7 +470,7 @@ impl Unnesting<'_> {
 /// Folds the constant parts of an expression, those inside subqueries apart.
 fn fold_constants(e: &mut Expr) {
     e.children_mut().into_iter().for_each(fold_constants);
-    crate::fold::fold(e);
+    crate::simplify::fold(e);
 }
 
 /// What has a row exactly where the tree has one, but computes less; `None` where there always is a row.

@@ -1,82 +1,28 @@
-//! Casts to and from text, as PostgreSQL writes and reads.
+//! Casts to and from text: what a type's facts say, called for one value.
 
 use super::strings::put;
 use crate::abi::{PipelineContext, STATUS_OK};
-use frazil_types::value::write_double;
-use frazil_types::{Error, Interval, LogicalType, Result, StringRef, date, decimal, value_ops};
-use std::fmt;
+use frazil_types::value_ops::{read, written};
+use frazil_types::{LogicalType, StringRef, Value};
 
 type Context = *mut PipelineContext;
 type Text = *const StringRef;
 type TextOut = *mut StringRef;
 
-/// Keeps what `write` writes.
-///
 /// # Safety
-/// `context` must be the pipeline's, `out` valid for a write.
-unsafe fn written(context: Context, out: TextOut, write: impl FnOnce(&mut String) -> fmt::Result) -> u32 {
-    let mut text = String::new();
-    // SAFETY: by contract. Writing to a String does not fail.
+/// `context` must be the pipeline's, `value` valid for a read, `ty` the code of its type, which is not held as a string, `out`
+/// valid for a write.
+pub unsafe fn value_to_text(context: Context, value: *const i128, ty: u64, out: TextOut) -> u32 {
+    // SAFETY: by contract.
     unsafe {
-        match write(&mut text) {
-            Ok(()) => put(context, text.as_bytes(), out),
-            Err(_) => (*context).fail(Error::internal("a value that cannot be written")),
+        let words = value.read_unaligned();
+        match LogicalType::of_code(ty) {
+            Ok(ty) => {
+                let value = Value::from_words([words as u64, (words >> u64::BITS) as u64], ty);
+                put(context, written(&value, ty).as_bytes(), out)
+            }
+            Err(error) => (*context).fail(error),
         }
-    }
-}
-
-/// # Safety
-/// As [`written`].
-pub unsafe fn boolean_to_text(context: Context, v: i32, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe { put(context, if v != 0 { b"true" } else { b"false" }, out) }
-}
-
-/// # Safety
-/// As [`written`].
-pub unsafe fn integer_to_text(context: Context, v: i64, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe { written(context, out, |f| fmt::Write::write_fmt(f, format_args!("{v}"))) }
-}
-
-/// # Safety
-/// As [`written`]; `v` must be valid for a read.
-pub unsafe fn decimal_to_text(context: Context, v: *const i128, scale: i32, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe {
-        let v = v.read_unaligned();
-        written(context, out, |f| decimal::write(f, v, scale.clamp(0, 38) as u8))
-    }
-}
-
-/// # Safety
-/// As [`written`].
-pub unsafe fn double_to_text(context: Context, v: f64, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe { written(context, out, |f| write_double(f, v)) }
-}
-
-/// # Safety
-/// As [`written`].
-pub unsafe fn date_to_text(context: Context, days: i32, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe { written(context, out, |f| date::write_date(f, days)) }
-}
-
-/// # Safety
-/// As [`written`].
-pub unsafe fn timestamp_to_text(context: Context, micros: i64, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe { written(context, out, |f| date::write_timestamp(f, micros)) }
-}
-
-/// # Safety
-/// As [`decimal_to_text`].
-pub unsafe fn interval_to_text(context: Context, v: *const i128, out: TextOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe {
-        let interval = Interval::from_native(v.read_unaligned());
-        written(context, out, |f| date::write_interval(f, interval))
     }
 }
 
@@ -90,17 +36,16 @@ pub unsafe fn code_point_to_text(code: i32, out: TextOut) {
     unsafe { out.write_unaligned(StringRef::inline(text.as_bytes())) }
 }
 
-/// Writes what `parse` reads from the text.
-///
 /// # Safety
-/// `context` must be the pipeline's, the string alive, `out` valid for a write.
-unsafe fn parsed<T>(context: Context, text: Text, out: *mut T, parse: impl FnOnce(&str) -> Result<T>) -> u32 {
+/// `context` must be the pipeline's, the string alive, `ty` the code of a type that is not held as a string, `out` valid for a
+/// write.
+pub unsafe fn text_to_value(context: Context, text: Text, ty: u64, out: *mut i128) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let string = text.read_unaligned();
-        match parse(string.text()) {
+        match LogicalType::of_code(ty).and_then(|ty| read(string.text(), ty)) {
             Ok(value) => {
-                out.write_unaligned(value);
+                out.write_unaligned(value.to_wide());
                 STATUS_OK
             }
             Err(error) => (*context).fail(error),
@@ -108,168 +53,91 @@ unsafe fn parsed<T>(context: Context, text: Text, out: *mut T, parse: impl FnOnc
     }
 }
 
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_boolean(context: Context, text: Text, out: *mut u8) -> u32 {
-    // SAFETY: by contract.
-    unsafe { parsed(context, text, out, |t| value_ops::read_boolean(t).map(u8::from)) }
-}
-
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_integer(context: Context, text: Text, bits: i32, out: *mut i64) -> u32 {
-    let ty = match bits {
-        16 => LogicalType::SmallInt,
-        32 => LogicalType::Integer,
-        _ => LogicalType::BigInt,
-    };
-    // SAFETY: by contract.
-    unsafe { parsed(context, text, out, |t| value_ops::read_integer(t, ty)) }
-}
-
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_decimal(
-    context: Context,
-    text: Text,
-    precision: i32,
-    scale: i32,
-    out: *mut i128,
-) -> u32 {
-    // SAFETY: by contract.
-    unsafe {
-        parsed(context, text, out, |t| {
-            decimal::parse(t, precision as u8, scale as u8)
-        })
-    }
-}
-
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_double(context: Context, text: Text, out: *mut f64) -> u32 {
-    // SAFETY: by contract.
-    unsafe { parsed(context, text, out, value_ops::read_double) }
-}
-
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_date(context: Context, text: Text, out: *mut i32) -> u32 {
-    // SAFETY: by contract.
-    unsafe { parsed(context, text, out, value_ops::read_date) }
-}
-
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_timestamp(context: Context, text: Text, out: *mut i64) -> u32 {
-    // SAFETY: by contract.
-    unsafe { parsed(context, text, out, date::parse_timestamp) }
-}
-
-/// # Safety
-/// As [`parsed`].
-pub unsafe fn text_to_code_point(context: Context, text: Text, out: *mut i32) -> u32 {
-    let first = |text: &str| {
-        let kept = value_ops::kept_text(text, LogicalType::Char(1))?;
-        Ok(kept.chars().next().unwrap_or(' ') as i32)
-    };
-    // SAFETY: by contract.
-    unsafe { parsed(context, text, out, first) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::functions::strings::tests::{context, made};
+    use frazil_types::{Interval, Result};
 
-    fn read<T: Default>(
-        f: unsafe fn(Context, Text, *mut T) -> u32,
-        text: &'static str,
-    ) -> Result<T, &'static str> {
-        // SAFETY: as in `read_with`.
-        read_with(|c, t, o| unsafe { f(c, t, o) }, text)
+    const MONEY: LogicalType = LogicalType::Decimal {
+        precision: 5,
+        scale: 2,
+    };
+
+    fn text_of(value: Value, ty: LogicalType) -> String {
+        // SAFETY: contexts and locals are alive.
+        made(|c, o| unsafe { value_to_text(c, &value.to_wide(), ty.code(), o) }).unwrap()
     }
 
-    fn read_with<T: Default>(
-        f: impl Fn(Context, Text, *mut T) -> u32,
-        text: &'static str,
-    ) -> Result<T, &'static str> {
+    fn value_of(text: &'static str, ty: LogicalType) -> Result<Value, &'static str> {
         context(|c| {
-            let mut out = T::default();
-            match f(c, &StringRef::from_static(text), &mut out) {
-                STATUS_OK => Ok(out),
-                // SAFETY: the context is alive.
-                _ => Err(unsafe { (*c).error.error.take() }.unwrap().state().0),
+            let mut out = 0i128;
+            // SAFETY: the context is alive.
+            unsafe {
+                match text_to_value(c, &StringRef::from_static(text), ty.code(), &mut out) {
+                    STATUS_OK => Ok(Value::from_words([out as u64, (out >> 64) as u64], ty)),
+                    _ => Err((*c).error.error.take().unwrap().state().0),
+                }
             }
         })
     }
 
     #[test]
     fn writes() {
-        // SAFETY: contexts are alive.
-        unsafe {
-            assert_eq!(made(|c, o| boolean_to_text(c, 1, o)).unwrap(), "true");
-            assert_eq!(
-                made(|c, o| integer_to_text(c, i64::MIN, o)).unwrap(),
-                "-9223372036854775808"
-            );
-            assert_eq!(made(|c, o| decimal_to_text(c, &-5, 2, o)).unwrap(), "-0.05");
-            assert_eq!(made(|c, o| double_to_text(c, 1.5, o)).unwrap(), "1.5");
-            assert_eq!(made(|c, o| date_to_text(c, 0, o)).unwrap(), "1970-01-01");
-            assert_eq!(
-                made(|c, o| timestamp_to_text(c, 1_500_000, o)).unwrap(),
-                "1970-01-01 00:00:01.5"
-            );
-            let interval = Interval {
-                months: 1,
-                days: 2,
-                micros: 0,
-            }
-            .to_native();
-            assert_eq!(
-                made(|c, o| interval_to_text(c, &interval, o)).unwrap(),
-                "1 mon 2 days"
-            );
-            let mut out = StringRef::default();
-            code_point_to_text('ß' as i32, &mut out);
-            assert_eq!(out.text(), "ß");
-        }
-        assert_eq!(read(text_to_code_point, "ß  "), Ok('ß' as i32));
-        assert_eq!(read(text_to_code_point, ""), Ok(' ' as i32));
-        assert_eq!(read(text_to_code_point, "ab"), Err("22001"));
+        assert_eq!(text_of(Value::Bool(true), LogicalType::Boolean), "true");
+        let least = Value::Int(i64::MIN.into());
+        assert_eq!(text_of(least, LogicalType::BigInt), "-9223372036854775808");
+        assert_eq!(text_of(Value::Int(-5), MONEY), "-0.05");
+        assert_eq!(text_of(Value::Double(1.5), LogicalType::Double), "1.5");
+        assert_eq!(text_of(Value::Int(0), LogicalType::Date), "1970-01-01");
+        let at = Value::Int(1_500_000);
+        assert_eq!(text_of(at, LogicalType::Timestamp), "1970-01-01 00:00:01.5");
+        let interval = Interval {
+            months: 1,
+            days: 2,
+            micros: 0,
+        };
+        let interval = Value::Interval(interval);
+        assert_eq!(text_of(interval, LogicalType::Interval), "1 mon 2 days");
+        let mut out = StringRef::default();
+        // SAFETY: a local.
+        unsafe { code_point_to_text('ß' as i32, &mut out) };
+        // SAFETY: it is short, and so lies in the reference.
+        assert_eq!(unsafe { out.text() }, "ß");
     }
 
     #[test]
     fn reads() {
-        for (text, expected) in [
-            ("t", Ok(1)),
-            (" YES", Ok(1)),
-            ("off", Ok(0)),
-            ("o", Err("22P02")),
-            ("", Err("22P02")),
+        let int = |v: i64| Ok(Value::Int(v.into()));
+        for (text, ty, expected) in [
+            ("t", LogicalType::Boolean, Ok(Value::Bool(true))),
+            (" YES", LogicalType::Boolean, Ok(Value::Bool(true))),
+            ("off", LogicalType::Boolean, Ok(Value::Bool(false))),
+            ("o", LogicalType::Boolean, Err("22P02")),
+            ("", LogicalType::Boolean, Err("22P02")),
+            (" 42 ", LogicalType::Integer, int(42)),
+            ("-32768", LogicalType::SmallInt, int(-32_768)),
+            ("32768", LogicalType::SmallInt, Err("22003")),
+            ("9223372036854775808", LogicalType::BigInt, Err("22003")),
+            ("4.2", LogicalType::Integer, Err("22P02")),
+            ("", LogicalType::Integer, Err("22P02")),
+            (" 1e3 ", LogicalType::Double, Ok(Value::Double(1000.0))),
+            ("1e400", LogicalType::Double, Err("22003")),
+            ("abc", LogicalType::Double, Err("22P02")),
+            (
+                "-Infinity",
+                LogicalType::Double,
+                Ok(Value::Double(f64::NEG_INFINITY)),
+            ),
+            ("1970-01-11", LogicalType::Date, int(10)),
+            ("1970-02-30", LogicalType::Date, Err("22008")),
+            ("1970-01-01 00:00:01", LogicalType::Timestamp, int(1_000_000)),
+            ("1.005", MONEY, int(101)),
+            ("ß  ", LogicalType::Char(1), int('ß' as i64)),
+            ("", LogicalType::Char(1), int(' ' as i64)),
+            ("ab", LogicalType::Char(1), Err("22001")),
         ] {
-            assert_eq!(read(text_to_boolean, text), expected, "{text}");
+            assert_eq!(value_of(text, ty), expected, "{text} as {ty}");
         }
-        for (text, bits, expected) in [
-            (" 42 ", 32, Ok(42)),
-            ("-32768", 16, Ok(-32_768)),
-            ("32768", 16, Err("22003")),
-            ("9223372036854775808", 64, Err("22003")),
-            ("4.2", 32, Err("22P02")),
-            ("", 32, Err("22P02")),
-        ] {
-            // SAFETY: as in `read_with`.
-            let found = read_with(|c, t, o| unsafe { text_to_integer(c, t, bits, o) }, text);
-            assert_eq!(found, expected, "{text}");
-        }
-        assert_eq!(read(text_to_double, " 1e3 "), Ok(1000.0));
-        assert_eq!(read(text_to_double, "1e400"), Err("22003"));
-        assert_eq!(read(text_to_double, "abc"), Err("22P02"));
-        assert_eq!(read(text_to_double, "-Infinity"), Ok(f64::NEG_INFINITY));
-        assert_eq!(read(text_to_date, "1970-01-11"), Ok(10));
-        assert_eq!(read(text_to_date, "1970-02-30"), Err("22008"));
-        assert_eq!(read(text_to_timestamp, "1970-01-01 00:00:01"), Ok(1_000_000));
-        // SAFETY: as in `read_with`.
-        let found = read_with(|c, t, o| unsafe { text_to_decimal(c, t, 5, 2, o) }, "1.005");
-        assert_eq!(found, Ok(101));
     }
 }

@@ -2,10 +2,8 @@
 
 use crate::abi::{STATUS_FAILED, STATUS_OK};
 use frazil_plan::DatePart;
-use frazil_types::date::{
-    MICROS_PER_DAY, add_interval_to_date, add_interval_to_timestamp, civil_from_days, days_from_civil,
-};
-use frazil_types::{Interval, Result};
+use frazil_types::date::{add_interval_to_date, add_interval_to_timestamp};
+use frazil_types::{Interval, Result, value_ops};
 
 const PARTS: [DatePart; 11] = [
     DatePart::Year,
@@ -29,50 +27,13 @@ pub fn date_part_code(part: DatePart) -> u32 {
 /// # Safety
 /// `part` must be a [`date_part_code`].
 pub unsafe fn date_part(part: u32, days: i32) -> i64 {
-    of_date(PARTS[part as usize % PARTS.len()], days)
+    value_ops::date_part(PARTS[part as usize % PARTS.len()], days)
 }
 
 /// # Safety
 /// As [`date_part`].
 pub unsafe fn timestamp_part(part: u32, micros: i64) -> i64 {
-    let days = micros.div_euclid(MICROS_PER_DAY) as i32;
-    let seconds = micros.rem_euclid(MICROS_PER_DAY) / 1_000_000;
-    match PARTS[part as usize % PARTS.len()] {
-        DatePart::Hour => seconds / 3600,
-        DatePart::Minute => seconds / 60 % 60,
-        DatePart::Second => seconds % 60,
-        DatePart::Epoch => micros.div_euclid(1_000_000),
-        of_day => of_date(of_day, days),
-    }
-}
-
-fn of_date(part: DatePart, days: i32) -> i64 {
-    let (year, month, day) = civil_from_days(days);
-    match part {
-        DatePart::Year => year.into(),
-        DatePart::Quarter => i64::from((month - 1) / 3 + 1),
-        DatePart::Month => month.into(),
-        DatePart::Week => iso_week(days, year),
-        DatePart::Day => day.into(),
-        // 1970-01-01 was a Thursday.
-        DatePart::DayOfWeek => (i64::from(days) + 4).rem_euclid(7),
-        DatePart::DayOfYear => i64::from(days) - i64::from(days_from_civil(year, 1, 1)) + 1,
-        DatePart::Hour | DatePart::Minute | DatePart::Second => 0,
-        DatePart::Epoch => i64::from(days) * 86_400,
-    }
-}
-
-/// The ISO week: that of the year to which the week's Thursday belongs.
-fn iso_week(days: i32, year: i32) -> i64 {
-    let from_monday = (i64::from(days) + 3).rem_euclid(7);
-    let thursday = i64::from(days) - from_monday + 3;
-    let begin = |year| i64::from(days_from_civil(year, 1, 1));
-    let start = [year + 1, year, year - 1]
-        .into_iter()
-        .map(begin)
-        .find(|&b| b <= thursday)
-        .unwrap_or(thursday);
-    (thursday - start) / 7 + 1
+    value_ops::timestamp_part(PARTS[part as usize % PARTS.len()], micros)
 }
 
 /// # Safety
@@ -110,7 +71,7 @@ pub unsafe fn timestamp_add(time: i64, months: i32, days: i32, micros: i64, out:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::date::{parse_date, parse_timestamp};
+    use frazil_types::date::{MICROS_PER_DAY, parse_date, parse_timestamp};
 
     fn part(part: DatePart, text: &str) -> i64 {
         // SAFETY: the code is one.

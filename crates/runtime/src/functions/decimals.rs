@@ -2,7 +2,7 @@
 
 use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
 use frazil_types::decimal::{POWERS_OF_TEN, divide_round, rescale};
-use frazil_types::{Error, SqlState};
+use frazil_types::{Error, LogicalType, SqlState, value_ops};
 
 type Wide = *const i128;
 type WideOut = *mut i128;
@@ -145,16 +145,19 @@ pub unsafe fn decimal_to_double(a: Wide, scale: i32) -> f64 {
 }
 
 /// # Safety
-/// `out` must be valid for a write.
-pub unsafe fn double_to_decimal(v: f64, precision: i32, scale: i32, out: WideOut) -> u32 {
-    if !v.is_finite() {
-        return STATUS_FAILED;
-    }
-    // Through a text of 15 digits, as PostgreSQL: 0.15 at scale 1 is 0.2, though the double is a little less than
-    // 0.15, and the sum of 0.1 and 0.2 is 0.3.
-    let parsed = frazil_types::decimal::parse(&format!("{v:.14e}"), precision as u8, scale as u8);
+/// `context` must be the pipeline's, `ty` a code, `out` valid for a write.
+pub unsafe fn double_to_decimal(context: *mut PipelineContext, v: f64, ty: u64, out: WideOut) -> u32 {
+    let decimal = LogicalType::of_code(ty).and_then(|ty| value_ops::double_to_decimal(v, ty));
     // SAFETY: by contract.
-    unsafe { put(parsed.ok(), precision, out) }
+    unsafe {
+        match decimal {
+            Ok(decimal) => {
+                out.write_unaligned(decimal);
+                STATUS_OK
+            }
+            Err(error) => (*context).fail(error),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -248,21 +251,33 @@ mod tests {
 
     #[test]
     fn converts_doubles() {
-        let mut out = 0;
+        let decimal = |v, precision, scale| {
+            let ty = LogicalType::Decimal { precision, scale };
+            context(|c| {
+                let mut out = 0;
+                // SAFETY: the context is alive.
+                unsafe {
+                    match double_to_decimal(c, v, ty.code(), &mut out) {
+                        STATUS_OK => Ok(out),
+                        _ => Err((*c).error.error.take().unwrap().state().0),
+                    }
+                }
+            })
+        };
+        for (v, scale, expected) in [
+            (0.15, 1, 2),
+            (-2.5, 0, -3),
+            (1e10, 2, 1_000_000_000_000),
+            (0.0, 3, 0),
+        ] {
+            assert_eq!(decimal(v, 38, scale), Ok(expected), "{v}");
+        }
+        for v in [1e38, f64::INFINITY] {
+            assert_eq!(decimal(v, 38, 0), Err("22003"));
+        }
+        assert_eq!(decimal(f64::NAN, 38, 0), Err("0A000"));
         // SAFETY: locals.
         unsafe {
-            for (v, scale, expected) in [
-                (0.15, 1, 2),
-                (-2.5, 0, -3),
-                (1e10, 2, 1_000_000_000_000),
-                (0.0, 3, 0),
-            ] {
-                assert_eq!(double_to_decimal(v, 38, scale, &mut out), STATUS_OK);
-                assert_eq!(out, expected, "{v}");
-            }
-            for v in [f64::NAN, f64::INFINITY, 1e38] {
-                assert_eq!(double_to_decimal(v, 38, 0, &mut out), STATUS_FAILED);
-            }
             assert_eq!(decimal_to_double(&15, 2), 0.15);
             assert_eq!(
                 decimal_to_double(&-123_456_789_012_345_678_901, 10),

@@ -100,21 +100,11 @@ pub unsafe fn substring(string: Text, start: i64, length: i64, out: TextOut) -> 
 
 /// # Safety
 /// As [`substring`]; `context` must be the pipeline's.
-pub unsafe fn fit_text(
-    context: *mut PipelineContext,
-    string: Text,
-    characters: i32,
-    is_char: i32,
-    out: TextOut,
-) -> u32 {
-    let ty = match is_char {
-        0 => LogicalType::Varchar(characters as u32),
-        _ => LogicalType::Char(characters as u32),
-    };
+pub unsafe fn fit_text(context: *mut PipelineContext, string: Text, ty: u64, out: TextOut) -> u32 {
     // SAFETY: by contract. What is kept begins where the string does, and ends at a character.
     unsafe {
         let string = string.read_unaligned();
-        match value_ops::kept_text(string.text(), ty) {
+        match LogicalType::of_code(ty).and_then(|ty| value_ops::kept_text(string.text(), ty)) {
             Ok(kept) => {
                 out.write_unaligned(slice(&string, 0, kept.len()));
                 STATUS_OK
@@ -561,11 +551,12 @@ pub(super) mod tests {
             assert_eq!(like(&pattern, &s("abbc")), 1);
         }
         // SAFETY: as above.
-        let fit = |text, n, is_char| made(|c, o| unsafe { fit_text(c, &s(text), n, is_char, o) });
-        assert_eq!(fit("größer", 6, 0).unwrap(), "größer");
-        assert_eq!(fit("größer", 5, 0).unwrap_err(), "22001");
-        assert_eq!(fit("grö   ", 4, 0).unwrap(), "grö ");
-        assert_eq!(fit("grö   ", 4, 1).unwrap(), "grö");
-        assert_eq!(fit("grö   ", 2, 1).unwrap_err(), "22001");
+        let fit = |text, ty: LogicalType| made(|c, o| unsafe { fit_text(c, &s(text), ty.code(), o) });
+        let (varchar, char) = (LogicalType::Varchar, LogicalType::Char);
+        assert_eq!(fit("größer", varchar(6)).unwrap(), "größer");
+        assert_eq!(fit("größer", varchar(5)).unwrap_err(), "22001");
+        assert_eq!(fit("grö   ", varchar(4)).unwrap(), "grö ");
+        assert_eq!(fit("grö   ", char(4)).unwrap(), "grö");
+        assert_eq!(fit("grö   ", char(2)).unwrap_err(), "22001");
     }
 }

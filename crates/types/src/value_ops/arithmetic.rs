@@ -1,43 +1,24 @@
 //! Arithmetic of values, checked.
 
-use super::BinaryOp;
+use super::ArithmeticOp;
 use crate::decimal::{self, POWERS_OF_TEN};
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
 /// Most digits of a decimal.
 const DIGITS: u8 = crate::logical_type::DECIMAL_MAX_DIGITS;
 
-/// Smallest and largest value of an exact numeric type, decimals unscaled.
-pub fn range_of(ty: LogicalType) -> Option<(i128, i128)> {
-    Some(match ty {
-        LogicalType::SmallInt => (i16::MIN.into(), i16::MAX.into()),
-        LogicalType::Integer => (i32::MIN.into(), i32::MAX.into()),
-        LogicalType::BigInt => (i64::MIN.into(), i64::MAX.into()),
-        LogicalType::Decimal { precision, .. } => {
-            let max = POWERS_OF_TEN[usize::from(precision)] - 1;
-            (-max, max)
-        }
-        _ => return None,
-    })
-}
-
-/// An unscaled value as a value of a numeric type. Error 22003 where it does not fit.
+/// A value of a type that is held as an integer. Its error where it does not fit: 22003, or 22008.
 pub fn check_range(v: i128, ty: LogicalType) -> Result<Value> {
-    match (range_of(ty), ty) {
-        (Some((min, max)), _) if (min..=max).contains(&v) => Ok(Value::Int(v)),
-        (None, _) => Ok(Value::Int(v)),
-        (_, LogicalType::Decimal { precision, scale }) => Err(decimal::overflow(precision, scale)),
-        _ => Err(Error::new(
-            SqlState::NUMERIC_OUT_OF_RANGE,
-            format!("{ty} out of range"),
-        )),
+    match ty.range() {
+        Some((min, max)) if !(min..=max).contains(&v) => Err(ty.overflow()),
+        Some(_) | None => Ok(Value::Int(v)),
     }
 }
 
 /// `a op b` as a value of the numeric type `ty`; NULL where one is. Quotients of decimals, and products whose
 /// factors have more digits after the point than the result, are rounded half away from zero. Errors 22003, 22012.
 pub fn arithmetic(
-    op: BinaryOp,
+    op: ArithmeticOp,
     (a, at): (&Value, LogicalType),
     (b, bt): (&Value, LogicalType),
     ty: LogicalType,
@@ -54,13 +35,13 @@ pub fn arithmetic(
 }
 
 fn exact(
-    op: BinaryOp,
+    op: ArithmeticOp,
     (a, sa): (i128, u8),
     (b, sb): (i128, u8),
     scale: u8,
     ty: LogicalType,
 ) -> Result<Value> {
-    use BinaryOp::*;
+    use ArithmeticOp::*;
     if matches!(op, Div | Rem) && b == 0 {
         return Err(Error::new(SqlState::DIVISION_BY_ZERO, "division by zero"));
     }
@@ -78,11 +59,7 @@ fn exact(
         Div if ty.is_integer() => a.checked_div(b),
         Div => quotient((a, sa), (b, sb), scale),
     };
-    match (result, ty) {
-        (Some(v), _) => check_range(v, ty),
-        (None, LogicalType::Decimal { precision, scale }) => Err(decimal::overflow(precision, scale)),
-        (None, _) => check_range(i128::MAX, ty),
-    }
+    check_range(result.ok_or_else(|| ty.overflow())?, ty)
 }
 
 /// What is left of a decimal divided by another, with the sign of the first, at the larger of their scales. The divisor is not
@@ -111,8 +88,8 @@ pub fn remainder((a, sa): (i128, u8), (b, sb): (i128, u8)) -> i128 {
     if a < 0 { -(rest as i128) } else { rest as i128 }
 }
 
-fn doubles(op: BinaryOp, a: f64, b: f64) -> Result<f64> {
-    use BinaryOp::*;
+fn doubles(op: ArithmeticOp, a: f64, b: f64) -> Result<f64> {
+    use ArithmeticOp::*;
     let (value, underflows) = match op {
         Add => (a + b, false),
         Sub => (a - b, false),
@@ -240,7 +217,7 @@ mod tests {
         LogicalType::Decimal { precision, scale }
     }
 
-    fn int(op: BinaryOp, a: i128, b: i128, ty: LogicalType) -> Result<Value, &'static str> {
+    fn int(op: ArithmeticOp, a: i128, b: i128, ty: LogicalType) -> Result<Value, &'static str> {
         arithmetic(op, (&Value::Int(a), ty), (&Value::Int(b), ty), ty).map_err(|e| e.state().0)
     }
 
@@ -263,7 +240,7 @@ mod tests {
 
     #[test]
     fn integers_overflow_at_their_type() {
-        use BinaryOp::*;
+        use ArithmeticOp::*;
         assert_eq!(int(Add, 32_767, 1, LogicalType::SmallInt), Err("22003"));
         assert_eq!(int(Mul, i64::MAX.into(), 2, LogicalType::BigInt), Err("22003"));
         assert_eq!(int(Div, i32::MIN.into(), -1, LogicalType::Integer), Err("22003"));
@@ -285,11 +262,11 @@ mod tests {
                 _ => Err("not a double"),
             }
         };
-        assert!(double(BinaryOp::Div, f64::NAN, 0.0).unwrap().is_nan());
-        assert_eq!(double(BinaryOp::Div, 1.0, 0.0), Err("22012"));
-        assert_eq!(double(BinaryOp::Mul, 1e300, 1e300), Err("22003"));
-        assert_eq!(double(BinaryOp::Mul, 1e-300, 1e-300), Err("22003"));
-        assert_eq!(double(BinaryOp::Div, 1.0, f64::INFINITY), Ok(0.0));
+        assert!(double(ArithmeticOp::Div, f64::NAN, 0.0).unwrap().is_nan());
+        assert_eq!(double(ArithmeticOp::Div, 1.0, 0.0), Err("22012"));
+        assert_eq!(double(ArithmeticOp::Mul, 1e300, 1e300), Err("22003"));
+        assert_eq!(double(ArithmeticOp::Mul, 1e-300, 1e-300), Err("22003"));
+        assert_eq!(double(ArithmeticOp::Div, 1.0, f64::INFINITY), Ok(0.0));
     }
 
     #[test]
@@ -313,7 +290,7 @@ mod tests {
         assert_eq!(multiply_round(big, big, 37), Some(big));
         assert_eq!(multiply_round(-15, 1, 1), Some(-2));
         let ty = decimal(38, 0);
-        assert_eq!(int(BinaryOp::Mul, big, 100, ty), Err("22003"));
+        assert_eq!(int(ArithmeticOp::Mul, big, 100, ty), Err("22003"));
     }
 
     #[test]

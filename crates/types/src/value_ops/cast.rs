@@ -1,8 +1,9 @@
 //! Conversion of a value from one type to another.
 
+use super::casts::{self, CastMethod};
 use super::{check_range, read};
-use crate::date::MICROS_PER_DAY;
-use crate::{Error, LogicalType, Result, SqlState, Value, decimal};
+use crate::{Error, LogicalType, Order, Result, SqlState, Value, decimal};
+use std::borrow::Cow;
 
 /// What becomes of a string that is longer than char(n) or varchar(n).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,103 +25,90 @@ pub fn cannot_cast(from: LogicalType, to: LogicalType) -> Error {
     )
 }
 
-/// The value as `to`; NULL stays NULL. Decimals round half away from zero, doubles become integers half to even.
-/// Errors 22003, 22007, 22008, 22P02, 22001, 42846.
+/// The value as `to`, as the [table of casts](super::casts) has it; NULL stays NULL. Errors 22003, 22007, 22008, 22P02,
+/// 22001; 42846 where there is no cast.
 pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLength) -> Result<Value> {
     if value.is_null() || from == to {
         return Ok(value.clone());
     }
-    match (value, to) {
-        (Value::Text(text), t) if t.is_string() => to_string_type(text, to, length),
-        (Value::Text(text), _) => read(text, to),
-        (_, t) if t.is_string() => {
-            let text = match value {
-                // As a text a boolean is spelled out; in a result it is one letter.
-                Value::Bool(b) => b.to_string(),
-                _ => value.display(from).to_string(),
-            };
-            let text = if from == LogicalType::Char(1) {
-                text.trim_end_matches(' ')
-            } else {
-                &text
-            };
-            to_string_type(text, to, length)
+    let Some(cast) = casts::between(from, to) else {
+        return Err(cannot_cast(from, to));
+    };
+    match (cast.method, value) {
+        (CastMethod::Keep, value) => Ok(value.clone()),
+        (CastMethod::Rescale | CastMethod::MicrosToDays | CastMethod::DayNumber, Value::Int(v)) => {
+            let exact = casts::exact(*v, from, to).ok_or_else(|| to.overflow())?;
+            check_range(exact, to)
         }
-        (Value::Int(v), _) if from == LogicalType::Char(1) => {
-            let c = u32::try_from(*v).ok().and_then(char::from_u32).unwrap_or(' ');
-            read(c.encode_utf8(&mut [0; 4]), to)
+        (CastMethod::DaysToMicros, Value::Int(v)) => {
+            let micros = casts::exact(*v, from, to).ok_or_else(beyond_timestamps)?;
+            check_range(micros, to).map_err(|_| beyond_timestamps())
         }
-        (Value::Int(v), _) if from.scale().is_some() => exact(*v, from.scale().unwrap_or(0), from, to),
-        (Value::Double(v), _) => double(*v, to),
-        (Value::Int(v), LogicalType::Timestamp) if from == LogicalType::Date => {
-            let micros = v * i128::from(MICROS_PER_DAY);
-            match i64::try_from(micros) {
-                Ok(_) => Ok(Value::Int(micros)),
-                Err(_) => Err(Error::new(
-                    SqlState::DATETIME_OVERFLOW,
-                    "date out of range for timestamp",
-                )),
-            }
-        }
-        (Value::Int(v), LogicalType::Date) if from == LogicalType::Timestamp => {
-            Ok(Value::Int(v.div_euclid(i128::from(MICROS_PER_DAY))))
-        }
-        (Value::Bool(b), LogicalType::Integer) => Ok(Value::Int(i128::from(*b))),
-        _ => Err(cannot_cast(from, to)),
-    }
-}
-
-fn exact(v: i128, scale: u8, from: LogicalType, to: LogicalType) -> Result<Value> {
-    match to {
-        LogicalType::Double => {
+        (CastMethod::ExactToDouble, Value::Int(v)) => {
             let mut text = String::new();
-            let _ = decimal::write(&mut text, v, scale);
+            let _ = decimal::write(&mut text, *v, from.scale().unwrap_or(0));
             Ok(Value::Double(text.parse().unwrap_or(f64::NAN)))
         }
-        LogicalType::Boolean if from == LogicalType::Integer => Ok(Value::Bool(v != 0)),
-        _ => match to.scale() {
-            Some(wanted) => match (decimal::rescale(v, scale, wanted), to) {
-                (Some(rescaled), _) => check_range(rescaled, to),
-                (None, LogicalType::Decimal { precision, scale }) => Err(decimal::overflow(precision, scale)),
-                (None, _) => Err(out_of_range(to)),
-            },
-            None => Err(cannot_cast(from, to)),
-        },
+        (CastMethod::DoubleToInteger, Value::Double(v)) => double_to_integer(*v, to),
+        (CastMethod::DoubleToDecimal, Value::Double(v)) => double_to_decimal(*v, to).map(Value::Int),
+        (CastMethod::Fit, value) => to_string_type(&written(value, from), to, length),
+        (CastMethod::Write, value) => to_string_type(&written(value, from), to, length),
+        (CastMethod::Read, Value::Text(text)) => read(text, to),
+        (CastMethod::Read, value) => read(&written(value, from), to),
+        (CastMethod::BooleanToInteger, Value::Bool(b)) => Ok(Value::Int(i128::from(*b))),
+        (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
+        (method, value) => Err(Error::internal(format!("{method:?} of {value:?}"))),
     }
 }
 
-fn out_of_range(ty: LogicalType) -> Error {
-    Error::new(SqlState::NUMERIC_OUT_OF_RANGE, format!("{ty} out of range"))
-}
-
-fn double(v: f64, to: LogicalType) -> Result<Value> {
-    match to {
-        LogicalType::Decimal { precision, scale } => double_to_decimal(v, precision, scale).map(Value::Int),
-        _ if to.is_integer() => {
-            let whole = v.round_ties_even();
-            // Beyond 1e19 no integer type reaches.
-            if whole.is_nan() || whole.abs() >= 1e19 {
-                return Err(out_of_range(to));
+/// The text that a value becomes. A boolean is spelled out, while in a result it is one letter; a char(1) that is a blank
+/// becomes nothing.
+pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) => Cow::Borrowed(text),
+        Value::Bool(b) => Cow::Borrowed(if *b { "true" } else { "false" }),
+        value => {
+            let text = value.display(ty).to_string();
+            match ty.info().order {
+                Order::WithoutBlanks => Cow::Owned(text.trim_end_matches(' ').to_owned()),
+                Order::Native | Order::Span => Cow::Owned(text),
             }
-            check_range(whole as i128, to)
         }
-        _ => Err(cannot_cast(LogicalType::Double, to)),
     }
 }
 
-/// A double as an unscaled decimal, by its 15 most significant digits. Errors: 22003 for what does not fit; 0A000 for
-/// infinity and NaN, which decimals lack.
-pub fn double_to_decimal(v: f64, precision: u8, scale: u8) -> Result<i128> {
-    if !v.is_finite() {
-        return Err(Error::unsupported(format!(
-            "a decimal {}",
-            if v.is_nan() { "NaN" } else { "infinity" }
-        )));
+/// The error of a date whose midnight is not a timestamp.
+pub fn beyond_timestamps() -> Error {
+    Error::new(SqlState::DATETIME_OVERFLOW, "date out of range for timestamp")
+}
+
+/// A double as an integer, rounded half to even. Error 22003.
+pub fn double_to_integer(v: f64, to: LogicalType) -> Result<Value> {
+    let whole = v.round_ties_even();
+    // Beyond 1e19 no integer type reaches.
+    if whole.is_nan() || whole.abs() >= 1e19 {
+        return Err(to.overflow());
+    }
+    check_range(whole as i128, to)
+}
+
+/// A double as an unscaled decimal, by its 15 most significant digits. Errors: 22003 for what does not fit, infinity
+/// among it; 0A000 for NaN, which decimals lack.
+pub fn double_to_decimal(v: f64, to: LogicalType) -> Result<i128> {
+    let LogicalType::Decimal { precision, scale } = to else {
+        return Err(cannot_cast(LogicalType::Double, to));
+    };
+    if v.is_nan() {
+        return Err(Error::unsupported("a decimal NaN"));
+    }
+    if v.is_infinite() {
+        return Err(to.overflow());
     }
     decimal::parse(&format!("{v:.*e}", DOUBLE_DIGITS - 1), precision, scale)
 }
 
-fn to_string_type(text: &str, to: LogicalType, length: CastLength) -> Result<Value> {
+/// A text as a value of a string type. Error 22001.
+pub(crate) fn to_string_type(text: &str, to: LogicalType, length: CastLength) -> Result<Value> {
     match to {
         LogicalType::Varchar(n) => fit(text, n, to, length).map(|t| Value::Text(t.to_string())),
         LogicalType::Char(1) => {

@@ -3,33 +3,55 @@
 
 mod arithmetic;
 mod cast;
+pub mod casts;
 mod compare;
+mod date_part;
 mod interval;
 mod read;
 mod read_interval;
 mod read_iso_interval;
 
-pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, range_of, remainder};
-pub use cast::{CastLength, cannot_cast, cast, double_to_decimal, kept_text};
+pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, remainder};
+pub(crate) use cast::to_string_type;
+pub use cast::{
+    CastLength, beyond_timestamps, cannot_cast, cast, double_to_decimal, double_to_integer, kept_text,
+    written,
+};
+pub use casts::{Cast, CastContext, CastFailure, CastMethod};
 pub use compare::{compare_decimals, compare_doubles, interval_span, order};
+pub use date_part::{DatePart, add_interval, date_part, extract, timestamp_part};
 pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
 };
+pub(crate) use read::trimmed;
 pub use read::{read, read_boolean, read_date, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};
 
 /// Arithmetic of two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArithmeticOp {
     /// `+`
     Add,
     /// `-`
     Sub,
     /// `*`
     Mul,
-    /// `/`
+    /// `/`; of integers truncating.
     Div,
     /// `%`
     Rem,
+}
+
+impl ArithmeticOp {
+    /// Its SQL text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            ArithmeticOp::Add => "+",
+            ArithmeticOp::Sub => "-",
+            ArithmeticOp::Mul => "*",
+            ArithmeticOp::Div => "/",
+            ArithmeticOp::Rem => "%",
+        }
+    }
 }

@@ -1,55 +1,29 @@
 //! Reading values from text.
 
 use crate::date::{self, MICROS_PER_DAY};
-use crate::{Error, LogicalType, Result, SqlState, Value, decimal};
+use crate::{Error, LogicalType, Result, SqlState, Value};
 
+/// The error 22P02 of a text that is not of a type.
 fn invalid(ty: LogicalType, text: &str) -> Error {
-    let ty = type_name(ty);
-    let message = format!("invalid input syntax for type {ty}: \"{text}\"");
+    let message = format!("invalid input syntax for type {}: \"{text}\"", ty.info().name);
     Error::new(SqlState::INVALID_TEXT, message)
 }
 
-fn out_of_range(ty: LogicalType, text: &str) -> Error {
-    let message = match ty {
-        LogicalType::Double => format!("\"{text}\" is out of range for type double precision"),
-        _ => format!("value \"{text}\" is out of range for type {ty}"),
-    };
+/// The error 22003 of an integer that its type does not hold.
+fn integer_out_of_range(ty: LogicalType, text: &str) -> Error {
+    let message = format!("value \"{text}\" is out of range for type {ty}");
     Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
 }
 
-fn type_name(ty: LogicalType) -> String {
-    match ty {
-        LogicalType::Decimal { .. } => "numeric".to_string(),
-        _ => ty.to_string(),
-    }
-}
-
-fn trimmed(text: &str) -> &str {
+/// The text without blanks around it.
+pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
 }
 
-/// Reads a value of a type that is not a string from text, blanks around it apart. Errors: 22P02 for what is not of
-/// the type, 22007 for dates and intervals, 22003 and 22008 for what does not fit.
+/// Reads a value from text, blanks around it apart where the type is not a string. Errors: 22P02 for what is not of
+/// the type, 22007 for dates and intervals, 22003, 22008 and 22001 for what does not fit.
 pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
-    match ty {
-        LogicalType::Boolean => read_boolean(text).map(Value::Bool),
-        LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt => {
-            read_integer(text, ty).map(|v| Value::Int(v.into()))
-        }
-        LogicalType::Double => read_double(text).map(Value::Double),
-        LogicalType::Decimal { precision, scale } => {
-            decimal::parse(trimmed(text), precision, scale).map(Value::Int)
-        }
-        LogicalType::Date => read_date(text).map(|d| Value::Int(d.into())),
-        LogicalType::Timestamp => date::parse_timestamp(text).map(|t| Value::Int(t.into())),
-        LogicalType::Interval => super::parse_interval(text, None).map(Value::Interval),
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => super::cast(
-            &Value::Text(text.into()),
-            LogicalType::Text,
-            ty,
-            super::CastLength::Refuse,
-        ),
-    }
+    (ty.info().read)(text, ty)
 }
 
 /// Reads a date; of a timestamp its day. Errors 22007, 22008.
@@ -80,10 +54,10 @@ pub fn read_integer(text: &str, ty: LogicalType) -> Result<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(invalid(ty, text));
     }
-    let value: i64 = number.parse().map_err(|_| out_of_range(ty, text))?;
+    let value: i64 = number.parse().map_err(|_| integer_out_of_range(ty, text))?;
     match super::check_range(value.into(), ty) {
         Ok(_) => Ok(value),
-        Err(_) => Err(out_of_range(ty, text)),
+        Err(_) => Err(integer_out_of_range(ty, text)),
     }
 }
 
@@ -95,7 +69,8 @@ pub fn read_double(text: &str) -> Result<f64> {
     let is_number = word.bytes().any(|b| b.is_ascii_digit());
     let is_zero = !mantissa.bytes().any(|b| (b'1'..=b'9').contains(&b));
     if is_number && (value.is_infinite() || value == 0.0 && !is_zero) {
-        return Err(out_of_range(LogicalType::Double, text));
+        let message = format!("\"{text}\" is out of range for type double precision");
+        return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
     }
     Ok(value)
 }

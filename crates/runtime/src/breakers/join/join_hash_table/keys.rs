@@ -2,7 +2,7 @@
 
 use super::{JoinTable, key_range};
 use crate::row_layout::FieldPlace;
-use frazil_types::{Interval, LogicalType, NativeType, StringRef, Value};
+use frazil_types::{LogicalType, NativeType, StringRef, Value};
 use std::collections::HashSet;
 
 /// Build rows that are read for each key that may be given.
@@ -52,10 +52,7 @@ unsafe fn value(place: &FieldPlace, ty: LogicalType, row: *const u8) -> Value {
             NativeType::I16 => Value::Int(place.get::<i16>(row).into()),
             NativeType::I32 => Value::Int(place.get::<i32>(row).into()),
             NativeType::I64 => Value::Int(place.get::<i64>(row).into()),
-            NativeType::I128 if ty == LogicalType::Interval => {
-                Value::Interval(Interval::from_native(place.get::<i128>(row)))
-            }
-            NativeType::I128 => Value::Int(place.get::<i128>(row)),
+            NativeType::I128 => Value::from_wide(place.get::<i128>(row), ty),
             NativeType::F64 => Value::Double(place.get::<f64>(row)),
             NativeType::String => Value::Text(place.get::<StringRef>(row).text().to_owned()),
         }

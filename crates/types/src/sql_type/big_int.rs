@@ -1,0 +1,25 @@
+//! bigint: 64 bits.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::BigInt,
+    oid: 20,
+    typname: "int8",
+    name: "bigint",
+    sql_names: &["bigint", "int8"],
+    category: Category::Numeric,
+    is_preferred: false,
+    is_stored: true,
+    native: NativeOf::Always(NativeType::I64),
+    order: Order::Native,
+    constant: ConstantForm::Bare,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::BigInt),
+    range: |_| range(i64::MIN as i128, i64::MAX as i128),
+    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
+    overflow: number_overflow,
+    read: |text, ty| value_ops::read_integer(text, ty).map(|v| Value::Int(v.into())),
+    write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
+};

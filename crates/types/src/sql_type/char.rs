@@ -1,0 +1,53 @@
+//! char(n): text whose blanks at the end do not count. One character is held as its code point (Data Blocks, section 3.3).
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use crate::logical_type::WITHOUT_LENGTH;
+use crate::value_ops::{CastLength, to_string_type};
+use crate::{LogicalType, NativeType, SqlState, Value};
+use std::fmt;
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Char,
+    oid: 1042,
+    typname: "bpchar",
+    name: "character",
+    sql_names: &["char", "character", "bpchar"],
+    category: Category::String,
+    is_preferred: false,
+    is_stored: true,
+    native: NativeOf::Length,
+    order: Order::WithoutBlanks,
+    constant: ConstantForm::Quoted,
+    show,
+    of_modifiers,
+    range: |ty| (ty.native() == NativeType::I32).then_some((0, char::MAX as i128)),
+    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
+    overflow: number_overflow,
+    read: |text, ty| to_string_type(text, ty, CastLength::Refuse),
+    write,
+};
+
+fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match ty {
+        LogicalType::Char(n) if n != WITHOUT_LENGTH => write!(f, "char({n})"),
+        _ => f.write_str("bpchar"),
+    }
+}
+
+fn of_modifiers(modifiers: &[u32]) -> Option<LogicalType> {
+    match *modifiers {
+        [] => Some(LogicalType::Char(WITHOUT_LENGTH)),
+        [n] => (n > 0 && n < WITHOUT_LENGTH).then_some(LogicalType::Char(n)),
+        _ => None,
+    }
+}
+
+fn write(f: &mut dyn fmt::Write, value: &Value, ty: LogicalType) -> fmt::Result {
+    match value {
+        Value::Int(v) => {
+            let point = u32::try_from(*v).ok().and_then(char::from_u32);
+            f.write_char(point.unwrap_or('\u{fffd}'))
+        }
+        text => write_text(f, text, ty),
+    }
+}

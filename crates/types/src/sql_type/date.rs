@@ -1,0 +1,26 @@
+//! date: days since 1970-01-01.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use crate::date::write_date;
+use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Date,
+    oid: 1082,
+    typname: "date",
+    name: "date",
+    sql_names: &["date"],
+    category: Category::DateTime,
+    is_preferred: false,
+    is_stored: true,
+    native: NativeOf::Always(NativeType::I32),
+    order: Order::Native,
+    constant: ConstantForm::Named,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Date),
+    range: |_| range(i32::MIN as i128, i32::MAX as i128),
+    overflow_state: SqlState::DATETIME_OVERFLOW,
+    overflow: datetime_overflow,
+    read: |text, _| value_ops::read_date(text).map(|days| Value::Int(days.into())),
+    write: |f, value, _| write_integer(value, |v| write_date(f, v as i32)),
+};

@@ -1,0 +1,34 @@
+//! interval: months, days and microseconds, which are compared by their length.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, show_plain};
+use crate::date::write_interval;
+use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
+use std::fmt;
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Interval,
+    oid: 1186,
+    typname: "interval",
+    name: "interval",
+    sql_names: &["interval"],
+    category: Category::Timespan,
+    is_preferred: true,
+    is_stored: false,
+    native: NativeOf::Always(NativeType::I128),
+    order: Order::Span,
+    constant: ConstantForm::Named,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Interval),
+    range: |_| None,
+    overflow_state: SqlState::DATETIME_OVERFLOW,
+    overflow: datetime_overflow,
+    read: |text, _| value_ops::parse_interval(text, None).map(Value::Interval),
+    write,
+};
+
+fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
+    match value {
+        Value::Interval(i) => write_interval(f, *i),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Double(_) | Value::Text(_) => Err(fmt::Error),
+    }
+}

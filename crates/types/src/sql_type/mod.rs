@@ -1,0 +1,274 @@
+//! What each SQL type is: a file a type, with one static [`TypeInfo`]. Whoever has to know something of a type asks
+//! its info. A [`LogicalType`] is the small key that plans, columns and files carry: a [`Kind`] with its length or digits.
+//!
+//! A new type is a file here with a line in `kinds!`, a variant of [`LogicalType`], and its rows in the table of casts
+//! (`value_ops/casts.rs`).
+
+use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
+use std::fmt;
+
+/// A type's facts.
+#[derive(Debug)]
+pub struct TypeInfo {
+    /// The type without its length or digits.
+    pub kind: Kind,
+    /// PostgreSQL's number of the type (pg_type.oid).
+    pub oid: u32,
+    /// PostgreSQL's short name (pg_type.typname), which is a function that casts, too.
+    pub typname: &'static str,
+    /// Its name in messages, PostgreSQL's.
+    pub name: &'static str,
+    /// Names that SQL has for it, in lower case, without the length or digits that may stand behind the first word.
+    pub sql_names: &'static [&'static str],
+    /// Its family.
+    pub category: Category,
+    /// Whether it is the preferred type of its family.
+    pub is_preferred: bool,
+    /// Whether columns of tables can have it; otherwise it is an expression's type.
+    pub is_stored: bool,
+    /// How values are held in storage.
+    pub native: NativeOf,
+    /// What of a value decides its order, equality, hash and key.
+    pub order: Order,
+    /// How constants look in a plan's text.
+    pub constant: ConstantForm,
+    /// Writes the type as plans, DESCRIBE and the manifest show it.
+    pub show: fn(LogicalType, &mut fmt::Formatter<'_>) -> fmt::Result,
+    /// The type with the length or digits that [`TypeInfo::show`] writes in parentheses; `None` if they are not its.
+    pub of_modifiers: fn(&[u32]) -> Option<LogicalType>,
+    /// Least and greatest value of those that are held as integers; `None` for others.
+    pub range: fn(LogicalType) -> Option<(i128, i128)>,
+    /// The state of [`TypeInfo::overflow`].
+    pub overflow_state: SqlState,
+    /// The error of a value that is beyond the type.
+    pub overflow: fn(LogicalType) -> Error,
+    /// Reads a value from text. Errors 22P02, 22007 for what is not of the type, 22003, 22008, 22001 for what does not fit.
+    pub read: fn(&str, LogicalType) -> Result<Value>,
+    /// Writes a value that is not NULL, as results show it.
+    pub write: fn(&mut dyn fmt::Write, &Value, LogicalType) -> fmt::Result,
+}
+
+/// Families of types. A literal is taken for a string where it could be several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// boolean.
+    Boolean,
+    /// Numbers.
+    Numeric,
+    /// Dates and timestamps.
+    DateTime,
+    /// Intervals.
+    Timespan,
+    /// Strings.
+    String,
+}
+
+/// How values are held in storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeOf {
+    /// All values alike.
+    Always(NativeType),
+    /// Decimals: in 64 bits up to [`DECIMAL_I64_DIGITS`](crate::logical_type::DECIMAL_I64_DIGITS) digits, else in 128.
+    Digits,
+    /// Padded text: one character as its code point, else a string.
+    Length,
+}
+
+/// What of a value decides its order, equality, hash and key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The native value: integers as numbers, strings by their bytes, doubles with NaN as the largest and −0 equal to 0.
+    Native,
+    /// Bytes of a string without the blanks at its end.
+    WithoutBlanks,
+    /// The length of an interval ([`interval_span`](crate::value_ops::interval_span)).
+    Span,
+}
+
+/// How constants look in a plan's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstantForm {
+    /// As written: `1.50`.
+    Bare,
+    /// In quotes: `'abc'`.
+    Quoted,
+    /// In quotes behind the type's name: `date '1998-09-02'`.
+    Named,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident => $module:ident),* $(,)?) => {
+        $(mod $module;)*
+
+        /// A type without its length or digits: what operators and functions are declared on. Numbers stand from the narrow
+        /// to the wide ones.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl Kind {
+            /// All of them, by number.
+            pub const ALL: [Kind; KINDS] = [$(Kind::$kind),*];
+        }
+
+        /// Number of kinds.
+        pub const KINDS: usize = [$(Kind::$kind),*].len();
+
+        static INFOS: [&TypeInfo; KINDS] = [$(&$module::INFO),*];
+    };
+}
+
+kinds! {
+    /// boolean.
+    Boolean => boolean,
+    /// smallint.
+    SmallInt => small_int,
+    /// integer.
+    Integer => integer,
+    /// bigint.
+    BigInt => big_int,
+    /// numeric of any precision.
+    Numeric => numeric,
+    /// double precision.
+    Double => double,
+    /// date.
+    Date => date,
+    /// timestamp.
+    Timestamp => timestamp,
+    /// interval.
+    Interval => interval,
+    /// char(n).
+    Char => char,
+    /// varchar(n).
+    Varchar => varchar,
+    /// text.
+    Text => text,
+}
+
+impl Kind {
+    /// The kind of a type.
+    #[inline]
+    pub fn of(ty: LogicalType) -> Kind {
+        ty.kind()
+    }
+
+    /// Its facts.
+    #[inline]
+    pub fn info(self) -> &'static TypeInfo {
+        INFOS[self as usize]
+    }
+
+    /// Its family.
+    pub fn category(self) -> Category {
+        self.info().category
+    }
+
+    /// Whether it is the preferred type of its family.
+    pub fn is_preferred(self) -> bool {
+        self.info().is_preferred
+    }
+
+    /// Place among the numbers, narrow first; `None` for others.
+    pub fn number_rank(self) -> Option<u8> {
+        (self.category() == Category::Numeric).then_some(self as u8)
+    }
+
+    /// Its name in messages, PostgreSQL's.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The type of this kind that has no length or digits; `None` for decimals.
+    pub fn plain(self) -> Option<LogicalType> {
+        (self.info().of_modifiers)(&[])
+    }
+
+    /// The kind that SQL calls so: a name in lower case, without a length or digits.
+    pub fn named(name: &str) -> Option<Kind> {
+        let is_named = |kind: &&Kind| kind.info().sql_names.contains(&name);
+        Kind::ALL.iter().find(is_named).copied()
+    }
+}
+
+/// Shows a type that has neither length nor digits.
+fn show_plain(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(ty.info().sql_names[0])
+}
+
+/// Two numbers as a range.
+const fn range(min: i128, max: i128) -> Option<(i128, i128)> {
+    Some((min, max))
+}
+
+/// `integer out of range` and its like, of numbers.
+fn number_overflow(ty: LogicalType) -> Error {
+    Error::new(SqlState::NUMERIC_OUT_OF_RANGE, format!("{ty} out of range"))
+}
+
+/// `date out of range` and its like.
+fn datetime_overflow(ty: LogicalType) -> Error {
+    Error::new(SqlState::DATETIME_OVERFLOW, format!("{ty} out of range"))
+}
+
+/// Writes a value that is held as an integer by `write`; values of other forms are none of the type.
+fn write_integer(value: &Value, write: impl FnOnce(i128) -> fmt::Result) -> fmt::Result {
+    match value {
+        Value::Int(v) => write(*v),
+        Value::Null | Value::Bool(_) | Value::Double(_) | Value::Text(_) | Value::Interval(_) => {
+            Err(fmt::Error)
+        }
+    }
+}
+
+/// Writes a text.
+fn write_text(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
+    f.write_str(value.as_text().ok_or(fmt::Error)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_type_has_names_and_a_number_of_its_own() {
+        let (mut names, mut oids) = (HashSet::new(), HashSet::new());
+        for kind in Kind::ALL {
+            let info = kind.info();
+            assert_eq!(info.kind, kind);
+            assert!(oids.insert(info.oid), "{kind:?}");
+            if let Some(ty) = kind.plain() {
+                assert_eq!(ty.overflow().state(), info.overflow_state, "{ty}");
+            }
+            info.sql_names.iter().for_each(|name| {
+                assert!(names.insert(*name), "{name}");
+                assert_eq!(Kind::named(name), Some(kind));
+            });
+        }
+        assert_eq!(Kind::named("integers"), None);
+    }
+
+    #[test]
+    fn each_family_has_a_preferred_type() {
+        for kind in Kind::ALL {
+            let family = Kind::ALL.iter().filter(|k| k.category() == kind.category());
+            assert_eq!(family.filter(|k| k.is_preferred()).count(), 1, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn types_read_what_they_show() {
+        for kind in Kind::ALL {
+            for modifiers in [&[][..], &[7], &[12, 2]] {
+                let Some(ty) = (kind.info().of_modifiers)(modifiers) else {
+                    continue;
+                };
+                assert_eq!(ty.kind(), kind);
+                assert_eq!(LogicalType::parse(&ty.to_string()), Some(ty), "{ty}");
+                assert_eq!(LogicalType::of_code(ty.code()).ok(), Some(ty), "{ty}");
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! text: strings of any length.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
+use crate::{LogicalType, NativeType, SqlState, Value};
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Text,
+    oid: 25,
+    typname: "text",
+    name: "text",
+    sql_names: &["text", "string"],
+    category: Category::String,
+    is_preferred: true,
+    is_stored: true,
+    native: NativeOf::Always(NativeType::String),
+    order: Order::Native,
+    constant: ConstantForm::Quoted,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Text),
+    range: |_| None,
+    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
+    overflow: number_overflow,
+    read: |text, _| Ok(Value::Text(text.to_owned())),
+    write: write_text,
+};

@@ -1,0 +1,26 @@
+//! timestamp: microseconds since 1970-01-01 00:00:00, without a zone.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use crate::date::{parse_timestamp, write_timestamp};
+use crate::{LogicalType, NativeType, SqlState, Value};
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Timestamp,
+    oid: 1114,
+    typname: "timestamp",
+    name: "timestamp without time zone",
+    sql_names: &["timestamp", "timestamp without time zone"],
+    category: Category::DateTime,
+    is_preferred: true,
+    is_stored: true,
+    native: NativeOf::Always(NativeType::I64),
+    order: Order::Native,
+    constant: ConstantForm::Named,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Timestamp),
+    range: |_| range(i64::MIN as i128, i64::MAX as i128),
+    overflow_state: SqlState::DATETIME_OVERFLOW,
+    overflow: datetime_overflow,
+    read: |text, _| parse_timestamp(text).map(|micros| Value::Int(micros.into())),
+    write: |f, value, _| write_integer(value, |v| write_timestamp(f, v as i64)),
+};

@@ -1,0 +1,43 @@
+//! varchar(n): text of at most n characters.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use crate::logical_type::WITHOUT_LENGTH;
+use crate::value_ops::{CastLength, to_string_type};
+use crate::{LogicalType, NativeType, SqlState};
+use std::fmt;
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Varchar,
+    oid: 1043,
+    typname: "varchar",
+    name: "character varying",
+    sql_names: &["varchar", "character varying", "char varying"],
+    category: Category::String,
+    is_preferred: false,
+    is_stored: true,
+    native: NativeOf::Always(NativeType::String),
+    order: Order::Native,
+    constant: ConstantForm::Quoted,
+    show,
+    of_modifiers,
+    range: |_| None,
+    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
+    overflow: number_overflow,
+    read: |text, ty| to_string_type(text, ty, CastLength::Refuse),
+    write: write_text,
+};
+
+fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match ty {
+        LogicalType::Varchar(n) if n != WITHOUT_LENGTH => write!(f, "varchar({n})"),
+        _ => f.write_str("varchar"),
+    }
+}
+
+fn of_modifiers(modifiers: &[u32]) -> Option<LogicalType> {
+    match *modifiers {
+        [] => Some(LogicalType::Varchar(WITHOUT_LENGTH)),
+        [n] => (n > 0 && n < WITHOUT_LENGTH).then_some(LogicalType::Varchar(n)),
+        _ => None,
+    }
+}

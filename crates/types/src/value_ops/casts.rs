@@ -1,0 +1,262 @@
+//! THE table of casts: which types become which, when, how, and what may go wrong. Typing, folding of constants, generated
+//! code, and the optimizer's rules (what can fail, what a cast makes of bounds, which comparison says the same without
+//! the cast) ask it, and [`cast`](super::cast) does what it says.
+//!
+//! As in PostgreSQL, a value of any type becomes a string when it is assigned to one, by the text that shows it, and a
+//! string becomes a value of any type where that is asked for: a new type needs no rows for that.
+
+use crate::LogicalType;
+use crate::date::MICROS_PER_DAY;
+use crate::decimal::{self, POWERS_OF_TEN};
+use crate::sql_type::{Category, KINDS, Kind};
+use std::sync::LazyLock;
+
+/// Why a value is converted, which decides what conversions there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CastContext {
+    /// Without being asked: as an operand or argument.
+    Implicit,
+    /// Into a column.
+    Assignment,
+    /// By CAST or `::`.
+    Explicit,
+    /// Never by what a statement says: plans alone have such casts.
+    Internal,
+}
+
+/// How a value becomes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CastMethod {
+    /// It stays as it is.
+    Keep,
+    /// An exact number at another scale, rounded half away from zero.
+    Rescale,
+    /// An exact number as the nearest double.
+    ExactToDouble,
+    /// A double as an integer, rounded half to even.
+    DoubleToInteger,
+    /// A double as a decimal, by its 15 most significant digits.
+    DoubleToDecimal,
+    /// A string as another string type: cut to its length, or refused.
+    Fit,
+    /// The text that shows the value, as a string type.
+    Write,
+    /// The value that a text shows.
+    Read,
+    /// A date as the timestamp of its midnight.
+    DaysToMicros,
+    /// A timestamp's day.
+    MicrosToDays,
+    /// 1 and 0.
+    BooleanToInteger,
+    /// True for all but 0.
+    IntegerToBoolean,
+    /// The number of a date's day since 1970-01-01.
+    DayNumber,
+}
+
+/// What can go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CastFailure {
+    /// Nothing.
+    Never,
+    /// The result may be beyond its type, unless what is known of the value proves that it fits.
+    Beyond,
+    /// The text may be too long, unless the string type has no length.
+    Long,
+    /// Any value may be refused.
+    Any,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cast {
+    /// What it is made of.
+    pub from: Kind,
+    /// What it becomes.
+    pub to: Kind,
+    /// The least context in which it is done.
+    pub context: CastContext,
+    /// How.
+    pub method: CastMethod,
+    /// What can go wrong.
+    pub failure: CastFailure,
+    /// Whether greater values never become smaller ones.
+    pub is_monotone: bool,
+}
+
+macro_rules! casts {
+    ($($from:ident to $to:ident: $context:ident, $method:ident, $failure:ident, $monotone:expr;)*) => {
+        &[$(Cast {
+            from: Kind::$from,
+            to: Kind::$to,
+            context: CastContext::$context,
+            method: CastMethod::$method,
+            failure: CastFailure::$failure,
+            is_monotone: $monotone,
+        }),*]
+    };
+}
+
+/// Casts between types that are no strings, and between strings; those between both are [`between_text_and`].
+static CASTS: &[Cast] = casts! {
+    // from to: context, method, failure, monotone
+    SmallInt to Integer: Implicit, Rescale, Beyond, true;
+    SmallInt to BigInt: Implicit, Rescale, Beyond, true;
+    SmallInt to Numeric: Implicit, Rescale, Beyond, true;
+    SmallInt to Double: Implicit, ExactToDouble, Never, true;
+    Integer to SmallInt: Assignment, Rescale, Beyond, true;
+    Integer to BigInt: Implicit, Rescale, Beyond, true;
+    Integer to Numeric: Implicit, Rescale, Beyond, true;
+    Integer to Double: Implicit, ExactToDouble, Never, true;
+    Integer to Boolean: Explicit, IntegerToBoolean, Never, false;
+    BigInt to SmallInt: Assignment, Rescale, Beyond, true;
+    BigInt to Integer: Assignment, Rescale, Beyond, true;
+    BigInt to Numeric: Implicit, Rescale, Beyond, true;
+    BigInt to Double: Implicit, ExactToDouble, Never, true;
+    Numeric to SmallInt: Assignment, Rescale, Beyond, true;
+    Numeric to Integer: Assignment, Rescale, Beyond, true;
+    Numeric to BigInt: Assignment, Rescale, Beyond, true;
+    Numeric to Numeric: Implicit, Rescale, Beyond, true;
+    Numeric to Double: Implicit, ExactToDouble, Never, true;
+    Double to SmallInt: Assignment, DoubleToInteger, Any, true;
+    Double to Integer: Assignment, DoubleToInteger, Any, true;
+    Double to BigInt: Assignment, DoubleToInteger, Any, true;
+    Double to Numeric: Assignment, DoubleToDecimal, Any, true;
+    Boolean to Integer: Explicit, BooleanToInteger, Never, true;
+    Date to Timestamp: Implicit, DaysToMicros, Beyond, true;
+    Date to Integer: Internal, DayNumber, Never, true;
+    Timestamp to Date: Assignment, MicrosToDays, Never, true;
+    Char to Char: Implicit, Fit, Long, false;
+    Char to Varchar: Implicit, Fit, Long, false;
+    Char to Text: Implicit, Fit, Long, false;
+    Varchar to Char: Implicit, Fit, Long, false;
+    Varchar to Varchar: Implicit, Fit, Long, false;
+    Varchar to Text: Implicit, Fit, Long, false;
+    Text to Char: Implicit, Fit, Long, false;
+    Text to Varchar: Implicit, Fit, Long, false;
+};
+
+/// `BY_PAIR[from][to]`: all casts, those with texts and of a kind to itself included.
+static BY_PAIR: LazyLock<[[Option<Cast>; KINDS]; KINDS]> = LazyLock::new(|| {
+    let mut table = [[None; KINDS]; KINDS];
+    for from in Kind::ALL {
+        for to in Kind::ALL {
+            let listed = CASTS.iter().find(|c| c.from == from && c.to == to).copied();
+            table[from as usize][to as usize] = listed.or_else(|| between_text_and(from, to));
+        }
+    }
+    table
+});
+
+/// The casts that every type has: to strings and back, and to itself.
+fn between_text_and(from: Kind, to: Kind) -> Option<Cast> {
+    let is_string = |kind: Kind| kind.category() == Category::String;
+    let (context, method, failure) = match (is_string(from), is_string(to)) {
+        _ if from == to => (CastContext::Implicit, CastMethod::Keep, CastFailure::Never),
+        (false, true) => (CastContext::Assignment, CastMethod::Write, CastFailure::Long),
+        (true, false) => (CastContext::Explicit, CastMethod::Read, CastFailure::Any),
+        _ => return None,
+    };
+    Some(Cast {
+        from,
+        to,
+        context,
+        method,
+        failure,
+        is_monotone: from == to,
+    })
+}
+
+/// The cast from one kind to another, if there is one.
+#[inline]
+pub fn find(from: Kind, to: Kind) -> Option<Cast> {
+    BY_PAIR[from as usize][to as usize]
+}
+
+/// The cast from one type to another, if there is one.
+#[inline]
+pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
+    find(from.kind(), to.kind())
+}
+
+/// What a value becomes that is held as an integer, without a look at its type's range. `None` if 128 bits do not hold the
+/// result, or if it is not an integer.
+pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
+    let day = i128::from(MICROS_PER_DAY);
+    match between(from, to)?.method {
+        CastMethod::Rescale => decimal::rescale(v, from.scale()?, to.scale()?),
+        CastMethod::DaysToMicros => v.checked_mul(day),
+        CastMethod::MicrosToDays => Some(v.div_euclid(day)),
+        CastMethod::Keep | CastMethod::DayNumber | CastMethod::BooleanToInteger => Some(v),
+        CastMethod::IntegerToBoolean
+        | CastMethod::ExactToDouble
+        | CastMethod::DoubleToInteger
+        | CastMethod::DoubleToDecimal
+        | CastMethod::Fit
+        | CastMethod::Write
+        | CastMethod::Read => None,
+    }
+}
+
+/// How many times itself every value becomes: no two become one. `None` for casts of which that is not so.
+pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
+    match between(from, to)?.method {
+        CastMethod::Rescale => {
+            let more = to.scale()?.checked_sub(from.scale()?)?;
+            Some(POWERS_OF_TEN[usize::from(more)])
+        }
+        CastMethod::DaysToMicros => Some(MICROS_PER_DAY.into()),
+        CastMethod::Keep | CastMethod::DayNumber => Some(1),
+        CastMethod::MicrosToDays
+        | CastMethod::BooleanToInteger
+        | CastMethod::IntegerToBoolean
+        | CastMethod::ExactToDouble
+        | CastMethod::DoubleToInteger
+        | CastMethod::DoubleToDecimal
+        | CastMethod::Fit
+        | CastMethod::Write
+        | CastMethod::Read => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_has_one_row() {
+        for (i, cast) in CASTS.iter().enumerate() {
+            let same = |other: &Cast| (other.from, other.to) == (cast.from, cast.to);
+            assert!(!CASTS[..i].iter().any(same), "{cast:?}");
+        }
+    }
+
+    #[test]
+    fn every_type_becomes_a_text_and_is_read_from_one() {
+        for kind in Kind::ALL {
+            assert!(find(kind, Kind::Text).is_some_and(|c| c.context <= CastContext::Assignment));
+            assert!(find(Kind::Text, kind).is_some_and(|c| c.context <= CastContext::Explicit));
+            assert!(find(kind, kind).is_some_and(|c| c.context == CastContext::Implicit));
+        }
+    }
+
+    #[test]
+    fn numbers_become_wider_ones_without_being_asked() {
+        for from in Kind::ALL {
+            for to in Kind::ALL {
+                if let (Some(a), Some(b)) = (from.number_rank(), to.number_rank())
+                    && a != b
+                {
+                    let context = find(from, to).map(|c| c.context);
+                    let wanted = if a < b {
+                        CastContext::Implicit
+                    } else {
+                        CastContext::Assignment
+                    };
+                    assert_eq!(context, Some(wanted), "{from:?} {to:?}");
+                }
+            }
+        }
+    }
+}

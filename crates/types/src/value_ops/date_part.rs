@@ -1,0 +1,101 @@
+//! Fields of dates and timestamps, and moving them by intervals.
+
+use crate::date::{
+    MICROS_PER_DAY, add_interval_to_date, add_interval_to_timestamp, civil_from_days, days_from_civil,
+};
+use crate::{Error, Interval, LogicalType, Result, Value};
+
+/// A field of a date or timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DatePart {
+    /// Year.
+    Year,
+    /// Quarter, 1–4.
+    Quarter,
+    /// Month, 1–12.
+    Month,
+    /// ISO week.
+    Week,
+    /// Day of the month.
+    Day,
+    /// Day of the week, Sunday 0.
+    DayOfWeek,
+    /// Day of the year from 1.
+    DayOfYear,
+    /// Hour.
+    Hour,
+    /// Minute.
+    Minute,
+    /// Whole second.
+    Second,
+    /// Seconds since 1970, whole.
+    Epoch,
+}
+
+/// A field of a date, whose time of day is midnight. The year before year 1 is 0.
+pub fn date_part(part: DatePart, days: i32) -> i64 {
+    let (year, month, day) = civil_from_days(days);
+    match part {
+        DatePart::Year => year.into(),
+        DatePart::Quarter => i64::from((month - 1) / 3 + 1),
+        DatePart::Month => month.into(),
+        DatePart::Week => iso_week(days, year),
+        DatePart::Day => day.into(),
+        // 1970-01-01 was a Thursday.
+        DatePart::DayOfWeek => (i64::from(days) + 4).rem_euclid(7),
+        DatePart::DayOfYear => i64::from(days) - i64::from(days_from_civil(year, 1, 1)) + 1,
+        DatePart::Hour | DatePart::Minute | DatePart::Second => 0,
+        DatePart::Epoch => i64::from(days) * 86_400,
+    }
+}
+
+/// A field of a timestamp.
+pub fn timestamp_part(part: DatePart, micros: i64) -> i64 {
+    let seconds = micros.rem_euclid(MICROS_PER_DAY) / 1_000_000;
+    match part {
+        DatePart::Hour => seconds / 3600,
+        DatePart::Minute => seconds / 60 % 60,
+        DatePart::Second => seconds % 60,
+        DatePart::Epoch => micros.div_euclid(1_000_000),
+        of_day => date_part(of_day, micros.div_euclid(MICROS_PER_DAY) as i32),
+    }
+}
+
+/// A field of a date or timestamp; NULL of NULL. An internal error for another type.
+pub fn extract(part: DatePart, value: &Value, ty: LogicalType) -> Result<Value> {
+    match (value, ty) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Int(days), LogicalType::Date) => Ok(Value::Int(date_part(part, *days as i32).into())),
+        (Value::Int(micros), LogicalType::Timestamp) => {
+            Ok(Value::Int(timestamp_part(part, *micros as i64).into()))
+        }
+        (_, ty) => Err(Error::internal(format!("a field of a {ty}"))),
+    }
+}
+
+/// A date or timestamp moved by an interval, as `to`, one of these types; NULL of NULL. Error 22008; an internal error for other types.
+pub fn add_interval(value: &Value, from: LogicalType, interval: Interval, to: LogicalType) -> Result<Value> {
+    match (super::cast(value, from, to, super::CastLength::Refuse)?, to) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Int(days), LogicalType::Date) => {
+            add_interval_to_date(days as i32, interval).map(|days| Value::Int(days.into()))
+        }
+        (Value::Int(micros), LogicalType::Timestamp) => {
+            add_interval_to_timestamp(micros as i64, interval).map(|micros| Value::Int(micros.into()))
+        }
+        (_, to) => Err(Error::internal(format!("{to} plus an interval"))),
+    }
+}
+
+/// The ISO week: that of the year to which the week's Thursday belongs.
+fn iso_week(days: i32, year: i32) -> i64 {
+    let from_monday = (i64::from(days) + 3).rem_euclid(7);
+    let thursday = i64::from(days) - from_monday + 3;
+    let begin = |year| i64::from(days_from_civil(year, 1, 1));
+    let start = [year + 1, year, year - 1]
+        .into_iter()
+        .map(begin)
+        .find(|&b| b <= thursday)
+        .unwrap_or(thursday);
+    (thursday - start) / 7 + 1
+}
