@@ -48,6 +48,12 @@ ERRORS = [
     ("insert into t values (2147483648, 1, 1, null, null, null)", "22003"),
     ("select cast(1e30 as bigint)", "22003"),
     ("select cast('99999999999' as integer)", "22003"),
+    # Windows.
+    ("select a from t where rank() over (order by a) = 1", "42P20"),
+    ("select sum(a) over (order by a rows null preceding) from t", "22004"),
+    ("select sum(a) over (order by a rows -1 preceding) from t", "22013"),
+    ("select ntile(0) over (order by a) from t", "22014"),
+    ("select nth_value(a, 0) over (order by a) from t", "22016"),
     # Division.
     ("select 1 / 0", "22012"),
     ("select a / (a - a) from t", "22012"),

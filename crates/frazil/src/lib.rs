@@ -65,7 +65,7 @@ pub use connection::{CancelHandle, Connection};
 pub use database::Database;
 pub use frazil_catalog::identifier;
 pub use frazil_exec::Progress;
-pub use frazil_functions::{FunctionDoc, list as functions};
+pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
     ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState,
     Value,

@@ -32,7 +32,7 @@ fn what_is_refused_is_named() {
     for (sql, what) in [
         ("select a from t for update", "FOR UPDATE"),
         ("select * from t tablesample system (10)", "TABLESAMPLE"),
-        ("select row_number() over () from t", "window function"),
+        ("select count(distinct a) over () from t", "DISTINCT"),
         ("with recursive r as (select 1) select * from r", "WITH RECURSIVE"),
         ("select a from t group by rollup (a)", "ROLLUP"),
         ("select w collate \"de\" from t", "COLLATE"),

@@ -85,13 +85,13 @@ impl Typing {
             ));
         }
         let known = AGGREGATES.iter().find(|a| a.0 == name);
-        let &(_, function, kinds, _) = known.ok_or_else(|| no_aggregate(name, &arguments).at_span(span))?;
+        let &(_, function, kinds, _) = known.ok_or_else(|| no_function(name, &arguments).at_span(span))?;
         if name == "count" && arguments.is_empty() {
             let message = "count(*) must be used to call a parameterless aggregate function";
             return Err(Error::new(SqlState("42809"), message).at_span(span));
         }
         if arguments.len() != 1 {
-            return Err(no_aggregate(name, &arguments).at_span(span));
+            return Err(no_function(name, &arguments).at_span(span));
         }
         let argument = arguments.remove(0);
         if function == AggregateFunction::Count {
@@ -132,7 +132,7 @@ impl Typing {
                 let ty = type_of_kind(kinds[at], argument.ty());
                 self.cast(argument, ty, CastContext::Implicit, Span::NONE)
             }
-            Resolution::None => Err(no_aggregate(name, &[argument]).at_span(span)),
+            Resolution::None => Err(no_function(name, &[argument]).at_span(span)),
             Resolution::Ambiguous => {
                 let message = format!("function {name}({}) is not unique", name_of(argument.ty()));
                 Err(Error::new(SqlState::AMBIGUOUS_FUNCTION, message)
@@ -148,7 +148,8 @@ impl Typing {
     }
 }
 
-fn no_aggregate(name: &str, arguments: &[Operand]) -> Error {
+/// 42883 for a call that fits none of a name.
+pub(crate) fn no_function(name: &str, arguments: &[Operand]) -> Error {
     let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
     let message = format!("function {name}({}) does not exist", types.join(", "));
     Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(

@@ -3,6 +3,7 @@
 use crate::aggregate::AGGREGATES;
 use crate::catalog;
 use crate::typing::Volatility;
+use crate::window::WINDOW_FUNCTIONS;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -15,10 +16,21 @@ pub struct FunctionDoc {
     pub signatures: Vec<String>,
     /// Whether its result may change.
     pub volatility: Volatility,
-    /// Whether it is an aggregate.
-    pub is_aggregate: bool,
+    /// What it is computed over.
+    pub class: FunctionClass,
     /// What it computes.
     pub description: &'static str,
+}
+
+/// What a function is computed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FunctionClass {
+    /// The values of a row.
+    Scalar,
+    /// The rows of a group, or of a window's frame.
+    Aggregate,
+    /// The rows of a window.
+    Window,
 }
 
 /// Functions that syntax makes, which the catalog does not call by name.
@@ -52,7 +64,7 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
             name,
             signatures,
             volatility,
-            is_aggregate: false,
+            class: FunctionClass::Scalar,
             description,
         });
     let syntax = BY_SYNTAX
@@ -61,7 +73,7 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
             name,
             signatures: vec![signature.to_string()],
             volatility: Volatility::Immutable,
-            is_aggregate: false,
+            class: FunctionClass::Scalar,
             description,
         });
     let aggregates = AGGREGATES
@@ -73,15 +85,25 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
                 _ => kinds.iter().map(|k| format!("{name}({})", k.name())).collect(),
             },
             volatility: Volatility::Immutable,
-            is_aggregate: true,
+            class: FunctionClass::Aggregate,
             description,
         });
-    let mut all: Vec<FunctionDoc> = scalar.chain(syntax).chain(aggregates).collect();
-    all.sort_by_key(|f| (f.is_aggregate, f.name));
+    let windows = WINDOW_FUNCTIONS
+        .iter()
+        .map(|&(name, _, calls, description)| FunctionDoc {
+            name,
+            signatures: calls.iter().map(|call| call.to_string()).collect(),
+            volatility: Volatility::Immutable,
+            class: FunctionClass::Window,
+            description,
+        });
+    let all = scalar.chain(syntax).chain(aggregates).chain(windows);
+    let mut all: Vec<FunctionDoc> = all.collect();
+    all.sort_by_key(|f| (f.class, f.name));
     all
 });
 
-/// Every function by its name, then every aggregate.
+/// Every function by its name, then every aggregate, then every other window function.
 pub fn list() -> impl Iterator<Item = &'static FunctionDoc> {
     ALL.iter()
 }
@@ -115,9 +137,14 @@ pub fn markdown() -> String {
          them.\nExcept where said, a result is NULL where an argument is. Numbers of functions count characters, from \
          1.\n",
     );
-    for (title, is_aggregate) in [("Scalar functions", false), ("Aggregates", true)] {
+    let classes = [
+        ("Scalar functions", FunctionClass::Scalar),
+        ("Aggregates", FunctionClass::Aggregate),
+        ("Window functions", FunctionClass::Window),
+    ];
+    for (title, class) in classes {
         let _ = write!(out, "\n## {title}\n\n| call | meaning |\n|---|---|\n");
-        for f in list().filter(|f| f.is_aggregate == is_aggregate) {
+        for f in list().filter(|f| f.class == class) {
             let calls: Vec<String> = f
                 .signatures
                 .iter()

@@ -26,12 +26,14 @@ mod typing;
 #[cfg(test)]
 mod typing_tests;
 mod vector;
+mod window;
 
 pub use catalog::interval_length;
 pub use conditional::Named;
-pub use documentation::{FunctionDoc, list, markdown, nearest_function};
+pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};
 pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
 pub use type_rules::Kind;
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};
+pub use window::{FrameSide, TypedWindowCall};

@@ -6,7 +6,9 @@
 
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
-use frazil_plan::operators::{Aggregate, Filter, Join, Limit, Map, Scan, Shared, Sort, UnionAll, Values};
+use frazil_plan::operators::{
+    Aggregate, Filter, Join, Limit, Map, Scan, Shared, Sort, UnionAll, Values, Window,
+};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, bounds,
@@ -122,6 +124,15 @@ impl<'a> Estimator<'a> {
                             ..Fact::default()
                         },
                     );
+                }
+            }
+            Operator::Window(Window { calls, .. }) => {
+                for (id, _) in calls {
+                    let fact = Fact {
+                        aggregated: true,
+                        ..Fact::default()
+                    };
+                    self.set(*id, fact);
                 }
             }
             Operator::Shared(Shared { columns, .. }) => {
@@ -280,7 +291,7 @@ impl<'a> Estimator<'a> {
             Operator::Join(_) => self.join_rows(op, inputs[0], inputs[1], columns),
             Operator::DependentJoin(_) => inputs[0] * inputs[1],
             Operator::Aggregate(Aggregate { groups, .. }) => self.groups(groups, inputs[0], columns),
-            Operator::TopPerGroup(_) | Operator::Repeat(_) => inputs[0],
+            Operator::TopPerGroup(_) | Operator::Repeat(_) | Operator::Window(_) => inputs[0],
             Operator::Sort(Sort { limit, .. }) | Operator::Limit(Limit { limit, .. }) => {
                 limited(inputs[0], limit)
             }

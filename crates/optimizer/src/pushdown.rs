@@ -6,7 +6,7 @@
 
 use crate::can_fail::may_fail;
 use crate::simplify::{self, any_of, is_bool};
-use frazil_plan::operators::{Aggregate, Filter, Join, Map, Repeat, Sort, UnionAll, Values};
+use frazil_plan::operators::{Aggregate, Filter, Join, Map, Repeat, Sort, UnionAll, Values, Window};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
 use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
 use std::collections::HashMap;
@@ -109,6 +109,7 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             limit: None,
             offset: RowCount::Constant(0),
         }),
+        Operator::Window(window) => push_window(window, predicates, columns),
         Operator::Repeat(Repeat { input, count }) => {
             let (above, below) = predicates.into_iter().partition(|p| may_fail(p, columns));
             let input = Box::new(push(*input, below, columns));
@@ -126,6 +127,17 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             place(other, predicates, columns)
         }
     }
+}
+
+/// Below a window goes what whole partitions satisfy or not.
+fn push_window(window: Window, predicates: Vec<Expr>, columns: &Columns) -> Operator {
+    let goes = |e: &Expr| reads_only(e, &window.partition) && !may_fail(e, columns);
+    let (below, above) = predicates.into_iter().partition(goes);
+    let op = Operator::Window(Window {
+        input: Box::new(push(*window.input, below, columns)),
+        ..window
+    });
+    place(op, above, columns)
 }
 
 /// Parts of an expression that takes the place of a shorter one, at most. Conditions of people have fewer, and a condition

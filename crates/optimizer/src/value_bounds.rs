@@ -9,10 +9,10 @@
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::operators::{
-    Aggregate, Filter, Given, Join, Limit, Map, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
+    Aggregate, Filter, Given, Join, Limit, Map, Scan, Shared, Sort, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
-use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds};
+use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds, WindowCall, WindowFunction};
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Result, Value};
 
 /// Numbers of possible keys up to which groups are addressed by an array, always and at all.
@@ -191,7 +191,9 @@ impl<'a> RowBounds<'a> {
                 true => Some(1),
                 false => self.of(input),
             },
-            Operator::TopPerGroup(TopPerGroup { input, .. }) => self.of(input),
+            Operator::TopPerGroup(TopPerGroup { input, .. }) | Operator::Window(Window { input, .. }) => {
+                self.of(input)
+            }
             Operator::Sort(Sort { input, limit, .. }) | Operator::Limit(Limit { input, limit, .. }) => {
                 match (self.of(input), limit.as_ref().and_then(RowCount::constant)) {
                     (Some(rows), Some(limit)) => Some(rows.min(limit)),
@@ -301,6 +303,7 @@ impl Pass<'_> {
                     self.set(*id, known, observed);
                 }
             }
+            Operator::Window(Window { input, calls, .. }) => self.windows(input, calls),
             Operator::Shared(Shared { columns, .. }) => {
                 for (made, stored) in columns {
                     let from = &self.columns[*stored];
@@ -312,6 +315,47 @@ impl Pass<'_> {
             _ => op.expressions().into_iter().for_each(|e| {
                 self.expression(e);
             }),
+        }
+    }
+
+    fn windows(&mut self, input: &Operator, calls: &[(ColumnId, WindowCall)]) {
+        let rows = self.rows.of(input);
+        for (id, call) in calls {
+            let known: Vec<_> = call.expressions().map(|e| (self.expression(e), e)).collect();
+            let values = |of: &dyn Fn(&(ValueBounds, Option<Bounds>)) -> Option<Bounds>| {
+                let list = known.iter().take(call.arguments.len());
+                let values = list.enumerate().filter(|(i, (_, e))| *i != 1 && !is_null(e));
+                union(values.map(|(_, (known, _))| of(known)))
+            };
+            let of = |values: Option<Bounds>| match call.function {
+                WindowFunction::Aggregate(function) => {
+                    let ty = call.arguments.first().map(|e| e.ty);
+                    let aggregate = AggregateCall {
+                        function,
+                        argument: None,
+                        distinct: false,
+                        filter: None,
+                        ty: call.ty,
+                    };
+                    of_aggregate(&aggregate, values.zip(ty), rows)
+                }
+                WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
+                    Some(Bounds {
+                        min: 1,
+                        max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).min(i64::MAX.into())),
+                    })
+                }
+                WindowFunction::Lag
+                | WindowFunction::Lead
+                | WindowFunction::FirstValue
+                | WindowFunction::LastValue
+                | WindowFunction::NthValue => values,
+                WindowFunction::PercentRank | WindowFunction::CumeDist | WindowFunction::Ntile => None,
+            };
+            let proved = ValueBounds::of_exact(of(values(&|known| known.0.range())), call.ty);
+            let observed = of(values(&|known| known.1));
+            self.proofs += usize::from(proved.proved().is_some());
+            self.set(*id, proved, observed);
         }
     }
 

@@ -20,6 +20,19 @@ pub enum AggregateFunction {
     Avg,
 }
 
+impl AggregateFunction {
+    /// Its SQL name.
+    pub fn name(self) -> &'static str {
+        match self {
+            AggregateFunction::CountRows | AggregateFunction::Count => "count",
+            AggregateFunction::Sum => "sum",
+            AggregateFunction::Min => "min",
+            AggregateFunction::Max => "max",
+            AggregateFunction::Avg => "avg",
+        }
+    }
+}
+
 /// One aggregate of an aggregation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AggregateCall {

@@ -2,6 +2,7 @@
 //! text is stable: golden tests compare it.
 
 use crate::display_operator::*;
+use crate::display_window;
 use crate::operators::{
     Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup,
     UnionAll, Values,
@@ -194,6 +195,7 @@ impl Printer<'_> {
                 by_keys(keys, names),
                 limits(limit, offset, names)
             ),
+            Operator::Window(window) => display_window::window(window, names),
             Operator::Limit(Limit { limit, offset, .. }) => {
                 format!("Some rows{}", limits(limit, offset, names))
             }

@@ -4,8 +4,8 @@ use crate::display_expression::{Names, write_constant, write_list};
 use crate::lookup::Lookup;
 use crate::operators::{PlanConflict, ScanRestrictionKind, WriteKind};
 use crate::{
-    AggregateCall, AggregateFunction, Change, ColumnId, Columns, Expr, JoinKind, RowCount, ScanDisjunction,
-    ScanRestriction, SortKey,
+    AggregateCall, Change, ColumnId, Columns, Expr, JoinKind, RowCount, ScanDisjunction, ScanRestriction,
+    SortKey,
 };
 use frazil_types::LogicalType;
 use std::fmt::Write;
@@ -237,13 +237,7 @@ pub(crate) fn aggregation(
 }
 
 fn call_text(call: &AggregateCall, names: &Names) -> String {
-    let name = match call.function {
-        AggregateFunction::CountRows | AggregateFunction::Count => "count",
-        AggregateFunction::Sum => "sum",
-        AggregateFunction::Min => "min",
-        AggregateFunction::Max => "max",
-        AggregateFunction::Avg => "avg",
-    };
+    let name = call.function.name();
     let argument = call
         .argument
         .as_ref()

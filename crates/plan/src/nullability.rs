@@ -4,7 +4,9 @@
 //! may be NULL above it, and so counts as nullable below it too. First those columns are marked, then
 //! every expression is recomputed bottom-up from its columns.
 
-use crate::operators::{Aggregate, DependentJoin, Filter, Given, Join, Map, Scan, Shared, UnionAll, Values};
+use crate::operators::{
+    Aggregate, DependentJoin, Filter, Given, Join, Map, Scan, Shared, UnionAll, Values, Window,
+};
 use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, SubqueryKind};
 
 /// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
@@ -119,6 +121,12 @@ impl Pass<'_> {
                 for (made, stored) in columns {
                     let own = self.columns[*stored].nullable;
                     self.set(*made, own);
+                }
+            }
+            Operator::Window(Window { calls, .. }) => {
+                for (id, call) in calls {
+                    call.expressions_mut().for_each(|e| self.expression(e));
+                    self.set(*id, call.function.is_nullable());
                 }
             }
             Operator::Sort(_) | Operator::TopPerGroup(_) | Operator::Limit(_) => {

@@ -6,7 +6,7 @@
 
 use crate::operators::{
     Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Node, Repeat, Role, Scan, Shared, Sort,
-    TopPerGroup, UnionAll, Values, Write,
+    TopPerGroup, UnionAll, Values, Window, Write,
 };
 use crate::{ColumnId, Columns, Expr};
 use frazil_types::LogicalType;
@@ -81,6 +81,8 @@ pub enum Operator {
     Sort(Sort),
     /// The first rows of each group.
     TopPerGroup(TopPerGroup),
+    /// Adds columns of window functions.
+    Window(Window),
     /// Some rows.
     Limit(Limit),
     /// Each row several times.
@@ -107,6 +109,7 @@ impl Operator {
             Operator::Aggregate(node) => node,
             Operator::Sort(node) => node,
             Operator::TopPerGroup(node) => node,
+            Operator::Window(node) => node,
             Operator::Limit(node) => node,
             Operator::Repeat(node) => node,
             Operator::UnionAll(node) => node,
@@ -128,6 +131,7 @@ impl Operator {
             Operator::Aggregate(node) => node,
             Operator::Sort(node) => node,
             Operator::TopPerGroup(node) => node,
+            Operator::Window(node) => node,
             Operator::Limit(node) => node,
             Operator::Repeat(node) => node,
             Operator::UnionAll(node) => node,

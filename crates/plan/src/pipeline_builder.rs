@@ -4,6 +4,8 @@
 //! reads. An input that is several pipelines (UNION ALL, outer joins of the build side) stays several:
 //! what follows is appended to each.
 
+mod windows;
+
 use crate::breakers::{Breaker, BreakerId, Buffer, GroupTable, JoinTable, SortTable, Which};
 use crate::operator::Operator;
 use crate::operators::{
@@ -301,6 +303,7 @@ impl Builder<'_> {
                 let limits = (limit.clone(), offset.clone());
                 self.sort(op, keys_by_group(groups, keys), groups.len(), limits, needed)
             }
+            Operator::Window(_) => self.windows(op, needed),
             Operator::Limit(Limit { input, limit, offset }) => {
                 let columns: Vec<ColumnId> = needed.iter().copied().collect();
                 let (id, rows) = self.keep_in_buffer(input, columns.clone(), limit.clone(), offset.clone());

@@ -4,6 +4,7 @@
 
 use crate::operators::{
     Aggregate, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
+    Window,
 };
 use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
 use crate::schedule::Step;
@@ -171,6 +172,7 @@ impl Check<'_> {
                 Ok(visible)
             }
             Operator::TopPerGroup(_) => self.top_per_group(op),
+            Operator::Window(window) => self.window(window),
             Operator::Limit(Limit { input, .. }) => {
                 self.row_counts(op)?;
                 self.tree(input)
@@ -211,6 +213,32 @@ impl Check<'_> {
             _ => return Err(defect("a write whose query does not compute what it sets".into())),
         }
         Ok(change.returning.iter().copied().collect())
+    }
+
+    fn window(&mut self, window: &Window) -> Result<Visible> {
+        let mut visible = self.tree(&window.input)?;
+        let order = window.order.iter().map(|k| k.column);
+        for id in window.partition.iter().copied().chain(order) {
+            self.reads_column(id, &visible, "a window")?;
+        }
+        for (id, call) in &window.calls {
+            for e in call.expressions() {
+                self.reads(e, &visible, "a window function")?;
+            }
+            if let Some(e) = &call.filter {
+                self.predicate(e, &visible, "the filter of a window function")?;
+            }
+            if self.columns()[*id].ty != call.ty {
+                return Err(defect(format!(
+                    "a window function of type {} in a column of another",
+                    call.ty
+                )));
+            }
+        }
+        let made = window.calls.iter().map(|c| c.0);
+        self.make(made.clone())?;
+        visible.extend(made);
+        Ok(visible)
     }
 
     fn top_per_group(&mut self, op: &Operator) -> Result<Visible> {

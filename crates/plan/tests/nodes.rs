@@ -2,11 +2,12 @@
 
 use frazil_plan::operators::{
     Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Repeat, Role, Scan, ScanRestrictionKind,
-    Shared, Sort, TopPerGroup, UnionAll, Values,
+    Shared, Sort, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::{
-    AggregateCall, AggregateFunction, Change, ColumnId, Expr, ExprKind, JoinKind, Operator, PlanConflict,
-    RowCount, ScanDisjunction, ScanRestriction, SharedId, SortKey, Write, WriteKind,
+    AggregateCall, AggregateFunction, Change, ColumnId, Expr, ExprKind, Frame, FrameBound, FrameExclusion,
+    FrameUnit, JoinKind, Operator, PlanConflict, RowCount, ScanDisjunction, ScanRestriction, SharedId,
+    SortKey, WindowCall, WindowFunction, Write, WriteKind,
 };
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use std::collections::BTreeSet;
@@ -171,9 +172,38 @@ fn with_numbers_of_rows() -> Vec<Operator> {
     ]
 }
 
+fn windows() -> Vec<Operator> {
+    let call = WindowCall {
+        function: WindowFunction::Aggregate(AggregateFunction::Sum),
+        arguments: vec![constant(1)],
+        filter: Some(constant(2)),
+        ignore_nulls: false,
+        frame: Frame {
+            unit: FrameUnit::Rows,
+            start: FrameBound::Preceding(constant(3)),
+            end: FrameBound::Following(constant(4)),
+            exclusion: FrameExclusion::Ties,
+        },
+        ty: LogicalType::BigInt,
+    };
+    vec![Operator::Window(Window {
+        input: leaf(),
+        partition: vec![id(1)],
+        order: vec![key(2)],
+        calls: vec![(id(3), call)],
+    })]
+}
+
 /// Each operator, every part filled in; the expressions read no column.
 fn samples() -> Vec<Operator> {
-    [sources(), joins(), of_one_input(), with_numbers_of_rows()].concat()
+    [
+        sources(),
+        joins(),
+        of_one_input(),
+        with_numbers_of_rows(),
+        windows(),
+    ]
+    .concat()
 }
 
 fn named(op: &Operator) -> Vec<(Role, ColumnId)> {

@@ -18,6 +18,7 @@ mod strings;
 mod vectors;
 
 pub use dates::date_part_code;
+pub(crate) use decimals::scaled_quotient;
 pub use objects::ValueSet;
 pub use vectors::VectorCall;
 

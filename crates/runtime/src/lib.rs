@@ -24,6 +24,7 @@ pub use breakers::groups::distinct_set::DistinctSet;
 pub use breakers::groups::group_merge::{GroupMerge, Groups};
 pub use breakers::join::join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};
 pub use breakers::sorter::sorted_rows::{GroupCounts, SortField, SortSpec, SortedRows, SortedRun, Sorter};
+pub use breakers::windows::{BoundSpec, CallSpec, FrameSpec, WindowInput, WindowSpec, WindowStep};
 pub use row_layout::{FieldPlace, RowField, RowLayout};
 pub use row_pages::RowPages;
 pub use scan_cursor::{BoundValues, ScanSource};

@@ -84,6 +84,16 @@ sql_states! {
     INVALID_LOGARITHM = "2201E";
     /// A regular expression that does not parse.
     INVALID_REGULAR_EXPRESSION = "2201B";
+    /// NULL where a value is needed.
+    NULL_VALUE_NOT_ALLOWED = "22004";
+    /// A negative offset of a window's frame.
+    INVALID_PRECEDING_OR_FOLLOWING = "22013";
+    /// A number of buckets below one.
+    INVALID_NTILE_ARGUMENT = "22014";
+    /// A number of a row below one.
+    INVALID_NTH_VALUE_ARGUMENT = "22016";
+    /// A window, or a call of a window function, that cannot be.
+    WINDOWING_ERROR = "42P20";
     /// A position or expression that the clause cannot refer to.
     INVALID_COLUMN_REFERENCE = "42P10";
     /// A table name or alias given twice in one FROM.

@@ -36,7 +36,7 @@ pub const OPERATORS: House = House {
     enums: &["Operator"],
     own: &["crates/plan/src/operators"],
     most: 27,
-    all: 247,
+    all: 260,
     aim: 8,
 };
 
@@ -51,7 +51,7 @@ pub const BREAKERS: House = House {
         "crates/codegen/src/breakers",
     ],
     most: 6,
-    all: 24,
+    all: 30,
     aim: 6,
 };
 

@@ -3,7 +3,7 @@
 use super::{Call, Command, Next, Takes, describe};
 use crate::complaint::Complaint;
 use crate::text::unquoted;
-use frazil::Value;
+use frazil::{FunctionClass, Value};
 
 pub const COMMANDS: &[Command] = &[
     Command {
@@ -185,10 +185,10 @@ fn functions(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let wanted = |name: &str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
     let mut rows = Vec::new();
     for function in frazil::functions().filter(|f| wanted(f.name)) {
-        let kind = if function.is_aggregate {
-            "aggregate"
-        } else {
-            "function"
+        let kind = match function.class {
+            FunctionClass::Scalar => "function",
+            FunctionClass::Aggregate => "aggregate",
+            FunctionClass::Window => "window",
         };
         for signature in &function.signatures {
             rows.push(vec![

@@ -6,6 +6,7 @@ pub mod groups;
 pub mod join;
 pub mod lays;
 pub mod sorter;
+pub mod windows;
 
 use crate::source_shape::SourceShape;
 use crate::translator::Translator;
@@ -19,6 +20,7 @@ use groups::GroupLayout;
 use join::JoinLayout;
 use lays::{Lays, Nullable};
 use sorter::SortLayout;
+use windows::WindowLayout;
 
 /// All layouts of a plan.
 #[derive(Clone, Debug)]
@@ -36,6 +38,8 @@ pub enum Layout {
     Groups(GroupLayout),
     /// Of a sorter.
     Sorter(SortLayout),
+    /// Of windows.
+    Windows(WindowLayout),
     /// Of a buffer.
     Buffer(BufferLayout),
 }
@@ -47,6 +51,7 @@ impl Layout {
             Layout::Join(layout) => layout,
             Layout::Groups(layout) => layout,
             Layout::Sorter(layout) => layout,
+            Layout::Windows(layout) => layout,
             Layout::Buffer(layout) => layout,
         }
     }
@@ -61,6 +66,7 @@ impl PlanLayouts {
                 Breaker::Join(table) => Layout::Join(JoinLayout::of(table, BreakerId(id), plan, &nullable)),
                 Breaker::Groups(table) => Layout::Groups(GroupLayout::of(table, plan, &nullable)?),
                 Breaker::Sorter(table) => Layout::Sorter(SortLayout::of(table, plan, &nullable)?),
+                Breaker::Windows(table) => Layout::Windows(WindowLayout::of(table, plan, &nullable)?),
                 Breaker::Buffer(buffer) => {
                     let outlives = plan.result == Some(BreakerId(id));
                     Layout::Buffer(BufferLayout::of(buffer, outlives, plan))
@@ -144,7 +150,8 @@ impl<'p> Translator<'_, 'p> {
         match layout {
             Layout::Join(layout) => self.join_build(layout, keys, done),
             Layout::Groups(layout) => self.aggregate(layout, done),
-            Layout::Sorter(layout) => self.sort(layout, done),
+            Layout::Sorter(layout) => self.sort(&layout.spec.layout, &layout.columns, done),
+            Layout::Windows(layout) => self.sort(&layout.layout, &layout.columns, done),
             Layout::Buffer(layout) => self.vector_sink(&layout.columns, done),
         }
     }

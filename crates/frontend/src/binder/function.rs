@@ -4,7 +4,7 @@ use super::expression::row_span;
 use super::scope::Clause;
 use super::{Binder, error, fold};
 use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{AggregateCall, ColumnId, Expr};
+use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
@@ -12,7 +12,7 @@ use sqlparser::ast::{
 };
 
 /// The arguments of a call as written.
-enum Arguments<'a> {
+pub(super) enum Arguments<'a> {
     /// `count(*)`.
     Rows,
     /// `count(t.*)`.
@@ -20,14 +20,22 @@ enum Arguments<'a> {
     List(Vec<&'a SqlExpr>),
 }
 
+impl<'a> Arguments<'a> {
+    /// The expressions; none for `*`.
+    pub fn list(self) -> Vec<&'a SqlExpr> {
+        match self {
+            Arguments::List(list) => list,
+            Arguments::Rows | Arguments::RowsOf(_) => Vec::new(),
+        }
+    }
+}
+
 impl<'a> Binder<'a> {
     pub(super) fn function(&mut self, call: &'a Function) -> Result<Operand> {
         let span = self.name_span(&call.name);
         let name = self.function_name(&call.name, span)?;
         let refused = [
-            (call.over.is_some(), "a window function"),
             (!call.within_group.is_empty(), "WITHIN GROUP"),
-            (call.null_treatment.is_some(), "IGNORE or RESPECT NULLS"),
             (call.uses_odbc_syntax, "the syntax {fn …}"),
             (
                 !matches!(call.parameters, FunctionArguments::None),
@@ -39,6 +47,17 @@ impl<'a> Binder<'a> {
             return Err(Error::unsupported(what).at_span(span));
         }
         let (arguments, distinct) = self.arguments(call, &name, span)?;
+        if let Some(over) = &call.over {
+            return self.window_call(call, over, (&name, arguments), distinct, span);
+        }
+        if call.null_treatment.is_some() {
+            let message = "RESPECT/IGNORE NULLS specified, but there is no OVER clause";
+            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+        }
+        if Typing::is_window_function(&name) {
+            let message = format!("window function {name} requires an OVER clause");
+            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+        }
         if Typing::is_aggregate(&name) {
             let filter = call.filter.as_deref();
             return self.aggregate(&name, arguments, distinct, filter, span);
@@ -49,10 +68,7 @@ impl<'a> Binder<'a> {
                 return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
             }
         }
-        let list = match arguments {
-            Arguments::List(list) => list,
-            Arguments::Rows | Arguments::RowsOf(_) => Vec::new(),
-        };
+        let list = arguments.list();
         let mut bound = Vec::with_capacity(list.len());
         for e in list {
             bound.push(self.expression(e)?);
@@ -62,7 +78,12 @@ impl<'a> Binder<'a> {
         Ok(called.at(whole))
     }
 
-    fn call_by_name(&mut self, name: &str, mut arguments: Vec<Operand>, span: Span) -> Result<Operand> {
+    pub(super) fn call_by_name(
+        &mut self,
+        name: &str,
+        mut arguments: Vec<Operand>,
+        span: Span,
+    ) -> Result<Operand> {
         let columns = &mut self.columns;
         match (name, arguments.len()) {
             ("coalesce", 1..) => self.typing.coalesce(arguments, span, columns),
@@ -145,6 +166,24 @@ impl<'a> Binder<'a> {
         span: Span,
     ) -> Result<Operand> {
         let first_inside = self.references.len();
+        let (call, whole) = self.aggregate_call(name, arguments, distinct, filter, span)?;
+        let name = match call.function {
+            AggregateFunction::CountRows => "count(*)",
+            _ => name,
+        };
+        self.place_aggregate(name, call, span, first_inside)
+            .map(|e| e.at(whole).into())
+    }
+
+    /// A call of an aggregate with its arguments bound, and where it stands.
+    pub(super) fn aggregate_call(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        distinct: bool,
+        filter: Option<&'a SqlExpr>,
+        span: Span,
+    ) -> Result<(AggregateCall, Span)> {
         let (name, bound) = match arguments {
             Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
             Arguments::Rows => (name.to_string(), Vec::new()),
@@ -180,8 +219,7 @@ impl<'a> Binder<'a> {
         };
         let whole = span.to(row_span(&bound));
         let call = self.typing.aggregate(&name, bound, distinct, filter, span)?;
-        self.place_aggregate(&name, call, span, first_inside)
-            .map(|e| e.at(whole).into())
+        Ok((call, whole))
     }
 
     /// Binds the condition of FILTER, in which aggregates of this query are refused.
@@ -213,8 +251,13 @@ impl<'a> Binder<'a> {
             let message = "aggregate functions are not allowed here";
             return Err(error(SqlState::GROUPING_ERROR, message, span));
         };
-        if let Some(inner) = level.aggregates.first_of(&read) {
-            let message = "aggregate function calls cannot be nested";
+        let windows = level.windows.first_of(&read);
+        let nested = level.aggregates.first_of(&read);
+        if let Some(inner) = windows.or(nested) {
+            let message = match windows {
+                Some(_) => "aggregate function calls cannot contain window function calls",
+                None => "aggregate function calls cannot be nested",
+            };
             let at = inside.iter().find(|r| r.id == inner).map_or(span, |r| r.span);
             return Err(error(SqlState::GROUPING_ERROR, message, at));
         }

@@ -1,6 +1,7 @@
 //! GROUP BY, aggregates and HAVING: what groups by what, and which columns are left above the groups.
 
 use super::order_by::{check_keys, is_position};
+use super::same::same;
 use super::scope::Reference;
 use super::select_list::Target;
 use super::{Binder, error, fold};
@@ -40,7 +41,10 @@ impl<'a> Binder<'a> {
         let mut groups = Groups::default();
         for target in targets {
             match &target.value {
-                Operand::Typed(e) if self.first_aggregate(&target.references).is_none() => {
+                Operand::Typed(e)
+                    if self.first_aggregate(&target.references).is_none()
+                        && self.first_window(&target.references).is_none() =>
+                {
                     groups.push(e.clone(), &self.references[target.references.clone()]);
                 }
                 _ => {}
@@ -82,6 +86,10 @@ impl<'a> Binder<'a> {
                     let message = "aggregate functions are not allowed in GROUP BY";
                     return Err(error(SqlState::GROUPING_ERROR, message, value.span));
                 }
+                if self.first_window(&references).is_some() {
+                    let message = "window functions are not allowed in GROUP BY";
+                    return Err(error(SqlState::WINDOWING_ERROR, message, value.span));
+                }
                 (value, references)
             }
             None => {
@@ -111,6 +119,12 @@ impl<'a> Binder<'a> {
     fn first_aggregate(&mut self, references: &Range<usize>) -> Option<ColumnId> {
         let named: Vec<ColumnId> = self.references[references.clone()].iter().map(|r| r.id).collect();
         self.level().aggregates.first_of(&named)
+    }
+
+    /// The first of some references that is to a window function of the query being bound.
+    fn first_window(&mut self, references: &Range<usize>) -> Option<ColumnId> {
+        let named: Vec<ColumnId> = self.references[references.clone()].iter().map(|r| r.id).collect();
+        self.level().windows.first_of(&named)
     }
 
     /// The item of the select list that a whole number means. 42P10, 42601.
@@ -187,20 +201,17 @@ impl Grouping {
         groups.find(|(_, group)| same(group, e)).map(|(id, _)| *id)
     }
 
-    /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named. 42803
-    /// for a column that is left, or was named where it does not count.
+    /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named. `made`
+    /// are the columns of aggregates and windows. 42803 for a column that is left, or was named where it does not count.
     pub fn replace<'e>(
         &self,
         binder: &Binder,
         list: impl Iterator<Item = &'e mut Expr>,
         mut named: impl Iterator<Item = Reference>,
-        aggregates: &[(ColumnId, AggregateCall)],
+        made: &[ColumnId],
     ) -> Result<()> {
-        let made: BTreeSet<ColumnId> = aggregates
-            .iter()
-            .map(|a| a.0)
-            .chain(self.groups.iter().map(|g| g.0))
-            .collect();
+        let groups = self.groups.iter().map(|g| g.0);
+        let made: BTreeSet<ColumnId> = made.iter().copied().chain(groups).collect();
         let mut read = BTreeSet::new();
         for e in list {
             read.extend(e.columns_read());
@@ -290,49 +301,4 @@ fn ungrouped(binder: &Binder, id: ColumnId, span: Span, within: Within) -> Error
         Within::Subquery => format!("subquery uses ungrouped column \"{name}\" from outer query"),
     };
     error(SqlState::GROUPING_ERROR, message, span)
-}
-
-/// Whether two expressions compute the same: equal but for the columns that a Let makes.
-pub(super) fn same(a: &Expr, b: &Expr) -> bool {
-    if a.ty != b.ty || std::mem::discriminant(&a.kind) != std::mem::discriminant(&b.kind) {
-        return false;
-    }
-    if a == b {
-        return true;
-    }
-    let mut lets = (Vec::new(), Vec::new());
-    lets_of(a, &mut lets.0);
-    if lets.0.is_empty() {
-        return false;
-    }
-    lets_of(b, &mut lets.1);
-    if lets.0.len() != lets.1.len() {
-        return false;
-    }
-    let renamed: HashMap<ColumnId, ColumnId> = lets.1.into_iter().zip(lets.0).collect();
-    let mut b = b.clone();
-    rename(&mut b, &renamed);
-    *a == b
-}
-
-fn lets_of(e: &Expr, into: &mut Vec<ColumnId>) {
-    e.walk(&mut |part| {
-        if let ExprKind::Let { column, .. } = part.kind {
-            into.push(column);
-        }
-    });
-}
-
-fn rename(e: &mut Expr, renamed: &HashMap<ColumnId, ColumnId>) {
-    match &mut e.kind {
-        ExprKind::Column(id) | ExprKind::Let { column: id, .. } => {
-            if let Some(to) = renamed.get(id) {
-                *id = *to;
-            }
-        }
-        _ => {}
-    }
-    for child in e.children_mut() {
-        rename(child, renamed);
-    }
 }

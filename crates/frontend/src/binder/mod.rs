@@ -36,6 +36,7 @@ mod rename;
 mod returning;
 mod row_value;
 mod rows;
+mod same;
 mod scope;
 mod select;
 mod select_list;
@@ -47,6 +48,8 @@ mod update;
 mod values;
 mod view;
 mod walk;
+mod window;
+mod windows;
 
 pub(crate) use alter_table::alter_table;
 pub(crate) use column_uses::columns_read;

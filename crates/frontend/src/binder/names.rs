@@ -2,6 +2,7 @@
 
 use super::scope::{Found, Item};
 use super::{Binder, OutputColumn, error, fold};
+use frazil_functions::Operand;
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::Ident;
@@ -26,6 +27,11 @@ impl Binder<'_> {
         let span = parts
             .iter()
             .fold(Span::NONE, |span, part| span.to(self.span(part)));
+        if let [name] = parts
+            && let Some(e) = self.alias_in_qualify(name)
+        {
+            return Ok(e.at(span));
+        }
         let id = match parts {
             [name] => self.unqualified_column(name, span)?,
             [table, name] => self.qualified_column(&fold(table), name, span)?,
@@ -46,6 +52,22 @@ impl Binder<'_> {
         self.within_reach(id, span)?;
         self.refer(id, span);
         Ok(Expr::column(id, &self.columns).at(span))
+    }
+
+    /// What a name that is no input column means in QUALIFY, if an item of the select list has it.
+    fn alias_in_qualify(&mut self, ident: &Ident) -> Option<Expr> {
+        if self.level().aliases.is_empty() {
+            return None;
+        }
+        let name = fold(ident);
+        if find(&self.level().items, &name) != Found::None {
+            return None;
+        }
+        let found = self.level().aliases.iter().find(|a| a.0 == name)?;
+        match &found.1 {
+            Operand::Typed(e) => Some(e.clone()),
+            Operand::Unknown(_) => None,
+        }
     }
 
     /// 42P10 for a column of the target of UPDATE or DELETE in its own FROM or USING.

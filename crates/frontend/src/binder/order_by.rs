@@ -1,7 +1,7 @@
 //! ORDER BY: names of the output, positions, else expressions over the input.
 
-use super::grouping::same;
 use super::rows::Computed;
+use super::same::same;
 use super::select::ordered;
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error, fold};

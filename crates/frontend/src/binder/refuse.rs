@@ -34,8 +34,6 @@ pub(super) fn select(s: &Select) -> Result<()> {
         (!s.cluster_by.is_empty(), "CLUSTER BY"),
         (!s.distribute_by.is_empty(), "DISTRIBUTE BY"),
         (!s.sort_by.is_empty(), "SORT BY"),
-        (!s.named_window.is_empty(), "WINDOW"),
-        (s.qualify.is_some(), "QUALIFY"),
         (s.value_table_mode.is_some(), "SELECT AS VALUE"),
         (s.flavor != SelectFlavor::Standard, "FROM before SELECT"),
     ])

@@ -1,8 +1,10 @@
 //! What a query sees: the relations of its FROM, and through its level those of the queries around it.
 
+use super::windows::Windows;
 use super::{Binder, OutputColumn};
+use frazil_functions::Operand;
 use frazil_plan::each_once::Places;
-use frazil_plan::{AggregateCall, ColumnId};
+use frazil_plan::{AggregateCall, ColumnId, FrameUnit};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -21,6 +23,10 @@ pub(super) struct Level {
     pub clause: Clause,
     /// Aggregates of this query.
     pub aggregates: Aggregates,
+    /// Windows of this query.
+    pub windows: Windows,
+    /// Names of the select list and what they mean, while QUALIFY is bound.
+    pub aliases: Vec<(String, Operand)>,
 }
 
 /// Aggregates of a query, with the columns that stand for them: those of equal calls are one.
@@ -87,6 +93,11 @@ pub(super) enum Clause {
     Set,
     Returning,
     Check,
+    Qualify,
+    WindowPartition,
+    WindowOrder,
+    /// An offset of a frame.
+    Frame(FrameUnit),
 }
 
 impl Clause {
@@ -105,7 +116,37 @@ impl Clause {
             Clause::Set => Some("UPDATE"),
             Clause::Returning => Some("RETURNING"),
             Clause::Check => Some("check constraints"),
-            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn => None,
+            Clause::Frame(FrameUnit::Rows) => Some("window ROWS"),
+            Clause::Frame(FrameUnit::Range) => Some("window RANGE"),
+            Clause::Frame(FrameUnit::Groups) => Some("window GROUPS"),
+            Clause::SelectList
+            | Clause::Having
+            | Clause::OrderBy
+            | Clause::DistinctOn
+            | Clause::Qualify
+            | Clause::WindowPartition
+            | Clause::WindowOrder => None,
+        }
+    }
+
+    /// Its name in the message that refuses window functions there; `None` where they may stand.
+    pub fn without_windows(self) -> Option<&'static str> {
+        match self {
+            Clause::From => Some("functions in FROM"),
+            Clause::Having => Some("HAVING"),
+            Clause::WindowPartition | Clause::WindowOrder | Clause::Frame(_) => Some("window definitions"),
+            Clause::SelectList | Clause::OrderBy | Clause::DistinctOn | Clause::Qualify => None,
+            Clause::On
+            | Clause::Where
+            | Clause::GroupBy
+            | Clause::Limit
+            | Clause::Offset
+            | Clause::Values
+            | Clause::Filter
+            | Clause::Default
+            | Clause::Set
+            | Clause::Returning
+            | Clause::Check => self.without_aggregates(),
         }
     }
 }

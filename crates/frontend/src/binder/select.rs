@@ -9,7 +9,7 @@ use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Sort;
-use frazil_plan::{Operator, RowCount, SortKey};
+use frazil_plan::{ColumnId, Expr, Operator, RowCount, SortKey};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Distinct, OrderBy, Select};
 
@@ -49,6 +49,7 @@ impl<'a> Binder<'a> {
         let level = self.level();
         level.items = from.items;
         let first = self.references.len();
+        self.named_windows(&select.named_window)?;
         let mut targets = self.in_clause(Clause::SelectList, |b| b.select_list(&select.projection))?;
         let in_targets = first..self.references.len();
         let condition = self.where_condition(select.selection.as_ref())?;
@@ -73,11 +74,13 @@ impl<'a> Binder<'a> {
             }
             _ => None,
         };
-        let in_distinct = first..self.references.len();
+        let mut qualify = self.qualified(select, &targets)?;
+        let in_rest = first..self.references.len();
         let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
         let mut targets = self.settle_targets(targets, literals, keeps)?;
         let mut op = filtered(from.op, condition);
         let aggregates = self.level().aggregates.take();
+        let mut windows = std::mem::take(&mut self.level().windows);
         if groups.is_some() || having.is_some() || !aggregates.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
             let mut having = having;
@@ -85,18 +88,39 @@ impl<'a> Binder<'a> {
                 .iter_mut()
                 .filter_map(|target| target.value.expression_mut())
                 .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
-                .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()));
-            let named = [in_targets, in_keys, in_distinct].into_iter().flatten();
+                .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()))
+                .chain(&mut having)
+                .chain(&mut qualify);
+            let named = [in_targets, in_keys, in_rest].into_iter().flatten();
             let named = named.map(|at| self.references[at]);
-            grouping.replace(self, read.chain(&mut having), named, &aggregates)?;
+            let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
+                .chain(windows.columns())
+                .collect();
+            grouping.replace(self, read.chain(windows.expressions_mut()), named, &made)?;
             op = filtered(grouping.above(op, aggregates), having);
         }
+        if !windows.is_empty() {
+            op = self.windowed(op, windows);
+        }
+        op = filtered(op, qualify);
         let distinct = match (&select.distinct, on) {
             (_, Some(on)) => Distinctness::On(on),
             (Some(Distinct::Distinct), None) => Distinctness::Rows,
             _ => Distinctness::No,
         };
         self.project(op, targets, keys, distinct)
+    }
+
+    /// The condition of QUALIFY, in which names of the select list mean its items.
+    fn qualified(&mut self, select: &'a Select, targets: &[Target<'a>]) -> Result<Option<Expr>> {
+        let Some(condition) = &select.qualify else {
+            return Ok(None);
+        };
+        let aliases = targets.iter().map(|t| (t.name.clone(), t.value.clone()));
+        self.level().aliases = aliases.collect();
+        let bound = self.in_clause(Clause::Qualify, |b| b.expression(condition));
+        self.level().aliases.clear();
+        self.typing.predicate(bound?, "QUALIFY").map(Some)
     }
 
     /// Types what is still open in the select list, but for literals that the query's reader is to type.

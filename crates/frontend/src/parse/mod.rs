@@ -12,6 +12,7 @@ mod own;
 mod source;
 mod subqueries;
 mod tokens;
+mod window_words;
 
 pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
@@ -20,6 +21,7 @@ pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
 pub(crate) use keywords::is_reserved;
 pub(crate) use source::Place;
+pub(crate) use window_words::EXCLUDE;
 
 use crate::ExplainMode;
 use crate::copy::{self, Copied, CopyEnd, CopyOptions, CopyStatement};
@@ -386,6 +388,7 @@ impl Reading {
         let end = words.last().map_or(0, |t| source.byte(t.span.end));
         let mut words = words;
         definition_words::rewrite(&mut words)?;
+        window_words::rewrite(&mut words);
         only::leave_out(&mut words)?;
         let (words, queries) = subqueries::shown(words);
         self.dialect.read_as_queries(queries);

@@ -10,7 +10,7 @@ use super::gate::{Closed, GatedShared};
 use super::rename::{Names, copied, rename_in, renamed};
 use crate::pushdown::take;
 use frazil_plan::operators::{
-    Aggregate, Filter, Join, Limit, Map, Repeat, Shared, Sort, TopPerGroup, UnionAll, Values,
+    Aggregate, Filter, Join, Limit, Map, Repeat, Shared, Sort, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{
@@ -215,6 +215,29 @@ impl Unnesting<'_> {
             Operator::Aggregate(_) => self.depend_aggregate(op, domain),
             Operator::Sort(_) | Operator::Limit(_) | Operator::TopPerGroup(_) => {
                 self.depend_limit(op, domain)
+            }
+            Operator::Window(window) => {
+                let mut out = self.depend(*window.input, domain)?;
+                let rename = |id: ColumnId| out.names.get(&id).copied().unwrap_or(id);
+                let mut partition: Vec<ColumnId> = window.partition.into_iter().map(rename).collect();
+                let mut order = window.order;
+                order.iter_mut().for_each(|key| key.column = rename(key.column));
+                let mut calls = window.calls;
+                let expressions = calls.iter_mut().flat_map(|c| c.1.expressions_mut());
+                expressions.for_each(|e| rename_in(e, &out.names));
+                // The rows of each outer row are a window of their own.
+                for id in domain.of.iter().map(|id| out.names[id]) {
+                    if !partition.contains(&id) {
+                        partition.push(id);
+                    }
+                }
+                out.op = Operator::Window(Window {
+                    input: Box::new(out.op),
+                    partition,
+                    order,
+                    calls,
+                });
+                Ok(out)
             }
             Operator::Repeat(Repeat { input, count }) => {
                 let mut out = self.depend(*input, domain)?;

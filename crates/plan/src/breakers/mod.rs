@@ -6,12 +6,14 @@ mod groups;
 mod join;
 mod keeps;
 mod sorter;
+mod windows;
 
 pub use buffer::Buffer;
 pub use groups::GroupTable;
 pub use join::JoinTable;
 pub use keeps::{Computed, Keeps, Which};
 pub use sorter::SortTable;
+pub use windows::{SortedWindow, WindowSort, WindowTable};
 
 /// A breaker of a plan: index into [`crate::pipeline::PipelinePlan::breakers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +28,8 @@ pub enum Breaker {
     Groups(GroupTable),
     /// Rows to be sorted.
     Sorter(SortTable),
+    /// Rows with what window functions make of them.
+    Windows(WindowTable),
     /// Rows in columns.
     Buffer(Buffer),
 }
@@ -37,6 +41,7 @@ impl Breaker {
             Breaker::Join(table) => table,
             Breaker::Groups(table) => table,
             Breaker::Sorter(table) => table,
+            Breaker::Windows(table) => table,
             Breaker::Buffer(buffer) => buffer,
         }
     }
@@ -47,6 +52,7 @@ impl Breaker {
             Breaker::Join(table) => table,
             Breaker::Groups(table) => table,
             Breaker::Sorter(table) => table,
+            Breaker::Windows(table) => table,
             Breaker::Buffer(buffer) => buffer,
         }
     }

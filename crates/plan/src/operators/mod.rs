@@ -15,6 +15,7 @@ mod sort;
 mod top_per_group;
 mod union_all;
 mod values;
+mod window;
 mod write;
 
 pub use aggregate::Aggregate;
@@ -32,4 +33,5 @@ pub use sort::{Sort, SortKey};
 pub use top_per_group::TopPerGroup;
 pub use union_all::UnionAll;
 pub use values::Values;
+pub use window::Window;
 pub use write::{Change, ConflictUpdate, PlanConflict, Write, WriteKind};

@@ -10,7 +10,9 @@
 pub mod buffer;
 pub mod groups;
 pub mod join;
+pub mod run_borrowed;
 pub mod sorter;
+pub mod windows;
 
 use frazil_plan::breakers::Which;
 use frazil_types::{Cancel, Error, MemoryBudget, Result, RowBatch};

@@ -34,7 +34,7 @@ pub unsafe fn decimal_mul(a: Wide, b: Wide, out: WideOut) -> u32 {
 }
 
 /// a × 10^shift / b, rounded half away from zero; `None` beyond 38 digits. b is not 0.
-fn scaled_quotient(a: i128, b: i128, shift: u32) -> Option<i128> {
+pub(crate) fn scaled_quotient(a: i128, b: i128, shift: u32) -> Option<i128> {
     let power = *POWERS_OF_TEN.get(shift as usize)?;
     if let Some(scaled) = a.checked_mul(power) {
         return Some(divide_round(scaled, b));

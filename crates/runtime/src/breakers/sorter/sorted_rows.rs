@@ -110,22 +110,8 @@ impl SortSpec {
     /// # Safety
     /// As [`SortSpec::compare`].
     unsafe fn compare_by(&self, keys: &[SortField], a: *const u8, b: *const u8) -> Ordering {
-        for key in keys {
-            let place = &self.layout.fields[key.field];
-            // SAFETY: by contract.
-            let order = unsafe {
-                match (place.is_valid(a), place.is_valid(b)) {
-                    (true, true) if key.descending => place.compare(b, a),
-                    (true, true) => place.compare(a, b),
-                    (x, y) if key.nulls_first => x.cmp(&y),
-                    (x, y) => y.cmp(&x),
-                }
-            };
-            if order != Ordering::Equal {
-                return order;
-            }
-        }
-        Ordering::Equal
+        // SAFETY: by contract.
+        unsafe { compare_fields(&self.layout, keys, a, b) }
     }
 
     /// The normalized prefix of a row.
@@ -171,6 +157,34 @@ impl SortSpec {
     }
 }
 
+/// Order of two rows by some keys.
+///
+/// # Safety
+/// Live rows of the layout, their strings alive.
+pub(crate) unsafe fn compare_fields(
+    layout: &RowLayout,
+    keys: &[SortField],
+    a: *const u8,
+    b: *const u8,
+) -> Ordering {
+    for key in keys {
+        let place = &layout.fields[key.field];
+        // SAFETY: by contract.
+        let order = unsafe {
+            match (place.is_valid(a), place.is_valid(b)) {
+                (true, true) if key.descending => place.compare(b, a),
+                (true, true) => place.compare(a, b),
+                (x, y) if key.nulls_first => x.cmp(&y),
+                (x, y) => y.cmp(&x),
+            }
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    Ordering::Equal
+}
+
 #[derive(Default)]
 struct Prefix {
     bits: u128,
@@ -194,8 +208,8 @@ fn width(native: NativeType) -> u32 {
 /// A value as an unsigned integer of the same order, and its width in bits.
 ///
 /// # Safety
-/// As [`SortSpec::compare`]; the value is not NULL.
-unsafe fn normalized(place: &FieldPlace, row: *const u8) -> (u128, u32) {
+/// A live row of the layout that the place is of, its strings alive; the value is not NULL.
+pub(crate) unsafe fn normalized(place: &FieldPlace, row: *const u8) -> (u128, u32) {
     // SAFETY: by contract; the types are the field's.
     unsafe {
         let bits = match place.native {
@@ -346,10 +360,10 @@ const COMPARISONS_A_POLL: u32 = 1 << 12;
 struct Canceled;
 
 /// The same order; throws [`Canceled`] once the statement is cancelled.
-fn polling<'a>(
+pub(crate) fn polling<'a, T>(
     cancel: &'a Cancel,
-    order: impl Fn(&Entry, &Entry) -> Ordering + 'a,
-) -> impl FnMut(&Entry, &Entry) -> Ordering + 'a {
+    order: impl Fn(&T, &T) -> Ordering + 'a,
+) -> impl FnMut(&T, &T) -> Ordering + 'a {
     let mut left = COMPARISONS_A_POLL;
     move |a, b| {
         left -= 1;
@@ -364,7 +378,7 @@ fn polling<'a>(
 }
 
 /// Runs a sort whose order is [`polling`]; 57014 if it was left.
-fn unless_canceled(cancel: &Cancel, sort: impl FnOnce()) -> Result<()> {
+pub(crate) fn unless_canceled(cancel: &Cancel, sort: impl FnOnce()) -> Result<()> {
     // The entries are in some order then, and dropped.
     match catch_unwind(AssertUnwindSafe(sort)) {
         Ok(()) => Ok(()),
@@ -469,6 +483,14 @@ impl SortedRows {
     pub fn run(sorters: Vec<Sorter>) -> Result<SortedRows> {
         let runs = sorters.into_iter().map(Sorter::sort).collect::<Result<_>>()?;
         SortedRows::merge(runs)
+    }
+
+    /// Rows of some sorters in the order in which they are given out.
+    pub(crate) fn of(sorters: Vec<Sorter>, rows: Vec<*const u8>) -> SortedRows {
+        SortedRows {
+            _sorters: sorters,
+            rows,
+        }
     }
 
     /// The rows in their order.

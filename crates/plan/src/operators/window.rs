@@ -1,0 +1,72 @@
+//! Window functions.
+
+use super::node::{Needed, Node, Role};
+use crate::operators::SortKey;
+use crate::{ColumnId, Expr, Operator, WindowCall};
+
+/// Adds what functions make of the rows around each row: those of its partition, in an order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Input.
+    pub input: Box<Operator>,
+    /// Rows equal in these columns are a partition, NULLs counting as equal. Without one all rows are.
+    pub partition: Vec<ColumnId>,
+    /// The order within a partition, most significant key first. Rows equal in it are peers.
+    pub order: Vec<SortKey>,
+    /// Columns made.
+    pub calls: Vec<(ColumnId, WindowCall)>,
+}
+
+impl Node for Window {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        (self.calls.iter()).flat_map(|c| c.1.expressions()).collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        (self.calls.iter_mut())
+            .flat_map(|c| c.1.expressions_mut())
+            .collect()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.partition.iter().for_each(|id| visit(Role::Read, *id));
+        self.order.iter().for_each(|k| visit(Role::Read, k.column));
+        self.calls.iter().for_each(|c| visit(Role::Made, c.0));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.partition.iter_mut().for_each(|id| visit(Role::Read, id));
+        self.order
+            .iter_mut()
+            .for_each(|k| visit(Role::Read, &mut k.column));
+        self.calls.iter_mut().for_each(|c| visit(Role::Made, &mut c.0));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        self.input.at_most_one_row()
+    }
+
+    fn surely_has_a_row(&self) -> bool {
+        self.input.surely_has_a_row()
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty[0]
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.calls.retain(|c| needed.contains(c.0));
+    }
+}

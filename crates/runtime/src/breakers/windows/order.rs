@@ -1,0 +1,377 @@
+//! The order of a step: keys packed into one word, and a sort of words on all workers.
+//!
+//! A key is packed as its distance from the least one there is, so that most keys fit into 64 bits together, and the order
+//! of words is the order of rows. Where they do not fit, equal words are compared row by row. Entries are first scattered
+//! by the highest bits of their words into buckets that fit a cache, which are then sorted one by one.
+
+use crate::breakers::Workers;
+use crate::breakers::run_borrowed::run_borrowed;
+use crate::breakers::sorter::sorted_rows::{
+    SortField, Sorter, compare_fields, normalized, polling, unless_canceled,
+};
+use crate::row_layout::{FieldPlace, RowLayout};
+use frazil_types::{Cancel, NativeType, Reservation, Result, StringRef};
+use std::cmp::Ordering;
+use std::sync::Mutex;
+
+/// Entries that a task packs or scatters.
+const PART: usize = 64 << 10;
+/// Entries of a bucket, about: 16 bytes each, in the second-level cache.
+const BUCKET: usize = 8 << 10;
+/// Most bits of a word by which entries are scattered.
+const MOST_DIGITS: u32 = 12;
+/// Bits of a word.
+const WORD: u32 = 64;
+
+/// A row with its packed key.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The key, from the highest bit down.
+    pub key: u64,
+    /// The row.
+    pub row: *mut u8,
+}
+
+// SAFETY: the rows are owned by the sorters of the statement that holds the entries, and each task writes rows of its own.
+unsafe impl Send for Entry {}
+// SAFETY: as above.
+unsafe impl Sync for Entry {}
+
+/// A place of a slice that tasks write, each its own places.
+pub(super) struct Shared<T>(*mut T);
+
+// SAFETY: whoever writes through it writes places that no other task touches.
+unsafe impl<T: Send> Sync for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    pub fn new(slice: &mut [T]) -> Shared<T> {
+        Shared(slice.as_mut_ptr())
+    }
+
+    /// Places `from..from + len`.
+    ///
+    /// # Safety
+    /// They lie in the slice, which is alive, and nobody else uses them.
+    #[allow(clippy::mut_from_ref, reason = "each task has places of its own")]
+    pub unsafe fn part(&self, from: usize, len: usize) -> &mut [T] {
+        // SAFETY: by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(from), len) }
+    }
+}
+
+/// Entries of all rows, their keys not packed yet. Error 53200.
+pub fn entries(sorters: &[Sorter], workers: &dyn Workers) -> Result<(Vec<Entry>, Reservation)> {
+    let rows: usize = sorters.iter().map(|s| s.pages.rows()).sum();
+    let held = workers.budget().reserve(rows * size_of::<Entry>())?;
+    let mut entries = Vec::with_capacity(rows);
+    for sorter in sorters {
+        entries.extend(sorter.pages.iter().map(|row| Entry { key: 0, row }));
+    }
+    Ok((entries, held))
+}
+
+/// What is known of the values of a key.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    least: u128,
+    greatest: u128,
+    has_null: bool,
+    has_value: bool,
+    /// Bytes of the longest string.
+    longest: usize,
+}
+
+impl Extent {
+    const NOTHING: Extent = Extent {
+        least: u128::MAX,
+        greatest: 0,
+        has_null: false,
+        has_value: false,
+        longest: 0,
+    };
+
+    fn and(self, other: Extent) -> Extent {
+        Extent {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            has_null: self.has_null | other.has_null,
+            has_value: self.has_value | other.has_value,
+            longest: self.longest.max(other.longest),
+        }
+    }
+
+    /// # Safety
+    /// Live rows of the layout that the place is of, their strings alive.
+    unsafe fn of(place: &FieldPlace, entries: &[Entry]) -> Extent {
+        let mut found = Extent::NOTHING;
+        for entry in entries {
+            // SAFETY: by contract.
+            unsafe {
+                if !place.is_valid(entry.row) {
+                    found.has_null = true;
+                    continue;
+                }
+                let (bits, _) = normalized(place, entry.row);
+                found.least = found.least.min(bits);
+                found.greatest = found.greatest.max(bits);
+                if place.native == NativeType::String {
+                    found.longest = found.longest.max(place.get::<StringRef>(entry.row).len());
+                }
+            }
+        }
+        found.has_value = found.least <= found.greatest;
+        found
+    }
+}
+
+/// A key as it is packed.
+#[derive(Clone, Debug)]
+struct PackedKey {
+    field: SortField,
+    place: FieldPlace,
+    least: u128,
+    greatest: u128,
+    /// Bits of the distance from the least value, and one where NULL is told from values.
+    value_bits: u32,
+    null_bits: u32,
+    /// Whether equal bits are equal values.
+    is_exact: bool,
+}
+
+impl PackedKey {
+    fn new(field: SortField, place: FieldPlace, extent: Extent) -> PackedKey {
+        let (least, greatest) = match extent.has_value {
+            true => (extent.least, extent.greatest),
+            false => (0, 0),
+        };
+        PackedKey {
+            field,
+            place,
+            least,
+            greatest,
+            value_bits: 128 - (greatest - least).leading_zeros(),
+            null_bits: u32::from(extent.has_null),
+            // Texts hold no NUL, so that sixteen bytes with zeros behind them are those of one text.
+            is_exact: place.native != NativeType::String || extent.longest <= 16,
+        }
+    }
+
+    fn bits(&self) -> u32 {
+        self.value_bits + self.null_bits
+    }
+}
+
+/// The order of a step.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// How rows look.
+    pub layout: &'a RowLayout,
+    /// Its keys.
+    pub fields: &'a [SortField],
+    keys: Vec<PackedKey>,
+    /// Whether words hold all keys whole.
+    is_exact: bool,
+}
+
+/// What tells rows of one partition, or peers, from the next ones.
+#[derive(Clone, Copy, Debug)]
+pub enum Boundary {
+    /// Nothing: all rows are alike.
+    None,
+    /// Words without so many of their lowest bits.
+    Bits(u32),
+    /// So many keys of the rows.
+    Keys(usize),
+}
+
+impl<'a> Order<'a> {
+    /// The order of some rows by keys; their entries' keys are not packed yet.
+    pub fn of(
+        layout: &'a RowLayout,
+        fields: &'a [SortField],
+        entries: &[Entry],
+        workers: &dyn Workers,
+    ) -> Result<Order<'a>> {
+        let parts = entries.len().div_ceil(PART);
+        let found: Vec<Mutex<Vec<Extent>>> = (0..parts).map(|_| Mutex::default()).collect();
+        run_borrowed(workers, parts, &|part| {
+            let rows = &entries[part * PART..entries.len().min((part + 1) * PART)];
+            let extents = fields.iter().map(|key| {
+                // SAFETY: rows of the sorters, which are alive.
+                unsafe { Extent::of(&layout.fields[key.field], rows) }
+            });
+            *found[part].lock().unwrap_or_else(|e| e.into_inner()) = extents.collect();
+            Ok(())
+        })?;
+        let mut extents = vec![Extent::NOTHING; fields.len()];
+        for part in found {
+            let part = part.into_inner().unwrap_or_else(|e| e.into_inner());
+            for (extent, more) in extents.iter_mut().zip(part) {
+                *extent = extent.and(more);
+            }
+        }
+        let keys: Vec<PackedKey> = (fields.iter().zip(extents))
+            .map(|(key, extent)| PackedKey::new(*key, layout.fields[key.field], extent))
+            .collect();
+        let bits: u32 = keys.iter().map(PackedKey::bits).sum();
+        Ok(Order {
+            layout,
+            fields,
+            is_exact: bits <= WORD && keys.iter().all(|k| k.is_exact),
+            keys,
+        })
+    }
+
+    /// The word of a row.
+    ///
+    /// # Safety
+    /// A live row of the layout, its strings alive.
+    unsafe fn word(&self, row: *const u8) -> u64 {
+        let (mut word, mut used) = (0_u64, 0);
+        let mut push = |bits: u128, width: u32| {
+            let taken = width.min(WORD - used);
+            if taken > 0 {
+                word |= ((bits >> (width - taken)) as u64) << (WORD - used - taken);
+                used += taken;
+            }
+        };
+        for key in &self.keys {
+            // SAFETY: by contract.
+            let valid = unsafe { key.place.is_valid(row) };
+            if key.null_bits > 0 {
+                push(u128::from(valid == key.field.nulls_first), 1);
+            }
+            let distance = match valid {
+                // SAFETY: by contract.
+                true => match (unsafe { normalized(&key.place, row).0 }, key.field.descending) {
+                    (bits, false) => bits - key.least,
+                    (bits, true) => key.greatest - bits,
+                },
+                false => 0,
+            };
+            push(distance, key.value_bits);
+        }
+        word
+    }
+
+    fn compare(&self, a: &Entry, b: &Entry) -> Ordering {
+        match a.key.cmp(&b.key) {
+            // Rows that are equal come in the order in which they lie in memory.
+            Ordering::Equal if self.is_exact => (a.row as usize).cmp(&(b.row as usize)),
+            // SAFETY: live rows of the layout.
+            Ordering::Equal => unsafe { compare_fields(self.layout, self.fields, a.row, b.row) },
+            order => order,
+        }
+    }
+
+    /// What tells rows that are equal in the first `keys` keys from others.
+    pub fn boundary(&self, keys: usize) -> Boundary {
+        let bits: u32 = self.keys[..keys].iter().map(PackedKey::bits).sum();
+        match keys {
+            0 => Boundary::None,
+            _ if bits <= WORD && self.keys[..keys].iter().all(|k| k.is_exact) => match bits {
+                0 => Boundary::None,
+                bits => Boundary::Bits(WORD - bits),
+            },
+            _ => Boundary::Keys(keys),
+        }
+    }
+
+    /// Whether two neighbours differ.
+    pub fn differ(&self, boundary: &Boundary, a: &Entry, b: &Entry) -> bool {
+        match *boundary {
+            Boundary::None => false,
+            Boundary::Bits(below) => (a.key ^ b.key) >> below != 0,
+            // SAFETY: live rows of the layout.
+            Boundary::Keys(keys) => unsafe {
+                compare_fields(self.layout, &self.fields[..keys], a.row, b.row).is_ne()
+            },
+        }
+    }
+
+    /// Packs the keys of all entries, and sorts them. Errors: 53200, 57014.
+    pub fn sort(&self, entries: &mut Vec<Entry>, workers: &dyn Workers) -> Result<()> {
+        if self.keys.is_empty() {
+            return Ok(());
+        }
+        let (rows, parts) = (entries.len(), entries.len().div_ceil(PART));
+        let all = Shared::new(entries);
+        run_borrowed(workers, parts, &|part| {
+            let from = part * PART;
+            // SAFETY: each task has its own part.
+            for entry in unsafe { all.part(from, PART.min(rows - from)) } {
+                // SAFETY: live rows of the layout.
+                entry.key = unsafe { self.word(entry.row) };
+            }
+            Ok(())
+        })?;
+        let used: u32 = self.keys.iter().map(PackedKey::bits).sum::<u32>().min(WORD);
+        let wanted = (rows / BUCKET).max(1).ilog2();
+        let digits = wanted.min(used).min(MOST_DIGITS);
+        if digits == 0 {
+            return self.sort_alone(entries, workers.cancel());
+        }
+        self.sort_buckets(entries, digits, workers)
+    }
+
+    fn sort_alone(&self, entries: &mut [Entry], cancel: &Cancel) -> Result<()> {
+        unless_canceled(cancel, || {
+            entries.sort_unstable_by(polling(cancel, |a: &Entry, b: &Entry| self.compare(a, b)));
+        })
+    }
+
+    fn sort_buckets(&self, entries: &mut Vec<Entry>, digits: u32, workers: &dyn Workers) -> Result<()> {
+        let (rows, buckets) = (entries.len(), 1_usize << digits);
+        let parts = workers.threads().clamp(1, rows.div_ceil(PART));
+        let rows_a_part = rows.div_ceil(parts);
+        let part_of = |part: usize| part * rows_a_part..rows.min((part + 1) * rows_a_part);
+        let bucket_of = |entry: &Entry| (entry.key >> (WORD - digits)) as usize;
+        let _held = workers.budget().reserve(rows * size_of::<Entry>())?;
+        let mut counts = vec![0_usize; parts * buckets];
+        let shared = Shared::new(&mut counts);
+        run_borrowed(workers, parts, &|part| {
+            // SAFETY: each part has its own counts.
+            let counts = unsafe { shared.part(part * buckets, buckets) };
+            entries[part_of(part)]
+                .iter()
+                .for_each(|e| counts[bucket_of(e)] += 1);
+            Ok(())
+        })?;
+        // Places of the parts' entries in each bucket.
+        let mut bounds = Vec::with_capacity(buckets + 1);
+        let mut next = 0;
+        for bucket in 0..buckets {
+            bounds.push(next);
+            for part in 0..parts {
+                next += std::mem::replace(&mut counts[part * buckets + bucket], next);
+            }
+        }
+        bounds.push(rows);
+        let mut sorted: Vec<Entry> = Vec::with_capacity(rows);
+        let out = Shared::new(sorted.spare_capacity_mut());
+        let shared = Shared::new(&mut counts);
+        run_borrowed(workers, parts, &|part| {
+            // SAFETY: each part has its own counts.
+            let places = unsafe { shared.part(part * buckets, buckets) };
+            for entry in &entries[part_of(part)] {
+                let place = &mut places[bucket_of(entry)];
+                // SAFETY: the place is within the capacity, and this entry's alone.
+                unsafe { out.part(*place, 1)[0].write(*entry) };
+                *place += 1;
+            }
+            Ok(())
+        })?;
+        // SAFETY: every place was written.
+        unsafe { sorted.set_len(rows) };
+        let (shared, cancel) = (Shared::new(&mut sorted), workers.cancel());
+        run_borrowed(workers, buckets, &|bucket| {
+            let (from, to) = (bounds[bucket], bounds[bucket + 1]);
+            // SAFETY: each task has its own bucket.
+            self.sort_alone(unsafe { shared.part(from, to - from) }, cancel)
+        })?;
+        *entries = sorted;
+        Ok(())
+    }
+}
