@@ -1,9 +1,9 @@
 //! Text fields → native values, column by column.
 
-use frazil_types::decimal::{self, POWERS_OF_TEN};
+use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::{
     ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, SqlState,
-    StringVectorBuilder, date, value_ops,
+    StringVectorBuilder, Value, date, value_ops,
 };
 
 /// Bytes of a field that an error shows.
@@ -12,6 +12,7 @@ const SHOWN: usize = 100;
 /// A column under construction.
 pub struct ColumnBuilder {
     def: ColumnDef,
+    form: PlainForm,
     values: ColumnVector,
     strings: StringVectorBuilder,
     nulls: Vec<usize>,
@@ -28,6 +29,7 @@ impl ColumnBuilder {
         }
         ColumnBuilder {
             strings: StringVectorBuilder::budgeted(def.ty, capacity, budget),
+            form: PlainForm::of(def.ty),
             def,
             values,
             nulls: Vec::new(),
@@ -53,66 +55,31 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    /// Appends the value a text stands for. Errors name the type and the text.
+    /// Appends the value a text stands for. Errors are those of a cast; of a long field they show the beginning.
     pub fn push(&mut self, field: &[u8]) -> Result<()> {
-        let row = self.row;
-        match self.def.ty {
-            LogicalType::SmallInt => {
-                self.values.values_mut::<i16>()[row] =
-                    integer(field, self.def.ty, i16::MIN.into(), i16::MAX.into())? as i16;
-            }
-            LogicalType::Integer => {
-                self.values.values_mut::<i32>()[row] =
-                    integer(field, self.def.ty, i32::MIN.into(), i32::MAX.into())? as i32;
-            }
-            LogicalType::BigInt => {
-                self.values.values_mut::<i64>()[row] = integer(field, self.def.ty, i64::MIN, i64::MAX)?;
-            }
-            LogicalType::Decimal { precision, scale } => match self.def.ty.native() {
-                NativeType::I64 => {
-                    self.values.values_mut::<i64>()[row] = short_decimal(field, precision, scale)?
-                }
-                _ => self.values.values_mut::<i128>()[row] = decimal::parse(text(field)?, precision, scale)?,
-            },
-            LogicalType::Date => self.values.values_mut::<i32>()[row] = iso_date(field)?,
-            LogicalType::Timestamp => {
-                self.values.values_mut::<i64>()[row] = date::parse_timestamp(text(field)?)?
-            }
-            LogicalType::Double => {
-                self.values.values_mut::<f64>()[row] =
-                    read(field, LogicalType::Double, value_ops::read_double)?
-            }
-            LogicalType::Boolean => {
-                self.values.values_mut::<u8>()[row] =
-                    read(field, LogicalType::Boolean, value_ops::read_boolean)?.into()
-            }
-            LogicalType::Char(1) => self.values.values_mut::<i32>()[row] = code_point(field)?,
-            LogicalType::Char(n) => self.push_string(field, Some(n), true)?,
-            LogicalType::Varchar(n) => self.push_string(field, Some(n), false)?,
-            LogicalType::Text => self.push_string(field, None, false)?,
-            LogicalType::Interval => return Err(Error::unsupported("a column of type interval")),
+        let (row, ty) = (self.row, self.def.ty);
+        let native = ty.native();
+        if native == NativeType::String {
+            let kept = value_ops::kept_text(text(field)?, ty)?;
+            self.strings.try_push(kept)?;
+            self.row += 1;
+            return Ok(());
+        }
+        let value = match self.form.read(field) {
+            Some(value) => value.into(),
+            None => read(field, ty)?.to_wide(),
+        };
+        match native {
+            NativeType::Bool => self.values.values_mut::<u8>()[row] = value as u8,
+            NativeType::I16 => self.values.values_mut::<i16>()[row] = value as i16,
+            NativeType::I32 => self.values.values_mut::<i32>()[row] = value as i32,
+            NativeType::I64 => self.values.values_mut::<i64>()[row] = value as i64,
+            NativeType::I128 => self.values.values_mut::<i128>()[row] = value,
+            NativeType::F64 => self.values.values_mut::<f64>()[row] = f64::from_bits(value as u64),
+            NativeType::String => unreachable!("strings are appended above"),
         }
         self.row += 1;
         Ok(())
-    }
-
-    fn push_string(&mut self, field: &[u8], max: Option<u32>, padded: bool) -> Result<()> {
-        let valid = text(field)?;
-        let kept = if padded {
-            valid.trim_end_matches(' ')
-        } else {
-            valid
-        };
-        if let Some(max) = max
-            && kept.len() > max as usize
-            && kept.chars().count() > max as usize
-        {
-            return Err(Error::new(
-                SqlState::STRING_TRUNCATION,
-                format!("value too long for type {}", self.def.ty),
-            ));
-        }
-        self.strings.try_push(kept)
     }
 
     /// The finished column.
@@ -127,12 +94,43 @@ impl ColumnBuilder {
     }
 }
 
-fn invalid(field: &[u8], ty: impl std::fmt::Display) -> Error {
-    let shown = String::from_utf8_lossy(&field[..field.len().min(SHOWN)]);
-    Error::new(
-        SqlState::INVALID_TEXT,
-        format!("invalid input syntax for type {ty}: \"{shown}\""),
-    )
+/// The form in which most files have the fields of a column, which is read without a detour.
+#[derive(Clone, Copy)]
+enum PlainForm {
+    /// Digits, perhaps with a sign, of a number within these bounds.
+    Integer { min: i64, max: i64 },
+    /// `-123.45`.
+    Decimal { precision: u8, scale: u8 },
+    /// `YYYY-MM-DD`.
+    Day,
+    /// None: the cast reads it.
+    Other,
+}
+
+impl PlainForm {
+    fn of(ty: LogicalType) -> PlainForm {
+        match (ty, ty.range()) {
+            (LogicalType::Decimal { precision, scale }, _) if ty.native() == NativeType::I64 => {
+                PlainForm::Decimal { precision, scale }
+            }
+            (LogicalType::Date, _) => PlainForm::Day,
+            (ty, Some((min, max))) if ty.is_integer() => PlainForm::Integer {
+                min: min as i64,
+                max: max as i64,
+            },
+            _ => PlainForm::Other,
+        }
+    }
+
+    /// The value of a field of this form; `None` for a field of another one, which may be a value still.
+    fn read(self, field: &[u8]) -> Option<i64> {
+        match self {
+            PlainForm::Integer { min, max } => plain_integer(field).filter(|v| (min..=max).contains(v)),
+            PlainForm::Decimal { precision, scale } => plain_decimal(field, precision, scale),
+            PlainForm::Day => plain_date(field).map(i64::from),
+            PlainForm::Other => None,
+        }
+    }
 }
 
 /// The field as a text, in which character 0 does not occur. Error 22021.
@@ -149,61 +147,51 @@ fn text(field: &[u8]) -> Result<&str> {
 }
 
 /// Reads a field as a cast of its text would. Of a long one the error shows the beginning.
-fn read<T>(field: &[u8], ty: LogicalType, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
-    parse(text(field)?).map_err(|e| match e.state() {
-        _ if field.len() <= SHOWN => e,
-        SqlState::NUMERIC_OUT_OF_RANGE => out_of_range(field, ty),
-        _ => invalid(field, ty),
+fn read(field: &[u8], ty: LogicalType) -> Result<Value> {
+    value_ops::read(text(field)?, ty).map_err(|e| {
+        if field.len() <= SHOWN {
+            return e;
+        }
+        let shown = String::from_utf8_lossy(&field[..SHOWN]);
+        let message = match e.state() {
+            SqlState::NUMERIC_OUT_OF_RANGE | SqlState::DATETIME_OVERFLOW => {
+                format!("value \"{shown}\" is out of range for type {ty}")
+            }
+            SqlState::INVALID_TEXT | SqlState::INVALID_DATETIME => {
+                format!("invalid input syntax for type {ty}: \"{shown}\"")
+            }
+            _ => return e,
+        };
+        Error::new(e.state(), message)
     })
 }
 
-fn integer(field: &[u8], ty: LogicalType, min: i64, max: i64) -> Result<i64> {
-    let trimmed = field.trim_ascii();
-    let (negative, digits) = match trimmed.first() {
-        Some(b'-') => (true, &trimmed[1..]),
-        Some(b'+') => (false, &trimmed[1..]),
-        _ => (false, trimmed),
+fn plain_integer(field: &[u8]) -> Option<i64> {
+    let (negative, digits) = match field.first() {
+        Some(b'-') => (true, &field[1..]),
+        _ => (false, field),
     };
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(invalid(field, ty));
+    // Eighteen digits fit in any case.
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
     }
     let mut value: i64 = 0;
     for d in digits {
-        // Accumulates downwards: the least bigint has no positive twin.
-        value = value
-            .checked_mul(10)
-            .and_then(|v| v.checked_sub(i64::from(d - b'0')))
-            .ok_or_else(|| out_of_range(field, ty))?;
+        if !d.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + i64::from(d - b'0');
     }
-    let value = if negative {
-        value
-    } else {
-        value.checked_neg().ok_or_else(|| out_of_range(field, ty))?
-    };
-    if (min..=max).contains(&value) {
-        Ok(value)
-    } else {
-        Err(out_of_range(field, ty))
-    }
+    Some(if negative { -value } else { value })
 }
 
-fn out_of_range(field: &[u8], ty: LogicalType) -> Error {
-    let shown = String::from_utf8_lossy(&field[..field.len().min(SHOWN)]);
-    Error::new(
-        SqlState::NUMERIC_OUT_OF_RANGE,
-        format!("value \"{shown}\" is out of range for type {ty}"),
-    )
-}
-
-/// Reads the plain form `-123.45` without a detour; all else goes the general way.
-fn short_decimal(field: &[u8], precision: u8, scale: u8) -> Result<i64> {
-    let general = || decimal::parse(text(field)?, precision, scale).map(|v| v as i64);
+fn plain_decimal(field: &[u8], precision: u8, scale: u8) -> Option<i64> {
     let (negative, digits) = match field.first() {
         Some(b'-') => (true, &field[1..]),
         _ => (false, field),
     };
     if digits.is_empty() || digits.len() > 18 {
-        return general();
+        return None;
     }
     let mut value: i64 = 0;
     let mut point = None;
@@ -211,107 +199,120 @@ fn short_decimal(field: &[u8], precision: u8, scale: u8) -> Result<i64> {
         match b {
             b'0'..=b'9' => value = value * 10 + i64::from(b - b'0'),
             b'.' if point.is_none() => point = Some(i),
-            _ => return general(),
+            _ => return None,
         }
     }
     let fraction = point.map_or(0, |p| digits.len() - p - 1);
     if fraction > usize::from(scale) || digits.len() == usize::from(point.is_some()) {
-        return general();
+        return None;
     }
-    let power = POWERS_OF_TEN[usize::from(scale) - fraction] as i64;
-    match value.checked_mul(power) {
-        Some(v) if i128::from(v) < POWERS_OF_TEN[usize::from(precision)] => Ok(if negative { -v } else { v }),
-        _ => general(),
-    }
+    let value = value.checked_mul(POWERS_OF_TEN[usize::from(scale) - fraction] as i64)?;
+    let fits = i128::from(value) < POWERS_OF_TEN[usize::from(precision)];
+    fits.then_some(if negative { -value } else { value })
 }
 
-/// Reads `YYYY-MM-DD` without a detour; all else goes the general way.
-fn iso_date(field: &[u8]) -> Result<i32> {
-    if let [a, b, c, d, b'-', e, f, b'-', g, h] = *field
-        && [a, b, c, d, e, f, g, h].iter().all(u8::is_ascii_digit)
-    {
-        let n = |digits: &[u8]| digits.iter().fold(0, |v, d| v * 10 + u32::from(d - b'0'));
-        let (year, month, day) = (n(&[a, b, c, d]) as i32, n(&[e, f]), n(&[g, h]));
-        if (1..=12).contains(&month) && day >= 1 && day <= date::days_in_month(year, month) {
-            return Ok(date::days_from_civil(year, month, day));
-        }
+fn plain_date(field: &[u8]) -> Option<i32> {
+    let [a, b, c, d, b'-', e, f, b'-', g, h] = *field else {
+        return None;
+    };
+    if ![a, b, c, d, e, f, g, h].iter().all(u8::is_ascii_digit) {
+        return None;
     }
-    read(field, LogicalType::Date, value_ops::read_date)
-}
-
-fn code_point(field: &[u8]) -> Result<i32> {
-    let valid = text(field)?;
-    let mut chars = valid.chars();
-    // An empty char(1) is a blank: it is padded.
-    let first = chars.next().unwrap_or(' ');
-    if chars.all(|c| c == ' ') {
-        return Ok(first as i32);
-    }
-    Err(Error::new(
-        SqlState::STRING_TRUNCATION,
-        "value too long for type char(1)",
-    ))
+    let n = |digits: &[u8]| digits.iter().fold(0, |v, d| v * 10 + u32::from(d - b'0'));
+    let (year, month, day) = (n(&[a, b, c, d]) as i32, n(&[e, f]), n(&[g, h]));
+    let is_day = (1..=12).contains(&month) && day >= 1 && day <= date::days_in_month(year, month);
+    is_day.then(|| date::days_from_civil(year, month, day))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn dates_are_those_of_a_cast() {
-        assert_eq!(
-            iso_date(b"2026-01-31 10:00:00").unwrap(),
-            iso_date(b"2026-01-31").unwrap()
-        );
-        for day in ["2026-01-31", "0001-01-01", "0000-02-29", "9999-12-31"] {
-            let cast = value_ops::read_date(day).unwrap();
-            assert_eq!(iso_date(day.as_bytes()).unwrap(), cast, "{day}");
+    const MONEY: LogicalType = LogicalType::Decimal {
+        precision: 15,
+        scale: 2,
+    };
+
+    /// The plain form of a field reads nothing, or what a cast of its text gives.
+    fn agree(field: &str, ty: LogicalType) -> bool {
+        let plain = PlainForm::of(ty).read(field.as_bytes());
+        if let Some(plain) = plain {
+            let cast = value_ops::read(field, ty).map_err(|e| e.state());
+            assert_eq!(cast, Ok(Value::Int(plain.into())), "{field} as {ty}");
         }
-        assert!(iso_date(b"2026-02-30").is_err());
+        plain.is_some()
     }
 
     #[test]
-    fn fast_paths_agree_with_the_general_ones() {
-        for t in [
-            "0",
-            "-0.5",
-            "12.34",
-            "999999999999.99",
-            "1.",
-            ".5",
+    fn plain_fields_are_what_casts_of_them_are() {
+        for field in ["0", "-0.5", "12.34", "999999999999.99", "1.", ".5", "-7"] {
+            assert!(agree(field, MONEY), "{field}");
+        }
+        for field in [
+            "2026-01-31",
+            "0001-01-01",
+            "0000-02-29",
+            "9999-12-31",
+            "1996-02-29",
+        ] {
+            assert!(agree(field, LogicalType::Date), "{field}");
+        }
+        for field in ["0", "-1", "32767", "-32768"] {
+            assert!(agree(field, LogicalType::SmallInt), "{field}");
+        }
+        assert!(agree("-999999999999999999", LogicalType::BigInt));
+    }
+
+    #[test]
+    fn other_fields_are_cast() {
+        for field in [
+            "",
+            ".",
+            "-",
+            "1,2",
+            "x",
             "1.234",
             "1e2",
+            " 1",
+            "99999999999999.99",
         ] {
-            assert_eq!(
-                short_decimal(t.as_bytes(), 15, 2).unwrap() as i128,
-                decimal::parse(t, 15, 2).unwrap(),
-                "{t}"
-            );
+            assert!(!agree(field, MONEY), "{field}");
         }
-        for t in ["", ".", "-", "1,2", "x"] {
-            assert_eq!(
-                short_decimal(t.as_bytes(), 15, 2).unwrap_err().state(),
-                SqlState::INVALID_TEXT,
-                "{t}"
-            );
+        for field in [
+            "2026-01-31 10:00:00",
+            "2026-02-30",
+            "1997-02-29",
+            "26-1-1",
+            "20260131",
+        ] {
+            assert!(!agree(field, LogicalType::Date), "{field}");
         }
+        for field in ["", "-", "+1", " 1", "32768", "9223372036854775807", "1_0"] {
+            assert!(!agree(field, LogicalType::SmallInt), "{field}");
+        }
+        let state = |field: &str, ty| read(field.as_bytes(), ty).map_err(|e| e.state());
         assert_eq!(
-            short_decimal(b"99999999999999.99", 15, 2).unwrap_err().state(),
-            SqlState::NUMERIC_OUT_OF_RANGE
+            state("2026-01-31 10:00:00", LogicalType::Date),
+            state("2026-01-31", LogicalType::Date)
+        );
+        let least = "-9223372036854775808";
+        assert_eq!(state(least, LogicalType::BigInt), Ok(Value::Int(i64::MIN.into())));
+        assert_eq!(
+            state(&least[1..], LogicalType::BigInt),
+            Err(SqlState::NUMERIC_OUT_OF_RANGE)
         );
         assert_eq!(
-            iso_date(b"1996-02-29").unwrap(),
-            date::parse_date("1996-02-29").unwrap()
+            state("1997-02-29", LogicalType::Date),
+            Err(SqlState::DATETIME_OVERFLOW)
         );
-        assert_eq!(
-            iso_date(b"1997-02-29").unwrap_err().state(),
-            SqlState::DATETIME_OVERFLOW
-        );
-        assert_eq!(
-            integer(b"-9223372036854775808", LogicalType::BigInt, i64::MIN, i64::MAX).unwrap(),
-            i64::MIN
-        );
-        let above = integer(b"9223372036854775808", LogicalType::BigInt, i64::MIN, i64::MAX);
-        assert_eq!(above.unwrap_err().state(), SqlState::NUMERIC_OUT_OF_RANGE);
+        assert_eq!(state("1,2", MONEY), Err(SqlState::INVALID_TEXT));
+    }
+
+    #[test]
+    fn an_error_shows_the_beginning_of_a_long_field() {
+        let long = "7".repeat(1000);
+        let error = read(long.as_bytes(), LogicalType::Integer).unwrap_err();
+        assert_eq!(error.state(), SqlState::NUMERIC_OUT_OF_RANGE);
+        assert!(error.message().len() < 200, "{}", error.message());
     }
 }

@@ -1,90 +1,33 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
 use frazil_frontend::HiddenParameter;
+use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{Error, LogicalType, Result, SqlState, Value, decimal};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The value as one of type `ty`; 22003, 22P02, 22007 if it is none.
+/// The value as one of type `ty`: as what is assigned to a column, and a text as what it shows. 42804 where there is no such
+/// cast; the errors of the cast.
 pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
-    match (value, ty) {
-        (Value::Null, _) => Ok(Value::Null),
-        (Value::Int(v), LogicalType::Double) => Ok(Value::Double(*v as f64)),
-        (Value::Int(v), LogicalType::Decimal { precision, scale }) => {
-            let scaled = decimal::rescale(*v, 0, scale).ok_or_else(|| decimal::overflow(precision, scale))?;
-            decimal::check_precision(scaled, precision, scale).map(Value::Int)
-        }
-        (Value::Int(v), ty) if ty.is_integer() => value_ops::check_range(*v, ty).map_err(|e| {
-            let message = format!("value \"{v}\" is out of range for type {ty}");
-            Error::new(e.state(), message)
-        }),
-        (Value::Double(_), LogicalType::Double)
-        | (Value::Bool(_), LogicalType::Boolean)
-        | (Value::Interval(_), LogicalType::Interval) => Ok(value.clone()),
-        (Value::Double(v), ty) if ty.is_numeric() => parse_text(&v.to_string(), ty),
-        (Value::Text(text), ty) => parse_text(text, ty),
-        // As what is assigned to a column of text.
-        (value, ty) if ty.is_string() => {
-            let written = value_ops::cast(value, own_type(value), LogicalType::Text, CastLength::Refuse)?;
-            match written {
-                Value::Text(text) => parse_text(&text, ty),
-                other => Ok(other),
-            }
-        }
-        (other, ty) => Err(Error::new(
-            SqlState::DATATYPE_MISMATCH,
-            format!("a parameter of type {ty} cannot be {other:?}"),
-        )),
+    let from = own_type(value);
+    let is_assigned = || {
+        let cast = casts::between(from, ty);
+        cast.is_some_and(|cast| cast.context <= CastContext::Assignment)
+    };
+    if value.is_null() || value.as_text().is_some() || is_assigned() {
+        return value_ops::cast(value, from, ty, CastLength::Refuse);
     }
-}
-
-fn parse_text(text: &str, ty: LogicalType) -> Result<Value> {
-    match ty {
-        LogicalType::Char(1) => {
-            let mut chars = text.trim_end_matches(' ').chars();
-            match (chars.next(), chars.next()) {
-                (first, None) => Ok(Value::Int(first.map_or(32, |c| i128::from(u32::from(c))))),
-                _ => Err(Error::new(
-                    SqlState::STRING_TRUNCATION,
-                    format!("value too long for type {ty}"),
-                )),
-            }
-        }
-        LogicalType::Char(n) => fit(text.trim_end_matches(' '), n, ty).map(Value::Text),
-        LogicalType::Varchar(n) => fit(text, n, ty).map(Value::Text),
-        LogicalType::Text => Ok(Value::Text(text.to_owned())),
-        _ => value_ops::read(text, ty),
-    }
-}
-
-/// A text of at most `n` characters: blanks beyond them are cut, anything else there is 22001.
-fn fit(text: &str, n: u32, ty: LogicalType) -> Result<String> {
-    let cut = text
-        .char_indices()
-        .nth(n as usize)
-        .map_or(text.len(), |(at, _)| at);
-    match text[cut..].bytes().all(|b| b == b' ') {
-        true => Ok(text[..cut].to_owned()),
-        false => Err(Error::new(
-            SqlState::STRING_TRUNCATION,
-            format!("value too long for type {ty}"),
-        )),
-    }
+    let message = format!("a parameter of type {ty} cannot be {value:?}");
+    Err(Error::new(SqlState::DATATYPE_MISMATCH, message))
 }
 
 /// Whether a value is one of a type as it is: [`convert`] would make a copy of it.
 fn is_converted(value: &Value, ty: LogicalType) -> bool {
-    match (value, ty) {
-        (Value::Null, _)
-        | (Value::Double(_), LogicalType::Double)
-        | (Value::Bool(_), LogicalType::Boolean)
-        | (Value::Interval(_), LogicalType::Interval)
-        | (Value::Text(_), LogicalType::Text) => true,
-        (Value::Int(v), LogicalType::BigInt) => i64::try_from(*v).is_ok(),
-        (Value::Int(v), LogicalType::Integer) => i32::try_from(*v).is_ok(),
-        (Value::Int(v), LogicalType::SmallInt) => i16::try_from(*v).is_ok(),
-        _ => false,
+    match value {
+        Value::Null => true,
+        Value::Int(v) => ty.is_integer() && ty.range().is_some_and(|(min, max)| min <= *v && *v <= max),
+        value => own_type(value) == ty,
     }
 }
 

@@ -10,6 +10,7 @@ mod damaged_files;
 mod directories;
 mod doubling;
 mod durable;
+mod edge_values;
 mod explaining;
 mod files;
 mod golden_code;
@@ -36,6 +37,7 @@ mod statements;
 mod streaming;
 mod transactions;
 mod upserts;
+mod value_meaning;
 mod views;
 
 use frazil::{Connection, Outcome, SqlState};

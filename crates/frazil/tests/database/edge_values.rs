@@ -1,0 +1,212 @@
+//! The types that columns have, each with values at its edges: what the tests of all types run over.
+
+use frazil::{LogicalType, Value};
+use frazil_types::logical_type::WITHOUT_LENGTH;
+use frazil_types::value_ops::{CastLength, cast};
+
+/// A type and texts of its values.
+pub struct Edges {
+    pub ty: LogicalType,
+    pub texts: &'static [&'static str],
+}
+
+const fn decimal(precision: u8, scale: u8) -> LogicalType {
+    LogicalType::Decimal { precision, scale }
+}
+
+/// Every kind of type at least once, and of decimals and strings every native form.
+pub const TYPES: &[Edges] = &[
+    Edges {
+        ty: LogicalType::Boolean,
+        texts: &["true", "false"],
+    },
+    Edges {
+        ty: LogicalType::SmallInt,
+        texts: &["-32768", "-1", "0", "1", "7", "32767"],
+    },
+    Edges {
+        ty: LogicalType::Integer,
+        texts: &["-2147483648", "-32769", "-1", "0", "1", "2147483647"],
+    },
+    Edges {
+        ty: LogicalType::BigInt,
+        texts: &[
+            "-9223372036854775808",
+            "-2147483649",
+            "0",
+            "1",
+            "9007199254740993",
+            "9223372036854775807",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Double,
+        texts: &[
+            "-Infinity",
+            "-1e308",
+            "-2.5",
+            "-0",
+            "0",
+            "5e-324",
+            "0.15",
+            "2.5",
+            "32767.5",
+            "2147483647.5",
+            "9007199254740993",
+            "1e19",
+            "1e308",
+            "Infinity",
+            "NaN",
+        ],
+    },
+    Edges {
+        ty: decimal(5, 2),
+        texts: &["-999.99", "-0.05", "0", "0.15", "2.50", "999.99"],
+    },
+    Edges {
+        ty: decimal(18, 0),
+        texts: &["-999999999999999999", "-1", "0", "3", "999999999999999999"],
+    },
+    Edges {
+        ty: decimal(38, 10),
+        texts: &[
+            "-9999999999999999999999999999.9999999999",
+            "-0.0000000001",
+            "0",
+            "2.5",
+            "0.0000000001",
+            "9999999999999999999999999999.9999999999",
+        ],
+    },
+    Edges {
+        ty: decimal(38, 0),
+        texts: &[
+            "-99999999999999999999999999999999999999",
+            "0",
+            "5",
+            "99999999999999999999999999999999999999",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Date,
+        texts: &[
+            "4714-11-24 BC",
+            "0001-01-01",
+            "1969-12-31",
+            "1970-01-01",
+            "2024-02-29",
+            "294247-01-10",
+            "294247-01-11",
+            "5874897-12-31",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Timestamp,
+        texts: &[
+            "4714-11-24 00:00:00 BC",
+            "1969-12-31 23:59:59.999999",
+            "1970-01-01 00:00:00",
+            "2024-02-29 12:34:56.789",
+            "294247-01-10 04:00:54.775807",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Interval,
+        texts: &[
+            "00:00:00",
+            "1 mon",
+            "30 days",
+            "720:00:00",
+            "-1 days",
+            "-1 mons +31 days",
+            "178956970 years",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Char(1),
+        texts: &["", "7", "t", "é"],
+    },
+    Edges {
+        ty: LogicalType::Char(5),
+        texts: &["", "12", "ab", "hello", "größe"],
+    },
+    Edges {
+        ty: LogicalType::Char(WITHOUT_LENGTH),
+        texts: &["", "true", "-2.5", "a longer text than a reference holds"],
+    },
+    Edges {
+        ty: LogicalType::Varchar(5),
+        texts: &["", " ", "7 ", "hello", "größe"],
+    },
+    Edges {
+        ty: LogicalType::Text,
+        texts: &[
+            "",
+            " 12 ",
+            "-7",
+            "2.5",
+            "yes",
+            "f",
+            "1e3",
+            "NaN",
+            "Infinity",
+            "2024-02-29",
+            "2024-02-30",
+            "2024-02-29 10:00",
+            "1 day 02:00",
+            "99999999999999999999999",
+            "10000-01-01",
+            "ab   ",
+            "a longer text than a reference holds",
+            "größe",
+        ],
+    },
+];
+
+impl Edges {
+    /// The values.
+    pub fn values(&self) -> Vec<Value> {
+        self.texts.iter().map(|text| value(text, self.ty)).collect()
+    }
+
+    /// Name of the type's column in a table of all types.
+    pub fn column(&self) -> String {
+        let name = self.ty.to_string();
+        let letters = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        format!("c_{}", letters.trim_end_matches('_'))
+    }
+
+    /// The type of the column: of a type that no column has, its values are texts there.
+    pub fn stored(&self) -> LogicalType {
+        match self.ty.info().is_stored {
+            true => self.ty,
+            false => LogicalType::Text,
+        }
+    }
+
+    /// The column as an expression of the type.
+    pub fn source(&self) -> String {
+        match self.ty.info().is_stored {
+            true => self.column(),
+            false => format!("cast({} as {})", self.column(), self.ty),
+        }
+    }
+
+    /// The literal of its value at a place; NULL behind the last.
+    pub fn literal(&self, at: usize) -> String {
+        self.texts
+            .get(at)
+            .map_or("null".to_owned(), |text| format!("'{text}'"))
+    }
+}
+
+/// The value of a type that a text shows.
+pub fn value(text: &str, ty: LogicalType) -> Value {
+    cast(
+        &Value::Text(text.to_owned()),
+        LogicalType::Text,
+        ty,
+        CastLength::Refuse,
+    )
+    .unwrap_or_else(|e| panic!("{text} as {ty}: {e:?}"))
+}
