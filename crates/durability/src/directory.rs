@@ -11,8 +11,8 @@ use crate::wal::{DatabaseId, Wal, WalOptions};
 use frazil_storage::{Log, Lsn, Store};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{
-    DirectoryLock, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file, replace_file,
-    sync_directory, sync_directory_and_above,
+    DirectoryLock, IoCounters, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file,
+    replace_file, sync_directory, sync_directory_and_above,
 };
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -140,6 +140,11 @@ impl Directory {
     /// Its log.
     pub fn wal(&self) -> &Wal {
         &self.files.wal
+    }
+
+    /// What was asked of its file system since it was opened, of all files together.
+    pub fn io(&self) -> &IoCounters {
+        self.files.vfs.counters()
     }
 
     /// What was done again when it was opened.

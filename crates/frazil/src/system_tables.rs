@@ -208,13 +208,17 @@ fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
         ("groups", BigInt),
         ("syncs", BigInt),
         ("bytes", BigInt),
+        ("file_syncs", BigInt),
+        ("directory_syncs", BigInt),
+        ("file_writes", BigInt),
+        ("file_bytes", BigInt),
         ("recovered_commits", BigInt),
         ("recovered_rows", BigInt),
         ("failure", Text),
     ];
     let rows = directory.map(|directory| {
         let (position, counters) = (directory.wal().position(), directory.wal().counters());
-        let recovery = directory.recovery();
+        let (io, recovery) = (directory.io(), directory.recovery());
         let numbers = [
             position.end.0,
             position.durable.0,
@@ -224,6 +228,10 @@ fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
             counters.groups,
             counters.syncs,
             counters.bytes,
+            io.file_syncs(),
+            io.directory_syncs(),
+            io.writes(),
+            io.bytes_written(),
             recovery.commits,
             recovery.rows,
         ];

@@ -53,8 +53,10 @@ impl Vfs for SystemVfs {
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        let directory = File::open(directory_of(path))?;
+        // What cannot be opened is not synced, whoever counts.
         self.counters.count_directory_sync();
-        File::open(directory_of(path))?.sync_all()
+        directory.sync_all()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

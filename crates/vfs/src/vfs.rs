@@ -98,7 +98,7 @@ pub enum Entry {
     Directory,
 }
 
-/// How often a file system was asked to do what costs time.
+/// How often a file system was asked to do what costs time. Each sync that is counted is one call of the operating system.
 #[derive(Debug, Default)]
 pub struct IoCounters {
     file_syncs: AtomicU64,

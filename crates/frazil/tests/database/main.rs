@@ -35,6 +35,7 @@ mod power_cuts;
 mod refreezing;
 mod statements;
 mod streaming;
+mod syncs;
 mod transactions;
 mod upserts;
 mod value_meaning;
