@@ -157,6 +157,7 @@ ERRORS = [
 # States that no single statement raises, and the tests that do.
 ELSEWHERE = {
     "08007": "a log that could not be synced: crates/durability/tests/wal",
+    "25006": "a directory opened read-only, below",
     "08003": "a closed connection, below", "22P04": "a wrong field, below", "25P02": "a failed transaction, below",
     "53200": "the memory budget, below", "55006": "a directory in use, below", "55P03": "the second writer, below",
     "57014": "timeouts, below", "XX001": "flipped bits, below",
@@ -312,6 +313,27 @@ def test_a_directory_is_one_processs(tmp_path):
     second = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert second.stdout.startswith("55006") and place in second.stdout, second.stdout
     con.close()
+
+
+def test_a_directory_opened_read_only_is_not_written(tmp_path):
+    place = tmp_path / "db"
+    with pytest.raises(frazil.Error) as caught:
+        frazil.connect(place, read_only=True)
+    assert caught.value.sqlstate == "58P01" and not place.exists(), str(caught.value)
+    con = frazil.connect(place)
+    con.execute("create table t (a integer)")
+    con.execute("insert into t values (1), (2)")
+    con.close()
+    readers = [frazil.connect(place, read_only=True) for _ in range(2)]
+    for reader in readers:
+        assert reader.execute("select sum(a) from t").fetchall() == [(3,)]
+        assert refusal(reader, "insert into t values (3)").sqlstate == "25006"
+    with pytest.raises(frazil.Error) as caught:
+        frazil.connect(place)
+    assert caught.value.sqlstate == "55006" and "being read by" in str(caught.value), str(caught.value)
+    for reader in readers:
+        reader.close()
+    frazil.connect(place).close()
 
 
 def test_flipped_bits_are_noticed(tmp_path):

@@ -23,6 +23,9 @@ pub struct ShellOptions {
     /// Directory of the database, made if it does not exist, or a file (CSV, JSON, Parquet) that becomes a table in
     /// memory; without it, an empty database in memory
     pub directory: Option<PathBuf>,
+    /// Open the directory to read it: it must be there, several may read it, and nothing about it changes
+    #[arg(long)]
+    pub readonly: bool,
     /// Run these statements and leave (may be given several times)
     #[arg(short = 'c', long = "command", value_name = "SQL")]
     pub commands: Vec<String>,
@@ -80,7 +83,7 @@ pub struct ShellOptions {
 }
 
 /// Options that sqlite3 writes with one dash.
-const ONE_DASH: [&str; 11] = [
+const ONE_DASH: [&str; 12] = [
     "bail",
     "batch",
     "cmd",
@@ -90,6 +93,7 @@ const ONE_DASH: [&str; 11] = [
     "noheader",
     "nullvalue",
     "quiet",
+    "readonly",
     "separator",
     "version",
 ];
@@ -105,7 +109,8 @@ pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
         let text = argument.to_str().unwrap_or_default();
         let name = text.trim_start_matches('-');
         let dashes = text.len() - name.len();
-        is_ours = is_ours && (out.is_empty() || !matches!(text, "tpch" | "demo" | "bench" | "--"));
+        is_ours = is_ours
+            && (out.is_empty() || !matches!(text, "tpch" | "demo" | "verify" | "bench" | "--"));
         let given = match text {
             _ if !is_ours => argument,
             "-A" => "--mode=unaligned".into(),
@@ -129,6 +134,8 @@ pub enum Command {
     Tpch(TpchOptions),
     /// Load TPC-H in memory, show its compression, run its 22 queries, then open a shell on it
     Demo(DemoOptions),
+    /// Check every file of a database directory, every index and every constraint; nothing is changed
+    Verify(DirectoryOptions),
     /// Run a benchmark experiment, e.g. tpch or plan; --help lists them
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),
@@ -159,6 +166,13 @@ pub struct DemoOptions {
     /// Threads; all cores if not given
     #[arg(long)]
     pub threads: Option<usize>,
+}
+
+/// Arguments of `frazil verify`.
+#[derive(Args)]
+pub struct DirectoryOptions {
+    /// Directory of the database
+    pub directory: PathBuf,
 }
 
 /// Arguments of `frazil bench`, which reads them itself.

@@ -31,10 +31,14 @@ impl From<std::io::Error> for Complaint {
 }
 
 impl Complaint {
-    /// A database or file that cannot be opened.
+    /// A database or file that cannot be opened, or that Ctrl-C stopped the opening of.
     pub fn opening(error: Error) -> Complaint {
+        let code = match error.state() {
+            SqlState::QUERY_CANCELED => 130,
+            _ => 3,
+        };
         Complaint {
-            code: 3,
+            code,
             ..Complaint::from(error)
         }
     }
@@ -60,6 +64,21 @@ impl Complaint {
     /// The SQLSTATE.
     pub fn state(&self) -> SqlState {
         self.error.state()
+    }
+
+    /// What happened, in a line.
+    pub fn message(&self) -> &str {
+        self.error.message()
+    }
+
+    /// Whether it says something of the data, and not of whoever asks for them, or when.
+    pub fn is_of_data(&self) -> bool {
+        let others = [
+            SqlState::QUERY_CANCELED,
+            SqlState::OUT_OF_MEMORY,
+            SqlState::OBJECT_IN_USE,
+        ];
+        !others.contains(&self.error.state())
     }
 
     /// Remembers the statement, to point into it.

@@ -1,5 +1,5 @@
-//! The program `frazil`: a shell on a database directory, TPC-H data on demand, a demonstration, the
-//! benchmarks.
+//! The program `frazil`: a shell on a database directory, what checks one, TPC-H data on demand, a
+//! demonstration, the benchmarks.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -12,6 +12,7 @@ mod editor;
 mod highlight;
 mod interrupt;
 mod keywords;
+mod opening;
 mod output;
 mod pager;
 mod progress;
@@ -20,6 +21,7 @@ mod shell;
 mod target;
 mod text;
 mod tpch;
+mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Some(Command::Tpch(options)) => tpch::run(options),
         Some(Command::Demo(options)) => demo::run(options),
+        Some(Command::Verify(options)) => verify::run(options),
         Some(Command::Bench(options)) => run_bench(&options.arguments),
         None => shell::run(&arguments.shell),
     };

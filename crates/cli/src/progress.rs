@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long nothing is shown.
+pub const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
 /// Runs `work`, a statement on `connection`, and shows how far it is once it takes long, until `hidden` is set.
@@ -41,7 +42,8 @@ pub fn watching<T>(connection: &Connection, hidden: &AtomicBool, work: impl FnOn
     })
 }
 
-fn new_bar() -> ProgressBar {
+/// A bar of nothing yet.
+pub fn new_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     // The template is a constant, so it parses.
     if let Ok(style) = ProgressStyle::with_template("{elapsed:>4} [{bar:40}] {percent:>3}% {msg}") {

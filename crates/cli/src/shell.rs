@@ -7,8 +7,8 @@ use crate::copying;
 use crate::output::{Display, Expanded};
 use crate::target::{Output, Target};
 use crate::text::{Piece, StatementReader, Variables};
-use crate::{editor, interrupt};
-use frazil::{Connection, Database, Error, SqlState, identifier};
+use crate::{editor, interrupt, opening};
+use frazil::{Access, Connection, Error, SqlState, identifier};
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -58,12 +58,12 @@ pub fn run(options: &ShellOptions) -> Result<(), Complaint> {
         Some(path) if path.is_file() => (None, Some(path)),
         directory => (directory.as_ref(), None),
     };
-    let database = match directory {
-        Some(directory) => Database::open(directory),
-        None => Database::memory(),
-    }
-    .map_err(Complaint::opening)?;
     interrupt::install();
+    let access = match options.readonly {
+        true => Access::Read,
+        false => Access::Write,
+    };
+    let database = opening::open(directory.map(PathBuf::as_path), access)?;
     let mut shell = Shell::new(database.connect());
     shell.directory = directory.cloned();
     let opened = file.map_or(Ok(()), |file| shell.open_file(file, options.quiet));

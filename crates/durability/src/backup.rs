@@ -23,7 +23,7 @@ const PORTION: usize = 1 << 20;
 
 impl Directory {
     /// Copies what is committed to the directory `to`, which is not there or empty; others read and write meanwhile. Returns the bytes
-    /// of the copied segments. 22023 if `to` holds something, 57014 if it is stopped. After an error there is no backup, and what was copied is removed.
+    /// of the copied segments. 22023 if `to` holds something, 57014 if it is stopped, 25006 if the directory is only read. After an error there is no backup, and what was copied is removed.
     pub fn backup(&self, to: &Path, cancel: &Cancel) -> Result<u64> {
         let (manifest, segments) = self.checkpointed()?;
         let vfs = &self.files.vfs;
@@ -47,7 +47,7 @@ impl Directory {
 
     /// Makes a checkpoint. Returns its manifest and the segments that this names, which stay as long as they are mapped.
     fn checkpointed(&self) -> Result<(Manifest, Vec<(u64, Arc<MappedFile>)>)> {
-        self.files.lock.check_owner()?;
+        self.check_writable()?;
         let mut state = self.files.state_at_once();
         self.checkpoint_in(&mut state, CheckpointCause::Backup, &|_| ())?;
         let named = Files::named_segments(&state.manifest);

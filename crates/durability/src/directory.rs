@@ -3,15 +3,16 @@
 use crate::checkpoint::{CheckpointReport, History, MadeCheckpoint, Places};
 use crate::commits::ClosedLog;
 use crate::manifest::Manifest;
+use crate::opening::Opening;
 use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
 use crate::recovery::{RecoveryReport, log_path, recover};
 use crate::restore::{self, Restored};
 use crate::segment::{Segments, segment_number};
 use crate::wal::{DatabaseId, Wal, WalOptions};
-use frazil_storage::{Log, Lsn, Store};
+use frazil_storage::{Log, Lsn, Store, read_only};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{
-    DirectoryLock, IoCounters, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file,
+    Access, DirectoryLock, IoCounters, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file,
     replace_file, sync_directory, sync_directory_and_above,
 };
 use std::collections::HashMap;
@@ -20,12 +21,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// A database on a directory. Its tables are used through [`Directory::store`], whose commits are durable when they return.
 #[derive(Debug)]
 pub struct Directory {
     pub(crate) files: Arc<Files>,
     store: Arc<Store>,
+    access: Access,
     recovery: RecoveryReport,
 }
 
@@ -72,8 +75,8 @@ impl State {
 }
 
 impl Directory {
-    /// Opens a directory, making it if it is not there or empty. One process at a time: 55006 for a
-    /// second.
+    /// Opens a directory, making it if it is not there or empty. One process at a time: 55006 for a second, and while others
+    /// have it open to read it.
     pub fn open(path: &Path) -> Result<Directory> {
         Directory::open_over(Arc::new(SystemVfs::default()), path)
     }
@@ -85,20 +88,42 @@ impl Directory {
 
     /// Opens a directory whose log is written in a way of its own.
     pub fn open_with(vfs: Arc<dyn Vfs>, path: &Path, options: WalOptions) -> Result<Directory> {
+        let opening = Opening {
+            log: options,
+            ..Opening::to(Access::Write)
+        };
+        Directory::open_as(vfs, path, &opening)
+    }
+
+    /// Opens a directory as [`Opening`] says. With [`Access::Read`] it must be there (58P01), and nothing about it changes, what the log
+    /// has behind the last checkpoint is done again in memory, and whatever would write is 25006.
+    pub fn open_as(vfs: Arc<dyn Vfs>, path: &Path, opening: &Opening<'_>) -> Result<Directory> {
+        let begun = Instant::now();
         let files = &*vfs;
         refuse_foreign(files, path)?;
-        create_directory(files, &path.join("segments"))?;
-        let lock = Arc::new(DirectoryLock::acquire(files, path)?);
-        let manifest = open_manifest(files, path)?;
+        match opening.access {
+            Access::Write => create_directory(files, &path.join("segments"))?,
+            Access::Read => refuse_absent(files, path)?,
+        }
+        let lock = Arc::new(DirectoryLock::acquire(files, path, opening.access)?);
+        let manifest = match opening.access {
+            Access::Write => open_manifest(files, path)?,
+            Access::Read => read_manifest(files, path)?,
+        };
         let mut restored = restore::restore(files, path, manifest)?;
-        let recovered = recover(&vfs, path, &mut restored, options)?;
+        let mut recovered = recover(&vfs, path, &mut restored, opening)?;
         let Restored {
             catalog,
             mut tables,
             state,
         } = restored;
-        let last_segment = remove_leftovers(files, path, &state)?.max(state.last_segment());
-        restore::build_indexes(&mut tables)?;
+        let leftovers = match opening.access {
+            Access::Write => remove_leftovers(files, path, &state)?,
+            Access::Read => 0,
+        };
+        let last_segment = leftovers.max(state.last_segment());
+        restore::build_indexes(&mut tables, opening, recovered.report.commits)?;
+        recovered.report.took = begun.elapsed();
         let end = (recovered.lsn, recovered.timestamp);
         let store = Store::restore(catalog, end, tables.into_values().collect());
         let segments = Segments::new(vfs.clone(), path, lock.clone(), last_segment);
@@ -114,10 +139,14 @@ impl Directory {
             wal: recovered.wal,
             history: Mutex::default(),
         });
-        store.set_log(files.clone());
+        match opening.access {
+            Access::Write => store.set_log(files.clone()),
+            Access::Read => store.refuse_writers(),
+        }
         Ok(Directory {
             files,
             store,
+            access: opening.access,
             recovery: recovered.report,
         })
     }
@@ -130,6 +159,11 @@ impl Directory {
     /// Its tables.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// Whether it is written, or read.
+    pub fn access(&self) -> Access {
+        self.access
     }
 
     /// 58030 once writing the log has failed.
@@ -154,17 +188,26 @@ impl Directory {
 
     /// Writes the committed state to segments, so that the log before it is not needed any more; readers and the writer go on
     /// meanwhile. After an error the directory holds what it held, or already the new state, and the next checkpoint tries again. 08003
-    /// in a forked child.
+    /// in a forked child, 25006 if the directory is only read.
     pub fn checkpoint(&self) -> Result<CheckpointReport> {
-        self.files.lock.check_owner()?;
+        self.check_writable()?;
         let mut state = self.files.state_at_once();
         self.checkpoint_in(&mut state, CheckpointCause::Request, &|_| ())
     }
 
     /// As [`Directory::checkpoint`], and says why; who else writes is spared as `pace` says.
     pub fn checkpoint_at(&self, cause: CheckpointCause, pace: Pace<'_>) -> Result<CheckpointReport> {
-        self.files.lock.check_owner()?;
+        self.check_writable()?;
         self.checkpoint_in(&mut self.files.state(), cause, pace)
+    }
+
+    /// 08003 in a forked child, 25006 if the directory is only read.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        self.files.lock.check_owner()?;
+        match self.access {
+            Access::Write => Ok(()),
+            Access::Read => Err(read_only()),
+        }
     }
 
     pub(crate) fn checkpoint_in(
@@ -209,9 +252,17 @@ impl Directory {
         self.files.wal.wait(lsn)
     }
 
+    /// Makes the last checkpoint of a directory that is going to be closed, if it may be written.
+    pub fn write_out(&self) -> Result<()> {
+        match self.access {
+            Access::Write => self.checkpoint().map(drop),
+            Access::Read => Ok(()),
+        }
+    }
+
     /// Makes a checkpoint and gives the directory up. No commit gets into it afterwards: 08003.
     pub fn close(self) -> Result<()> {
-        self.checkpoint().map(drop)
+        self.write_out()
     }
 }
 
@@ -220,6 +271,35 @@ impl Drop for Directory {
         // Whoever holds the store holds the lock of the directory no longer.
         self.store.set_log(Arc::new(ClosedLog));
     }
+}
+
+/// The manifest of a directory that is only read.
+pub(crate) fn read_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
+    let manifest_path = path.join("manifest");
+    match read_file(vfs, &manifest_path)? {
+        Some(bytes) => Manifest::from_bytes(&manifest_path, &bytes),
+        None => {
+            refuse_without_manifest(vfs, path)?;
+            Err(absent(path, "holds no database"))
+        }
+    }
+}
+
+/// A directory that is only read is not made.
+pub(crate) fn refuse_absent(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+    match vfs
+        .entry(path)
+        .map_err(|e| io_error("open directory", path, &e))?
+    {
+        Some(_) => Ok(()),
+        None => Err(absent(path, "does not exist")),
+    }
+}
+
+fn absent(path: &Path, what: &str) -> Error {
+    let message = format!("directory \"{}\" {what}", path.display());
+    Error::new(SqlState::UNDEFINED_FILE, message)
+        .with_hint("what is opened read-only must be there: open it to write first")
 }
 
 /// The manifest of a directory, which may be new. Afterwards its name is durable, and it has the database's id.
@@ -254,7 +334,7 @@ fn names_in(vfs: &dyn Vfs, directory: &Path) -> Result<Vec<OsString>> {
 }
 
 /// An existing directory of something else is not to be filled with our files.
-fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
     let names = match vfs.list(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         names => names.map_err(|e| io_error("open directory", path, &e))?,
@@ -280,7 +360,10 @@ fn refuse_without_manifest(vfs: &dyn Vfs, path: &Path) -> Result<()> {
     let log = log_path(path);
     let is_there = (vfs.entry(&log)).map_err(|e| io_error("open directory", &log, &e))?;
     let has_log = is_there.is_some() && !names_in(vfs, &log)?.is_empty();
-    match !has_log && names_in(vfs, &path.join("segments"))?.is_empty() {
+    let segments = path.join("segments");
+    let is_there = (vfs.entry(&segments)).map_err(|e| io_error("open directory", &segments, &e))?;
+    let has_segments = is_there.is_some() && !names_in(vfs, &segments)?.is_empty();
+    match !has_log && !has_segments {
         true => Ok(()),
         // The manifest of the empty database was written before the first segment and the first file of the log.
         false => Err(Error::new(

@@ -16,6 +16,9 @@
 //! into a new one, syncs it, and then replaces the manifest by a synced file and a rename. So after a
 //! crash, whenever it happens, the directory holds the state of the last checkpoint and the log behind it, and opening it does
 //! again what the log says (`recovery.rs`); segments that neither of them names are left-overs, removed by the next open.
+//!
+//! Several processes may read a directory that none writes. They do again in memory what the log says, and leave all
+//! files as they are.
 #![forbid(unsafe_code)]
 
 mod backup;
@@ -23,8 +26,10 @@ mod catalog_change;
 pub mod checkpoint;
 mod commits;
 pub mod directory;
+mod inspect;
 pub mod manifest;
 mod manifest_keys;
+mod opening;
 mod progress;
 mod recovery;
 mod replay;
@@ -35,5 +40,8 @@ pub mod wal;
 
 pub use checkpoint::{CheckpointReport, MadeCheckpoint};
 pub use directory::{Directory, LastCheckpoint};
+pub use frazil_vfs::Access;
+pub use inspect::{InspectedTable, Inspection, inspect};
+pub use opening::{Opening, OpeningProgress, OpeningStep};
 pub use progress::{CheckpointCause, CheckpointProgress, Pace};
 pub use recovery::RecoveryReport;

@@ -7,11 +7,12 @@
 
 use crate::catalog_change::CatalogChange;
 use crate::manifest::{ChunkRecord, Manifest};
+use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::replay::Dealer;
 use crate::restore::{Restored, restore_named};
 use crate::segment::open_segment;
 use crate::wal::record::Record;
-use crate::wal::{Wal, WalOptions};
+use crate::wal::{LogOpening, Visitor, Wal};
 use frazil_catalog::Relation;
 use frazil_storage::redo::{Change, LoadedBlock, changes_at, raw_changes};
 use frazil_storage::{Lsn, Table, TableSnapshot};
@@ -20,6 +21,11 @@ use frazil_vfs::Vfs;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Commits, and bytes of one, after which who watches hears of it.
+const COMMITS_UNWATCHED: u64 = 1 << 8;
+const BYTES_UNWATCHED: usize = 1 << 20;
 
 /// What was done again when a directory was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +34,10 @@ pub struct RecoveryReport {
     pub commits: u64,
     /// Rows that they inserted and deleted.
     pub rows: u64,
+    /// Bytes of the log that say so.
+    pub bytes: u64,
+    /// How long opening took, indexes included.
+    pub took: Duration,
 }
 
 /// A log that was opened, and how far it goes.
@@ -50,7 +60,7 @@ pub(crate) fn recover(
     vfs: &Arc<dyn Vfs>,
     directory: &Path,
     restored: &mut Restored,
-    options: WalOptions,
+    opening: &Opening<'_>,
 ) -> Result<Recovered> {
     let Manifest {
         database,
@@ -59,7 +69,6 @@ pub(crate) fn recover(
         ..
     } = restored.state.manifest;
     let path = log_path(directory);
-    let blame = |e: Error| e.in_context(format!("log \"{}\"", path.display()));
     let (wal, replayed, timestamp, report) = std::thread::scope(|scope| {
         let tables = std::mem::take(&mut restored.tables);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -70,17 +79,30 @@ pub(crate) fn recover(
             dealer: Dealer::new(scope, tables, threads),
             timestamp,
             commits: 0,
+            opening,
+            path: &path,
+            from: place.position.0,
+            most: place.position.0,
         };
-        let begin = (place.position, timestamp);
-        let (wal, replayed) = Wal::open(vfs.clone(), &path, database, begin, options, &mut |record| {
-            replay.record(record).map_err(&blame)
-        })?;
-        let tables = replay.dealer.rest().map_err(&blame)?;
-        let (commits, rows) = (replay.commits, replay.dealer.rows());
+        let log = LogOpening {
+            database,
+            from: place.position,
+            timestamp,
+            access: opening.access,
+            options: opening.log,
+        };
+        let (wal, replayed) = Wal::open_for(vfs.clone(), &path, log, &mut replay)?;
+        let tables = replay.dealer.rest().map_err(|e| replay.blame(e))?;
+        let report = RecoveryReport {
+            commits: replay.commits,
+            rows: replay.dealer.rows(),
+            bytes: replayed.position.0 - place.position.0,
+            took: Duration::ZERO,
+        };
         let timestamp = replay.timestamp;
         drop(replay);
         restored.tables = tables;
-        Ok::<_, Error>((wal, replayed, timestamp, RecoveryReport { commits, rows }))
+        Ok::<_, Error>((wal, replayed, timestamp, report))
     })?;
     let newest = replayed.generation();
     if newest < place.generation {
@@ -112,9 +134,40 @@ struct Replay<'a, 'scope, 'env> {
     /// Of the last commit that was done.
     timestamp: u64,
     commits: u64,
+    opening: &'a Opening<'a>,
+    /// Of the log.
+    path: &'a Path,
+    /// The position that it begins with.
+    from: u64,
+    /// The position that it ends before.
+    most: u64,
+}
+
+impl Visitor for Replay<'_, '_, '_> {
+    fn begins(&mut self, most: Lsn) {
+        self.most = most.0;
+    }
+
+    fn visit(&mut self, record: &Record<'_>) -> Result<()> {
+        self.opening.cancel.check()?;
+        self.record(record).map_err(|e| self.blame(e))?;
+        if self.commits % COMMITS_UNWATCHED == 0 || record.payload.len() >= BYTES_UNWATCHED {
+            (self.opening.watch)(OpeningProgress {
+                step: OpeningStep::Log,
+                done: record.position - self.from,
+                total: self.most.saturating_sub(self.from),
+                commits: self.commits,
+            });
+        }
+        Ok(())
+    }
 }
 
 impl Replay<'_, '_, '_> {
+    fn blame(&self, error: Error) -> Error {
+        error.in_context(format!("log \"{}\"", self.path.display()))
+    }
+
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
         let blame = |e: Error| e.in_context(format!("position {}", record.position));
         if record.timestamp != self.timestamp + 1 {

@@ -4,15 +4,17 @@
 use crate::checkpoint::Places;
 use crate::directory::State;
 use crate::manifest::{ChunkRecord, Manifest, TableRecord};
+use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::segment::open_segment;
 use frazil_block::{Block, BuildOptions};
 use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Table, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Cancel, Error, ObjectId, Result, SqlState};
+use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{MappedFile, Vfs};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What a manifest says there is.
@@ -91,15 +93,32 @@ fn restore_table(
     Ok(TableSnapshot::new(table, sealed, tail))
 }
 
-/// Builds the indexes of tables, those of several tables at a time.
-pub(crate) fn build_indexes(tables: &mut BTreeMap<ObjectId, TableSnapshot>) -> Result<()> {
+/// Builds the indexes of tables, those of several tables at a time. `commits`: those that were done again before.
+pub(crate) fn build_indexes(
+    tables: &mut BTreeMap<ObjectId, TableSnapshot>,
+    opening: &Opening<'_>,
+    commits: u64,
+) -> Result<()> {
     let indexed = |table: &&mut TableSnapshot| !table.table().entry().indexes.is_empty();
+    let size = |table: &TableSnapshot| table.rows() * table.table().entry().indexes.len() as u64;
     let count = tables.values_mut().filter(indexed).count();
+    let (done, total) = (AtomicU64::new(0), tables.values().map(size).sum());
+    let watch = |rows| {
+        (opening.watch)(OpeningProgress {
+            step: OpeningStep::Indexes,
+            done: done.fetch_add(rows, Ordering::Relaxed) + rows,
+            total,
+            commits,
+        });
+    };
+    if count > 0 {
+        watch(0);
+    }
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let waiting = Mutex::new(tables.values_mut().filter(indexed));
     let failed: Mutex<Option<Error>> = Mutex::new(None);
-    // Who fails lets the others finish the table they are at.
-    let cancel = Cancel::new();
+    // Who fails stops the others.
+    let cancel = opening.cancel.child();
     let work = || {
         loop {
             let next = waiting.lock().unwrap_or_else(|e| e.into_inner()).next();
@@ -108,9 +127,10 @@ pub(crate) fn build_indexes(tables: &mut BTreeMap<ObjectId, TableSnapshot>) -> R
                 let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
                 // What the cancel makes of the others' work is no cause.
                 failed.get_or_insert(e);
-                cancel.cancel();
+                cancel.stop_siblings();
                 return;
             }
+            watch(size(table));
         }
     };
     std::thread::scope(|scope| {

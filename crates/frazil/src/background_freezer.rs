@@ -143,6 +143,10 @@ struct Work {
 
 impl Work {
     fn tick(&mut self) {
+        if self.store.is_read_only() {
+            self.store.end_epochs();
+            return;
+        }
         let limit = self.cooling.load(Ordering::Relaxed);
         if limit == NEVER || !has_full_hot_chunk(&self.store) {
             self.full_since = None;

@@ -230,6 +230,12 @@ impl Database {
     }
 }
 
+impl From<Cancel> for CancelHandle {
+    fn from(cancel: Cancel) -> CancelHandle {
+        CancelHandle(cancel)
+    }
+}
+
 impl From<CancelHandle> for Cancel {
     fn from(handle: CancelHandle) -> Cancel {
         handle.0

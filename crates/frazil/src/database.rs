@@ -4,11 +4,11 @@ use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
 use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
-use frazil_durability::Directory;
+use frazil_durability::{Access, Directory, Inspection, Opening};
 use frazil_exec::WorkerPool;
 use frazil_storage::Store;
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
-use frazil_vfs::{Process, Vfs};
+use frazil_vfs::{Process, SystemVfs, Vfs};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -62,7 +62,7 @@ impl Drop for Inner {
         drop(checkpointer.take());
         if let Some(directory) = directory.take() {
             // Nobody is left to hear of a failure; whoever wants to know calls `close`.
-            let _ = directory.checkpoint();
+            let _ = directory.write_out();
         }
     }
 }
@@ -76,25 +76,57 @@ impl Database {
     /// The database of a directory, which is made if it does not exist. One process at a time has it open. The empty
     /// path and `:memory:` are databases in memory.
     pub fn open(directory: &Path) -> Result<Database> {
+        Database::open_as(directory, &Opening::to(Access::Write))
+    }
+
+    /// The database of a directory that is there, to be read: several processes may have it open so, and none to write it. Nothing about the
+    /// directory changes; a statement that would write is 25006. 22023 for a database in memory.
+    pub fn open_read_only(directory: &Path) -> Result<Database> {
+        Database::open_as(directory, &Opening::to(Access::Read))
+    }
+
+    /// The database of a directory, opened as [`Opening`] says: 57014 if it is stopped.
+    pub fn open_as(directory: &Path, opening: &Opening<'_>) -> Result<Database> {
         if directory.as_os_str().is_empty() || directory == Path::new(IN_MEMORY) {
-            return Database::memory();
+            return match opening.access {
+                Access::Write => Database::memory(),
+                Access::Read => Err(Error::new(
+                    SqlState::INVALID_PARAMETER,
+                    "a database in memory begins empty: it cannot be opened read-only",
+                )),
+            };
         }
-        let directory = Directory::open(directory)?;
-        Ok(Database::new(directory.store().clone(), Some(directory)))
+        Database::open_over_as(Arc::new(SystemVfs::default()), directory, opening)
     }
 
     /// The database of a directory of another file system than the operating system's, as [`Database::open`] has those of
     /// the operating system: tests have one that fails and forgets.
     pub fn open_over(vfs: Arc<dyn Vfs>, directory: &Path) -> Result<Database> {
-        let directory = Directory::open_over(vfs, directory)?;
+        Database::open_over_as(vfs, directory, &Opening::to(Access::Write))
+    }
+
+    /// The same, opened as [`Opening`] says.
+    pub fn open_over_as(vfs: Arc<dyn Vfs>, directory: &Path, opening: &Opening<'_>) -> Result<Database> {
+        let directory = Directory::open_as(vfs, directory, opening)?;
         Ok(Database::new(directory.store().clone(), Some(directory)))
+    }
+
+    /// Compares all files of a directory with their checksums, without opening it. Nobody writes the directory as long as what was found is
+    /// held; others may read it. `watch` hears how many bytes of all were read. 55006 if somebody writes it, 58P01 if it is not there, 22023
+    /// if it is not a database's, 57014.
+    pub fn inspect(directory: &Path, cancel: &Cancel, watch: &dyn Fn(u64, u64)) -> Result<Inspection> {
+        let vfs: Arc<dyn Vfs> = Arc::new(SystemVfs::default());
+        frazil_durability::inspect(&vfs, directory, cancel, watch)
     }
 
     fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
         let freezer = Arc::new(BackgroundFreezer::start(store.clone()));
         let directory = directory.map(Arc::new);
         let checkpoints = Arc::new(CheckpointPolicy::default());
-        let checkpointer = directory.clone().map(|directory| {
+        let written = directory
+            .clone()
+            .filter(|directory| directory.access() == Access::Write);
+        let checkpointer = written.map(|directory| {
             let failures = freezer.failures().clone();
             BackgroundCheckpointer::start(directory, checkpoints.clone(), failures)
         });
@@ -129,7 +161,7 @@ impl Database {
         let Some(directory) = self.directory() else {
             return Ok(());
         };
-        let written = directory.checkpoint().map(drop);
+        let written = directory.write_out();
         if written.is_err() && directory.check().is_ok() {
             self.0.gate.reopen();
             return written;
@@ -140,7 +172,8 @@ impl Database {
         written
     }
 
-    /// Writes everything that was committed to segments of the directory: opening it has nothing to do again then.
+    /// Writes everything that was committed to segments of the directory: opening it has nothing to do again then. 25006 if it is only
+    /// read.
     pub fn checkpoint(&self) -> Result<()> {
         self.0.process.check()?;
         match self.directory() {
@@ -186,6 +219,11 @@ impl Database {
 
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.0.store
+    }
+
+    /// Whether it was opened to be read.
+    pub fn is_read_only(&self) -> bool {
+        self.0.store.is_read_only()
     }
 
     /// Whether it lies in a directory.

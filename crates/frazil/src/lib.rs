@@ -26,6 +26,7 @@ mod compiled_statement;
 mod compression;
 mod conflicts;
 mod connection;
+mod constraint_check;
 mod copy;
 mod copy_to;
 mod database;
@@ -64,11 +65,12 @@ pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};
 pub use database::Database;
 pub use frazil_catalog::identifier;
+pub use frazil_durability::{Access, InspectedTable, Inspection, Opening, OpeningProgress, OpeningStep};
 pub use frazil_exec::Progress;
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
-    ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema, SqlState,
-    Value,
+    Cancel, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema,
+    SqlState, Value,
 };
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
@@ -76,7 +78,7 @@ pub use settings::{NAMES as SETTINGS, ScanMode, Settings};
 pub use statement::Statement;
 pub use system_tables::names as system_tables;
 pub use table_info::{ConstraintInfo, IndexInfo, TableInfo, ViewInfo, default_text};
-pub use verification::{IndexVerification, Verification};
+pub use verification::{IndexVerification, TableVerification, Verification};
 
 /// Version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -80,16 +80,31 @@ impl RowChecks {
 
     /// What the constraints say of each row of a batch, one column a constraint.
     fn holds(&self, batch: &RowBatch) -> Result<Vec<ColumnVector>> {
-        let reads = self.query.reads().iter();
-        let given = RowBatch {
+        let reads = self.reads().iter();
+        self.hold_for(RowBatch {
             columns: reads.map(|&position| batch.columns[position].clone()).collect(),
             rows: batch.rows,
-        };
+        })
+    }
+
+    /// Their names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Positions of the columns that the constraints read, ascending.
+    pub fn reads(&self) -> &[usize] {
+        self.query.reads()
+    }
+
+    /// What the constraints say of each of some rows, of which the columns that they read are given; one column a constraint.
+    pub fn hold_for(&self, given: RowBatch) -> Result<Vec<ColumnVector>> {
+        let rows = given.rows;
         let found = self.runner.run_rows(&self.query, &self.reading, vec![given])?;
         let places: Vec<(usize, usize)> = (found.iter().enumerate())
             .flat_map(|(part, batch)| (0..batch.rows).map(move |row| (part, row)))
             .collect();
-        if places.len() != batch.rows {
+        if places.len() != rows {
             return Err(Error::internal("CHECK constraints of other rows than were given"));
         }
         let constraint = |at: usize| {

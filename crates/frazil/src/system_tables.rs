@@ -214,6 +214,8 @@ fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
         ("file_bytes", BigInt),
         ("recovered_commits", BigInt),
         ("recovered_rows", BigInt),
+        ("recovered_bytes", BigInt),
+        ("opening_milliseconds", Double),
         ("failure", Text),
     ];
     let rows = directory.map(|directory| {
@@ -234,11 +236,13 @@ fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
             io.bytes_written(),
             recovery.commits,
             recovery.rows,
+            recovery.bytes,
         ];
         let failure = directory.check().err();
         let failure = failure.map_or(Value::Null, |e| Value::Text(e.message().to_owned()));
         let numbers = numbers.map(|n| Value::Int(n.into()));
-        numbers.into_iter().chain([failure]).collect()
+        let took = Value::Double(recovery.took.as_secs_f64() * 1e3);
+        numbers.into_iter().chain([took, failure]).collect()
     });
     let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
     let rows: Vec<Vec<Value>> = rows.into_iter().collect();

@@ -1,18 +1,47 @@
-//! Whether a database is sound: the checksums and contents of blocks, and every index against the rows of its table.
+//! Whether a database is sound: the checksums and contents of blocks, every index against the rows of its table, and the rows against
+//! the constraints of the table.
 
 use crate::connection::Connection;
+use crate::constraint_check::check_constraints;
+use crate::query::Runner;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, Result};
+use std::sync::Arc;
 
 /// What [`Connection::verify`] found.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
     /// Blocks that were read.
     pub blocks: u64,
+    /// One of each table, by name.
+    pub tables: Vec<TableVerification>,
     /// One of each index, table by table.
     pub indexes: Vec<IndexVerification>,
-    /// What is wrong, each a sentence that names the table and the place. Of many faults of one index the first ones are here.
+    /// What is wrong, each a sentence that names the table and the place. Of many faults of one index, or of one table's constraints, the first ones are here.
     pub findings: Vec<String>,
+}
+
+/// What was checked of a table.
+#[derive(Clone, Debug)]
+pub struct TableVerification {
+    /// Its name.
+    pub table: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Its blocks.
+    pub blocks: u64,
+    /// Its chunks that are no blocks.
+    pub hot_chunks: u64,
+    /// Its indexes, those of keys included.
+    pub indexes: u64,
+    /// Those of them that no two rows may share a key in.
+    pub unique: u64,
+    /// Its columns that are NOT NULL.
+    pub not_null: u64,
+    /// Its CHECK constraints.
+    pub checks: u64,
+    /// Number of faults. Of a table of which a block is damaged nothing else was checked.
+    pub faults: u64,
 }
 
 /// What an index holds.
@@ -36,31 +65,71 @@ pub struct IndexVerification {
 }
 
 impl Connection {
-    /// Reads all blocks and indexes of what the connection sees and looks for faults: a block whose bytes are damaged, a live row
-    /// that an index does not find by its key, or finds with another one, two live rows with one key of a unique index. Rows
-    /// may be written meanwhile. 25P02 in a failed transaction, 57014, 08003.
+    /// Reads all blocks, indexes and rows of what the connection sees and looks for faults: a block whose bytes are damaged, a live row
+    /// that an index does not find by its key, or finds with another one, two live rows with one key of a unique index, a row that violates
+    /// NOT NULL or CHECK. Rows may be written meanwhile. 25P02 in a failed transaction, 57014, 08003.
     pub fn verify(&self) -> Result<Verification> {
         let session = self.start()?;
         let _inside = self.database().enter()?;
         let _deadline = session.start_deadline()?;
         session.transaction().check()?;
-        verify(&session.snapshot(), session.cancel())
+        verify(&Runner::new(&session), &session.snapshot())
     }
 }
 
-fn verify(snapshot: &Snapshot, cancel: &Cancel) -> Result<Verification> {
+fn verify(runner: &Runner, snapshot: &Arc<Snapshot>) -> Result<Verification> {
     let mut found = Verification::default();
-    for table in snapshot.tables() {
-        let damaged = verify_blocks(table, cancel, &mut found)?;
-        if !damaged {
-            verify_indexes(table, cancel, &mut found)?;
-        }
+    let passes = |table: &TableSnapshot| 1 + table.indexes().iter().count() as u64;
+    let rows = snapshot.tables().map(|table| table.rows() * passes(table));
+    runner.progress().expect(rows.sum());
+    let mut tables: Vec<&Arc<TableSnapshot>> = snapshot.tables().collect();
+    tables.sort_by(|a, b| a.table().name().cmp(b.table().name()));
+    for table in tables {
+        runner
+            .progress()
+            .enter(format!("verifying table {}", table.table().name()));
+        let verified = verify_table(runner, snapshot, table, &mut found)?;
+        found.tables.push(verified);
     }
     Ok(found)
 }
 
-/// True if a block is damaged.
-fn verify_blocks(table: &TableSnapshot, cancel: &Cancel, found: &mut Verification) -> Result<bool> {
+fn verify_table(
+    runner: &Runner,
+    snapshot: &Arc<Snapshot>,
+    table: &TableSnapshot,
+    found: &mut Verification,
+) -> Result<TableVerification> {
+    let blocks = table.chunks().filter(|entry| entry.block().is_some()).count() as u64;
+    let mut verified = TableVerification {
+        table: table.table().name().to_string(),
+        rows: table.rows(),
+        blocks,
+        hot_chunks: table.chunks().count() as u64 - blocks,
+        indexes: table.indexes().iter().count() as u64,
+        unique: table
+            .indexes()
+            .iter()
+            .filter(|index| index.entry().unique)
+            .count() as u64,
+        not_null: 0,
+        checks: 0,
+        faults: verify_blocks(table, runner.cancel(), found)?,
+    };
+    if verified.faults > 0 {
+        return Ok(verified);
+    }
+    let constraints = check_constraints(runner, snapshot, table)?;
+    let told = constraints.told.iter();
+    (found.findings).extend(told.map(|fault| format!("table \"{}\": {fault}", verified.table)));
+    verified.not_null = constraints.not_null;
+    verified.checks = constraints.checks;
+    verified.faults = constraints.faults + verify_indexes(runner, table, found)?;
+    Ok(verified)
+}
+
+/// Returns how many blocks are damaged.
+fn verify_blocks(table: &TableSnapshot, cancel: &Cancel, found: &mut Verification) -> Result<u64> {
     let before = found.findings.len();
     for entry in table.chunks().filter(|entry| entry.block().is_some()) {
         cancel.check()?;
@@ -69,17 +138,21 @@ fn verify_blocks(table: &TableSnapshot, cancel: &Cancel, found: &mut Verificatio
             found.findings.push(damage.to_string());
         }
     }
-    Ok(found.findings.len() > before)
+    Ok((found.findings.len() - before) as u64)
 }
 
-fn verify_indexes(table: &TableSnapshot, cancel: &Cancel, found: &mut Verification) -> Result<()> {
+/// Returns how many faults the indexes have.
+fn verify_indexes(runner: &Runner, table: &TableSnapshot, found: &mut Verification) -> Result<u64> {
+    let mut faults = 0;
     for index in table.indexes().iter() {
         // Before entries are counted, because they leave meanwhile.
         let waiting_rows = table.table().waiting_entries();
-        let check = table.check_index(index, cancel)?;
+        let check = table.check_index(index, runner.cancel())?;
+        runner.progress().advance(table.rows());
         let (table, index) = (table.table().name(), &index.entry().name);
         let told = check.told.iter();
         (found.findings).extend(told.map(|fault| format!("table \"{table}\", index \"{index}\": {fault}")));
+        faults += check.faults;
         found.indexes.push(IndexVerification {
             table: table.to_string(),
             index: index.clone(),
@@ -90,5 +163,5 @@ fn verify_indexes(table: &TableSnapshot, cancel: &Cancel, found: &mut Verificati
             faults: check.faults,
         });
     }
-    Ok(())
+    Ok(faults)
 }

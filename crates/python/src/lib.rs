@@ -30,15 +30,19 @@ fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Opens a database: a directory, which is made if it does not exist, as str, bytes or os.PathLike; `":memory:"` and the
-/// empty path are databases in memory.
+/// empty path are databases in memory. With `read_only=True` the directory must be there, nothing about it changes, and
+/// several may read it at a time.
 #[pyfunction]
-#[pyo3(signature = (path = None))]
-fn connect(py: Python<'_>, path: Option<&Bound<'_, PyAny>>) -> PyResult<Connection> {
+#[pyo3(signature = (path = None, read_only = false))]
+fn connect(py: Python<'_>, path: Option<&Bound<'_, PyAny>>, read_only: bool) -> PyResult<Connection> {
     let path: PathBuf = match path {
         // Decodes bytes as the system does, and refuses what is no path.
         Some(path) => py.import("os")?.call_method1("fsdecode", (path,))?.extract()?,
         None => PathBuf::new(),
     };
-    let database = py.detach(|| frazil::Database::open(&path));
+    let database = py.detach(|| match read_only {
+        true => frazil::Database::open_read_only(&path),
+        false => frazil::Database::open(&path),
+    });
     Ok(Connection::new(database.map_err(errors::raise)?))
 }

@@ -84,7 +84,7 @@ pub use row_fetch::RowFetch;
 pub use scan_cursor::{FetchedColumn, HotRows, Positions, ScanCursor};
 pub use snapshot::{Snapshot, Table, TableSnapshot};
 pub use statistics::{ColumnStatistics, DistinctEstimate, TableStatistics};
-pub use store::Store;
+pub use store::{Store, read_only};
 pub use table_indexes::{TableIndex, TableIndexes};
 pub use table_scan::{EarlyProbe, ScanCounters, ScanOptions, TableScan};
 pub use table_writer::{Conflict, TableWriter, Written};

@@ -13,6 +13,7 @@ use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, Result, SqlState};
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,17 @@ pub struct Store {
     current: ArcSwap<Snapshot>,
     writing: Mutex<Writing>,
     writer_left: Condvar,
+    /// No transaction begins that may write.
+    is_read_only: AtomicBool,
+}
+
+/// 25006.
+pub fn read_only() -> Error {
+    Error::new(
+        SqlState::READ_ONLY_TRANSACTION,
+        "the database was opened read-only: nothing can be written",
+    )
+    .with_hint("close it and open it to write")
 }
 
 /// What the one writer has.
@@ -68,6 +80,7 @@ impl Store {
                 log: None,
             }),
             writer_left: Condvar::new(),
+            is_read_only: AtomicBool::new(false),
         })
     }
 
@@ -75,6 +88,16 @@ impl Store {
     /// with a log that takes none.
     pub fn set_log(&self, log: Arc<dyn Durability>) {
         self.writing().log = Some(log);
+    }
+
+    /// Refuses whoever would write from now on: 25006.
+    pub fn refuse_writers(&self) {
+        self.is_read_only.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether whoever would write is refused.
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only.load(Ordering::Relaxed)
     }
 
     /// Where commits go.
@@ -96,8 +119,11 @@ impl Store {
         self.writing.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Begins a transaction that may write; waits for the one before it, at most `timeout`, then 55P03.
+    /// Begins a transaction that may write; waits for the one before it, at most `timeout`, then 55P03. 25006 where nobody writes.
     pub fn begin(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
+        if self.is_read_only() {
+            return Err(read_only());
+        }
         let mut writing = self.writing();
         if writing.is_taken {
             writing = self.wait_for_writer(writing, timeout, cancel)?;

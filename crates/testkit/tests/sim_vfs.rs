@@ -2,7 +2,7 @@
 
 use frazil_testkit::sim_vfs::FAILURES;
 use frazil_testkit::{Failure, SimVfs};
-use frazil_vfs::{Locking, Vfs, replace_file};
+use frazil_vfs::{Access, Holder, Locking, Vfs, replace_file};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn each_unsynced_sector_of_its_own_is_kept_or_lost() {
     let mut seen = HashSet::new();
     for seed in 0..300 {
         let sim = with_file(seed, &[0; 1536]);
-        let open = sim.open(file()).unwrap();
+        let open = sim.open(file(), Access::Write).unwrap();
         open.write_at(0, &[1; 1536]).unwrap();
         open.write_at(512, &[2; 1024]).unwrap();
         let kept = sim.restart_after_power_cut().read(file()).unwrap();
@@ -59,7 +59,10 @@ fn an_unsynced_end_may_be_there_be_lost_or_be_zeros() {
     let mut seen = HashSet::new();
     for seed in 0..200 {
         let sim = with_file(seed, &[1; 10]);
-        sim.open(file()).unwrap().write_at(10, &[2; 1000]).unwrap();
+        sim.open(file(), Access::Write)
+            .unwrap()
+            .write_at(10, &[2; 1000])
+            .unwrap();
         let kept = sim.restart_after_power_cut().read(file()).unwrap();
         assert_eq!(kept[..10], [1; 10]);
         assert!(kept.iter().all(|b| *b <= 2));
@@ -116,7 +119,7 @@ fn what_a_failed_sync_lost_no_later_sync_brings_back() {
     let mut seen = HashSet::new();
     for seed in 0..50 {
         let sim = with_file(seed, b"old");
-        let open = sim.open(file()).unwrap();
+        let open = sim.open(file(), Access::Write).unwrap();
         open.write_at(0, b"new").unwrap();
         sim.fail_at(sim.operations(), Failure::Undone);
         open.sync().unwrap_err();
@@ -137,7 +140,7 @@ fn a_short_write_ends_at_a_sector() {
     for seed in 0..100 {
         let sim = with_file(seed, &[0; 2000]);
         sim.fail_at(sim.operations() + 1, Failure::Short);
-        let open = sim.open(file()).unwrap();
+        let open = sim.open(file(), Access::Write).unwrap();
         open.write_at(100, &[1; 1500]).unwrap_err();
         let bytes = sim.read(file()).unwrap();
         seen.insert(bytes.iter().rposition(|b| *b == 1).map_or(0, |last| last + 1));
@@ -150,7 +153,7 @@ fn a_full_disk_takes_what_fits_and_heals() {
     let sim = with_file(1, &[0; 1000]);
     sim.set_capacity(1500);
     assert_eq!(sim.space(Path::new("/")).unwrap(), 500);
-    let open = sim.open(file()).unwrap();
+    let open = sim.open(file(), Access::Write).unwrap();
     let error = open.write_at(900, &[1; 700]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageFull);
     assert_eq!(sim.read(file()).unwrap().len(), 1500);
@@ -189,7 +192,7 @@ fn chance_follows_from_the_seed() {
     let run = |seed| {
         let sim = with_file(seed, b"");
         sim.fail_by_chance(0.3, Failure::Undone);
-        let file = sim.open(file()).ok();
+        let file = sim.open(file(), Access::Write).ok();
         for i in 0..100 {
             let _ = file.as_ref().map(|f| f.write_at(i, b"x"));
         }
@@ -200,23 +203,68 @@ fn chance_follows_from_the_seed() {
     assert!((10..60).contains(&run(5).len()));
     let sim = with_file(5, b"");
     sim.fail_by_chance(1.0, Failure::Undone);
-    sim.open(file()).unwrap_err();
+    sim.open(file(), Access::Write).unwrap_err();
     sim.heal();
-    sim.open(file()).unwrap();
+    sim.open(file(), Access::Write).unwrap();
 }
 
 #[test]
 fn a_directory_is_locked_once_until_its_holder_ends() {
     let sim = SimVfs::new(1);
     let root = Path::new("/");
-    let Locking::Ours(lock) = sim.lock(root).unwrap() else {
+    let Locking::Ours(lock) = sim.lock(root, Access::Write).unwrap() else {
         panic!("nobody holds it");
     };
-    assert!(matches!(sim.lock(root).unwrap(), Locking::Theirs(_)));
+    assert!(matches!(
+        sim.lock(root, Access::Write).unwrap(),
+        Locking::Theirs(_)
+    ));
+    assert!(matches!(
+        sim.lock(root, Access::Read).unwrap(),
+        Locking::Theirs(_)
+    ));
     sim.create(Path::new("/x")).unwrap();
     lock.remove(Path::new("x")).unwrap();
     assert_eq!(sim.entry(Path::new("/x")).unwrap(), None);
     let killed = sim.restart_after_kill();
-    assert!(matches!(killed.lock(root).unwrap(), Locking::Ours(_)));
+    assert!(matches!(
+        killed.lock(root, Access::Write).unwrap(),
+        Locking::Ours(_)
+    ));
     assert!(lock.remove(Path::new("lock")).is_err(), "its process is dead");
+}
+
+#[test]
+fn several_read_a_directory_and_nothing_changes_on_a_medium_to_be_read() {
+    let sim = with_file(1, b"abc");
+    sim.set_medium(Access::Read);
+    let root = Path::new("/");
+    let read_only = ErrorKind::ReadOnlyFilesystem;
+    assert_eq!(sim.lock(root, Access::Write).unwrap_err().kind(), read_only);
+    let lock = || match sim.lock(root, Access::Read).unwrap() {
+        Locking::Ours(lock) => lock,
+        other => panic!("{other:?}"),
+    };
+    let readers = [lock(), lock()];
+    assert_eq!(sim.open(file(), Access::Write).unwrap_err().kind(), read_only);
+    let open = sim.open(file(), Access::Read).unwrap();
+    assert_eq!(open.len().unwrap(), 3);
+    assert!(open.write_at(0, b"x").is_err());
+    assert_eq!(sim.remove(file()).unwrap_err().kind(), read_only);
+    assert_eq!(sim.create(Path::new("/new")).unwrap_err().kind(), read_only);
+    sim.set_medium(Access::Write);
+    assert!(open.write_at(0, b"x").is_err(), "it was opened to be read");
+    let [first, second] = readers;
+    drop(first);
+    assert!(matches!(
+        sim.lock(root, Access::Write).unwrap(),
+        Locking::Theirs(Holder::Readers(_))
+    ));
+    drop(second);
+    assert!(matches!(sim.lock(root, Access::Write).unwrap(), Locking::Ours(_)));
+    sim.set_has_locks(false);
+    assert!(matches!(
+        sim.lock(root, Access::Read).unwrap(),
+        Locking::Unsupported
+    ));
 }

@@ -58,6 +58,8 @@ sql_states! {
     DEPENDENT_OBJECTS = "2BP01";
     /// COMMIT or ROLLBACK outside a transaction.
     NO_ACTIVE_TRANSACTION = "25P01";
+    /// A change of a database that was opened read-only.
+    READ_ONLY_TRANSACTION = "25006";
     /// A statement after a failure inside a transaction.
     IN_FAILED_TRANSACTION = "25P02";
     /// A savepoint that the transaction does not have.

@@ -1,7 +1,7 @@
 //! Reading, mapping and replacing whole files.
 
 use crate::lock::DirectoryLock;
-use crate::vfs::{Entry, Mapping, Vfs};
+use crate::vfs::{Access, Entry, Mapping, Vfs};
 use frazil_types::{Error, Result, SqlState};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ fn create_anew(vfs: &dyn Vfs, path: &Path) -> io::Result<Box<dyn crate::vfs::Vfs
 /// The bytes of a file; `None` if there is none.
 pub fn read_file(vfs: &dyn Vfs, path: &Path) -> Result<Option<Vec<u8>>> {
     let read = || {
-        let file = match vfs.open(path) {
+        let file = match vfs.open(path, Access::Read) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };

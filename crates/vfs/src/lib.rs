@@ -21,4 +21,4 @@ pub use mapping::AnonymousMapping;
 pub use new_file::{DurableFile, NewFile};
 pub use process::Process;
 pub use system::SystemVfs;
-pub use vfs::{Entry, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
+pub use vfs::{Access, Entry, Holder, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};

@@ -1,8 +1,8 @@
-//! One process a directory.
+//! Who has a directory open: one process that writes, or several that read.
 
 use crate::file::io_error;
 use crate::process::Process;
-use crate::vfs::{Locking, Vfs, VfsLock};
+use crate::vfs::{Access, Holder, Locking, Vfs, VfsLock};
 use frazil_types::{Error, Result, SqlState};
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,10 @@ pub struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Locks `directory`; 55006 naming the other process if it is taken.
-    pub fn acquire(vfs: &dyn Vfs, directory: &Path) -> Result<DirectoryLock> {
-        match vfs.lock(directory).map_err(|e| io_error("lock", directory, &e))? {
+    /// Locks `directory`, for this process alone or together with others that read; 55006 naming the other processes if it is taken.
+    pub fn acquire(vfs: &dyn Vfs, directory: &Path, access: Access) -> Result<DirectoryLock> {
+        let locked = vfs.lock(directory, access);
+        match locked.map_err(|e| io_error("lock", directory, &e))? {
             Locking::Ours(held) => Ok(DirectoryLock {
                 held,
                 directory: directory.to_path_buf(),
@@ -45,19 +46,21 @@ impl DirectoryLock {
     }
 }
 
-fn in_use(directory: &Path, holder: &str) -> Error {
+fn in_use(directory: &Path, holder: &Holder) -> Error {
     let holder = match holder {
-        "" => "another process".to_string(),
-        pid => format!("process {pid}"),
+        Holder::Writer(who) if who.is_empty() => "in use by another process".to_string(),
+        Holder::Writer(who) => format!("in use by process {who}"),
+        Holder::Readers(pids) if pids.is_empty() => "being read by other processes".to_string(),
+        Holder::Readers(pids) => {
+            let pids: Vec<String> = pids.iter().map(|pid| format!("process {pid}")).collect();
+            format!("being read by {}", pids.join(", "))
+        }
     };
     Error::new(
         SqlState::OBJECT_IN_USE,
-        format!(
-            "database directory \"{}\" is in use by {holder}",
-            directory.display()
-        ),
+        format!("database directory \"{}\" is {holder}", directory.display()),
     )
-    .with_hint("close it there first; a directory is opened by one process at a time")
+    .with_hint("close it there first; one process has a directory open, or several that opened it read-only")
 }
 
 fn cannot_lock(directory: &Path) -> Error {
@@ -88,31 +91,53 @@ mod tests {
     #[test]
     fn a_second_holder_is_told_who_holds_it() {
         let directory = directory("second");
-        let first = DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap();
-        let error = DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap_err();
+        let first = DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap();
+        let error = DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap_err();
         assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
         assert!(error.message().contains(&std::process::id().to_string()));
         drop(first);
-        DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap();
+        DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn several_read_and_nobody_writes_beside_them() {
+        let directory = directory("shared");
+        let acquire = |access| DirectoryLock::acquire(&SystemVfs::default(), &directory, access);
+        for has_file in [false, true] {
+            let readers = [Access::Read, Access::Read].map(|access| acquire(access).unwrap());
+            assert_eq!(directory.join("lock").exists(), has_file, "who reads makes none");
+            let error = acquire(Access::Write).unwrap_err();
+            assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
+            let pid = format!("being read by process {}", std::process::id());
+            let tells = !cfg!(target_os = "linux") || error.message().contains(&pid);
+            assert!(tells || error.message().contains("by other processes"), "{error}");
+            drop(readers);
+            let writer = acquire(Access::Write).unwrap();
+            let error = acquire(Access::Read).unwrap_err();
+            assert!(error.message().contains("in use by process"), "{error}");
+            assert!(error.message().contains(", since 20"), "{error}");
+            drop(writer);
+        }
         std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
     fn a_removed_lock_file_lets_nobody_in() {
         let directory = directory("removed");
-        let first = DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap();
+        let first = DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap();
         std::fs::remove_file(directory.join("lock")).unwrap();
-        let error = DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap_err();
+        let error = DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap_err();
         assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
         drop(first);
-        DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap();
+        DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap();
         std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
     fn a_forked_child_neither_keeps_the_lock_nor_gives_it_up() {
         let directory = directory("forked");
-        let first = DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap();
+        let first = DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap();
         let file = directory.join("file");
         std::fs::write(&file, "of the parent").unwrap();
         // SAFETY: the child calls what this test calls, on its own copy, and ends without running anything of the parent's.
@@ -129,9 +154,10 @@ mod tests {
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0, "the child owns nothing");
         assert!(file.exists() && first.check_owner().is_ok());
-        DirectoryLock::acquire(&SystemVfs::default(), &directory).expect_err("the parent still holds it");
+        DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write)
+            .expect_err("the parent still holds it");
         drop(first);
-        DirectoryLock::acquire(&SystemVfs::default(), &directory).unwrap();
+        DirectoryLock::acquire(&SystemVfs::default(), &directory, Access::Write).unwrap();
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! The operating system's files.
 
 use crate::system_lock::SystemLock;
-use crate::vfs::{Entry, IoCounters, Locking, Mapping, Vfs, VfsFile};
+use crate::vfs::{Access, Entry, IoCounters, Locking, Mapping, Vfs, VfsFile};
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io;
@@ -34,12 +34,10 @@ impl SystemVfs {
 }
 
 impl Vfs for SystemVfs {
-    fn open(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
-        File::options()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map(|f| self.file(f))
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn VfsFile>> {
+        let mut options = File::options();
+        options.read(true).write(access == Access::Write);
+        options.open(path).map(|f| self.file(f))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
@@ -89,8 +87,8 @@ impl Vfs for SystemVfs {
         unsafe { memmap2::Mmap::map(&file) }.map(Mapping::mapped)
     }
 
-    fn lock(&self, directory: &Path) -> io::Result<Locking> {
-        SystemLock::take(directory)
+    fn lock(&self, directory: &Path, access: Access) -> io::Result<Locking> {
+        SystemLock::take(directory_of(directory), access)
     }
 
     fn space(&self, directory: &Path) -> io::Result<u64> {
@@ -173,13 +171,19 @@ mod tests {
         assert_eq!(vfs.entry(&b).unwrap(), Some(Entry::File));
         assert_eq!(vfs.entry(&directory).unwrap(), Some(Entry::Directory));
         assert_eq!(vfs.list(&directory).unwrap(), ["b"]);
+        let file = vfs.open(&b, Access::Read).unwrap();
+        assert!(file.write_at(0, b"x").is_err());
+        assert_eq!(file.len().unwrap(), 8);
         assert_eq!(&vfs.map(&b).unwrap().bytes()[3..], b"later");
         assert!(vfs.space(&directory).unwrap() > 0);
         let counters = vfs.counters();
         assert_eq!((counters.file_syncs(), counters.directory_syncs()), (1, 1));
-        assert_eq!((counters.writes(), counters.bytes_written()), (1, 5));
+        assert_eq!((counters.writes(), counters.bytes_written()), (2, 6));
         vfs.remove(&b).unwrap();
-        assert_eq!(vfs.open(&b).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            vfs.open(&b, Access::Read).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
         std::fs::remove_dir_all(&directory).unwrap();
     }
 

@@ -1,38 +1,48 @@
 //! The operating system's locks of directories.
 
 use crate::process::Process;
-use crate::vfs::{Locking, VfsLock};
+use crate::vfs::{Access, Holder, Locking, VfsLock};
+use frazil_types::{LogicalType, Value};
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Held as long as this process has the directory open; the system releases it when the process ends,
 /// however it ends.
 ///
-/// The directory itself is locked, and a file `lock` in it, which says by whom. A file can be removed, and made
-/// anew by somebody who then locks another file; the directory cannot, unless all that is in it goes with it.
+/// The directory itself is locked, and a file `lock` in it, in which who writes says who it is. A file can be removed, and made
+/// anew by somebody who then locks another file; the directory cannot, unless all that is in it goes with it. File systems of the
+/// network lock no directories; there the file is what counts.
+///
+/// Who reads shares both locks with others who do, and writes nothing. Where the file is missing it does with the
+/// directory's lock: whoever writes takes that one first.
 #[derive(Debug)]
 pub(crate) struct SystemLock {
     directory: File,
-    file: File,
+    file: Option<File>,
     process: Process,
 }
 
 /// What became of a wish for a lock on one open file.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Ours,
     Theirs,
     Unsupported,
 }
 
-fn take(file: &File) -> io::Result<Taken> {
+fn take(file: &File, access: Access) -> io::Result<Taken> {
+    let kind = match access {
+        Access::Write => libc::LOCK_EX,
+        Access::Read => libc::LOCK_SH,
+    };
     // SAFETY: a plain system call on a descriptor that is open.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+    if unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0 {
         return Ok(Taken::Ours);
     }
     let error = io::Error::last_os_error();
@@ -47,33 +57,53 @@ fn take(file: &File) -> io::Result<Taken> {
 }
 
 impl SystemLock {
-    /// Locks `directory`, and writes this process's number into its file `lock`.
-    pub(crate) fn take(directory: &Path) -> io::Result<Locking> {
+    /// Locks `directory`; who writes says so in its file `lock`.
+    pub(crate) fn take(directory: &Path, access: Access) -> io::Result<Locking> {
         let path = directory.join("lock");
         let held = File::open(directory)?;
-        if take(&held)? == Taken::Theirs {
-            return Ok(Locking::Theirs(holder(&path)));
+        let taken = take(&held, access)?;
+        if taken == Taken::Theirs {
+            return theirs(&held, access, &path);
         }
-        let mut file = loop {
-            let mut options = File::options();
-            options.read(true).write(true).create(true).truncate(false);
-            let file = options.open(&path)?;
-            match take(&file)? {
-                Taken::Ours if is_still(&file, &path) => break file,
+        let file = loop {
+            let Some(file) = open_lock_file(&path, access, taken)? else {
+                match taken {
+                    Taken::Ours => break None,
+                    _ => return Ok(Locking::Unsupported),
+                }
+            };
+            match take(&file, access)? {
+                Taken::Ours if is_still(&file, &path) => break Some(file),
                 // Removed between the two calls: the next one is another file.
                 Taken::Ours => continue,
-                Taken::Theirs => return Ok(Locking::Theirs(holder(&path))),
+                Taken::Theirs => return theirs(&file, access, &path),
                 Taken::Unsupported => return Ok(Locking::Unsupported),
             }
         };
-        file.set_len(0)?;
-        file.rewind()?;
-        write!(file, "{}", std::process::id())?;
+        if let (Some(mut file), Access::Write) = (file.as_ref(), access) {
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(own_name().as_bytes())?;
+        }
         Ok(Locking::Ours(Box::new(SystemLock {
             directory: held,
             file,
             process: Process::current(),
         })))
+    }
+}
+
+/// Opens the file `lock`. `None` for somebody who reads and has none: it is not made, unless the directory cannot be locked.
+fn open_lock_file(path: &Path, access: Access, directory: Taken) -> io::Result<Option<File>> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    if access == Access::Write {
+        return options.open(path).map(Some);
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(_) if directory == Taken::Ours => Ok(None),
+        Err(_) => Ok(options.open(path).ok()),
     }
 }
 
@@ -94,27 +124,86 @@ impl Drop for SystemLock {
             return;
         }
         // Children that were forked meanwhile have these descriptors too: closing them here would leave the lock to them.
-        for file in [&self.file, &self.directory] {
-            // SAFETY: a plain system call on a descriptor that is open.
-            unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
-        }
+        self.file.iter().chain([&self.directory]).for_each(unlock);
     }
+}
+
+fn unlock(file: &File) {
+    // SAFETY: a plain system call on a descriptor that is open.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
 /// Whether a path still leads to an open file.
 fn is_still(file: &File, path: &Path) -> bool {
-    let identity = |m: std::fs::Metadata| (m.dev(), m.ino());
+    let identity = |m: Metadata| (m.dev(), m.ino());
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(open), Ok(there)) => identity(open) == identity(there),
         _ => false,
     }
 }
 
-/// The number of the process that wrote the lock file; nothing if it cannot be read.
-fn holder(path: &Path) -> String {
-    let mut holder = String::new();
-    match File::open(path).and_then(|mut file| file.read_to_string(&mut holder)) {
-        Ok(_) => holder.trim().to_string(),
-        Err(_) => String::new(),
+/// What who writes says of itself: its number, and since when.
+fn own_name() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = Value::Int(i128::from(since.as_secs()) * 1_000_000);
+    let pid = std::process::id();
+    format!("{pid}, since {} UTC", since.display(LogicalType::Timestamp))
+}
+
+/// Who holds the lock of an open file that we did not get.
+fn theirs(file: &File, access: Access, path: &Path) -> io::Result<Locking> {
+    // Where a lock can be shared, those who have it share it.
+    let is_shared = access == Access::Write && take(file, Access::Read)? == Taken::Ours;
+    let holder = match is_shared {
+        true => Holder::Readers(holders(file, "READ")),
+        false => Holder::Writer(writer(file, path)),
+    };
+    if is_shared {
+        unlock(file);
     }
+    Ok(Locking::Theirs(holder))
+}
+
+/// What the writer wrote into the lock file, or its number while that is another one's text; nothing if neither is known.
+fn writer(file: &File, path: &Path) -> String {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(100).read_to_string(&mut text));
+    let text = read.map_or("", |_| text.trim());
+    let is_of = |pid: &u32| text.split(',').next() == Some(&pid.to_string());
+    match holders(file, "WRITE")[..] {
+        [pid] if !is_of(&pid) => pid.to_string(),
+        _ => text.to_string(),
+    }
+}
+
+/// The processes that have locked a file in a way, as far as the system lists them: `7: FLOCK ADVISORY READ 123 08:01:4711 0 EOF`.
+fn holders(file: &File, way: &str) -> Vec<u32> {
+    let (Ok(metadata), Ok(locks)) = (file.metadata(), std::fs::read_to_string("/proc/locks")) else {
+        return Vec::new();
+    };
+    let device = metadata.dev();
+    let place = format!(
+        "{:02x}:{:02x}:{}",
+        libc::major(device),
+        libc::minor(device),
+        metadata.ino()
+    );
+    let own = std::process::id();
+    let pid = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [_, "FLOCK", _, locked, pid, at, ..] if locked == way && at == place => pid.parse().ok(),
+            _ => None,
+        }
+    };
+    let mut pids: Vec<u32> = locks.lines().filter_map(pid).collect();
+    // This process has just shared the lock, to see whether that can be.
+    if way == "READ"
+        && let Some(at) = pids.iter().position(|&pid| pid == own)
+    {
+        pids.swap_remove(at);
+    }
+    pids.sort_unstable();
+    pids.dedup();
+    pids
 }

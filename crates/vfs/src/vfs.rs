@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file system. Paths are the caller's; a directory's entries are named relative to it.
 pub trait Vfs: fmt::Debug + Send + Sync {
-    /// Opens a file that is there, for reading and writing.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn VfsFile>>;
+    /// Opens a file that is there.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn VfsFile>>;
 
     /// Creates an empty file and opens it for reading and writing. `AlreadyExists` if the name is taken.
     fn create(&self, path: &Path) -> io::Result<Box<dyn VfsFile>>;
@@ -40,8 +40,9 @@ pub trait Vfs: fmt::Debug + Send + Sync {
     /// Maps a whole file for reading. Nobody may change or shorten the file as long as the mapping lives.
     fn map(&self, path: &Path) -> io::Result<Mapping>;
 
-    /// Takes the only lock of a directory, for this process.
-    fn lock(&self, directory: &Path) -> io::Result<Locking>;
+    /// Locks a directory: for [`Access::Write`] this process has it alone, for [`Access::Read`] it shares the lock with others who
+    /// read, and nothing is written.
+    fn lock(&self, directory: &Path, access: Access) -> io::Result<Locking>;
 
     /// Bytes that may still be written to the file system of a directory.
     fn space(&self, directory: &Path) -> io::Result<u64>;
@@ -83,10 +84,29 @@ pub trait VfsLock: fmt::Debug + Send + Sync {
 pub enum Locking {
     /// It is held now.
     Ours(Box<dyn VfsLock>),
-    /// Another one holds it; what it wrote about itself, or nothing.
-    Theirs(String),
+    /// Others hold it.
+    Theirs(Holder),
     /// The file system cannot lock files.
     Unsupported,
+}
+
+/// Who holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// One that writes; what it wrote about itself (its number, and since when), or nothing.
+    Writer(String),
+    /// Some that read: the numbers of their processes, as far as the system tells them.
+    Readers(Vec<u32>),
+}
+
+/// What is done with a directory or a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// It is read and written.
+    #[default]
+    Write,
+    /// It is only read: nothing about it changes.
+    Read,
 }
 
 /// What lies at a path.

@@ -96,8 +96,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "left-overs are removed before the log is read",
         file: "durability/src/directory.rs",
-        line: "let recovered = recover(&vfs, path, &mut restored, options)?;",
-        mutated: "remove_leftovers(files, path, &restored.state)?; let recovered = recover(&vfs, path, &mut restored, options)?;",
+        line: "let mut recovered = recover(&vfs, path, &mut restored, opening)?;",
+        mutated: "remove_leftovers(files, path, &restored.state)?; let mut recovered = recover(&vfs, path, &mut restored, opening)?;",
         program: LOADS,
         test: "loads::a_load_makes_no_checkpoint_and_is_written_once",
     },
@@ -136,7 +136,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "what a killed process wrote is taken for durable",
         file: "durability/src/wal/reader.rs",
-        line: "rewrite(used, &bytes)?;",
+        line: "self.keep(used, &bytes)?;",
         mutated: "",
         program: FAULTS,
         test: "faults::a_process_that_dies_at_any_operation_leaves_what_was_committed_to_later_power_cuts",

@@ -31,6 +31,6 @@ pub mod record;
 mod sync;
 pub mod writer;
 
-pub use reader::{End, Replayed};
+pub use reader::{End, Replayed, Visitor};
 pub use record::DatabaseId;
-pub use writer::{Wal, WalCounters, WalOptions, WalPosition};
+pub use writer::{LogOpening, Wal, WalCounters, WalOptions, WalPosition};

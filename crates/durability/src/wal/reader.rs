@@ -4,7 +4,8 @@ use super::log_file::{Header, LogFile, SECTOR, generation_of};
 use super::record::{Chain, DatabaseId, Found, Record};
 use frazil_storage::Lsn;
 use frazil_types::{Error, Result, SqlState};
-use frazil_vfs::{Vfs, VfsFile, io_error, sync_directory};
+use frazil_vfs::{Access, Vfs, VfsFile, io_error};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,10 +46,24 @@ pub struct Replayed {
 }
 
 impl Replayed {
+    /// Number of files that were read.
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
     /// The generation of the last file that was read; 0 if there is none.
     pub fn generation(&self) -> u64 {
         self.files.last().map_or(0, |(file, _)| file.generation)
     }
+}
+
+/// Hears what is read of a log.
+pub trait Visitor {
+    /// Records up to this position are going to be visited, at most.
+    fn begins(&mut self, most: Lsn);
+
+    /// The next record.
+    fn visit(&mut self, record: &Record<'_>) -> Result<()>;
 }
 
 /// What is read, and what is done with it.
@@ -58,7 +73,9 @@ pub(super) struct Reader<'a> {
     pub database: DatabaseId,
     /// Records that begin before this position are not visited.
     pub from: Lsn,
-    pub visit: &'a mut dyn FnMut(&Record<'_>) -> Result<()>,
+    /// With [`Access::Read`] no file is changed or removed.
+    pub access: Access,
+    pub visitor: &'a mut dyn Visitor,
 }
 
 /// A file in use.
@@ -80,7 +97,7 @@ impl Used {
 }
 
 impl Reader<'_> {
-    /// Reads the log and makes what was read durable. Removes the files that it does not need.
+    /// Reads the log and makes what was read durable. Removes the files that it does not need, if it may.
     pub fn read(&mut self, timestamp: u64) -> Result<Replayed> {
         let mut replayed = Replayed {
             position: self.from,
@@ -98,6 +115,10 @@ impl Reader<'_> {
         if first.header.start > self.from.0 {
             return Err(missing(self.directory, self.from.0, &first.path));
         }
+        let most = files
+            .last()
+            .map_or(0, |last| last.header.start + last.header.bytes - SECTOR);
+        self.visitor.begins(Lsn(most));
         replayed.position = Lsn(first.header.start);
         replayed.previous = first.header.previous;
         for (place, used) in files.iter().enumerate() {
@@ -107,10 +128,11 @@ impl Reader<'_> {
             }
             let bytes = self.read_file(used, &mut replayed)?;
             if place + 1 == files.len() {
-                rewrite(used, &bytes)?;
+                self.keep(used, &bytes)?;
             }
         }
-        sync_directory(self.vfs, self.directory)?;
+        let synced = self.vfs.sync_directory(self.directory);
+        self.synced(synced, self.directory)?;
         if replayed.position < self.from {
             let end = files.last().map_or(self.directory, |f| &f.path);
             let message = format!(
@@ -132,8 +154,11 @@ impl Reader<'_> {
 
     /// The files in use from the one on that holds the first record to be visited. The others are removed.
     fn used(&self, replayed: &mut Replayed) -> Result<Vec<Used>> {
-        let names =
-            (self.vfs.list(self.directory)).map_err(|e| io_error("open directory", self.directory, &e))?;
+        let names = match self.vfs.list(self.directory) {
+            // Who reads makes no directory.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && self.access == Access::Read => Vec::new(),
+            names => names.map_err(|e| io_error("open directory", self.directory, &e))?,
+        };
         let mut generations: Vec<u64> = (names.iter())
             .filter_map(|name| name.to_str().and_then(generation_of))
             .collect();
@@ -142,21 +167,54 @@ impl Reader<'_> {
         let mut files: Vec<Used> = Vec::new();
         for generation in generations {
             let path = super::log_file::path_of(self.directory, generation);
-            let file = self.vfs.open(&path).map_err(|e| io_error("open", &path, &e))?;
+            let file = self
+                .vfs
+                .open(&path, self.access)
+                .map_err(|e| io_error("open", &path, &e))?;
             match self.header(&path, &*file, generation)? {
                 Some(header) => files.push(Used { path, file, header }),
-                // One that cannot be removed is tried again by the next open.
-                None => drop(self.vfs.remove(&path)),
+                None => self.remove(&path),
             }
         }
         let needed = files
             .iter()
             .rposition(|f| f.header.start <= self.from.0)
             .unwrap_or(0);
-        for old in files.drain(..needed) {
-            let _ = self.vfs.remove(&old.path);
-        }
+        files.drain(..needed).for_each(|old| self.remove(&old.path));
         Ok(files)
+    }
+
+    /// Removes a file that nobody needs. One that cannot be removed is tried again by the next open.
+    fn remove(&self, path: &Path) {
+        if self.access == Access::Write {
+            let _ = self.vfs.remove(path);
+        }
+    }
+
+    /// Makes the records of the last file durable, which may never have been on the disk: by writing them once more, or, where nothing is
+    /// written, as far as a sync does that.
+    fn keep(&self, used: &Used, bytes: &[u8]) -> Result<()> {
+        if self.access == Access::Write {
+            (used.file.write_at(0, bytes)).map_err(|e| io_error("write", &used.path, &e))?;
+        }
+        self.synced(used.file.sync(), &used.path)
+    }
+
+    /// What came of a sync. Who reads a medium that takes no changes has what is on it.
+    fn synced(&self, synced: io::Result<()>, path: &Path) -> Result<()> {
+        use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+        match synced {
+            Err(e)
+                if self.access == Access::Read
+                    && matches!(
+                        e.kind(),
+                        InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported
+                    ) =>
+            {
+                Ok(())
+            }
+            synced => synced.map_err(|e| io_error("sync", path, &e)),
+        }
     }
 
     /// The header of a file; `None` if the file was never used.
@@ -200,7 +258,7 @@ impl Reader<'_> {
             match chain.read(bytes.get(at..).unwrap_or_default(), position) {
                 Found::Record(record, size) => {
                     if record.position >= self.from.0 {
-                        (self.visit)(&record)?;
+                        self.visitor.visit(&record)?;
                         replayed.records += 1;
                         // A commit without a record may come behind those before.
                         replayed.timestamp = record.timestamp;
@@ -226,12 +284,6 @@ impl Reader<'_> {
         bytes.resize(end, 0);
         Ok(bytes)
     }
-}
-
-/// Writes a file's records once more and syncs them: they may never have been on the disk.
-fn rewrite(used: &Used, bytes: &[u8]) -> Result<()> {
-    (used.file.write_at(0, bytes)).map_err(|e| io_error("write", &used.path, &e))?;
-    used.file.sync().map_err(|e| io_error("sync", &used.path, &e))
 }
 
 fn why(end: &End) -> String {

@@ -2,11 +2,11 @@
 
 use super::group::{GroupCommit, Waited};
 use super::log_file::{Header, LogFile, SECTOR};
-use super::reader::{Reader, Replayed};
+use super::reader::{Reader, Replayed, Visitor};
 use super::record::{self, Chain, DatabaseId, Record};
 use frazil_storage::{Log, Lsn, Reserved};
 use frazil_types::{Error, Result, SqlState};
-use frazil_vfs::{Vfs, create_directory, io_error, sync_directory};
+use frazil_vfs::{Access, Vfs, create_directory, io_error, sync_directory};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -32,6 +32,32 @@ impl Default for WalOptions {
             // Zeros for some ten milliseconds, thousands of groups.
             most_file_bytes: 16 << 20,
         }
+    }
+}
+
+/// What a log is opened for.
+#[derive(Clone, Copy, Debug)]
+pub struct LogOpening {
+    /// The database.
+    pub database: DatabaseId,
+    /// Records that begin before are not visited.
+    pub from: Lsn,
+    /// That of the last commit before `from`.
+    pub timestamp: u64,
+    /// With [`Access::Read`] nothing is made, changed or removed, and nothing may be appended.
+    pub access: Access,
+    /// How it is written.
+    pub options: WalOptions,
+}
+
+/// A visitor that is a function.
+struct Each<'a>(&'a mut dyn FnMut(&Record<'_>) -> Result<()>);
+
+impl Visitor for Each<'_> {
+    fn begins(&mut self, _most: Lsn) {}
+
+    fn visit(&mut self, record: &Record<'_>) -> Result<()> {
+        (self.0)(record)
     }
 }
 
@@ -122,17 +148,44 @@ impl Wal {
         options: WalOptions,
         visit: &mut dyn FnMut(&Record<'_>) -> Result<()>,
     ) -> Result<(Wal, Replayed)> {
-        create_directory(&*vfs, directory)?;
-        // By whomever it was made, its name must be durable before anything in it counts.
-        if let Some(above) = directory.parent() {
-            sync_directory(&*vfs, above)?;
+        let opening = LogOpening {
+            database,
+            from,
+            timestamp,
+            access: Access::Write,
+            options,
+        };
+        Wal::open_for(vfs, directory, opening, &mut Each(visit))
+    }
+
+    /// As [`Wal::open`], for somebody who says more of it.
+    pub fn open_for(
+        vfs: Arc<dyn Vfs>,
+        directory: &Path,
+        opening: LogOpening,
+        visitor: &mut dyn Visitor,
+    ) -> Result<(Wal, Replayed)> {
+        let LogOpening {
+            database,
+            from,
+            timestamp,
+            access,
+            options,
+        } = opening;
+        if access == Access::Write {
+            create_directory(&*vfs, directory)?;
+            // By whomever it was made, its name must be durable before anything in it counts.
+            if let Some(above) = directory.parent() {
+                sync_directory(&*vfs, above)?;
+            }
         }
         let mut reader = Reader {
             vfs: &*vfs,
             directory,
             database,
             from,
-            visit,
+            access,
+            visitor,
         };
         let replayed = reader.read(timestamp)?;
         let tail = Tail {

@@ -3,6 +3,7 @@
 mod faults;
 mod files;
 mod loads;
+mod openings;
 mod paces;
 mod replays;
 

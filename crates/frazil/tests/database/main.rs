@@ -32,6 +32,7 @@ mod model;
 mod plans;
 mod points;
 mod power_cuts;
+mod read_only;
 mod refreezing;
 mod statements;
 mod streaming;
@@ -39,6 +40,7 @@ mod syncs;
 mod transactions;
 mod upserts;
 mod value_meaning;
+mod verifying;
 mod views;
 
 use frazil::{Connection, Outcome, SqlState};

@@ -10,8 +10,8 @@ mod disk;
 
 use crate::Random;
 use disk::{Disk, NodeId, SECTOR};
-use frazil_vfs::{Entry, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
-use std::collections::HashSet;
+use frazil_vfs::{Access, Entry, Holder, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -73,8 +73,12 @@ struct State {
     disk: Disk,
     random: Random,
     powered: bool,
-    /// Directories that are locked.
-    locked: HashSet<NodeId>,
+    /// Whether anything can be changed.
+    medium: Access,
+    /// Whether directories can be locked.
+    has_locks: bool,
+    /// Directories that are locked; how many read them, or that one writes.
+    locked: HashMap<NodeId, Locked>,
     trace: Vec<String>,
     failures: Vec<(When, Failure)>,
     /// Operations that failed as they were asked to: their numbers.
@@ -86,6 +90,13 @@ enum When {
     At(u64),
     /// Any operation, with this probability.
     Chance(f64),
+}
+
+/// How a directory is locked.
+enum Locked {
+    ByWriter,
+    /// By so many who read.
+    ByReaders(usize),
 }
 
 /// What an operation is to do, as the test decided.
@@ -112,7 +123,9 @@ impl SimVfs {
             disk,
             random,
             powered: true,
-            locked: HashSet::new(),
+            medium: Access::Write,
+            has_locks: true,
+            locked: HashMap::new(),
             trace: Vec::new(),
             failures: Vec::new(),
             struck: Vec::new(),
@@ -149,6 +162,16 @@ impl SimVfs {
     /// Ends all failures that were asked for.
     pub fn heal(&self) {
         self.state().failures.clear();
+    }
+
+    /// Has the medium refuse every change from now on, or take them again.
+    pub fn set_medium(&self, medium: Access) {
+        self.state().medium = medium;
+    }
+
+    /// Has the file system lock directories, or say that it cannot, as some of the network do.
+    pub fn set_has_locks(&self, has_locks: bool) {
+        self.state().has_locks = has_locks;
     }
 
     /// Limits the bytes of all files together.
@@ -250,6 +273,20 @@ impl SimVfs {
         Ok((state, fate))
     }
 
+    /// An operation on a name that is made, changed or taken away. `makes_name` as in [`SimVfs::on_path`].
+    fn on_name<T>(
+        &self,
+        what: &str,
+        path: &Path,
+        makes_name: bool,
+        operation: impl FnOnce(&mut State) -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.on_path(what, path, makes_name, |state| {
+            state.check_medium()?;
+            operation(state)
+        })
+    }
+
     /// An operation on what a path leads to. `makes_name`: whether a full disk makes it fail.
     fn on_path<T>(
         &self,
@@ -313,6 +350,10 @@ impl SimVfs {
     fn write(&self, file: &SimFile, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let what = || format!("write {} at {offset} bytes {}", file.path.display(), bytes.len());
         let (mut state, fate) = self.begin(what)?;
+        state.check_medium()?;
+        if file.access == Access::Read {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         let State { disk, random, .. } = &mut *state;
         let room = disk.room(file.node, offset, bytes.len());
         let short = whole_sectors(offset, bytes.len(), random);
@@ -336,12 +377,23 @@ impl SimVfs {
         error.map_or(Ok(()), Err)
     }
 
-    fn handle(&self, node: NodeId, path: &Path) -> Box<dyn VfsFile> {
+    fn handle(&self, node: NodeId, path: &Path, access: Access) -> Box<dyn VfsFile> {
         Box::new(SimFile {
             vfs: self.clone(),
             node,
+            access,
             path: path.to_path_buf(),
         })
+    }
+}
+
+impl State {
+    /// Refuses a change of a medium that cannot be written.
+    fn check_medium(&self) -> io::Result<()> {
+        match self.medium {
+            Access::Write => Ok(()),
+            Access::Read => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+        }
     }
 }
 
@@ -356,22 +408,25 @@ fn whole_sectors(offset: u64, len: usize, random: &mut Random) -> usize {
 }
 
 impl Vfs for SimVfs {
-    fn open(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn VfsFile>> {
         let node = self.on_path("open", path, false, |state| {
             let node = state.disk.find(path)?;
             state.disk.bytes(node)?;
-            Ok(node)
+            match access {
+                Access::Write => state.check_medium().map(|()| node),
+                Access::Read => Ok(node),
+            }
         })?;
-        Ok(self.handle(node, path))
+        Ok(self.handle(node, path, access))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
-        let node = self.on_path("create", path, true, |state| state.disk.create(path))?;
-        Ok(self.handle(node, path))
+        let node = self.on_name("create", path, true, |state| state.disk.create(path))?;
+        Ok(self.handle(node, path, Access::Write))
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        self.on_path("create directory", path, true, |state| {
+        self.on_name("create directory", path, true, |state| {
             state.disk.create_directory(path).map(drop)
         })
     }
@@ -382,11 +437,11 @@ impl Vfs for SimVfs {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.on_path("rename", from, true, |state| state.disk.rename(from, to))
+        self.on_name("rename", from, true, |state| state.disk.rename(from, to))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.on_path("remove", path, false, |state| state.disk.unlink(0, path))
+        self.on_name("remove", path, false, |state| state.disk.unlink(0, path))
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
@@ -412,15 +467,31 @@ impl Vfs for SimVfs {
         })
     }
 
-    fn lock(&self, directory: &Path) -> io::Result<Locking> {
-        let node = self.on_path("lock", directory, true, |state| {
+    fn lock(&self, directory: &Path, access: Access) -> io::Result<Locking> {
+        let node = self.on_path("lock", directory, access == Access::Write, |state| {
             let node = state.disk.find(directory)?;
-            let _ = state.disk.create(&directory.join("lock"));
+            if access == Access::Write {
+                state.check_medium()?;
+                let _ = state.disk.create(&directory.join("lock"));
+            }
             Ok(node)
         })?;
-        if !self.state().locked.insert(node) {
-            return Ok(Locking::Theirs("simulated".to_string()));
+        let mut state = self.state();
+        if !state.has_locks {
+            return Ok(Locking::Unsupported);
         }
+        match (state.locked.get_mut(&node), access) {
+            (None, Access::Write) => drop(state.locked.insert(node, Locked::ByWriter)),
+            (None, Access::Read) => drop(state.locked.insert(node, Locked::ByReaders(1))),
+            (Some(Locked::ByReaders(count)), Access::Read) => *count += 1,
+            (Some(Locked::ByReaders(_)), Access::Write) => {
+                return Ok(Locking::Theirs(Holder::Readers(Vec::new())));
+            }
+            (Some(Locked::ByWriter), _) => {
+                return Ok(Locking::Theirs(Holder::Writer("simulated".to_string())));
+            }
+        }
+        drop(state);
         Ok(Locking::Ours(Box::new(SimLock {
             vfs: self.clone(),
             directory: node,
@@ -444,6 +515,7 @@ struct SimFile {
     vfs: SimVfs,
     node: NodeId,
     path: PathBuf,
+    access: Access,
 }
 
 impl VfsFile for SimFile {
@@ -486,7 +558,7 @@ struct SimLock {
 
 impl VfsLock for SimLock {
     fn remove(&self, name: &Path) -> io::Result<()> {
-        self.vfs.on_path("remove locked", name, false, |state| {
+        self.vfs.on_name("remove locked", name, false, |state| {
             state.disk.unlink(self.directory, name)
         })
     }
@@ -494,6 +566,10 @@ impl VfsLock for SimLock {
 
 impl Drop for SimLock {
     fn drop(&mut self) {
-        self.vfs.state().locked.remove(&self.directory);
+        let mut state = self.vfs.state();
+        match state.locked.get_mut(&self.directory) {
+            Some(Locked::ByReaders(count)) if *count > 1 => *count -= 1,
+            _ => drop(state.locked.remove(&self.directory)),
+        }
     }
 }

@@ -1,0 +1,77 @@
+//! Opens databases: shows how far opening is once it takes long, and lets Ctrl-C stop it.
+
+use crate::complaint::Complaint;
+use crate::interrupt;
+use crate::progress::{self, PATIENCE};
+use frazil::{Access, Cancel, Database, Error, Opening, OpeningProgress, SqlState};
+use indicatif::ProgressBar;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Opens the database of a directory, or an empty one in memory.
+pub fn open(directory: Option<&Path>, access: Access) -> Result<Database, Complaint> {
+    let directory = match (directory, access) {
+        (Some(directory), _) => directory,
+        (None, Access::Write) => return Database::memory().map_err(Complaint::opening),
+        (None, Access::Read) => {
+            let error = Error::new(
+                SqlState::INVALID_PARAMETER,
+                "--readonly takes the directory of a database",
+            );
+            return Err(Complaint::opening(error));
+        }
+    };
+    let cancel = Cancel::new();
+    let shown = Shown::new();
+    let watch = |progress: OpeningProgress| {
+        let message = format!("{}, {} commits", progress.step, progress.commits);
+        shown.show(progress.done, progress.total, &message);
+    };
+    let opening = Opening {
+        cancel: cancel.clone(),
+        watch: &watch,
+        ..Opening::to(access)
+    };
+    let opened = interrupt::cancelling(cancel.into(), || Database::open_as(directory, &opening));
+    shown.clear();
+    opened.map_err(Complaint::opening)
+}
+
+/// A bar at a terminal, once something takes long.
+pub struct Shown {
+    begun: Instant,
+    bar: Mutex<Option<ProgressBar>>,
+    is_terminal: bool,
+}
+
+impl Shown {
+    /// It, not shown yet.
+    pub fn new() -> Shown {
+        Shown {
+            begun: Instant::now(),
+            bar: Mutex::new(None),
+            is_terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// Says how much is done of what.
+    pub fn show(&self, done: u64, total: u64, what: &str) {
+        if !self.is_terminal || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        let mut bar = self.bar.lock().unwrap_or_else(|e| e.into_inner());
+        let bar = bar.get_or_insert_with(progress::new_bar);
+        bar.set_length(total);
+        bar.set_position(done);
+        bar.set_message(what.to_string());
+    }
+
+    /// Takes it away.
+    pub fn clear(&self) {
+        if let Some(bar) = self.bar.lock().unwrap_or_else(|e| e.into_inner()).take() {
+            bar.finish_and_clear();
+        }
+    }
+}

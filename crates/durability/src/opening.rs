@@ -1,0 +1,70 @@
+//! How a directory is opened, and how far opening is.
+
+use crate::wal::WalOptions;
+use frazil_types::Cancel;
+use frazil_vfs::Access;
+use std::fmt;
+
+/// How a directory is opened.
+#[derive(Clone)]
+pub struct Opening<'a> {
+    /// Whether it is written, by this process alone, or read, beside others that read.
+    pub access: Access,
+    /// How its log is written.
+    pub log: WalOptions,
+    /// Stops opening (57014): the directory is as it was then.
+    pub cancel: Cancel,
+    /// Called now and then by the threads that open the directory.
+    pub watch: &'a (dyn Fn(OpeningProgress) + Sync),
+}
+
+impl Opening<'_> {
+    /// As `access` says; nobody watches or stops it.
+    pub fn to(access: Access) -> Opening<'static> {
+        Opening {
+            access,
+            log: WalOptions::default(),
+            cancel: Cancel::new(),
+            watch: &|_| (),
+        }
+    }
+}
+
+impl fmt::Debug for Opening<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opening")
+            .field("access", &self.access)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What takes time when a directory is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpeningStep {
+    /// What the log says is done again. Counted in bytes of the log.
+    Log,
+    /// Indexes are built. Counted in rows of their tables, once an index.
+    Indexes,
+}
+
+impl fmt::Display for OpeningStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OpeningStep::Log => "replaying the log",
+            OpeningStep::Indexes => "building indexes",
+        })
+    }
+}
+
+/// How far opening is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpeningProgress {
+    /// What is being done.
+    pub step: OpeningStep,
+    /// What of it is done.
+    pub done: u64,
+    /// All of it, at most: where a log ends is known at its end.
+    pub total: u64,
+    /// Commits that were done again.
+    pub commits: u64,
+}
