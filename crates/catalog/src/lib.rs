@@ -6,6 +6,7 @@ mod alter;
 mod alter_columns;
 mod constraint;
 mod dependents;
+mod names;
 mod new_constraint;
 mod object_names;
 mod table_options;
@@ -15,6 +16,7 @@ pub use alter::AlterAction;
 pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
+pub use names::{identifier, is_reserved};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -258,16 +260,6 @@ impl Catalog {
     fn take_id(&mut self) -> ObjectId {
         self.last_id += 1;
         ObjectId(self.last_id)
-    }
-}
-
-/// A name as SQL wants it: quoted unless it folds to itself.
-pub fn identifier(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && (name.chars()).all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    match plain {
-        true => name.to_owned(),
-        false => format!("\"{}\"", name.replace('"', "\"\"")),
     }
 }
 

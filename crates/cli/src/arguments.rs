@@ -110,7 +110,7 @@ pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
         let name = text.trim_start_matches('-');
         let dashes = text.len() - name.len();
         is_ours = is_ours
-            && (out.is_empty() || !matches!(text, "tpch" | "demo" | "verify" | "bench" | "--"));
+            && (out.is_empty() || !matches!(text, "tpch" | "demo" | "verify" | "dump" | "bench" | "--"));
         let given = match text {
             _ if !is_ours => argument,
             "-A" => "--mode=unaligned".into(),
@@ -136,6 +136,8 @@ pub enum Command {
     Demo(DemoOptions),
     /// Check every file of a database directory, every index and every constraint; nothing is changed
     Verify(DirectoryOptions),
+    /// Write a database directory as SQL that Frazil and PostgreSQL read; nothing is changed
+    Dump(DumpOptions),
     /// Run a benchmark experiment, e.g. tpch or plan; --help lists them
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),
@@ -173,6 +175,18 @@ pub struct DemoOptions {
 pub struct DirectoryOptions {
     /// Directory of the database
     pub directory: PathBuf,
+}
+
+/// Arguments of `frazil dump`.
+#[derive(Args)]
+pub struct DumpOptions {
+    /// Write to this file instead of standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Directory of the database
+    pub directory: PathBuf,
+    /// Tables and views; all if none is named
+    pub names: Vec<String>,
 }
 
 /// Arguments of `frazil bench`, which reads them itself.

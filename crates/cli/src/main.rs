@@ -1,4 +1,4 @@
-//! The program `frazil`: a shell on a database directory, what checks one, TPC-H data on demand, a
+//! The program `frazil`: a shell on a database directory, what checks one and writes it as SQL, TPC-H data on demand, a
 //! demonstration, the benchmarks.
 #![forbid(unsafe_code)]
 
@@ -8,6 +8,7 @@ mod complaint;
 mod completion;
 mod copying;
 mod demo;
+mod dump;
 mod editor;
 mod highlight;
 mod interrupt;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some(Command::Tpch(options)) => tpch::run(options),
         Some(Command::Demo(options)) => demo::run(options),
         Some(Command::Verify(options)) => verify::run(options),
+        Some(Command::Dump(options)) => dump::run(options),
         Some(Command::Bench(options)) => run_bench(&options.arguments),
         None => shell::run(&arguments.shell),
     };

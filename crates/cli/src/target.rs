@@ -4,7 +4,7 @@ use crate::interrupt;
 use crate::pager::Paged;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A place for results.
@@ -36,9 +36,14 @@ impl Target {
                     shell.arg("-c").arg(program).stdin(Stdio::piped());
                     Ok(Target::Program(shell.spawn()?))
                 }
-                None => Ok(Target::File(BufWriter::new(File::create(PathBuf::from(text))?))),
+                None => Target::file(Path::new(text)),
             },
         }
+    }
+
+    /// A file, made anew.
+    pub fn file(path: &Path) -> io::Result<Target> {
+        Ok(Target::File(BufWriter::new(File::create(path)?)))
     }
 
     fn write<T>(

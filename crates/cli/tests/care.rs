@@ -1,7 +1,7 @@
-//! `frazil verify`, `--readonly`.
+//! `frazil verify`, `frazil dump`, `--readonly`.
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 /// A directory of a test, removed in the end.
@@ -141,6 +141,7 @@ fn a_directory_is_read_by_several_and_not_beside_a_writer() {
     assert!(locked(&read).1.contains(&pid), "{:?}", locked(&read));
     assert_eq!(locked(&read).0, Some(3));
     assert_eq!(locked(&["verify", "db"]).0, Some(3));
+    assert_eq!(locked(&["dump", "db"]).0, Some(3));
     drop(writer.stdin.take());
     writer.wait().expect("it ends");
     assert_eq!(directory.out(&read), "count\n3\n");
@@ -163,4 +164,65 @@ fn a_directory_is_read_by_several_and_not_beside_a_writer() {
         directory.run(&["-readonly", "-c", "select 1"]).status.code(),
         Some(3)
     );
+}
+
+/// Everything that a dump has to carry: all types with their greatest and least values, names and texts that are hard to write, defaults, keys, views
+/// over what was renamed or has more columns now.
+const HARD: &str = include_str!("dump/hard.sql");
+
+/// The dump of a database that a script makes.
+fn dump_of(directory: &Directory, script: &Path, database: &str) -> String {
+    directory.out(&[database, "-q", "-f", &script.display().to_string()]);
+    directory.out(&["dump", database])
+}
+
+#[test]
+fn a_dump_makes_a_database_of_the_same_dump() {
+    let directory = Directory::new("dump");
+    std::fs::write(directory.0.join("hard.sql"), HARD).expect("it can be written");
+    let dump = dump_of(&directory, Path::new("hard.sql"), "db");
+    std::fs::write(directory.0.join("dump.sql"), &dump).expect("it can be written");
+    let again = dump_of(&directory, Path::new("dump.sql"), "again");
+    assert_eq!(dump, again);
+    // Rows are the same, types and NULLs included.
+    let rows = |database: &str, table: &str| {
+        let query = format!("select * from {table} order by 1");
+        directory.out(&[database, "--mode", "quote", "-c", &query])
+    };
+    let tables = [
+        "kinds",
+        "\"select\"",
+        "\"Größe \"\"x\"\"\"",
+        "texts",
+        "renamed",
+        "seen",
+        "narrow",
+        "above",
+    ];
+    for table in tables {
+        assert_eq!(rows("db", table), rows("again", table), "{table}");
+    }
+    for (sql, code) in [
+        ("insert into renamed (id, n) values (1, 1)", "23505"),
+        ("insert into renamed (id, n) values (77, -1)", "23514"),
+        ("insert into renamed (id) values (null)", "23502"),
+    ] {
+        let refused = directory.run(&["again", "-c", sql]);
+        assert!(
+            stderr(&refused).starts_with(&format!("ERROR {code}")),
+            "{sql}: {}",
+            stderr(&refused)
+        );
+    }
+    // Some of it, into a file.
+    directory.out(&["dump", "db", "-o", "part.sql", "narrow", "renamed"]);
+    let part = std::fs::read_to_string(directory.0.join("part.sql")).expect("it is there");
+    assert!(
+        part.contains("create view narrow")
+            && part.contains("create table renamed")
+            && !part.contains("kinds"),
+        "{part}"
+    );
+    assert!(stderr(&directory.run(&["dump", "db", "nothing"])).starts_with("ERROR 42P01"));
+    directory.out(&["verify", "again"]);
 }

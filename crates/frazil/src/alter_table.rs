@@ -100,7 +100,7 @@ fn refuse_nulls(
 ) -> Result<()> {
     for &column in columns {
         let column = &entry.schema.columns[column];
-        let condition = format!("{} is null", quoted(&column.name));
+        let condition = format!("{} is null", identifier(&column.name));
         if column.nullable && has_row(runner, transaction, entry, &condition)? {
             return Err(contains_nulls(entry, &column.name).with_hint("give those rows values first"));
         }
@@ -136,7 +136,10 @@ fn missing_value(runner: &Runner, transaction: &Transaction, column: &ColumnDef)
 /// Whether some row of a table satisfies a condition.
 fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condition: &str) -> Result<bool> {
     let started = Instant::now();
-    let text = format!("select 1 from {} where {condition}\nlimit 1", quoted(&entry.name));
+    let text = format!(
+        "select 1 from {} where {condition}\nlimit 1",
+        identifier(&entry.name)
+    );
     let parsed = frazil_frontend::parse(&text, &limits_of(runner))?;
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("a condition that is not one"));
@@ -183,12 +186,4 @@ fn run_query(
         depth,
     };
     frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))
-}
-
-/// A name in quotes: it may be a reserved word.
-fn quoted(name: &str) -> String {
-    match identifier(name) {
-        plain if plain == name => format!("\"{name}\""),
-        quoted => quoted,
-    }
 }

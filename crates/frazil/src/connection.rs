@@ -189,13 +189,16 @@ impl Connection {
     pub fn views(&self) -> Vec<ViewInfo> {
         let snapshot = self.session().snapshot();
         let views = snapshot.catalog().views_by_reading().into_iter();
-        views.map(|view| ViewInfo::of(&view)).collect()
+        views
+            .map(|view| ViewInfo::of(&view, snapshot.catalog()))
+            .collect()
     }
 
     /// A view by its folded name, if there is one.
     pub fn view(&self, name: &str) -> Option<ViewInfo> {
-        match self.session().snapshot().catalog().relation(name)? {
-            Relation::View(view) => Some(ViewInfo::of(view)),
+        let snapshot = self.session().snapshot();
+        match snapshot.catalog().relation(name)? {
+            Relation::View(view) => Some(ViewInfo::of(view, snapshot.catalog())),
             Relation::Table(_) => None,
         }
     }

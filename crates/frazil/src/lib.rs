@@ -59,6 +59,7 @@ mod system_tables;
 mod table_info;
 mod transaction;
 mod verification;
+mod view_text;
 mod write;
 
 pub use appender::Appender;

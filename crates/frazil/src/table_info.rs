@@ -1,7 +1,9 @@
 //! What the shell and other tools ask of tables and views.
 
-use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, TableEntry, ViewEntry, identifier};
-use frazil_types::{ColumnDef, ColumnDefault, Schema};
+use crate::view_text::restated;
+use frazil_catalog::{Catalog, Constraint, ConstraintKind, IndexEntry, TableEntry, ViewEntry, identifier};
+use frazil_types::{ColumnDef, ColumnDefault, Schema, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A table of the database.
@@ -48,21 +50,24 @@ pub struct ViewInfo {
     pub name: String,
     /// Its columns.
     pub schema: Arc<Schema>,
-    /// The text of its query.
+    /// The text of its query, as it was given.
     pub query: String,
+    /// The same by the names that are today.
+    restated: String,
 }
 
 impl ViewInfo {
     /// What the catalog has of a view.
-    pub(crate) fn of(view: &ViewEntry) -> ViewInfo {
+    pub(crate) fn of(view: &ViewEntry, catalog: &Catalog) -> ViewInfo {
         ViewInfo {
             name: view.name.clone(),
             schema: view.schema.clone(),
             query: view.query.clone(),
+            restated: restated(view, catalog).into_owned(),
         }
     }
 
-    /// Its CREATE VIEW statement.
+    /// Its CREATE VIEW statement, which makes it over the tables that there are.
     pub fn ddl(&self) -> String {
         let columns = self.schema.columns.iter().map(|c| identifier(&c.name));
         let columns: Vec<String> = columns.collect();
@@ -70,7 +75,8 @@ impl ViewInfo {
             true => String::new(),
             false => format!(" ({})", columns.join(", ")),
         };
-        format!("create view {}{list} as\n{};", identifier(&self.name), self.query)
+        let name = identifier(&self.name);
+        format!("create view {name}{list} as\n{};", before_more(&self.restated))
     }
 }
 
@@ -100,6 +106,12 @@ impl TableInfo {
 
     /// Its CREATE TABLE statement, and behind it CREATE INDEX statements for the indexes that no constraint makes.
     pub fn ddl(&self) -> String {
+        let table = std::iter::once(self.table_ddl());
+        table.chain(self.index_ddl()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Its CREATE TABLE statement, which makes the indexes of constraints.
+    pub fn table_ddl(&self) -> String {
         let columns = self.schema.columns.iter().map(|c| {
             let null = if c.nullable { "" } else { " not null" };
             let default = default_text(c).map_or(String::new(), |text| format!(" default {text}"));
@@ -110,25 +122,36 @@ impl TableInfo {
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
         let parts: Vec<String> = columns.chain(constraints).collect();
         let table = identifier(&self.name);
-        let mut statements = format!("create table {table} (\n{}\n);", parts.join(",\n"));
-        for index in self.indexes.iter().filter(|i| i.constraint.is_none()) {
+        format!("create table {table} (\n{}\n);", parts.join(",\n"))
+    }
+
+    /// CREATE INDEX statements for the indexes that no constraint makes.
+    pub fn index_ddl(&self) -> Vec<String> {
+        let own = self.indexes.iter().filter(|index| index.constraint.is_none());
+        let statement = |index: &IndexInfo| {
             let unique = if index.is_unique { "unique " } else { "" };
-            let name = identifier(&index.name);
-            statements.push_str(&format!(
-                "\ncreate {unique}index {name} on {table} {};",
-                index.columns
-            ));
-        }
-        statements
+            let (name, table) = (identifier(&index.name), identifier(&self.name));
+            format!("create {unique}index {name} on {table} {};", index.columns)
+        };
+        own.map(statement).collect()
     }
 }
 
 /// A column's default as SQL, if it has one.
 pub fn default_text(column: &ColumnDef) -> Option<String> {
     column.default.as_ref().map(|default| match default {
+        ColumnDefault::Value(Value::Null) => "NULL".to_string(),
         ColumnDefault::Value(value) => literal(&value.display(column.ty).to_string(), column.ty),
-        ColumnDefault::Expression(sql) => sql.clone(),
+        ColumnDefault::Expression(sql) => before_more(sql).into_owned(),
     })
+}
+
+/// A text that others may follow: a comment may end it.
+fn before_more(sql: &str) -> Cow<'_, str> {
+    match sql.contains("--") {
+        true => Cow::Owned(format!("{sql}\n")),
+        false => Cow::Borrowed(sql),
+    }
 }
 
 fn definition(table: &TableEntry, constraint: &Constraint) -> String {
@@ -140,11 +163,7 @@ fn definition(table: &TableEntry, constraint: &Constraint) -> String {
             Some(columns) => format!("UNIQUE{NOT_DISTINCT} {columns}"),
             None => format!("UNIQUE {columns}"),
         },
-        // A comment may end the text.
-        ConstraintKind::Check { expression, .. } if expression.contains("--") => {
-            format!("CHECK ({expression}\n)")
-        }
-        ConstraintKind::Check { expression, .. } => format!("CHECK ({expression})"),
+        ConstraintKind::Check { expression, .. } => format!("CHECK ({})", before_more(expression)),
     }
 }
 
@@ -172,7 +191,8 @@ fn index_columns(table: &TableEntry, index: &IndexEntry) -> String {
 }
 
 fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
-    match ty.is_numeric() {
+    // NaN and infinities are words.
+    match ty.is_numeric() && text.ends_with(|c: char| c.is_ascii_digit()) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', "''")),
     }
@@ -181,10 +201,8 @@ fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_catalog::{
-        Catalog, IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions,
-    };
-    use frazil_types::{LogicalType, Value};
+    use frazil_catalog::{IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
+    use frazil_types::LogicalType;
 
     #[test]
     fn ddl_quotes_what_needs_it() {
@@ -236,6 +254,7 @@ mod tests {
             name: "V".into(),
             schema: table.schema,
             query: "table t".into(),
+            restated: "table t".into(),
         };
         assert_eq!(view.ddl(), "create view \"V\" (a, \"B c\") as\ntable t;");
     }

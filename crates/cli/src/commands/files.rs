@@ -1,7 +1,8 @@
 //! Reading files, and sending results to them.
 
-use super::{Call, Command, Next, Takes, dump};
+use super::{Call, Command, Next, Takes};
 use crate::complaint::Complaint;
+use crate::dump;
 use crate::target::Target;
 use crate::text::unquoted;
 use frazil::{Error, SqlState};

@@ -3,6 +3,7 @@
 use super::cell::cell;
 use super::{Display, Layout, Mode};
 use frazil::{ColumnVector, LogicalType, RowBatch, Schema, Value};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes rows as they come.
@@ -68,13 +69,35 @@ fn literal(column: &ColumnVector, row: usize) -> String {
     };
     let bare = match column.value(row) {
         Value::Bool(b) => return b.to_string(),
-        Value::Double(d) => d.is_finite(),
+        // A number of the text -0 is a whole one, which has no such zero.
+        Value::Double(d) => d.is_finite() && !(d == 0.0 && d.is_sign_negative()),
         Value::Int(_) => column.ty().is_numeric() && column.ty() != LogicalType::Double,
         _ => false,
     };
-    if bare { text.into_owned() } else { quoted(&text) }
+    match column.ty() {
+        LogicalType::Date | LogicalType::Timestamp => quoted(&before_christ(&text)),
+        _ if bare => text.into_owned(),
+        _ => quoted(&text),
+    }
 }
 
+/// A date with its year as PostgreSQL reads it: year 0 is 1 BC.
+fn before_christ(text: &str) -> Cow<'_, str> {
+    let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    match rest.split_once('-') {
+        Some((year, rest)) if sign < 0 || year == "0000" => match year.parse::<i64>() {
+            Ok(year) => Cow::Owned(format!("{:04}-{rest} BC", year + 1)),
+            Err(_) => Cow::Borrowed(text),
+        },
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// A text as a literal. Lines that end in `\r\n` are read as lines: there `\r` is written as such.
 fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+    let doubled = text.replace('\'', "''");
+    match text.contains('\r') {
+        true => format!("e'{}'", doubled.replace('\\', "\\\\").replace('\r', "\\r")),
+        false => format!("'{doubled}'"),
+    }
 }

@@ -66,7 +66,7 @@ pub(crate) use update::update;
 pub(crate) use view::{Nesting, create_view};
 
 use crate::limits::Limits;
-use crate::parse::{Place, is_reserved};
+use crate::parse::Place;
 use crate::{CatalogView, PlanSettings, TableEntry, catalog_view, sql_type};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
@@ -232,7 +232,7 @@ impl<'a> Binder<'a> {
 
     /// 42601 for an unquoted word that PostgreSQL reserves.
     fn not_reserved(&self, ident: &Ident) -> Result<()> {
-        if ident.quote_style.is_none() && is_reserved(&ident.value) {
+        if ident.quote_style.is_none() && frazil_catalog::is_reserved(&ident.value) {
             return Err(self.syntax_error(&ident.value, self.span(ident)));
         }
         // sqlparser takes a string for an alias.

@@ -4,7 +4,7 @@
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, TableEntry};
 use crate::deep_stack::on_deep_stack;
-use crate::parse::{ParsedStatement, is_reserved, parse};
+use crate::parse::{ParsedStatement, parse};
 use frazil_catalog::{ConstraintKind, identifier};
 use frazil_types::{Error, Result};
 use sqlparser::ast::{Expr as SqlExpr, SelectItem, SetExpr};
@@ -87,7 +87,7 @@ impl Binder<'_> {
         let (Renamed::Table(new) | Renamed::Column(_, new)) = renamed;
         let mut text = parsed.text.clone();
         for place in places.into_iter().rev() {
-            text.replace_range(place, &quoted(new));
+            text.replace_range(place, &identifier(new));
         }
         let inside = text.strip_prefix(AROUND.0).and_then(|t| t.strip_suffix(AROUND.1));
         inside.map(str::to_string).ok_or_else(|| not_one(&parsed.text))
@@ -108,14 +108,6 @@ fn parts(name: &str) -> Vec<Range<usize>> {
         }
     }
     parts
-}
-
-/// A name as a text has it.
-fn quoted(name: &str) -> String {
-    match is_reserved(name) {
-        true => format!("\"{name}\""),
-        false => identifier(name),
-    }
 }
 
 /// The expression of the text.
@@ -146,7 +138,7 @@ mod tests {
         assert_eq!(found, ["t", "\"a.\"\"b\"", "c"]);
         assert_eq!(parts("é"), [0..2]);
         assert_eq!(
-            (quoted("order"), quoted("A"), quoted("a_1")),
+            (identifier("order"), identifier("A"), identifier("a_1")),
             ("\"order\"".into(), "\"A\"".into(), "a_1".into())
         );
     }

@@ -1,8 +1,8 @@
 //! CREATE VIEW, read from its tokens: the text of its query is kept as written.
 
 use super::cursor::Cursor;
-use super::keywords::is_reserved;
 use frazil_catalog::ExistingView;
+use frazil_catalog::is_reserved;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span as TokenSpan, Token};

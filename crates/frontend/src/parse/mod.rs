@@ -19,7 +19,6 @@ pub(crate) use cursor::Cursor;
 pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
-pub(crate) use keywords::is_reserved;
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
 

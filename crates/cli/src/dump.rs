@@ -1,0 +1,110 @@
+//! A database as SQL that Frazil reads, and PostgreSQL as far as it has the types: `.dump`, and `frazil dump`.
+//!
+//! First come tables with their columns, defaults, keys and checks, each with its rows; then the indexes that no key makes, which are built
+//! faster over rows that are there; then views, each behind those that it reads. Rows come in the order in which they lie, by
+//! one thread, so that a database that is made of a dump has the same dump. How rows are held is not part of it.
+//!
+//! All of it is of one moment without a snapshot of its own: a directory has one process that writes, and the shell one connection.
+
+use crate::arguments::DumpOptions;
+use crate::complaint::Complaint;
+use crate::output::{Display, Mode, Streamed};
+use crate::shell::Shell;
+use crate::target::Target;
+use crate::{interrupt, opening};
+use frazil::{Access, Connection, Error, Outcome, SqlState, TableInfo, Value, identifier};
+use std::io::{self, Write};
+use std::sync::atomic::AtomicBool;
+
+/// Runs `frazil dump`.
+pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
+    interrupt::install();
+    let database = opening::open(Some(&options.directory), Access::Read)?;
+    let mut shell = Shell::new(database.connect());
+    if let Some(path) = &options.output {
+        let target = Target::file(path).map_err(|e| {
+            let message = format!("could not create \"{}\": {e}", path.display());
+            Complaint::from(Error::new(SqlState::IO_ERROR, message))
+        })?;
+        shell.output.redirect(target);
+    }
+    let written = write(&mut shell, &options.names);
+    drop(shell);
+    let closed = database.close().map_err(Complaint::from);
+    written.and(closed)
+}
+
+/// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
+pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
+    let connection = shell.connection.clone();
+    let (tables, views) = (connection.tables(), connection.views());
+    let known =
+        |name: &String| tables.iter().any(|t| t.name == *name) || views.iter().any(|v| v.name == *name);
+    if let Some(missing) = names.iter().find(|name| !known(name)) {
+        // Names what is missing as a statement would.
+        connection.table(missing)?;
+    }
+    let is_wanted = |name: &String| names.is_empty() || names.contains(name);
+    let tables: Vec<&TableInfo> = tables.iter().filter(|t| is_wanted(&t.name)).collect();
+    on_one_thread(&connection, || {
+        let mut failed = None;
+        shell.output.write(|out| {
+            writeln!(out, "begin;")?;
+            for table in &tables {
+                writeln!(out, "{}", table.table_ddl())?;
+                if let Err(complaint) = write_rows(out, &connection, &table.name)? {
+                    failed = Some(complaint);
+                    // As sqlite3 ends a dump that is not whole.
+                    return writeln!(out, "rollback; -- the dump ends here because of an error");
+                }
+            }
+            for index in tables.iter().flat_map(|table| table.index_ddl()) {
+                writeln!(out, "{index}")?;
+            }
+            for view in views.iter().filter(|v| is_wanted(&v.name)) {
+                writeln!(out, "{}", view.ddl())?;
+            }
+            writeln!(out, "commit;")
+        })?;
+        failed.map_or(Ok(()), Err)
+    })
+}
+
+/// Runs `work` while statements of the connection have one thread: several hand rows over in any order.
+fn on_one_thread(
+    connection: &Connection,
+    work: impl FnOnce() -> Result<(), Complaint>,
+) -> Result<(), Complaint> {
+    let before = match connection.execute("show threads")?.outcome {
+        Outcome::Rows(rows) => rows.iter().next().and_then(|row| row.into_iter().next()),
+        Outcome::Command { .. } => None,
+    };
+    connection.execute("set threads = 1")?;
+    let done = work();
+    if let Some(Value::Text(threads)) = before {
+        connection.execute(&format!("set threads = {threads}"))?;
+    }
+    done
+}
+
+fn write_rows(
+    out: &mut dyn Write,
+    connection: &Connection,
+    table: &str,
+) -> io::Result<Result<(), Complaint>> {
+    let table = identifier(table);
+    let display = Display {
+        mode: Mode::Insert,
+        headers: false,
+        table: table.clone(),
+        ..Display::default()
+    };
+    let begun = AtomicBool::new(false);
+    let mut streamed = Streamed::new(out, &display, &begun);
+    let text = format!("select * from {table}");
+    let result = interrupt::cancelling(connection.cancel_handle(), || {
+        connection.execute_into(&text, &[], &mut streamed)
+    });
+    streamed.finish(result.is_ok())?;
+    Ok(result.map(drop).map_err(Complaint::from))
+}

@@ -1,0 +1,50 @@
+create table kinds (
+  id integer primary key,
+  small smallint, whole integer, big bigint,
+  d9 decimal(9, 2), d38 decimal(38, 0), d decimal,
+  f double precision, flag boolean,
+  day date, at timestamp,
+  fixed char(5), one char(1), short varchar(3), long text
+);
+insert into kinds values
+  (1, -32768, -2147483648, -9223372036854775808, -9999999.99, -99999999999999999999999999999999999999, -0.0000000001,
+   -1.7976931348623157e308, true, '4714-11-24 BC', '4714-11-24 00:00:00 BC', 'ab', 'x', 'abc', ''),
+  (2, 32767, 2147483647, 9223372036854775807, 9999999.99, 99999999999999999999999999999999999999, 9999999999999999999999999999.9999999999,
+   5e-324, false, '5874897-12-31', '9999-12-31 23:59:59.999999', '', '', '', ' '),
+  (3, null, null, null, null, null, null, null, null, null, null, null, null, null, null),
+  (4, 0, 0, 0, 0, 0, 0, 'NaN', true, '2024-02-29', '1999-12-31 23:59:60', 'ü é', 'ß', 'üöä', 'text'),
+  (5, 1, 1, 1, 1, 1, 1, 'Infinity', true, '0001-01-01', '1969-12-31 23:59:59.000001', 'a', 'b', 'c', 'd'),
+  (6, -1, -1, -1, -1, -1, -1, '-Infinity', true, '0001-12-31 BC', '2000-01-01', 'a', 'b', 'c', 'd'),
+  (7, 1, 1, 1, 0.05, 1, 1, '-0', true, '1970-01-01', '1970-01-01', 'a', 'b', 'c', 'd'),
+  (8, 1, 1, 1, 0.05, 1, 1, 0.1, true, '1970-01-01', '1970-01-01', 'a', 'b', 'c', 'd');
+freeze table kinds;
+
+create table "select" ("from" integer, "Order" text default 'it''s', "a""b" integer default -5, "interval" date, "values" double precision default 'NaN', " " boolean default true);
+insert into "select" values (1, 'x', 2, '2020-01-01', 1.5, false), (2, default, default, null, default, default);
+create index "where" on "select" ("from" desc, "a""b" nulls first) include (" ");
+create table "Größe ""x""" ("Ü" text unique, b integer default (1 + 2) /* three */);
+insert into "Größe ""x""" values ('ß', 7), (null, default);
+
+create table texts (id integer, t text);
+insert into texts values
+  (1, 'it''s'), (2, 'back\slash'), (3, e'two\nlines'), (4, e'dos\r\nlines\r'), (5, e'tab\there'), (6, '\.'), (7, e'\n\\.\n'),
+  (8, ';'), (9, '-- no comment'), (10, e'\n.quit\n\\q\n'), (11, ':name :''name'''), (12, '/* open'), (13, '$$'), (14, '"'), (15, ''),
+  (16, null), (17, 'NULL'), (18, '  blanks  '), (19, repeat('long ', 5000)), (20, '漢字 🦀'), (21, e'\x01\x7f'), (22, '%_\%'), (23, '$1'),
+  (24, e'\r\\'''), (25, '\x41');
+
+create table first_name (id integer primary key, n integer constraint "positive n" check (n > 0 -- so that it is
+  ), gone text, u integer, constraint pair unique nulls not distinct (u, n));
+insert into first_name values (1, 1, 'g', 1), (2, 2, 'h', null), (3, 3, null, 3);
+create view seen as select * from first_name;
+create view narrow (total, "Least") as select sum(n) over_all, min(id) from first_name where u is not null -- as said
+;
+create view above as select s.id, s.u, n."Least" from seen s, narrow n where s.id in (select id from first_name);
+alter table first_name rename to renamed;
+alter table renamed rename u to "New u";
+alter table renamed add later timestamp default timestamp '2026-01-02 03:04:05';
+insert into renamed (id, n) values (4, 4);
+delete from renamed where id = 2;
+create index on renamed (later, n desc nulls last);
+create table empty (a integer not null, b decimal(5, 1) default 0.5 not null);
+create view of_nothing as select a from empty;
+alter table empty drop b;
