@@ -21,6 +21,7 @@ def main():
     parser.add_argument("--minimize", action="store_true", help="make the first statement of each kind of difference small")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--kinds", default="wrong,refused,accepted,code,died", help="differences to report")
+    parser.add_argument("--analytics", choices=["there", "all", "none"], default="there", help="windows, grouping sets, recursion and their like: those that both engines have, all of the judge, or none")
     parser.add_argument("--coverage", type=int, help="list what occurred less often than this over rows")
     options = parser.parse_args()
     engines.collect_seldom()
@@ -30,7 +31,7 @@ def main():
         sys.exit(min(100, metamorphic.run(options)))
     if options.judge not in engines.judges_there():
         sys.exit(f"{options.judge} is not installed")
-    campaign = Campaign(engines.data_folder(), options.judge, options.module)
+    campaign = Campaign(engines.data_folder(), options.judge, options.module, options.analytics)
     kinds = collections.Counter()
     start = time.monotonic()
     for seed in range(options.seed, options.seed + options.statements):

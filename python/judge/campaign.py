@@ -4,12 +4,14 @@ import collections
 import random
 import re
 
-from . import answers, engines, grammar
+from . import analytics, answers, engines, grammar
 from .nodes import DUCKDB, POSTGRES, minimize
 
 # What a difference may be put down to: each is a line of docs/sql.md, "Where answers differ from PostgreSQL".
 RUN_TIME = re.compile(r"22...|21000")
 SET_OPERATION = re.compile(r"\b(union|except|intersect)\b")
+# This share of statements draws what analytics.py adds.
+ANALYTIC = 0.6
 STAGES = ["relaxed", "relaxed", "fused", "staged"]
 SCANS = ["psma", "psma", "sma", "blocks", "sarg", "vectorized"]
 
@@ -91,15 +93,17 @@ def skippable(code, statement):
 
 class Campaign:
     """`hot` and `frozen`: Frazil with the same tables, in two states. `judge`: who decides. `arbiter`: PostgreSQL, if it is
-    there, where DuckDB and Frazil differ: what it says is right."""
+    there, where DuckDB and Frazil differ: what it says is right. `which`: the abilities that are
+    drawn, see analytics.py."""
 
-    def __init__(self, folder, judge, path=None):
+    def __init__(self, folder, judge, path=None, which="there"):
         self.judge_name = judge
         self.judge = engines.open_judge(judge, folder)
         self.arbiter = None
         if judge == DUCKDB and POSTGRES in engines.judges_there():
             self.arbiter = engines.open_judge(POSTGRES, folder)
         self.frazils = [engines.Frazil(folder, False, path), engines.Frazil(folder, True, path)]
+        self.abilities = analytics.abilities(which, [self.judge, *self.frazils[:1]])
         self.verdicts = collections.Counter()
         self.coverage = collections.Counter()
         self.answered = 0
@@ -111,6 +115,10 @@ class Campaign:
             engine.close()
 
     def statement(self, seed):
+        """The statement of a seed: what it was before there were abilities, or one that draws them."""
+        r = random.Random(f"analytics {seed}")
+        if self.abilities and r.random() < ANALYTIC:
+            return grammar.Generator(r, self.judge_name, self.abilities).statement()
         return grammar.Generator(random.Random(f"statement {seed}"), self.judge_name).statement()
 
     def run(self, seed):

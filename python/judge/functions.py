@@ -248,3 +248,26 @@ AGGREGATES = [
     ("i8", "sum({})", ["i4"], "sum"), ("i8", "sum(distinct {})", ["i2"], "sum distinct"), ("dec", "sum({})", ["i8!"], "sum"), ("dec", "sum({})", ["dec!"], "sum"),
     ("f8", "sum({})", ["f8!"], "sum"), ("f8", "avg({})", ["i4"], "avg"), ("f8", "avg({})", ["dec"], "avg"), ("f8", "avg({})", ["f8!"], "avg"), ("f8", "avg(distinct {})", ["i8"], "avg distinct"),
 ] + [(kind, call + "({})", [kind], call) for kind in ("i2", "i4", "i8", "dec", "wide", "f8", "text", "date", "ts") for call in ("min", "max")]
+
+# Those that not every engine has: see analytics.py. `same` is the argument before it once more.
+ANALYTIC_AGGREGATES = {
+    "logic": [("bool", "bool_and({})", ["bool"], "bool_and"), ("bool", "bool_or({})", ["bool"], "bool_or")]
+    + [(kind, call + "({})", [kind], call) for kind in WHOLE for call in ("bit_and", "bit_or", "bit_xor")],
+    "every": [("bool", "every({})", ["bool"], "every")],
+    "statistics": [("f8" if kind == "f8" else "dec", call + "({})", [kind + "!"], call)
+                   for call in ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop") for kind in ("i4", "dec", "f8", "f8")],
+    "regression": [("f8", call + "({}, {})", ["f8!", "f8!"], call) for call in (
+        "corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")]
+    + [("i8", "regr_count({}, {})", ["f8", "f8"], "regr_count")],
+    "texts": [("text", "string_agg(cast({} as text), ',' order by cast({} as text))", ["text", "same"], "string_agg"),
+              ("text", "string_agg(distinct cast({} as text), ', ' order by cast({} as text) desc)", ["text", "same"], "string_agg distinct")],
+    "ordered sets": [("f8", f"percentile_cont({share}) within group (order by {{}})", ["f8!"], "percentile_cont") for share in ("0.5", "0.25", "1")]
+    + [(kind, f"percentile_disc({share}) within group (order by cast({{}} as {name}){way})", [kind], "percentile_disc")
+       for kind, name, share, way in (("i4", "integer", "0.5", ""), ("text", "text", "0.75", ""), ("date", "date", "0", ""), ("dec", "decimal(12,2)", "0.3", " desc"))]
+    + [(kind, f"mode() within group (order by cast({{}} as {name}))", [kind], "mode") for kind, name in (("i4", "integer"), ("text", "text"))],
+    "hypothetical": [("i8", "rank({}) within group (order by {})", ["position", "i4"], "hypothetical rank"), ("i8", "dense_rank({}) within group (order by {} desc)", ["position", "i4"], "hypothetical dense_rank"),
+                     ("f8", "percent_rank({}) within group (order by {})", ["position", "i4"], "hypothetical percent_rank"), ("f8", "cume_dist({}) within group (order by {})", ["position", "i4"], "hypothetical cume_dist")] * 2,
+    "quantiles": [("f8", "median({})", ["f8!"], "median"), ("f8", "quantile_cont({}, 0.25)", ["f8!"], "quantile_cont")],
+}
+# Aggregates whose last digits are open.
+LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability]} | {"percentile_cont"}

@@ -3,41 +3,19 @@
 A generator is made for a judge: what DuckDB writes in another way has two texts, what it does not know is left out for it."""
 
 from . import functions, tables
+from .analytics import Analytics
 from .nodes import DUCKDB, POSTGRES, Node, form, listed
+from .sources import CASTS, Column, Source, both, is_bare
 
 TYPES = ["bool", "i2", "i4", "i8", "dec", "wide", "f8", "text", "char", "date", "ts", "iv"]
 # Types that result columns, groups and set operations are drawn from.
 PLAIN = ["bool", "i2", "i4", "i8", "dec", "f8", "text", "date", "ts"]
 TYPE_WEIGHTS = [8, 6, 24, 12, 12, 8, 18, 8, 6]
+# Most aggregates of statistics are doubles.
+ANALYTIC_WEIGHTS = [10, 4, 20, 16, 12, 28, 14, 6, 5]
 COMPARISONS = ["=", "<>", "<", "<=", ">", ">="]
 # At most so many rows of a product of tables.
 PRODUCT = 20_000
-
-
-class Column:
-    """Something that an expression may name: a type, how it is written, whether arithmetic on it is safe."""
-
-    def __init__(self, name, kind, safe, ref):
-        self.name, self.kind, self.safe, self.ref = name, kind, safe, ref
-
-
-class Source:
-    """What FROM holds so far: its tree, its columns, the columns that `*` and USING see, an estimate of its rows."""
-
-    def __init__(self, node, columns, rows, tables_in=()):
-        self.node, self.columns, self.rows, self.tables_in = node, columns, rows, list(tables_in)
-
-
-def is_bare(column):
-    """Whether it is named without its relation: what USING merged."""
-    return isinstance(column.ref, str) and "." not in column.ref
-
-
-def both(left, right):
-    """The columns of two sources beside each other, without those whose bare name the other one makes ambiguous."""
-    names = [{c.name for c in source.columns} for source in (left, right)]
-    return ([c for c in left.columns if not (is_bare(c) and c.name in names[1])]
-            + [c for c in right.columns if not (is_bare(c) and c.name in names[0])])
 
 
 class Statement:
@@ -51,11 +29,11 @@ class Statement:
         return [feature for node in self.query.walk() for feature in node.features]
 
 
-class Generator:
-    """`judge`: the engine whose answers will be compared. `r`: random.Random."""
+class Generator(Analytics):
+    """`judge`: the engine whose answers will be compared. `r`: random.Random. `abilities`: those of analytics.py that it draws."""
 
-    def __init__(self, r, judge):
-        self.r, self.judge = r, judge
+    def __init__(self, r, judge, abilities=frozenset()):
+        self.r, self.judge, self.abilities = r, judge, abilities
         self.aliases = 0
         self.parameters = []
         self.rules = RULES[judge]
@@ -72,7 +50,7 @@ class Generator:
         return f"s{self.aliases}"
 
     def kinds(self, count):
-        return self.r.choices(PLAIN, TYPE_WEIGHTS, k=count)
+        return self.r.choices(PLAIN, ANALYTIC_WEIGHTS if self.abilities else TYPE_WEIGHTS, k=count)
 
     def knows_more(self):
         """Whether the judge knows what PostgreSQL knows."""
@@ -155,7 +133,7 @@ class Generator:
                 item = self.expr(kind, source.columns, depth - 1)
                 return form(("expr", kind), "(select {} as v from {}{} order by v limit 1)", item, source.node, where,
                             features=["scalar subquery with limit"], type=kind)
-            calls = [a for a in functions.AGGREGATES if a[0] == kind and "avg" not in a[1] and not (kind == "f8" and "sum" in a[1])]
+            calls = [a for a in self.aggregates() if a[0] == kind and not self.is_loose_call(a)]
             if not calls:
                 return None
             return form(("expr", kind), "(select {} from {}{})", self.call(self.r.choice(calls), source.columns, depth - 1),
@@ -239,6 +217,8 @@ class Generator:
         return source
 
     def single(self, depth, small=False):
+        if self.can("series") and self.chance(0.08):
+            return self.series()
         pick = self.r.random()
         if pick < 0.12 and depth > 0:
             return self.derived(depth - 1)
@@ -293,6 +273,9 @@ class Generator:
         return Source(node, [Column(n, k, False, f"{alias}.{n}") for n, k in zip(names, kinds)], 4)
 
     def joined(self, left, depth):
+        beside = self.series_beside(left) if self.can("series") and self.chance(0.06) else None
+        if beside:
+            return beside
         right = self.single(depth, small=True)
         if left.rows * right.rows > PRODUCT:
             right = self.table("one") if left.rows > 1000 else self.table("pairs")
@@ -396,16 +379,26 @@ class Generator:
 
     def call(self, aggregate, scope, depth, filtered=True):
         kind, template, arguments, name = aggregate
-        parts = [self.argument(a, scope, min(depth, 1)) for a in arguments]
-        loose = "avg" in template or kind == "f8" and "sum" in template
+        parts = []
+        for wanted in arguments:
+            parts.append(parts[-1] if wanted == "same" else self.argument(wanted, scope, min(depth, 1)))
+        loose = self.is_loose_call(aggregate)
         node = form(("expr", kind), template, *parts, features=[f"aggregate {name}", f"aggregate {name}({kind})"], type=kind, loose=loose)
         if filtered and self.chance(0.1):
             test = self.expr("bool", scope, 1)
             node = form(("expr", kind), "{} filter (where {})", node, test, features=["aggregate filter"], type=kind)
         return node
 
+    def is_loose_call(self, aggregate):
+        """Whether the last digits of an aggregate are open."""
+        kind, template, _, name = aggregate
+        return name in functions.LOOSE or kind == "f8" and "sum(" in template
+
     def query(self, kinds, depth, limit=False, top=False):
         """A query with columns of these types, and its order if it has one."""
+        made = self.analytic(kinds, depth, limit, top) if self.abilities else None
+        if made:
+            return made
         pick = self.r.random()
         if pick < 0.1 and depth > 0:
             body = self.set_operation(kinds, depth)
@@ -423,10 +416,13 @@ class Generator:
         named = [form(("named",), "{}" + f" as c{i}", e) for i, e in enumerate(exprs)]
         return listed("items", named)
 
-    def plain(self, kinds, depth):
-        source = self.source(depth)
+    def plain(self, kinds, depth, source=None):
+        source = source or self.source(depth)
         where = self.where(source, depth)
         exprs = [self.expr(k, source.columns, depth) for k in kinds]
+        if self.can("series in select") and "i4" in kinds and self.chance(0.2):
+            exprs[kinds.index("i4")] = self.series_item()
+            return form(("query", *kinds), "select {} from {}{}", self.items(exprs), source.node, where)
         distinct = "distinct " if self.chance(0.12) else ""
         features = ["select distinct"] if distinct else ["select"]
         if self.chance(0.06) and all(isinstance(c.ref, str) for c in source.columns):
@@ -442,13 +438,13 @@ class Generator:
         return form(("query", *kinds), f"select distinct on ({{}}) {{}} from {{}}{{}} order by {{}}, {by}",
                     exprs[0], self.items(exprs), source.node, where, exprs[0], features=["distinct on"])
 
-    def grouped(self, kinds, depth):
-        """GROUP BY columns, expressions, ordinals and duplicates; HAVING."""
-        source = self.source(depth)
+    def grouped(self, kinds, depth, source=None, sets=False):
+        """GROUP BY columns, expressions, ordinals and duplicates, or grouping sets; HAVING."""
+        source = source or self.source(depth)
         where = self.where(source, depth)
         scopes, self.scopes = self.scopes, []
         keys = []
-        for kind in self.kinds(self.r.choices([0, 1, 2, 3], [20, 45, 25, 10])[0]):
+        for kind in self.kinds(self.r.choices([0, 1, 2, 3], [4, 26, 40, 30] if sets else [20, 45, 25, 10])[0]):
             columns = [c for c in source.columns if c.kind == kind and isinstance(c.ref, str)]
             if columns and self.chance(0.7):
                 keys.append(Node(("expr", kind), [self.r.choice(columns).ref], ["group by column"], type=kind))
@@ -461,6 +457,9 @@ class Generator:
         self.scopes = scopes
         groups = [Column(None, k.type, False, k) for k in keys]
         exprs = [self.over_groups(kind, groups, source, depth) for kind in kinds]
+        if sets and keys:
+            exprs = [self.grouping(keys) if kind == "i4" and self.chance(0.5) else e for kind, e in zip(kinds, exprs)]
+            return form(("query", *kinds), "select {} from {}{}{}{}", self.items(exprs), source.node, where, self.sets(keys), self.having(keys, groups, source, depth))
         listing = [Node(("key",), [key]) for key in keys]
         if keys and self.chance(0.15):
             listing.append(Node(("key",), [self.r.choice(keys)], ["group by duplicate"]))
@@ -472,22 +471,27 @@ class Generator:
             else:
                 exprs[0] = self.over_groups(kinds[0], groups, source, depth)
         by = form(("by",), " group by {}", listed("keys", listing), features=["group by"]) if keys else Node(("by",), [])
-        having = Node(("having",), [], optional=True)
-        if self.chance(0.2):
-            test = self.over_groups("bool", groups, source, depth)
-            having = form(("having",), " having {}", test, features=["having"], optional=True)
+        having = self.having((), groups, source, depth)
         return form(("query", *kinds), "select {} from {}{}{}{}", self.items(exprs), source.node, where, by, having, features=["aggregation"])
+
+    def having(self, keys, groups, source, depth):
+        """`keys`: those of grouping sets, if there are some."""
+        if not self.chance(0.2):
+            return Node(("having",), [], optional=True)
+        test = self.over_groups("bool", groups, source, depth)
+        if keys and self.chance(0.5):
+            test = form(("expr", "bool"), f"({{}} {self.r.choice(['=', '<>', '<'])} {self.r.choice('012')})", self.grouping(keys), type="bool")
+        return form(("having",), " having {}", test, features=["having"], optional=True)
 
     def over_groups(self, kind, groups, source, depth):
         """An expression of keys and aggregates."""
         keys = [g for g in groups if g.kind == kind]
         if keys and self.chance(0.5):
             return self.r.choice(keys).ref
-        calls = [a for a in functions.AGGREGATES if a[0] == kind]
-        if calls and self.chance(0.85):
-            return self.call(self.r.choice(calls), source.columns, depth)
+        if any(a[0] == kind for a in self.aggregates()) and self.chance(0.85):
+            return self.call(self.aggregate(kind), source.columns, depth)
         if kind == "bool":
-            left = self.r.choice([a for a in functions.AGGREGATES if a[0] in ("i4", "i8", "text") and "avg" not in a[1]])
+            left = self.r.choice([a for a in self.aggregates() if a[0] in ("i4", "i8", "text") and not self.is_loose_call(a)])
             node = self.call(left, source.columns, depth)
             return form(("expr", "bool"), f"({{}} {self.r.choice(COMPARISONS)} {{}})", node, self.literal(left[0]), type="bool")
         rules = [rule for rule in self.rules.get(kind, []) if all(a.rstrip("!") in TYPES for a in rule[2])]
@@ -594,7 +598,6 @@ class Generator:
         return Statement(query, before=[Node(("text",), ["begin"]), change], after=[Node(("text",), ["rollback"])], parameters=())
 
 
-CASTS = {**tables.SQL_TYPES, "iv": "interval", "dec": "decimal(12,2)"}
 PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25]}
 RULES = {judge: {} for judge in ("postgres", DUCKDB)}
 for rule in functions.operators():

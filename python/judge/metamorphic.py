@@ -8,14 +8,15 @@ import collections
 import random
 import time
 
-from . import answers, engines, grammar
+from . import analytics, answers, engines, grammar
 from .campaign import settings, with_parameters
 from .nodes import POSTGRES
 
 
 class Checker:
-    def __init__(self, folder, path=None):
+    def __init__(self, folder, path=None, which="there"):
         self.frazils = [engines.Frazil(folder, frozen, path) for frozen in (False, True)]
+        self.abilities = analytics.abilities(which, self.frazils[:1])
         self.counts = collections.Counter()
 
     def close(self):
@@ -59,7 +60,7 @@ class Checker:
 
     def alike(self, r, engine):
         """Two states of the rows, two draws of the settings."""
-        statement = grammar.Generator(r, POSTGRES).statement()
+        statement = grammar.Generator(r, POSTGRES, self.abilities if self.abilities and r.random() < 0.5 else frozenset()).statement()
         if statement.before:
             return None
         sql, got = statement.query.text(), []
@@ -86,7 +87,7 @@ def died(got, texts):
 
 def run(options):
     """Runs checks and prints what is wrong; gives their number."""
-    checker = Checker(engines.data_folder(), options.module)
+    checker = Checker(engines.data_folder(), options.module, options.analytics)
     wrong, start = 0, time.monotonic()
     for seed in range(options.seed, options.seed + options.statements):
         found = checker.check(seed)

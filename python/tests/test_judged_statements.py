@@ -5,6 +5,7 @@ known_differences.txt lists the statements that are known to differ, by judge an
 until FRAZIL_JUDGED_RECORD=1 has written the file anew; so does a new one, which that does not write."""
 
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from judge import engines, metamorphic  # noqa: E402
-from judge.campaign import GOOD, Campaign  # noqa: E402
+from judge import analytics, engines, grammar, metamorphic  # noqa: E402
+from judge.campaign import GOOD, Campaign, answer  # noqa: E402
 
 STATEMENTS = int(os.environ.get("FRAZIL_JUDGED_STATEMENTS", "150"))
 CHECKS = int(os.environ.get("FRAZIL_METAMORPHIC_CHECKS", "100"))
@@ -63,6 +64,29 @@ def test_answers_are_the_judges(folder, judge):
     assert not mended, f"mended: FRAZIL_JUDGED_RECORD=1 takes them out of {KNOWN.name}: {sorted(mended)}"
     assert campaign.verdicts["tolerated"] <= TOLERATED * STATEMENTS, campaign.verdicts
     assert campaign.answered >= ANSWERED * STATEMENTS, campaign.verdicts
+
+
+OCCUR = {"window query", "window over groups", "partition by", "window order", "named window", "rollup", "cube", "grouping sets", "recursive union", "recursive union all",
+         "series", "series beside", "with ordinality", "aggregate bool_or", "aggregate string_agg", "aggregate stddev_pop", "aggregate percentile_disc"}
+
+
+@pytest.mark.parametrize("judge", ["duckdb", "postgres"])
+def test_a_judge_answers_what_analysts_ask(folder, judge):
+    """Whatever Frazil says to it: windows and their like are drawn as the judge takes them."""
+    if judge not in engines.judges_there():
+        pytest.skip(f"{judge} is not installed")
+    engine = engines.open_judge(judge, folder)
+    drawn = analytics.abilities("all", [engine])
+    assert {"windows", "frames", "grouping sets", "recursion", "series", "regression", "texts"} <= drawn
+    features, refused = set(), []
+    for seed in range(150):
+        statement = grammar.Generator(random.Random(f"analytics {seed}"), judge, drawn).statement()
+        got = answer(engine, statement, statement.query)
+        features.update(statement.features() if not got.error else ())
+        refused += [f"seed {seed}: {got}"] if got.error else []
+    engine.close()
+    assert len(refused) <= 0.08 * 150, refused
+    assert OCCUR <= features, OCCUR - features
 
 
 def test_what_must_be_alike_is(folder):

@@ -1,0 +1,386 @@
+"""What analysts ask for: windows with every frame, grouping sets, recursive queries, rows from functions, and aggregates of statistics,
+texts and ordered sets.
+
+Each is an ability. A campaign draws those that its engines have, which a probe of each tells (`--analytics there`), all that its judge
+has, to see what Frazil refuses (`all`), or none. Answers may not depend on the order of rows that tie: where they would, a window is
+ordered by all columns that its query reads, so that rows which tie are alike."""
+
+from . import functions
+from .nodes import Node, form, listed
+from .sources import CASTS, Column, Source
+
+# A statement that an engine answers if it has the ability.
+PROBES = {
+    "windows": "select sum(x) over (partition by x order by x), lag(x) over (order by x) from (values (1)) v (x)",
+    "frames": "select sum(x) over (order by x groups between 1 preceding and 1 following exclude ties) from (values (1)) v (x)",
+    "qualify": "select x from (values (1)) v (x) qualify rank() over (order by x) = 1",
+    "grouping sets": "select x, grouping(x) from (values (1)) v (x) group by grouping sets (rollup (x), cube (x), ())",
+    "recursion": "with recursive r (n) as (select 1 union all select n + 1 from r where n < 3) select n from r",
+    "cycle": "with recursive r (n) as (select 1 union all select 1 from r) cycle n set looped using way select n, looped from r",
+    "series": "select s.v, o from generate_series(1, 2) with ordinality s (v, o)",
+    "series of times": "select v from generate_series(timestamp '2000-01-01', timestamp '2000-01-02', interval '1 hour') s (v)",
+    "series in select": "select generate_series(1, 2) + 1 from (values (1)) v (x)",
+    "logic": "select bool_and(x = 1), bool_or(x = 1), bit_and(x), bit_or(x), bit_xor(x) from (values (1)) v (x)",
+    "every": "select every(x = 1) from (values (1)) v (x)",
+    "statistics": "select stddev(x), stddev_pop(x), variance(x), var_pop(x) from (values (1)) v (x)",
+    "regression": "select corr(x, x), covar_pop(x, x), covar_samp(x, x), regr_slope(x, x), regr_count(x, x) from (values (cast(1 as double precision))) v (x)",
+    "texts": "select string_agg(distinct x, ',' order by x) from (values ('a')) v (x)",
+    "ordered sets": "select percentile_cont(0.5) within group (order by x), percentile_disc(0.5) within group (order by x), mode() within group (order by x) from (values (1)) v (x)",
+    "hypothetical": "select rank(1) within group (order by x), cume_dist(1) within group (order by x) from (values (1)) v (x)",
+    "quantiles": "select median(x), quantile_cont(x, 0.25) from (values (1)) v (x)",
+}
+# Types that RANGE takes offsets for, and the offsets.
+OFFSETS = {
+    "i2": ["1", "2", "0"], "i4": ["1", "3", "0", "1 + 1"], "i8": ["1", "10", "0"], "dec": ["0.5", "2.25", "0"], "f8": ["cast(0.5 as double precision)", "cast(2 as double precision)"],
+    "date": ["interval '1 day'", "interval '1 month'", "interval '40 days'"], "ts": ["interval '12 hours'", "interval '1 day'", "interval '1 month'"],
+}
+COUNTS = ["1", "1", "2", "3", "0", "1 + 1"]
+STARTS = ["unbounded preceding", "{} preceding", "current row", "{} following"]
+ENDS = ["{} preceding", "current row", "{} following", "unbounded following"]
+EXCLUDED = ["current row", "group", "ties", "no others"]
+# Functions of places in an order: result, template, arguments. `kind`: the one that is asked for.
+PLACES = [
+    ("i8", "row_number()", []), ("i4", "ntile({})", ["count"]), ("kind", "lag({})", ["kind"]), ("kind", "lead({})", ["kind"]), ("kind", "lag({}, {})", ["kind", "offset"]),
+    ("kind", "lead({}, {}, {})", ["kind", "offset", "kind literal"]), ("kind", "first_value({})", ["kind"]), ("kind", "last_value({})", ["kind"]), ("kind", "nth_value({}, {})", ["kind", "position"]),
+]
+RANKS = [("i8", "rank()"), ("i8", "dense_rank()"), ("f8", "percent_rank()"), ("f8", "cume_dist()")]
+
+
+def abilities(which, engines):
+    """The abilities of all engines; `which`: there, all (what the judge, the first one, has), or none."""
+    if which == "none":
+        return frozenset()
+    asked = engines if which == "there" else engines[:1]
+    return frozenset(name for name, sql in PROBES.items() if not any(engine.run(sql).error for engine in asked))
+
+
+class Window:
+    """What stands behind OVER. `total`: rows that tie are alike. `ordered`: there is an order. `whole`: the frame is the partition.
+    `rows`: the frame counts rows, so that places in the order matter."""
+
+    def __init__(self, node, total, ordered, whole, rows):
+        self.node, self.total, self.ordered, self.whole, self.rows = node, total, ordered, whole, rows
+
+
+class Analytics:
+    """The part of the generator that draws them; `self.abilities` are those it may draw."""
+
+    def can(self, ability):
+        return ability in self.abilities
+
+    def analytic(self, kinds, depth, limit, top):
+        """A query with one of the abilities, and its order; None for any other."""
+        pick = self.r.random()
+        if self.can("windows") and pick < 0.5:
+            body = self.windowed_top(kinds, depth) if pick < 0.06 and depth > 0 else self.windowed_groups(kinds, depth) if pick < 0.12 else self.windowed(kinds, depth)
+        elif self.can("grouping sets") and 0.5 <= pick < 0.64:
+            body = self.grouped(kinds, depth, sets=True)
+        elif self.can("recursion") and 0.64 <= pick < 0.74 and not self.scopes and not self.ctes:
+            return self.with_recursive(kinds, depth, limit, top)
+        elif 0.74 <= pick < 0.88:
+            body = self.grouped(kinds, depth)
+        else:
+            return None
+        return self.ordered(body, len(kinds), limit, top)
+
+    def aggregates(self):
+        return [a for group in self.aggregate_groups() for a in group]
+
+    def aggregate_groups(self):
+        """Every engine's aggregates, then those of each ability."""
+        return [functions.AGGREGATES] + [calls for name, calls in functions.ANALYTIC_AGGREGATES.items() if self.can(name)]
+
+    def aggregate(self, kind):
+        """An aggregate of a type, or None: first its group, because some groups are large."""
+        groups = [[a for a in group if a[0] == kind] for group in self.aggregate_groups()]
+        groups = [group for group in groups if group]
+        return self.r.choice(self.r.choice(groups) if len(groups) > 1 else groups[0]) if groups else None
+
+    # Windows.
+
+    def few(self, source):
+        """Some of a source's columns, which a query with windows reads alone."""
+        columns = [c for c in source.columns if isinstance(c.ref, str)]
+        return self.r.sample(columns, min(len(columns), self.r.randint(1, 5)))
+
+    def windowed(self, kinds, depth):
+        source = self.source(depth)
+        where = self.where(source, depth)
+        scope = self.few(source)
+        windows, named = self.windows(scope, scope)
+        exprs = [self.windowed_expr(kind, scope, windows) for kind in kinds]
+        loose = any(e.is_loose() for e in exprs)
+        distinct = "distinct " if not loose and self.chance(0.1) else ""
+        qualify = Node(("qualify",), [], optional=True)
+        if self.can("qualify") and not loose and self.chance(0.25):
+            qualify = form(("qualify",), " qualify {}", self.window_test(scope, windows), features=["qualify"], optional=True)
+        return form(("query", *kinds), f"select {distinct}{{}} from {{}}{{}}{{}}{{}}", self.items(exprs), source.node, where, named, qualify, features=["window query"])
+
+    def windowed_top(self, kinds, depth):
+        """The first rows of each partition by a rank computed below."""
+        source = self.source(depth - 1)
+        where = self.where(source, depth - 1)
+        scope = self.few(source)
+        window = self.window(scope, scope, ordered=True)
+        call = self.r.choice(["row_number()", "rank()"] if window.total else ["rank()", "dense_rank()"])
+        exprs = [self.expr(kind, scope, 1) for kind in kinds]
+        rank = form(("named",), f"{call} over {{}} as place", window.node)
+        inner = form(("inner",), "select {}, {} from {}{}", self.items(exprs), rank, source.node, where)
+        names = ", ".join(f"c{i}" for i in range(len(kinds)))
+        test = self.r.choice(["place <= 3", "place = 1", "place < 2", "place between 2 and 3"])
+        return form(("query", *kinds), f"select {names} from ({{}}) {self.alias()} where {test}", inner, features=[f"top by {call}"])
+
+    def windowed_groups(self, kinds, depth):
+        """Windows over groups: aggregates are their arguments, the keys tell groups apart."""
+        source = self.source(depth)
+        where = self.where(source, depth)
+        columns = [c for c in source.columns if isinstance(c.ref, str)]
+        keys = self.r.sample(columns, min(len(columns), self.r.randint(1, 3)))
+        plain = [a for a in functions.AGGREGATES if not self.is_loose_call(a)]
+        calls = [self.call(self.r.choice(plain), source.columns, 1) for _ in range(self.r.randint(1, 2))]
+        scope = keys + [Column(None, node.type, False, node) for node in calls]
+        windows, named = self.windows(scope, keys)
+        exprs = [self.windowed_expr(kind, scope, windows) for kind in kinds]
+        by = listed("keys", [Node(("key",), [key.ref]) for key in keys])
+        return form(("query", *kinds), "select {} from {}{} group by {}{}", self.items(exprs), source.node, where, by, named, features=["window over groups"])
+
+    def windows(self, scope, telling):
+        """Windows to choose among, and the clause that names some of them."""
+        made, clause, shared = [], [], None
+        for _ in range(self.r.randint(1, 3)):
+            window = self.window(scope, telling)
+            if self.chance(0.2):
+                name = f"w{self.alias()}"
+                clause.append(form(("window",), name + " as {}", window.node, features=["named window"]))
+                window.node = Node(("over",), [name])
+            made.append(window)
+        if self.chance(0.15):
+            # A window that another one is made from: it has the partition, the other one order and frame.
+            shared, base = f"w{self.alias()}", self.r.choice(scope)
+            clause.append(form(("window",), shared + " as (partition by {})", self.name_of(base), features=["named window"]))
+            made.append(self.window(scope, telling, base=shared))
+        return made, form(("windows",), " window {}", listed("windows", clause)) if clause else Node(("windows",), [])
+
+    def name_of(self, column):
+        return Node(("expr", column.kind), [column.ref], type=column.kind)
+
+    def window(self, scope, telling, ordered=False, base=None):
+        """A window over columns of `scope`; rows that agree in all of `telling` are alike."""
+        r, parts, features = self.r, [base] if base else [], ["window from a window"] if base else []
+        style = r.choices(["none", "total", "keys", "range"], [0 if ordered else 6, 42, 10, 42])[0]
+        partition = [] if base else [self.name_of(c) if self.chance(0.85) else self.expr(c.kind, scope, 1) for c in r.sample(scope, min(len(scope), r.choices([0, 1, 2], [35, 45, 20])[0]))]
+        if partition:
+            parts.append(form(("partition",), "partition by {}", listed("partition", partition), features=["partition by"]))
+        offsets = [c for c in scope if c.kind in OFFSETS]
+        if style == "range" and not offsets:
+            style = "keys"
+        keys = {"none": [], "range": [r.choice(offsets)] if offsets else [], "keys": r.sample(scope, min(len(scope), r.choice([1, 1, 2])))}.get(style)
+        if style == "total":
+            rest = [c for c in telling]
+            r.shuffle(rest)
+            extra = [c for c in scope if c not in rest and self.chance(0.5)]
+            keys = extra + rest
+        items = [self.sort_key(c, scope, style) for c in keys]
+        if items:
+            # A total order may not lose a key.
+            order = Node(("order",), [p for at, item in enumerate(items) for p in ((", ", item) if at else (item,))])
+            parts.append(form(("order",), "order by {}", order, features=["window order"]))
+        frame, whole, rows = self.frame(style, keys)
+        if frame:
+            parts.append(frame)
+        node = Node(("over",), ["(", *[p for at, part in enumerate(parts) for p in ((" ", part) if at else (part,))], ")"], features)
+        return Window(node, style == "total", bool(items), whole, rows)
+
+    def sort_key(self, column, scope, style):
+        way = self.r.choice(["", "", " desc"]) + self.r.choice(["", "", " nulls first", " nulls last"])
+        key = self.name_of(column) if style != "keys" or self.chance(0.8) else self.expr(column.kind, scope, 1)
+        return form(("sort key",), "{}" + way, key)
+
+    def frame(self, style, keys):
+        """A frame's node or None, whether it is the whole partition whatever the order, whether it counts rows."""
+        if self.chance(0.2):
+            return None, style == "none", False
+        modes = {"none": ["rows", "range"], "total": ["rows", "rows", "rows", "range"], "keys": ["range"], "range": ["range", "range"]}[style]
+        mode = self.r.choice(modes + (["groups"] if self.can("frames") and style != "none" else []))
+        counted = mode in ("rows", "groups") and style != "none" or mode == "range" and style == "range"
+        amounts = OFFSETS[keys[0].kind] if mode == "range" and style == "range" else COUNTS
+        starts = STARTS if counted else [s for s in STARTS if "{" not in s]
+        start = self.r.randrange(len(starts))
+        if style == "none":
+            # Without an order, places within a partition are open.
+            start = 0
+        said = [starts[start]]
+        if self.chance(0.8) or starts[start] == "{} following" or style == "none":
+            ends = [e for e in ENDS if (counted or "{" not in e) and STARTS.index(starts[start]) <= ENDS.index(e) + 1]
+            said.append("unbounded following" if style == "none" else self.r.choice(ends))
+        amount = self.r.choice(amounts) if self.chance(0.98) or mode == "range" else "-1"
+        text = " and ".join(s.format(amount if at == 0 else self.r.choice(amounts)) for at, s in enumerate(said))
+        kind = f"frame {mode} {' to '.join(s.format('n') for s in said)}"
+        text = f"{mode} between {text}" if len(said) == 2 else f"{mode} {text}"
+        features = [kind]
+        if self.can("frames") and style != "none" and self.chance(0.4):
+            excluded = self.r.choice(EXCLUDED)
+            text += f" exclude {excluded}"
+            features.append(f"exclude {excluded} of {mode}")
+        return Node(("frame",), [text], features, optional=style != "total"), style == "none", mode == "rows" and style != "none"
+
+    def windowed_expr(self, kind, scope, windows):
+        """A window call of a type, at times within another expression; a plain expression where none has the type."""
+        if self.chance(0.15):
+            return self.expr(kind, scope, 1)
+        node = self.window_call(kind, scope, windows)
+        if node is None:
+            return self.window_test(scope, windows) if kind == "bool" else self.expr(kind, scope, 1)
+        if self.chance(0.15):
+            return form(("expr", kind), "coalesce({}, {})", node, self.literal(kind, safe=True), type=kind)
+        return node
+
+    def window_test(self, scope, windows):
+        """A comparison of a window call."""
+        call = self.window_call(self.r.choice(["i8", "i4"]), scope, windows) or self.literal("i4")
+        return form(("expr", "bool"), f"({{}} {self.r.choice(['=', '<=', '>', '<>'])} {{}})", call, Node(("word", "count"), [self.r.choice(["1", "2", "5"])]), type="bool")
+
+    def window_call(self, kind, scope, windows):
+        window = self.r.choice(windows)
+        groups = []
+        if window.ordered:
+            groups.append([(t, []) for k, t in RANKS if k == kind])
+        if window.total and kind not in ("char", "iv", "wide"):
+            groups += [[(t, a) for k, t, a in PLACES if k == wanted] for wanted in ("kind", kind)]
+        if window.total or not window.rows:
+            groups += [[(a, None) for a in group if a[0] == kind and not any(word in a[1] for word in ("distinct", "within", "order by"))] for group in self.aggregate_groups()]
+        groups = [group for group in groups if group]
+        if not groups:
+            return None
+        template, arguments = self.r.choice(self.r.choice(groups))
+        if arguments is None:
+            call, name = self.call(template, scope, 1), template[3]
+            filtered = "aggregate filter" in call.features
+            return form(("expr", kind), "{} over {}", call, window.node, features=[f"window {name}", f"window {name}({kind})"] + (["window filter"] if filtered else []), type=kind, loose=call.loose)
+        parts = [self.literal(kind, True) if a == "kind literal" else self.argument(kind if a == "kind" else a, scope, 1) for a in arguments]
+        if kind == "text" and arguments:
+            # A bare literal has no type.
+            parts[0] = form(("expr", kind), "cast({} as text)", parts[0], type=kind)
+        name = template.split("(")[0]
+        return form(("expr", kind), template + " over {}", *parts, window.node, features=[f"window {name}", f"window {name}({kind})"], type=kind)
+
+    # Grouping sets.
+
+    def sets(self, keys):
+        """GROUP BY's list with some of the keys in sets."""
+        names = [key.text() for key in keys]
+        pick = self.r.random()
+
+        def some():
+            return self.r.sample(keys, self.r.randint(0, len(keys)))
+
+        def row(chosen):
+            return Node(("set",), ["(", *[p for at, key in enumerate(chosen) for p in ((", ", key) if at else (key,))], ")"])
+        if pick < 0.25 or len(names) == 1 and pick < 0.4:
+            return form(("by",), " group by rollup {}", row(keys), features=["rollup"])
+        if pick < 0.45:
+            return form(("by",), " group by cube {}", row(keys), features=["cube"])
+        if pick < 0.65 and len(keys) > 1:
+            return form(("by",), f" group by {{}}, {self.r.choice(['rollup', 'cube'])} {{}}", keys[0], row(keys[1:]), features=["key beside a grouping set"])
+        listing = [row(some()) for _ in range(self.r.randint(1, 3))]
+        if self.chance(0.25):
+            listing.append(form(("set",), f"{self.r.choice(['rollup', 'cube'])} {{}}", row(some() or keys)))
+        features = ["grouping sets"] + (["empty grouping set"] if any(n.text() == "()" for n in listing) else [])
+        # Each key is in some set: else it would be no key.
+        listing.append(row(keys))
+        self.r.shuffle(listing)
+        return form(("by",), " group by grouping sets ({})", listed("sets", listing), features=features)
+
+    def grouping(self, keys):
+        chosen = self.r.sample(keys, self.r.randint(1, len(keys)))
+        cells = Node(("cells",), [p for at, key in enumerate(chosen) for p in ((", ", key) if at else (key,))])
+        return form(("expr", "i4"), "cast(grouping({}) as integer)", cells, features=["grouping()"], type="i4")
+
+    # Recursion.
+
+    def with_recursive(self, kinds, depth, limit, top):
+        """A query that reads a recursive one: counting with values beside it, or the pairs that a graph's edges connect."""
+        name = f"w{self.alias()}"
+        pick = self.r.random()
+        if pick < 0.55:
+            node, inner = self.counting(name)
+        else:
+            node, inner = self.reachable(name, self.can("cycle") and pick > 0.8)
+        self.ctes.append((name, inner))
+        alias = self.alias()
+        source = Source(Node(("source", name), [f"{name} {alias}"], ["recursive query read"]),
+                        [Column(f"c{i}", k, False, f"{alias}.c{i}") for i, k in enumerate(inner)], 60)
+        if self.chance(0.3):
+            source = self.joined(source, depth)
+        body = self.grouped(kinds, depth, source=source) if self.chance(0.4) else self.plain(kinds, depth, source=source)
+        body, order = self.ordered(body, len(kinds), limit, top)
+        self.ctes.pop()
+        return form(("query", *kinds), "with recursive {} {}", node, body), order
+
+    def counting(self, name):
+        r, inner = self.r, self.kinds(self.r.randint(0, 2))
+        word = r.choice(["union all", "union all", "union"])
+        scope = [Column("c0", "i4", True, f"{name}.c0")] + [Column(f"c{i}", k, False, f"{name}.c{i}") for i, k in enumerate(inner, 1)]
+        first = "".join(f", cast({self.literal(k, True).text()} as {CASTS[k]})" for k in inner)
+        if "$" in first:
+            first = "".join(f", cast(null as {CASTS[k]})" for k in inner)
+        steps = [form(("cell",), f", cast({{}} as {CASTS[k]})", self.expr(k, scope, 1)) for k in inner]
+        begin = r.choice(["select 1", "select 0", "values (1", "select -2"])
+        first = f"{begin}{first}{')' if begin.startswith('values') else ''}"
+        # Two rows to begin with, a branch that doubles them, a row that is joined.
+        more = r.choice(["", "", " union all " + first.replace(begin, "select 2", 1) if not begin.startswith("values") else ""])
+        last = r.randint(1, 6)
+        from_ = r.choice([name, name, f"{name} join (values (1), (2)) b (x) on b.x <= {name}.c0", f"(select * from {name} where c0 < 5) {name}"])
+        names = ", ".join(c.name for c in scope)
+        node = form(("recursive",), f"{name} ({names}) as ({'(' if more else ''}{first}{more}{')' if more else ''} {word} select {name}.c0 + 1{{}} from {from_} where {name}.c0 < {last})",
+                    Node(("cells",), steps), features=[f"recursive {word}"])
+        return node, ["i4", *inner]
+
+    def reachable(self, name, cycle):
+        table, a, b = self.r.choice([("pairs", "k", "g"), ("small", "k", "g"), ("pairs", "g", "k"), ("other", "k", "n")])
+        word = "union all" if cycle else "union"
+        tail = f" cycle c0, c1 set c2 using way_{name}" if cycle else ""
+        start = self.r.choice(["", f" where {a} < 3", f" where {b} = 1"])
+        keep = " and e.{b} < 12".replace("{b}", b) if self.chance(0.3) else ""
+        body = (f"select {a}, cast({b} as bigint) from {table}{start} {word} "
+                f"select {name}.c0, cast(e.{b} as bigint) from {name} join {table} e on e.{a} = {name}.c1{keep}")
+        if cycle:
+            # Every path is a row: from few rows only.
+            body = body.replace(f" from {table}{start} ", f" from {table} where {a} = {self.r.choice([1, 2, 3])} ", 1).replace(table + " e", "(select distinct * from pairs where k < 4) e", 1)
+            body = body.replace(f"e.{a} =", "e.k =", 1).replace(f"e.{b} as", "e.g as", 1).replace(f"e.{b} <", "e.g <")
+        node = Node(("recursive",), [f"{name} (c0, c1) as ({body}){tail}"], ["recursive cycle" if cycle else "recursive reachable"])
+        # The first column is as wide as its table has it.
+        wide = {"k": "i4", "g": "i2"}[a]
+        return node, [wide, "i8"] + (["bool"] if cycle else [])
+
+    # Rows from functions.
+
+    def series(self):
+        """generate_series in FROM, at times with its rows numbered."""
+        kind = self.r.choice(["i4", "i4", "i8", "ts"] if self.can("series of times") else ["i4", "i4", "i8"])
+        low, high = self.r.choice([("1", "5"), ("3", "3"), ("2", "1"), ("-2", "2"), ("0", "null")])
+        step = self.r.choice(["", "", ", 2", ", -1", ", 3"])
+        if kind == "i8":
+            low, high = f"cast({low} as bigint)", f"cast({high} as bigint)"
+        elif kind == "ts":
+            low, high = "timestamp '2000-02-28 00:00:00'", f"timestamp '2000-03-0{self.r.randint(1, 4)} 12:00:00'"
+            step = self.r.choice([", interval '1 day'", ", interval '8 hours'", ", interval '-1 day'", ", interval '1 month'"])
+        elif high == "null":
+            high = "cast(null as integer)"
+        alias, ordinal = self.alias(), self.chance(0.3)
+        text = f"generate_series({low}, {high}{step}){' with ordinality' if ordinal else ''} as {alias} (v{', o' if ordinal else ''})"
+        columns = [Column("v", kind, True, f"{alias}.v")] + ([Column("o", "i8", True, f"{alias}.o")] if ordinal else [])
+        return Source(Node(("source", "series"), [text], ["series", f"series of {kind}"] + (["with ordinality"] if ordinal else [])), columns, 6)
+
+    def series_beside(self, left):
+        """A series whose end is a column of what stands before it."""
+        columns = [c for c in left.columns if c.kind in ("i2", "i4") and c.safe and isinstance(c.ref, str)]
+        if not columns or left.rows > 1000:
+            return None
+        alias = self.alias()
+        word, name = self.r.choice([(", ", "comma"), (" cross join ", "cross join")])
+        node = form(("source", "join"), f"{{}}{word}generate_series(1, {self.r.choice(columns).ref}) as {alias} (v)", left.node, features=["series beside", name])
+        return Source(node, left.columns + [Column("v", "i4", True, f"{alias}.v")], left.rows * 4)
+
+    def series_item(self):
+        return Node(("expr", "i4"), [f"generate_series({self.r.choice(['1, 2', '1, 3', '2, 1', '0, 4, 2'])})"], ["series in select"], type="i4")
