@@ -158,7 +158,7 @@ class Sitting:
         if block.language == "python":
             return self.run_python(block)
         words = shlex.split(block.text, comments=True)
-        if block.text.count("\n") == 1 and words[0] == "frazil" and not set(words) & {"-c", "-f", "<", "|", ">", "--help", "--version", "tpch"}:
+        if block.text.count("\n") == 1 and words[0] == "frazil" and not set(words) & {"-c", "-f", "<", "|", ">", "--help", "--version", "tpch", "verify", "dump"}:
             self.leave()
             self.shell = Shell(words[1:], self.environment)
             return ""
