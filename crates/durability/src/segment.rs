@@ -235,10 +235,13 @@ impl NamedBlocks for BlocksToName {
     }
 
     fn sync(&mut self) -> Result<()> {
-        if let State::Written(segment) = std::mem::replace(&mut self.state, State::Over)
-            && let Some(durable) = segment.finish()?
-        {
-            self.state = State::Durable(durable);
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Written(segment) => {
+                if let Some(durable) = segment.finish()? {
+                    self.state = State::Durable(durable);
+                }
+            }
+            synced => self.state = synced,
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
 use crate::log::Acknowledge;
 use crate::new_rows::{check_shape, refuse_nulls};
+use crate::redo::WrittenBlock;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::store::Store;
 use crate::transaction::Transaction;
@@ -351,18 +352,27 @@ impl Transaction {
             }
         }
         self.writer(id)?.follow_moved_rows(&version)?;
-        self.note_moved_chunks(id, &version)?;
+        self.note_moved_chunks(id, &version, None)?;
         Ok(report)
     }
 }
 
 impl Transaction {
-    /// Writes down which chunks of a table are there that an earlier version lacks, all of them blocks, and which are gone.
-    fn note_moved_chunks(&mut self, table: ObjectId, before: &TableSnapshot) -> Result<()> {
+    /// Writes down which chunks of a table are there that an earlier version lacks, all of them blocks, and which are gone. `written`: the
+    /// block of the first one, if it is in a file already.
+    fn note_moved_chunks(
+        &mut self,
+        table: ObjectId,
+        before: &TableSnapshot,
+        mut written: Option<WrittenBlock>,
+    ) -> Result<()> {
         let after = self.view().table(table)?.clone();
         let is_new = |entry: &&Arc<ChunkEntry>| before.entry(entry.number()).is_none();
         for entry in after.chunks().filter(is_new) {
-            self.note_block(table, entry.number())?;
+            match written.take() {
+                Some(written) => self.redo().written_block(table, entry, written)?,
+                None => self.note_block(table, entry.number())?,
+            }
         }
         let gone = before.chunks().map(|entry| entry.number());
         let gone: Vec<u32> = gone.filter(|number| after.entry(*number).is_none()).collect();
@@ -492,6 +502,17 @@ impl Store {
         failure.map_or(Ok(false), Err)
     }
 
+    /// Writes the block of rows that move to a file, durably, if there is a log that is to name it.
+    fn write_moved(&self, rows: &RewrittenRows) -> Result<Option<WrittenBlock>> {
+        let (Some(log), Some(block)) = (self.log(), &rows.block) else {
+            return Ok(None);
+        };
+        let mut file = log.write_blocks()?;
+        let place = file.write(block)?;
+        file.sync()?;
+        Ok(Some(WrittenBlock { file, place }))
+    }
+
     /// If a writer is at work, it may last; the block is built again when there is peace.
     fn swap(
         self: &Arc<Store>,
@@ -500,6 +521,11 @@ impl Store {
         change: Change,
         options: &Arc<BuildOptions>,
     ) -> Result<bool> {
+        // What the disk takes its time for is done while others write.
+        let written = match &change {
+            Change::Hold(_) => None,
+            Change::Move(_, rows) => self.write_moved(rows)?,
+        };
         let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
             return Ok(false);
         };
@@ -518,7 +544,7 @@ impl Store {
                 Change::Move(sources, rows) => {
                     move_rows(next, &sources, rows, options, now);
                     transaction.writer(table)?.follow_moved_rows(&before)?;
-                    transaction.note_moved_chunks(table, &before)?;
+                    transaction.note_moved_chunks(table, &before, written)?;
                 }
             }
             drop(before);

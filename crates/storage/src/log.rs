@@ -70,7 +70,7 @@ pub trait NamedBlocks: fmt::Debug + Send + Sync {
     /// Writes a block. 53100 if the disk is full.
     fn write(&mut self, block: &Block) -> Result<SegmentPlace>;
 
-    /// Makes the file and its name durable; nothing is written to it any more.
+    /// Makes the file and its name durable, once; nothing is written to it any more.
     fn sync(&mut self) -> Result<()>;
 
     /// Leaves the file where it is, because the record that ends at `lsn` names these chunks of it. Called before the commit is visible.

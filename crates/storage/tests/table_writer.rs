@@ -5,7 +5,8 @@ mod support;
 use frazil_catalog::{NewConstraint, NewConstraintKind, NewTable, TableOptions};
 use frazil_storage::{CheckResult, Conflict, Freezer, NewRows, ScanOptions, Store, Written};
 use frazil_types::{
-    ColumnDef, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState, Value,
+    Cancel, ColumnDef, ColumnVector, LogicalType, MemoryBudget, ObjectId, RowBatch, RowId, Schema, SqlState,
+    Value,
 };
 use std::sync::Arc;
 use support::*;
@@ -304,4 +305,43 @@ fn rows_without_a_result_for_each_check_are_refused() {
         checks: &checks,
     };
     assert_eq!(writer.insert(&rows, Conflict::Fail).unwrap().count, 1);
+}
+
+/// What a transaction deletes counts while it writes, also if it inserts nothing; it hears when it is to stop.
+#[test]
+fn deletes_count_against_the_memory_that_a_transaction_may_take() {
+    let (store, id) = table(0..150_000);
+    let ids: Vec<RowId> = contents(&store, id).into_iter().map(|(row, _)| row).collect();
+    let budget = MemoryBudget::new(10 << 20);
+    let cancel = Cancel::new();
+    let mut transaction = begin(&store).within(&budget, &cancel);
+    for some in ids.chunks(5_000) {
+        assert_eq!(delete(&mut transaction, id, some), some.len() as u64);
+    }
+    let used = budget.used();
+    assert!(
+        (250_000..2_000_000).contains(&used),
+        "{used} bytes for 150,000 rows in three chunks"
+    );
+    transaction.rollback();
+    assert_eq!(budget.used(), 0);
+    // One statement a row costs no more than what is kept of it.
+    let mut transaction = begin(&store).within(&budget, &cancel);
+    for row in &ids[..4_000] {
+        delete(&mut transaction, id, &[*row]);
+    }
+    assert!(budget.used() < 1_000_000, "{}", budget.used());
+    drop(transaction);
+    budget.set_limit(100_000);
+    let mut transaction = begin(&store).within(&budget, &cancel);
+    let refused = transaction.writer(id).unwrap().delete(&ids).unwrap_err();
+    assert_eq!(refused.state(), SqlState::OUT_OF_MEMORY);
+    drop(transaction);
+    budget.set_limit(10 << 20);
+    cancel.cancel();
+    let mut transaction = begin(&store).within(&budget, &cancel);
+    let stopped = transaction.writer(id).unwrap().delete(&ids).unwrap_err();
+    assert_eq!(stopped.state(), SqlState::QUERY_CANCELED);
+    drop(transaction);
+    assert_eq!((contents(&store, id).len(), budget.used()), (150_000, 0));
 }

@@ -6,7 +6,8 @@ use frazil_catalog::DropRelations;
 use frazil_durability::Directory;
 use frazil_storage::{Acknowledge, Freezer, Transaction};
 use frazil_testkit::SimVfs;
-use frazil_types::{Cancel, ObjectId, SqlState};
+use frazil_types::{Cancel, ObjectId, RowId, SqlState};
+use frazil_vfs::Vfs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -199,4 +200,49 @@ fn checkpoints_beside_loads_leave_what_the_log_names() {
         let directory = Directory::open_over(sim.vfs(), Path::new("/db")).unwrap();
         assert_eq!(numbers(directory.store()), (0..605).collect::<Vec<_>>());
     }
+}
+
+/// What moves in the background is on the disk before the writer's lock is taken: others write while the disk takes its time.
+#[test]
+fn others_write_while_the_segment_of_a_background_move_is_synced() {
+    let sim = SimVfs::new(1);
+    let directory = Arc::new(Directory::open_over(sim.vfs(), Path::new("/db")).unwrap());
+    let id = create(directory.store(), "t");
+    commit(&directory, |t| load(t, id, 0..500));
+    delete(directory.store(), id, |n| n % 5 != 0);
+    let beside = Arc::downgrade(&directory);
+    let seen = Arc::new(AtomicBool::new(false));
+    let was_seen = seen.clone();
+    sim.run_before("sync /db/segments/", move || {
+        let directory = beside.upgrade().unwrap();
+        // Nobody else has the lock; what is written meanwhile moves along.
+        let mut transaction = directory.store().begin(Duration::ZERO, &Cancel::new()).unwrap();
+        transaction
+            .writer(id)
+            .unwrap()
+            .delete(&[RowId::new(0, 10)])
+            .unwrap();
+        transaction.commit_as(Acknowledge::Placed).unwrap();
+        was_seen.store(true, Ordering::Relaxed);
+    });
+    assert!(directory.store().freeze_step().unwrap());
+    assert!(seen.load(Ordering::Relaxed), "the segment was not synced");
+    let expected: Vec<i128> = (0..500).filter(|n| n % 5 == 0 && *n != 10).collect();
+    assert_eq!(numbers(directory.store()), expected);
+    // A move that finds somebody writing leaves no file.
+    delete(directory.store(), id, |n| n % 3 != 0);
+    let files = || sim.list(Path::new("/db/segments")).unwrap().len();
+    let before = files();
+    let writer = begin(directory.store());
+    assert!(!directory.store().freeze_step().unwrap());
+    assert_eq!(files(), before);
+    drop(writer);
+    assert!(directory.store().freeze_step().unwrap());
+    commit(&directory, |t| load(t, id, 500..501));
+    let expected: Vec<i128> = (0..501)
+        .filter(|n| (n % 15 == 0 && *n < 500) || *n == 500)
+        .collect();
+    let sim = sim.restart_after_power_cut();
+    let directory = Directory::open_over(sim.vfs(), Path::new("/db")).unwrap();
+    assert_eq!(numbers(directory.store()), expected);
 }

@@ -174,3 +174,49 @@ fn a_backup_that_fails_is_none() {
     }
     assert!(whole > 20 && failed > 20, "{whole} {failed}");
 }
+
+/// The log names the blocks of a load: a backup has them, those that come while it is made belong to the original alone.
+#[test]
+fn a_backup_has_the_loads_that_only_the_log_names() {
+    let sim = SimVfs::new(6);
+    let c = open(&sim, "/db");
+    let digits = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+    rows(
+        &c,
+        &format!(
+            "set max_wal_size = off; set frazil.freeze_after = off; create table t (k integer primary key, s text); \
+             create table n (a integer); insert into n select a.x * 10 + b.x from {digits} a (x), {digits} b (x)"
+        ),
+    );
+    let load = |from: u32| {
+        let rows_of = "select a.a * 10000 + b.a * 100 + c.a, 'text ' || c.a from n a, n b, n c where a.a";
+        format!("insert into t {rows_of} between {from} and {}", from + 6)
+    };
+    rows(&c, &load(0));
+    rows(&c, "delete from t where k % 100 = 7");
+    assert_eq!(rows(&c, "select count(*) from frazil_checkpoints"), "0");
+    let before = rows(&c, "select count(*), sum(k), min(s), max(s) from t");
+    rows(&c, "backup to '/one'");
+    rows(&c, &load(7));
+    rows(&c, "backup to '/two'");
+    let after = rows(&c, "select count(*), sum(k), min(s), max(s) from t");
+    let sim = sim.restart_after_power_cut();
+    for (path, expected) in [("/one", &before), ("/two", &after), ("/db", &after)] {
+        let c = open(&sim, path);
+        assert_eq!(
+            &rows(&c, "select count(*), sum(k), min(s), max(s) from t"),
+            expected,
+            "{path}"
+        );
+        assert_eq!(rows(&c, "select s from t where k = 10108"), "text 8");
+        assert_eq!(c.verify().expect("it reads all").findings, Vec::<String>::new());
+        let to = format!("/copies{path}");
+        rows(&c, &format!("backup to '{to}'; checkpoint"));
+        let copy = open(&sim, &to);
+        assert_eq!(
+            &rows(&copy, "select count(*), sum(k), min(s), max(s) from t"),
+            expected,
+            "{path}"
+        );
+    }
+}

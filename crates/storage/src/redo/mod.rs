@@ -29,7 +29,7 @@ mod write;
 
 pub use columns::RedoColumns;
 pub use read::{Change, RawChange, changes, changes_at, raw_changes};
-pub(crate) use transaction::TransactionRedo;
+pub(crate) use transaction::{TransactionRedo, WrittenBlock};
 pub use write::{LoadedBlock, RedoBuffer};
 
 /// Kinds of entries; the numbers stand in files.

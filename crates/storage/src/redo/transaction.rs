@@ -5,7 +5,8 @@ use crate::chunk_entry::{ChunkEntry, ChunkIdentity};
 use crate::columns::Columns;
 use crate::log::{Durability, NamedBlocks, Reserved, SegmentPlace};
 use crate::snapshot::Snapshot;
-use frazil_types::{ObjectId, Result, RowId};
+use frazil_block::Block;
+use frazil_types::{Error, ObjectId, Result, RowId};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -32,6 +33,15 @@ struct Filling {
     chunk: u32,
     /// Bytes of redo before its first row.
     from: usize,
+}
+
+/// A block that lies in a file of its own, durably, before the transaction begins that adds it.
+#[derive(Debug)]
+pub(crate) struct WrittenBlock {
+    /// The file.
+    pub file: Box<dyn NamedBlocks>,
+    /// Where the block lies in it.
+    pub place: SegmentPlace,
 }
 
 /// Blocks in a file, and which chunks they are.
@@ -179,6 +189,29 @@ impl TransactionRedo {
         named
     }
 
+    /// The same of a block that is written already: the first one of the transaction.
+    pub fn written_block(
+        &mut self,
+        table: ObjectId,
+        entry: &ChunkEntry,
+        written: WrittenBlock,
+    ) -> Result<()> {
+        let Some(block) = entry.block().filter(|_| self.is_recorded()) else {
+            return Ok(());
+        };
+        if self.named.is_some() {
+            return Err(Error::internal(
+                "a block has a file of its own beside another one",
+            ));
+        }
+        self.named = Some(Named {
+            file: written.file,
+            chunks: Vec::new(),
+        });
+        self.name(table, entry, block, written.place);
+        Ok(())
+    }
+
     fn name_block(&mut self, log: &Arc<dyn Durability>, table: ObjectId, entry: &ChunkEntry) -> Result<()> {
         let Some(block) = entry.block().filter(|_| self.is_recorded()) else {
             return Ok(());
@@ -191,6 +224,12 @@ impl TransactionRedo {
             }),
         };
         let place = named.file.write(block)?;
+        self.name(table, entry, block, place);
+        Ok(())
+    }
+
+    /// Writes down where the block of a chunk lies.
+    fn name(&mut self, table: ObjectId, entry: &ChunkEntry, block: &Block, place: SegmentPlace) {
         let chunk = entry.number();
         let block = LoadedBlock {
             chunk,
@@ -216,7 +255,6 @@ impl TransactionRedo {
                 end,
             });
         }
-        Ok(())
     }
 
     /// Chunks are gone from a table.
