@@ -5,8 +5,8 @@
 use crate::cardinality::Estimator;
 use crate::join_graph::Graph;
 use crate::pushdown::{same_native, take};
-use frazil_plan::operators::{Aggregate, Filter, Join, Map, Scan};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, ScanDisjunction};
+use frazil_plan::operators::{Aggregate, Filter, Join, Map};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
 
 /// Worth it if at most this part of the keys is needed …
 const MAX_PART: f64 = 0.25;
@@ -101,15 +101,13 @@ fn aggregation(
     estimator: &Estimator<'_>,
     columns: &Columns,
 ) -> Option<(Vec<(ColumnId, Expr)>, f64)> {
-    match op {
-        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => {
-            aggregation(input, estimator, columns)
-        }
-        Operator::Aggregate(Aggregate { input, groups, .. }) if !groups.is_empty() => {
-            Some((groups.clone(), estimator.rows(input, columns)))
-        }
-        _ => None,
+    if let Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) = op {
+        return aggregation(input, estimator, columns);
     }
+    let Operator::Aggregate(Aggregate { input, groups, .. }) = op else {
+        return None;
+    };
+    (!groups.is_empty()).then(|| (groups.clone(), estimator.rows(input, columns)))
 }
 
 /// The relation that leaves the smallest part of the keys equal to `made`: (part, relation, its column).
@@ -147,17 +145,10 @@ fn best_source(
 
 /// A scan under at least one filter: cheap to do twice, and worth it.
 fn is_filtered_scan(op: &Operator) -> bool {
-    match op {
-        Operator::Filter(Filter { input, .. }) => {
-            matches!(**input, Operator::Scan(_)) || is_filtered_scan(input)
-        }
-        Operator::Scan(Scan {
-            restrictions,
-            disjunctions,
-            ..
-        }) => !restrictions.is_empty() || !disjunctions.is_empty(),
-        _ => false,
+    if let Operator::Filter(Filter { input, .. }) = op {
+        return matches!(**input, Operator::Scan(_)) || is_filtered_scan(input);
     }
+    matches!(op, Operator::Scan(scan) if !scan.restrictions.is_empty() || !scan.disjunctions.is_empty())
 }
 
 /// A second scan with columns of its own; gives also the column that stands for `id`.
@@ -176,48 +167,31 @@ fn copy_of(op: &Operator, id: ColumnId, columns: &mut Columns) -> (Operator, Col
     (copy, renamed)
 }
 
+/// Renames the columns of a scan and of the filters above it.
 fn rename(op: &mut Operator, names: &[(ColumnId, ColumnId)], columns: &Columns) {
     let new = |id: ColumnId| names.iter().find(|n| n.0 == id).map_or(id, |n| n.1);
-    match op {
-        Operator::Filter(Filter { input, predicate }) => {
-            predicate.replace_columns(&|id| Some(Expr::column(new(id), columns)));
-            rename(input, names, columns);
-        }
-        Operator::Scan(Scan {
-            columns: made,
-            row_id,
-            restrictions,
-            disjunctions,
-            ..
-        }) => {
-            made.iter_mut().for_each(|c| c.0 = new(c.0));
-            row_id.iter_mut().for_each(|c| *c = new(*c));
-            let others = disjunctions
-                .iter_mut()
-                .flat_map(ScanDisjunction::restrictions_mut);
-            (restrictions.iter_mut().chain(others)).for_each(|r| r.column = new(r.column));
-        }
-        _ => {}
+    op.node_mut().ids_mut(&mut |_, id| *id = new(*id));
+    for e in op.expressions_mut() {
+        e.replace_columns(&|id| Some(Expr::column(new(id), columns)));
+    }
+    for input in op.inputs_mut() {
+        rename(input, names, columns);
     }
 }
 
 /// Puts the semi join under the aggregation.
 fn insert(op: &mut Operator, source: Operator, source_key: Expr, key: Expr) {
-    match op {
-        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => {
-            insert(input, source, source_key, key);
-        }
-        Operator::Aggregate(Aggregate { input, .. }) => {
-            let probe = Box::new(take(input));
-            **input = Operator::Join(Join {
-                kind: JoinKind::ProbeSemi,
-                build: Box::new(source),
-                probe,
-                keys: vec![same_native(source_key, key)],
-                residual: None,
-                null_aware: false,
-            });
-        }
-        _ => {}
+    if let Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) = op {
+        insert(input, source, source_key, key);
+    } else if let Operator::Aggregate(Aggregate { input, .. }) = op {
+        let probe = Box::new(take(input));
+        **input = Operator::Join(Join {
+            kind: JoinKind::ProbeSemi,
+            build: Box::new(source),
+            probe,
+            keys: vec![same_native(source_key, key)],
+            residual: None,
+            null_aware: false,
+        });
     }
 }

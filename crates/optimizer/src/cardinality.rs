@@ -78,28 +78,7 @@ impl<'a> Estimator<'a> {
         match op {
             Operator::Scan(Scan {
                 table, columns: made, ..
-            }) => {
-                let rows = (self.statistics.row_count(*table) as f64).max(1.0);
-                for (id, position) in made {
-                    let width = columns[*id].observed.and_then(|b| b.width()).map(|w| w as f64);
-                    let counted = self.statistics.distinct(*table, *position).map(|d| d as f64);
-                    let distinct = match (counted, width) {
-                        (Some(d), Some(w)) => Some(d.min(w)),
-                        (d, w) => d.or(w.filter(|w| *w < rows)),
-                    };
-                    let nulls = self.statistics.null_count(*table, *position) as f64 / rows;
-                    let base = Some((*table, rows));
-                    self.set(
-                        *id,
-                        Fact {
-                            distinct,
-                            nulls,
-                            base,
-                            aggregated: false,
-                        },
-                    );
-                }
-            }
+            }) => self.learn_table(*table, made, columns),
             Operator::Map(Map { expressions, .. }) => {
                 for (id, e) in expressions {
                     let fact = self.of_computed(e, columns);
@@ -146,9 +125,38 @@ impl<'a> Estimator<'a> {
                     self.set(*id, first.unwrap_or_default());
                 }
             }
-            _ => {}
+            Operator::Values(_)
+            | Operator::Given(_)
+            | Operator::Filter(_)
+            | Operator::Join(_)
+            | Operator::DependentJoin(_)
+            | Operator::Sort(_)
+            | Operator::TopPerGroup(_)
+            | Operator::Limit(_)
+            | Operator::Repeat(_)
+            | Operator::Write(_) => {}
         }
         self.rows_over(op, &inputs, columns)
+    }
+
+    /// Learns the columns of a table.
+    fn learn_table(&mut self, table: ObjectId, made: &[(ColumnId, usize)], columns: &Columns) {
+        let rows = (self.statistics.row_count(table) as f64).max(1.0);
+        for (id, position) in made {
+            let width = columns[*id].observed.and_then(|b| b.width()).map(|w| w as f64);
+            let counted = self.statistics.distinct(table, *position).map(|d| d as f64);
+            let distinct = match (counted, width) {
+                (Some(d), Some(w)) => Some(d.min(w)),
+                (d, w) => d.or(w.filter(|w| *w < rows)),
+            };
+            let fact = Fact {
+                distinct,
+                nulls: self.statistics.null_count(table, *position) as f64 / rows,
+                base: Some((table, rows)),
+                aggregated: false,
+            };
+            self.set(*id, fact);
+        }
     }
 
     fn of_computed(&self, e: &Expr, columns: &Columns) -> Fact {

@@ -90,18 +90,20 @@ pub enum Step {
 
 /// Whether an operator belongs to a region rather than being a leaf.
 pub fn is_region(op: &Operator) -> bool {
-    match op {
-        Operator::Join(Join { kind, .. }) => matches!(
-            kind,
-            JoinKind::Inner
-                | JoinKind::ProbeOuter
-                | JoinKind::ProbeSemi
-                | JoinKind::ProbeAnti
-                | JoinKind::ProbeMark(_)
-        ),
-        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => is_region(input),
-        _ => false,
+    if let Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) = op {
+        return is_region(input);
     }
+    let Operator::Join(Join { kind, .. }) = op else {
+        return false;
+    };
+    matches!(
+        kind,
+        JoinKind::Inner
+            | JoinKind::ProbeOuter
+            | JoinKind::ProbeSemi
+            | JoinKind::ProbeAnti
+            | JoinKind::ProbeMark(_)
+    )
 }
 
 impl Graph {
@@ -122,49 +124,52 @@ impl Graph {
             self.add(op, None);
             return;
         }
-        match op {
-            Operator::Filter(Filter { input, predicate }) => {
-                self.collect(*input, owed);
-                self.condition(predicate);
-            }
-            Operator::Map(Map { input, expressions }) => {
-                if expressions.iter().any(|(id, _)| self.long.contains(id)) {
-                    return self.add(Operator::Map(Map { input, expressions }), None);
-                }
-                self.collect(*input, owed);
-                self.steps.push(Step::Map(expressions));
-            }
-            Operator::Join(Join {
-                kind,
-                build,
-                probe,
-                keys,
-                residual,
-                null_aware,
-            }) => {
-                if kind == JoinKind::Inner {
-                    self.collect(*build, owed + 1);
-                    self.collect(*probe, owed);
-                    self.steps
-                        .extend(keys.into_iter().map(|(b, p)| Step::Filter(equality(b, p))));
-                    residual.into_iter().for_each(|e| self.condition(e));
-                    return;
-                }
-                let first = self.relations.len();
-                self.collect(*probe, owed + 1);
-                let left = mask_between(first, self.relations.len());
-                let directed = Directed {
-                    kind,
-                    keys,
-                    residual,
-                    null_aware,
-                    requires: left,
-                    factor: 1.0,
-                };
-                self.add(*build, Some(directed));
-            }
-            other => self.add(other, None),
+        if let Operator::Filter(Filter { input, predicate }) = op {
+            self.collect(*input, owed);
+            return self.condition(predicate);
         }
+        if let Operator::Map(map) = op {
+            if map.expressions.iter().any(|(id, _)| self.long.contains(id)) {
+                return self.add(Operator::Map(map), None);
+            }
+            self.collect(*map.input, owed);
+            return self.steps.push(Step::Map(map.expressions));
+        }
+        let Operator::Join(join) = op else {
+            return self.add(op, None);
+        };
+        self.collect_join(join, owed);
+    }
+
+    fn collect_join(&mut self, join: Join, owed: usize) {
+        let Join {
+            kind,
+            build,
+            probe,
+            keys,
+            residual,
+            null_aware,
+        } = join;
+        if kind == JoinKind::Inner {
+            self.collect(*build, owed + 1);
+            self.collect(*probe, owed);
+            self.steps
+                .extend(keys.into_iter().map(|(b, p)| Step::Filter(equality(b, p))));
+            residual.into_iter().for_each(|e| self.condition(e));
+            return;
+        }
+        let first = self.relations.len();
+        self.collect(*probe, owed + 1);
+        let left = mask_between(first, self.relations.len());
+        let directed = Directed {
+            kind,
+            keys,
+            residual,
+            null_aware,
+            requires: left,
+            factor: 1.0,
+        };
+        self.add(*build, Some(directed));
     }
 
     fn condition(&mut self, condition: Expr) {
@@ -378,8 +383,8 @@ fn mask_between(from: usize, to: usize) -> Set {
 
 /// A relation below its filters.
 fn unfiltered(op: &Operator) -> &Operator {
-    match op {
-        Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => unfiltered(input),
-        other => other,
+    if let Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) = op {
+        return unfiltered(input);
     }
+    op
 }

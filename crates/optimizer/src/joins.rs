@@ -87,22 +87,14 @@ impl Pass<'_, '_> {
 
 /// An operator with columns computed on top; one map holds what several would.
 fn mapped(op: Operator, mut expressions: Vec<(ColumnId, Expr)>) -> Operator {
-    match op {
-        Operator::Map(Map {
-            input,
-            expressions: mut before,
-        }) => {
-            before.append(&mut expressions);
-            Operator::Map(Map {
-                input,
-                expressions: before,
-            })
-        }
-        op => Operator::Map(Map {
-            input: Box::new(op),
-            expressions,
-        }),
+    if let Operator::Map(mut below) = op {
+        below.expressions.append(&mut expressions);
+        return Operator::Map(below);
     }
+    Operator::Map(Map {
+        input: Box::new(op),
+        expressions,
+    })
 }
 
 /// A predicate with the relations it reads, and those of its sides if it is a key.

@@ -149,14 +149,14 @@ pub fn pipelines(
 pub fn explain(plan: &Plan, statistics: &dyn Statistics, settings: &Settings) -> String {
     display::with_queries(plan, &|plan| {
         let estimator = Estimator::new(plan, statistics);
-        let note = |op: &Operator| match op {
-            Operator::Map(_) | Operator::Given(_) | Operator::Write(_) => None,
-            _ => {
-                let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
-                let index = index.flatten().map(|name| format!(", looked up by index {name}"));
-                let rows = estimator.rows(op, &plan.columns);
-                Some(format!("{rows:.0} rows{}", index.unwrap_or_default()))
+        let note = |op: &Operator| {
+            if matches!(op, Operator::Map(_) | Operator::Given(_) | Operator::Write(_)) {
+                return None;
             }
+            let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
+            let index = index.flatten().map(|name| format!(", looked up by index {name}"));
+            let rows = estimator.rows(op, &plan.columns);
+            Some(format!("{rows:.0} rows{}", index.unwrap_or_default()))
         };
         display::plan_with_notes(plan, &note)
     })

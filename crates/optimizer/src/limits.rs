@@ -12,17 +12,16 @@ pub fn plan(plan: &mut Plan) {
 
 /// No rows where an operator is asked for none.
 pub fn unless_unasked(op: Operator) -> Operator {
-    match &op {
-        Operator::Limit(Limit { limit, .. }) | Operator::Sort(Sort { limit, .. })
-            if *limit == Some(RowCount::Constant(0)) =>
-        {
-            Operator::Values(Values {
-                columns: op.visible(),
-                rows: vec![],
-            })
-        }
-        _ => op,
+    let (Operator::Limit(Limit { limit, .. }) | Operator::Sort(Sort { limit, .. })) = &op else {
+        return op;
+    };
+    if *limit != Some(RowCount::Constant(0)) {
+        return op;
     }
+    Operator::Values(Values {
+        columns: op.visible(),
+        rows: vec![],
+    })
 }
 
 fn operator(op: &mut Operator) {
@@ -36,17 +35,18 @@ fn operator(op: &mut Operator) {
 
 /// Gives a limit to the sort below maps, if there is one without a limit of its own.
 fn push(op: &mut Operator, rows: &Option<RowCount>, skipped: &RowCount) -> bool {
-    match op {
-        Operator::Map(Map { input, .. }) => push(input, rows, skipped),
-        Operator::Sort(Sort {
-            limit: limit @ None,
-            offset: offset @ RowCount::Constant(0),
-            ..
-        }) => {
-            *limit = rows.clone();
-            *offset = skipped.clone();
-            true
-        }
-        _ => false,
+    if let Operator::Map(Map { input, .. }) = op {
+        return push(input, rows, skipped);
     }
+    let Operator::Sort(Sort {
+        limit: limit @ None,
+        offset: offset @ RowCount::Constant(0),
+        ..
+    }) = op
+    else {
+        return false;
+    };
+    *limit = rows.clone();
+    *offset = skipped.clone();
+    true
 }

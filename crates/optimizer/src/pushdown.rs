@@ -119,7 +119,16 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             inputs,
             columns: made,
         }) => push_union(inputs, made, predicates, columns),
-        mut other => {
+        // What they give may change if rows go before, or there is nothing below them.
+        mut other @ (Operator::Scan(_)
+        | Operator::Values(_)
+        | Operator::Given(_)
+        | Operator::DependentJoin(_)
+        | Operator::Sort(_)
+        | Operator::TopPerGroup(_)
+        | Operator::Limit(_)
+        | Operator::Shared(_)
+        | Operator::Write(_)) => {
             for input in other.inputs_mut() {
                 let whole = take(input);
                 *input = push(whole, Vec::new(), columns);
@@ -270,29 +279,24 @@ fn push_union(
 
 /// A join that keeps its left side is turned so that this side is the probe; which side is built is
 /// decided by estimates later.
-pub fn normalized(op: Operator) -> Operator {
-    match op {
-        Operator::Join(Join {
-            kind: kind @ (JoinKind::BuildOuter | JoinKind::BuildSemi | JoinKind::BuildAnti),
-            build,
-            probe,
-            keys,
-            residual,
-            null_aware,
-        }) => Operator::Join(Join {
-            kind: match kind {
-                JoinKind::BuildOuter => JoinKind::ProbeOuter,
-                JoinKind::BuildSemi => JoinKind::ProbeSemi,
-                _ => JoinKind::ProbeAnti,
-            },
-            build: probe,
-            probe: build,
-            keys: keys.into_iter().map(|(b, p)| (p, b)).collect(),
-            residual,
-            null_aware,
-        }),
-        other => other,
-    }
+pub fn normalized(mut op: Operator) -> Operator {
+    let Operator::Join(join) = &mut op else {
+        return op;
+    };
+    join.kind = match join.kind {
+        JoinKind::BuildOuter => JoinKind::ProbeOuter,
+        JoinKind::BuildSemi => JoinKind::ProbeSemi,
+        JoinKind::BuildAnti => JoinKind::ProbeAnti,
+        JoinKind::Inner
+        | JoinKind::ProbeOuter
+        | JoinKind::FullOuter
+        | JoinKind::ProbeSemi
+        | JoinKind::ProbeAnti
+        | JoinKind::ProbeMark(_) => return op,
+    };
+    std::mem::swap(&mut join.build, &mut join.probe);
+    join.keys.iter_mut().for_each(|(b, p)| std::mem::swap(b, p));
+    op
 }
 
 /// The parts of a join while predicates are sorted to its sides.

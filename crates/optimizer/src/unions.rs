@@ -13,21 +13,20 @@ fn operator(op: &mut Operator) {
     if let Operator::UnionAll(UnionAll { inputs, .. }) = op {
         let mut open: Vec<_> = inputs.drain(..).rev().collect();
         while let Some((input, read)) = open.pop() {
-            match input {
-                Operator::UnionAll(UnionAll {
-                    inputs: inner,
-                    columns,
-                }) => {
-                    let at: HashMap<ColumnId, usize> =
-                        columns.iter().enumerate().map(|(i, id)| (*id, i)).collect();
-                    let through = |ids: &[ColumnId]| read.iter().map(|id| ids[at[id]]).collect();
-                    open.extend(inner.into_iter().rev().map(|(op, ids)| {
-                        let ids = through(&ids);
-                        (op, ids)
-                    }));
-                }
-                input => inputs.push((input, read)),
-            }
+            let Operator::UnionAll(UnionAll {
+                inputs: inner,
+                columns,
+            }) = input
+            else {
+                inputs.push((input, read));
+                continue;
+            };
+            let at: HashMap<ColumnId, usize> = columns.iter().enumerate().map(|(i, id)| (*id, i)).collect();
+            let through = |ids: &[ColumnId]| read.iter().map(|id| ids[at[id]]).collect();
+            open.extend(inner.into_iter().rev().map(|(op, ids)| {
+                let ids = through(&ids);
+                (op, ids)
+            }));
         }
     }
     op.inputs_mut().into_iter().for_each(operator);

@@ -312,7 +312,14 @@ impl Pass<'_> {
                     self.set(*made, known, observed);
                 }
             }
-            _ => op.expressions().into_iter().for_each(|e| {
+            Operator::Filter(_)
+            | Operator::Join(_)
+            | Operator::DependentJoin(_)
+            | Operator::Sort(_)
+            | Operator::TopPerGroup(_)
+            | Operator::Limit(_)
+            | Operator::Repeat(_)
+            | Operator::Write(_) => op.expressions().into_iter().for_each(|e| {
                 self.expression(e);
             }),
         }

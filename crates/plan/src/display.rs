@@ -2,11 +2,6 @@
 //! text is stable: golden tests compare it.
 
 use crate::display_operator::*;
-use crate::display_window;
-use crate::operators::{
-    Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup,
-    UnionAll, Values,
-};
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{ColumnId, Columns, Operator, Plan};
 use std::fmt::Write;
@@ -133,107 +128,17 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn tree(&self, out: &mut String, op: &Operator, depth: usize, role: &str) {
+        let node = op.node();
         let _ = write!(out, "{:1$}{role}", "", depth * 2);
-        self.line(out, op);
+        out.push_str(&node.text(&self.names, self.columns));
         if let Some(note) = (self.note)(op) {
             let _ = write!(out, "  [{note}]");
         }
         out.push('\n');
-        match op {
-            Operator::Join(Join { build, probe, .. }) => {
-                self.tree(out, build, depth + 1, "build: ");
-                self.tree(out, probe, depth + 1, "probe: ");
-            }
-            _ => {
-                for input in op.inputs() {
-                    self.tree(out, input, depth + 1, "");
-                }
-            }
+        for (i, input) in node.inputs().into_iter().enumerate() {
+            self.tree(out, input, depth + 1, node.input_title(i));
         }
     }
-
-    fn line(&self, out: &mut String, op: &Operator) {
-        let names = &self.names;
-        let text = match op {
-            Operator::Scan(Scan {
-                name,
-                columns,
-                row_id,
-                restrictions,
-                disjunctions,
-                ..
-            }) => format!(
-                "Scan {}{}",
-                scan(name, columns, *row_id, names),
-                scan_predicates(restrictions, disjunctions, names, self.columns)
-            ),
-            Operator::Values(Values { columns, rows }) => format!("Values {}", values(columns, rows, names)),
-            Operator::Given(Given { columns }) => format!("Given {}", given(columns, names)),
-            Operator::Filter(Filter { predicate, .. }) => format!("Filter {}", names.expr(predicate)),
-            Operator::Map(Map { expressions, .. }) => format!("Map {}", assignments(expressions, names)),
-            Operator::Join(join) => join_text(join, names),
-            Operator::DependentJoin(join) => dependent_join_text(join, names),
-            Operator::Aggregate(Aggregate {
-                groups, aggregates, ..
-            }) => format!("Aggregate{}", aggregation(groups, aggregates, names)),
-            Operator::Sort(Sort {
-                keys, limit, offset, ..
-            }) => format!(
-                "Sort by {}{}",
-                sort_keys(keys, names),
-                limits(limit, offset, names)
-            ),
-            Operator::TopPerGroup(TopPerGroup {
-                groups,
-                keys,
-                limit,
-                offset,
-                ..
-            }) => format!(
-                "First rows for each ({}){}{}",
-                names.list(groups.iter().copied()),
-                by_keys(keys, names),
-                limits(limit, offset, names)
-            ),
-            Operator::Window(window) => display_window::window(window, names),
-            Operator::Limit(Limit { limit, offset, .. }) => {
-                format!("Some rows{}", limits(limit, offset, names))
-            }
-            Operator::Repeat(Repeat { count, .. }) => format!("Repeat {} times", names.name(*count)),
-            Operator::UnionAll(UnionAll { inputs, columns }) => {
-                let inputs: Vec<&[ColumnId]> = inputs.iter().map(|(_, c)| c.as_slice()).collect();
-                format!("Union all {}", union(&inputs, columns, names))
-            }
-            Operator::Shared(Shared { id, columns }) => {
-                format!("Shared {} ({})", id.0, stored_columns(columns, names))
-            }
-            Operator::Write(write) => upper_first(write_text(&write.change, names)),
-        };
-        out.push_str(&text);
-    }
-}
-
-fn join_text(join: &Join, names: &Names) -> String {
-    let keys = join.keys.iter();
-    let keys: Vec<String> = keys
-        .map(|(b, p)| format!("{} = {}", names.expr(b), names.expr(p)))
-        .collect();
-    format!(
-        "Join {}{}",
-        kind_name(join.kind, names),
-        match_text(&keys, &join.residual, join.null_aware, names)
-    )
-}
-
-fn dependent_join_text(join: &DependentJoin, names: &Names) -> String {
-    let kind = if join.keep_outer { "left" } else { "inner" };
-    let on = join.condition.as_ref().map(|c| format!(" on {}", names.expr(c)));
-    format!("Dependent join {kind}{}", on.unwrap_or_default())
-}
-
-fn upper_first(mut text: String) -> String {
-    text[..1].make_ascii_uppercase();
-    text
 }
 
 fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {

@@ -35,8 +35,8 @@ pub const OPERATORS: House = House {
     list: "crates/plan/src/operator.rs",
     enums: &["Operator"],
     own: &["crates/plan/src/operators"],
-    most: 27,
-    all: 260,
+    most: 25,
+    all: 256,
     aim: 8,
 };
 

@@ -5,6 +5,7 @@ mod circles;
 pub mod house;
 pub mod mutants;
 pub mod tidy;
+pub mod wildcards;
 
 use std::env;
 use std::path::{Path, PathBuf};

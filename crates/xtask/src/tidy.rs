@@ -1,6 +1,6 @@
 //! The rules of the tree that the compiler does not check: see ARCHITECTURE.md, "Invariants".
 
-use crate::circles;
+use crate::{circles, wildcards};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -144,6 +144,11 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
     let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or("");
     if EMPTY_NAMES.contains(&stem) {
         violations.push(format!("{shown}: a name that says nothing"));
+    }
+    if wildcards::CRATES.contains(&member) && !is_test {
+        violations.extend(wildcards::of_operators(text).into_iter().map(|line| {
+            format!("{shown}:{line}: an arm for all other operators; name them, or ask by if let")
+        }));
     }
     if !text.starts_with("//!") {
         violations.push(format!("{shown}: does not open with a //! line"));

@@ -10,7 +10,7 @@ use super::gate::{Closed, GatedShared};
 use super::rename::{Names, copied, rename_in, renamed};
 use crate::pushdown::take;
 use frazil_plan::operators::{
-    Aggregate, Filter, Join, Limit, Map, Repeat, Shared, Sort, TopPerGroup, UnionAll, Values, Window,
+    Aggregate, Filter, Join, Limit, Map, Repeat, Shared, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{
@@ -213,9 +213,28 @@ impl Unnesting<'_> {
             }
             Operator::Join(_) => self.depend_join(crate::pushdown::normalized(op), domain),
             Operator::Aggregate(_) => self.depend_aggregate(op, domain),
-            Operator::Sort(_) | Operator::Limit(_) | Operator::TopPerGroup(_) => {
-                self.depend_limit(op, domain)
+            Operator::Sort(sort) => {
+                let rows = TopPerGroup {
+                    input: sort.input,
+                    groups: vec![],
+                    keys: sort.keys,
+                    limit: sort.limit,
+                    offset: sort.offset,
+                };
+                self.depend_limit(rows, domain)
             }
+            Operator::Limit(Limit { input, limit, offset }) => {
+                let (groups, keys) = (vec![], vec![]);
+                let rows = TopPerGroup {
+                    input,
+                    groups,
+                    keys,
+                    limit,
+                    offset,
+                };
+                self.depend_limit(rows, domain)
+            }
+            Operator::TopPerGroup(rows) => self.depend_limit(rows, domain),
             Operator::Window(window) => {
                 let mut out = self.depend(*window.input, domain)?;
                 let rename = |id: ColumnId| out.names.get(&id).copied().unwrap_or(id);
@@ -428,35 +447,18 @@ impl Unnesting<'_> {
         })
     }
 
-    fn depend_limit(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
-        let (input, mut groups, keys, limit, offset) = match op {
-            Operator::Sort(Sort {
-                input,
-                keys,
-                limit,
-                offset,
-            }) => (input, vec![], keys, limit, offset),
-            Operator::Limit(Limit { input, limit, offset }) => (input, vec![], vec![], limit, offset),
-            Operator::TopPerGroup(TopPerGroup {
-                input,
-                groups,
-                keys,
-                limit,
-                offset,
-            }) => (input, groups, keys, limit, offset),
-            _ => return Err(Error::internal("not a limit")),
-        };
-        let mut out = self.depend(*input, domain)?;
-        if limit.is_none() && offset.is_zero() {
+    /// The first rows for each outer row, of each group.
+    fn depend_limit(&mut self, rows: TopPerGroup, domain: &mut Domain) -> Result<Dependent> {
+        let mut out = self.depend(*rows.input, domain)?;
+        if rows.limit.is_none() && rows.offset.is_zero() {
             return Ok(out);
         }
+        let mut groups = rows.groups;
         groups.extend(domain.of.iter().map(|id| out.names[id]));
         out.op = Operator::TopPerGroup(TopPerGroup {
             input: Box::new(out.op),
             groups,
-            keys,
-            limit,
-            offset,
+            ..rows
         });
         Ok(out)
     }
@@ -541,7 +543,16 @@ fn is_cheap(op: &Operator) -> bool {
         Operator::Map(Map { input, expressions }) => {
             expressions.iter().all(|(_, e)| is_simple(e)) && is_cheap(input)
         }
-        _ => false,
+        Operator::Join(_)
+        | Operator::DependentJoin(_)
+        | Operator::Aggregate(_)
+        | Operator::Sort(_)
+        | Operator::TopPerGroup(_)
+        | Operator::Limit(_)
+        | Operator::Repeat(_)
+        | Operator::UnionAll(_)
+        | Operator::Window(_)
+        | Operator::Write(_) => false,
     }
 }
 

@@ -33,10 +33,8 @@ pub struct GatedShared {
 impl Unnesting<'_> {
     /// Whether any expression of a tree may fail, those of the subplans that it reads among them.
     pub(super) fn tree_may_fail(&self, op: &Operator) -> bool {
-        let shared = match op {
-            Operator::Shared(Shared { id, .. }) => self.shared_may_fail.get(id.0).copied().unwrap_or(false),
-            _ => false,
-        };
+        let may_fail = |id: &SharedId| self.shared_may_fail.get(id.0).copied().unwrap_or(false);
+        let shared = matches!(op, Operator::Shared(Shared { id, .. }) if may_fail(id));
         shared || self.own_may_fail(op) || op.inputs().into_iter().any(|input| self.tree_may_fail(input))
     }
 
@@ -62,13 +60,13 @@ impl Unnesting<'_> {
 
     fn behind_gates(&mut self, op: Operator, domain: &mut Domain) -> (Operator, Closed) {
         let fails = self.own_may_fail(&op);
-        let mut op = match op {
-            Operator::Values(Values { columns, rows }) => {
-                return (self.gated_values(columns, rows, domain), Closed::Empty);
-            }
-            Operator::Shared(Shared { id, columns }) => return self.gated_shared(id, columns, domain),
-            other => other,
-        };
+        if let Operator::Values(Values { columns, rows }) = op {
+            return (self.gated_values(columns, rows, domain), Closed::Empty);
+        }
+        if let Operator::Shared(Shared { id, columns }) = op {
+            return self.gated_shared(id, columns, domain);
+        }
+        let mut op = op;
         let mut empty = Vec::new();
         for input in op.inputs_mut() {
             let (gated, closed) = self.gated(take(input), domain);

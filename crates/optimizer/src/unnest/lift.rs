@@ -88,7 +88,19 @@ impl Lifting<'_> {
                 offset: RowCount::Constant(0),
                 ..
             }) => self.lift(input),
-            _ => None,
+            Operator::Aggregate(_)
+            | Operator::Sort(_)
+            | Operator::Scan(_)
+            | Operator::Values(_)
+            | Operator::Given(_)
+            | Operator::DependentJoin(_)
+            | Operator::TopPerGroup(_)
+            | Operator::Limit(_)
+            | Operator::Repeat(_)
+            | Operator::UnionAll(_)
+            | Operator::Shared(_)
+            | Operator::Window(_)
+            | Operator::Write(_) => None,
         }
     }
 

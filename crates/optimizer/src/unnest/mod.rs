@@ -173,17 +173,16 @@ impl Unnesting<'_> {
         let Operator::Filter(Filter { input, predicate }) = op else {
             return op;
         };
-        let (outer, inner, condition, keep_outer) = match *input {
-            Operator::DependentJoin(DependentJoin {
-                outer,
-                inner,
-                condition,
-                keep_outer,
-            }) => (outer, inner, condition, keep_outer),
-            other => {
-                let input = Box::new(other);
-                return Operator::Filter(Filter { input, predicate });
-            }
+        let input = *input;
+        let Operator::DependentJoin(DependentJoin {
+            outer,
+            inner,
+            condition,
+            keep_outer,
+        }) = input
+        else {
+            let input = Box::new(input);
+            return Operator::Filter(Filter { input, predicate });
         };
         let visible = outer.visible();
         let of_outer = |e: &Expr| {
@@ -475,20 +474,22 @@ fn fold_constants(e: &mut Expr) {
 
 /// What has a row exactly where the tree has one, but computes less; `None` where there always is a row.
 fn existing(op: Operator) -> Option<Operator> {
-    match op {
-        Operator::Map(Map { input, .. }) => existing(*input),
-        Operator::Sort(Sort {
-            input, limit, offset, ..
-        })
-        | Operator::Limit(Limit {
-            input, limit, offset, ..
-        }) if offset.is_zero() && limit.as_ref().is_none_or(at_least_one) => existing(*input),
-        Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
-            true => None,
-            false => existing(*input),
-        },
-        other => Some(other),
+    if let Operator::Map(Map { input, .. }) = op {
+        return existing(*input);
     }
+    let keeps_the_first = |limit: &Option<RowCount>, offset: &RowCount| {
+        offset.is_zero() && limit.as_ref().is_none_or(at_least_one)
+    };
+    let is_unlimited = matches!(&op,
+        Operator::Sort(Sort { limit, offset, .. }) | Operator::Limit(Limit { limit, offset, .. })
+            if keeps_the_first(limit, offset));
+    if is_unlimited && let Operator::Sort(Sort { input, .. }) | Operator::Limit(Limit { input, .. }) = op {
+        return existing(*input);
+    }
+    if let Operator::Aggregate(Aggregate { input, groups, .. }) = op {
+        return if groups.is_empty() { None } else { existing(*input) };
+    }
+    Some(op)
 }
 
 fn at_least_one(limit: &RowCount) -> bool {

@@ -38,7 +38,16 @@ impl Unnesting<'_> {
                 offset,
             }) => self.limited(*input, Some(keys), limit, offset),
             Operator::Limit(Limit { input, limit, offset }) => self.limited(*input, None, limit, offset),
-            other => Ok(other),
+            // Subqueries in their expressions were computed below them when they were bound.
+            op @ (Operator::Scan(_)
+            | Operator::Given(_)
+            | Operator::DependentJoin(_)
+            | Operator::TopPerGroup(_)
+            | Operator::Repeat(_)
+            | Operator::UnionAll(_)
+            | Operator::Shared(_)
+            | Operator::Window(_)
+            | Operator::Write(_)) => Ok(op),
         }
     }
 

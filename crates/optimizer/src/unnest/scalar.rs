@@ -251,43 +251,38 @@ fn bound(column: ColumnId, value: Expr, mut body: Expr) -> Expr {
 }
 
 fn is_aggregation(op: &Operator) -> bool {
-    match op {
-        Operator::Map(Map { input, .. }) | Operator::Filter(Filter { input, .. }) => is_aggregation(input),
-        Operator::Aggregate(Aggregate { groups, .. }) => groups.is_empty(),
-        _ => false,
+    if let Operator::Map(Map { input, .. }) | Operator::Filter(Filter { input, .. }) = op {
+        return is_aggregation(input);
     }
+    matches!(op, Operator::Aggregate(Aggregate { groups, .. }) if groups.is_empty())
 }
 
 /// Takes the maps and filters above an aggregation into the value.
 fn peeled(mut op: Operator, mut value: Expr) -> OneRow {
     loop {
-        match op {
-            Operator::Map(Map { input, expressions }) => {
-                for (id, e) in expressions.into_iter().rev() {
-                    value = bound(id, e, value);
-                }
-                op = *input;
+        if let Operator::Map(Map { input, expressions }) = op {
+            for (id, e) in expressions.into_iter().rev() {
+                value = bound(id, e, value);
             }
-            Operator::Filter(Filter { input, predicate }) => {
-                value = case(predicate, value, None);
-                op = *input;
-            }
-            Operator::Aggregate(Aggregate {
-                input, aggregates, ..
-            }) => {
-                return OneRow {
-                    input: *input,
-                    aggregates,
-                    value,
-                };
-            }
-            other => {
-                return OneRow {
-                    input: other,
-                    aggregates: vec![],
-                    value,
-                };
-            }
+            op = *input;
+        } else if let Operator::Filter(Filter { input, predicate }) = op {
+            value = case(predicate, value, None);
+            op = *input;
+        } else {
+            break;
         }
     }
+    let mut row = OneRow {
+        input: op,
+        aggregates: vec![],
+        value,
+    };
+    if let Operator::Aggregate(Aggregate {
+        input, aggregates, ..
+    }) = row.input
+    {
+        row.aggregates = aggregates;
+        row.input = *input;
+    }
+    row
 }

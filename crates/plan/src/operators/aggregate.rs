@@ -1,6 +1,11 @@
 //! Groups and their aggregates.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::breakers::{Breaker, GroupTable};
+use crate::display_expression::Names;
+use crate::display_operator::aggregation;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
 use crate::{AggregateCall, ColumnId, Expr, Operator};
 
 /// Groups. Without groups: one row, also for no input.
@@ -65,5 +70,32 @@ impl Node for Aggregate {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.aggregates.retain(|a| needed.contains(a.0));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Aggregate{}", aggregation(&self.groups, &self.aggregates, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let aggregates = self.aggregates.iter().filter(|a| needed.contains(&a.0));
+        let aggregates: Vec<_> = aggregates.cloned().collect();
+        let parts = (aggregates.iter()).flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
+        let computed = self.groups.iter().map(|g| &g.1).chain(parts);
+        let below = computed.flat_map(Expr::columns_read).collect();
+        let opened = builder.open(&self.input, &below);
+        let rows = builder.rows(op, &[opened.rows]);
+        let table = GroupTable {
+            groups: self.groups.clone(),
+            aggregates,
+            estimated_groups: rows,
+            row_bound: builder.row_bound(&self.input),
+        };
+        let columns = table.columns().collect();
+        let id = builder.fill(Breaker::Groups(table), opened, vec![]);
+        Opened::of(rows_of(id, columns), rows)
     }
 }

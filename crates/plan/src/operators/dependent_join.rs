@@ -1,6 +1,9 @@
 //! LATERAL, as it is bound.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// Each row of `outer` with the rows of `inner` for it: LATERAL. `inner` reads columns of `outer`. Made by the
@@ -55,4 +58,18 @@ impl Node for DependentJoin {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let kind = if self.keep_outer { "left" } else { "inner" };
+        let on = self.condition.as_ref().map(|c| format!(" on {}", names.expr(c)));
+        format!("Dependent join {kind}{}", on.unwrap_or_default())
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+        unreachable!("a dependent join that was not unnested")
+    }
 }

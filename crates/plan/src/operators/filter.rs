@@ -1,6 +1,10 @@
 //! Rows for which a predicate is true.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::pipeline::PipelineOperator;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// Rows for which the predicate is true.
@@ -50,4 +54,20 @@ impl Node for Filter {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Filter {}", names.expr(&self.predicate))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let mut below = needed.clone();
+        below.extend(self.predicate.columns_read());
+        let opened = builder.open(&self.input, &below);
+        let rows = builder.rows(op, &[opened.rows]);
+        opened.append(PipelineOperator::Filter(self.predicate.clone()), rows)
+    }
 }

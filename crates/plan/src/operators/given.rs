@@ -1,6 +1,11 @@
 //! Rows that come from outside of the plan.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::given;
+use crate::pipeline::Source;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// Rows that whoever runs the plan gives.
@@ -53,5 +58,19 @@ impl Node for Given {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Given {}", given(&self.columns, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let kept = self.columns.iter().filter(|c| needed.contains(&c.0));
+        let columns = kept.copied().collect();
+        Opened::of(Source::Given { columns }, builder.rows(op, &[]))
     }
 }

@@ -1,6 +1,12 @@
 //! Joins of two inputs.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::breakers::{Breaker, JoinTable, Which};
+use crate::display_expression::Names;
+use crate::display_operator::{kind_name, match_text};
+use crate::pipeline::{PipelineOperator, Sink};
+use crate::pipeline_builder::{Builder, NeededColumns, Opened, some_rows_of};
 use crate::{ColumnId, Expr, Operator};
 
 /// Joins two inputs. Without keys it is a nested loop over the build rows.
@@ -76,6 +82,23 @@ impl JoinKind {
     }
 }
 
+impl Join {
+    /// Its table, of `rows` rows that keep `payload`.
+    fn table(&self, payload: Vec<ColumnId>, rows: f64) -> JoinTable {
+        JoinTable {
+            keys: self.keys.iter().map(|k| (k.0.ty, k.0.nullable)).collect(),
+            payload,
+            kind: self.kind,
+            marked: matches!(
+                self.kind,
+                JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti
+            ),
+            null_aware: self.null_aware,
+            estimated_rows: rows,
+        }
+    }
+}
+
 impl Node for Join {
     fn inputs(&self) -> Vec<&Operator> {
         vec![&self.build, &self.probe]
@@ -145,4 +168,78 @@ impl Node for Join {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let keys = self.keys.iter();
+        let keys: Vec<String> = keys
+            .map(|(b, p)| format!("{} = {}", names.expr(b), names.expr(p)))
+            .collect();
+        format!(
+            "Join {}{}",
+            kind_name(self.kind, names),
+            match_text(&keys, &self.residual, self.null_aware, names)
+        )
+    }
+
+    fn input_title(&self, i: usize) -> &'static str {
+        match i {
+            0 => "build: ",
+            _ => "probe: ",
+        }
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let Join {
+            kind, build, probe, ..
+        } = self;
+        let residual_reads: NeededColumns = self.residual.iter().flat_map(Expr::columns_read).collect();
+        let build_visible: NeededColumns = build.visible().into_iter().collect();
+        let probe_visible: NeededColumns = probe.visible().into_iter().collect();
+        let wanted: NeededColumns = needed.union(&residual_reads).copied().collect();
+        let payload: NeededColumns = build_visible.intersection(&wanted).copied().collect();
+        let mut build_needed = payload.clone();
+        build_needed.extend(self.keys.iter().flat_map(|k| k.0.columns_read()));
+        let mut probe_needed: NeededColumns = probe_visible.intersection(&wanted).copied().collect();
+        probe_needed.extend(self.keys.iter().flat_map(|k| k.1.columns_read()));
+
+        let built = builder.open(build, &build_needed);
+        let build_rows = built.rows;
+        let table = self.table(payload.into_iter().collect(), build_rows);
+        let payload = table.payload.clone();
+        let build_keys = self.keys.iter().map(|k| k.0.clone()).collect();
+        let id = builder.fill(Breaker::Join(table), built, build_keys);
+
+        let opened = builder.open(probe, &probe_needed);
+        let rows = builder.rows(op, &[build_rows, opened.rows]);
+        let operator = PipelineOperator::Probe {
+            join: id,
+            kind: *kind,
+            keys: self.keys.iter().map(|k| k.1.clone()).collect(),
+            residual: self.residual.clone(),
+            null_aware: self.null_aware,
+        };
+        let mut probed = opened.append(operator, rows);
+        match kind {
+            JoinKind::BuildSemi | JoinKind::BuildAnti => {
+                builder.close(probed, Sink::Mark);
+                let which = match kind {
+                    JoinKind::BuildSemi => Which::Matched,
+                    _ => Which::Unmatched,
+                };
+                Opened::of(some_rows_of(id, payload, which), rows)
+            }
+            JoinKind::BuildOuter | JoinKind::FullOuter => {
+                let nulls = probe_visible.intersection(needed);
+                let nulls = nulls.map(|&c| (c, builder.null(c))).collect();
+                let unmatched = Opened::of(some_rows_of(id, payload, Which::Unmatched), build_rows);
+                probed.add_counted(unmatched.append(PipelineOperator::Map(nulls), build_rows));
+                probed
+            }
+            JoinKind::Inner
+            | JoinKind::ProbeOuter
+            | JoinKind::ProbeSemi
+            | JoinKind::ProbeAnti
+            | JoinKind::ProbeMark(_) => probed,
+        }
+    }
 }

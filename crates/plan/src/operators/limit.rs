@@ -1,6 +1,10 @@
 //! Some rows, in no order.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::limits;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
 use crate::{ColumnId, Expr, Operator, RowCount, row_count};
 
 /// Some rows.
@@ -56,4 +60,19 @@ impl Node for Limit {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Some rows{}", limits(&self.limit, &self.offset, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let columns: Vec<ColumnId> = needed.iter().copied().collect();
+        let (limit, offset) = (self.limit.clone(), self.offset.clone());
+        let (id, rows) = builder.keep_in_buffer(&self.input, columns.clone(), limit, offset);
+        Opened::of(rows_of(id, columns), builder.rows(op, &[rows]))
+    }
 }

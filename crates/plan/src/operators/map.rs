@@ -1,6 +1,11 @@
 //! Computed columns.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::assignments;
+use crate::pipeline::PipelineOperator;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// Adds computed columns.
@@ -63,5 +68,32 @@ impl Node for Map {
             }
         }
         self.expressions.retain(|e| needed.contains(e.0));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Map {}", assignments(&self.expressions, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, _op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        // Later expressions may read earlier ones: walk backwards to keep what is read.
+        let mut below = needed.clone();
+        let mut kept = Vec::new();
+        for (id, e) in self.expressions.iter().rev() {
+            if below.remove(id) {
+                below.extend(e.columns_read());
+                kept.push((*id, e.clone()));
+            }
+        }
+        kept.reverse();
+        let opened = builder.open(&self.input, &below);
+        let rows = opened.rows;
+        match kept.is_empty() {
+            true => opened,
+            false => opened.append(PipelineOperator::Map(kept), rows),
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! What every operator states of itself, once, in its file.
 //!
 //! Nothing has a default: what a new operator forgets does not compile. What walks over trees asks for it here instead of
-//! knowing operators: which columns are made and read, what is visible, renaming, pruning.
+//! knowing operators: which columns are made and read, what is visible, renaming, pruning; and so do EXPLAIN and the builder of pipelines.
 
-use crate::{ColumnId, Expr, Operator};
+use crate::display_expression::Names;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::{ColumnId, Columns, Expr, Operator};
 
 /// What an operator does with a column that it names beside its expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +82,15 @@ pub trait Node {
     /// True if it gives no row where input `i` gives none for each `empty[i]` that is true. `empty` is as long as
     /// [`Node::inputs`].
     fn is_empty_where(&self, empty: &[bool]) -> bool;
+
+    /// Its text in EXPLAIN, in one line.
+    fn text(&self, names: &Names, columns: &Columns) -> String;
+
+    /// What EXPLAIN prints in front of input `i`.
+    fn input_title(&self, i: usize) -> &'static str;
+
+    /// The pipelines that give its rows, of which those above need the columns `needed`. `op` is the operator itself.
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened;
 
     /// Drops the columns that it makes and nobody needs, where that is possible and worth it. Adds to `needed` what columns
     /// that stay read, where that is not in [`Node::expressions`] or [`Node::ids`] as read.

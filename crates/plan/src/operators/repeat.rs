@@ -1,6 +1,10 @@
 //! Rows given several times: INTERSECT ALL and EXCEPT ALL.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::pipeline::PipelineOperator;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// Repeats each row of its input as often as a column says.
@@ -54,4 +58,20 @@ impl Node for Repeat {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Repeat {} times", names.name(self.count))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let mut below = needed.clone();
+        below.insert(self.count);
+        let opened = builder.open(&self.input, &below);
+        let rows = builder.rows(op, &[opened.rows]);
+        opened.append(PipelineOperator::Repeat { count: self.count }, rows)
+    }
 }

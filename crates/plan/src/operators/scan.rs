@@ -1,6 +1,11 @@
 //! Rows of a table, with what storage is asked to test.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::{scan, scan_predicates};
+use crate::pipeline::Source;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 use frazil_types::{CompareOp, ObjectId, Value};
 
@@ -86,6 +91,37 @@ impl Node for Scan {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
+    }
+
+    fn text(&self, names: &Names, columns: &Columns) -> String {
+        format!(
+            "Scan {}{}",
+            scan(&self.name, &self.columns, self.row_id, names),
+            scan_predicates(&self.restrictions, &self.disjunctions, names, columns)
+        )
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let restricts = |id: ColumnId| {
+            let others = self.disjunctions.iter().flat_map(ScanDisjunction::restrictions);
+            self.restrictions.iter().chain(others).any(|r| r.column == id)
+        };
+        let kept = self.columns.iter();
+        let kept = kept.filter(|c| needed.contains(&c.0) || restricts(c.0));
+        let source = Source::Scan {
+            table: self.table,
+            name: self.name.clone(),
+            columns: kept.copied().collect(),
+            row_id: self.row_id.filter(|r| needed.contains(r)),
+            restrictions: self.restrictions.clone(),
+            disjunctions: self.disjunctions.clone(),
+            early_probes: vec![],
+        };
+        Opened::of(source, builder.rows(op, &[]))
     }
 }
 

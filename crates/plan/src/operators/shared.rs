@@ -1,6 +1,12 @@
 //! Rows of a subplan that is read several times.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::breakers::Which;
+use crate::display_expression::Names;
+use crate::display_operator::stored_columns;
+use crate::pipeline::Source;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator, SharedId};
 
 /// Rows of a shared subplan.
@@ -62,5 +68,23 @@ impl Node for Shared {
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
         self.columns.iter().for_each(|c| needed.add(&[c.1]));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Shared {} ({})", self.id.0, stored_columns(&self.columns, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let kept = self.columns.iter().filter(|c| needed.contains(&c.0));
+        let source = Source::Of {
+            breaker: builder.buffer_of(self.id),
+            columns: kept.copied().collect(),
+            which: Which::All,
+        };
+        Opened::of(source, builder.rows(op, &[]))
     }
 }

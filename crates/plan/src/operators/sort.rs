@@ -1,6 +1,11 @@
 //! Order, and the first rows in it.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::breakers::{Breaker, SortTable};
+use crate::display_expression::Names;
+use crate::display_operator::{limits, sort_keys};
+use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
 use crate::{ColumnId, Expr, Operator, RowCount, row_count};
 
 /// Orders rows; with a limit keeps only the first ones.
@@ -73,4 +78,52 @@ impl Node for Sort {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let limits = limits(&self.limit, &self.offset, names);
+        format!("Sort by {}{limits}", sort_keys(&self.keys, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        open_sorted(
+            op,
+            &self.input,
+            SortTable {
+                keys: self.keys.clone(),
+                groups: 0,
+                columns: vec![],
+                limit: self.limit.clone(),
+                offset: self.offset.clone(),
+            },
+            builder,
+            needed,
+        )
+    }
+}
+
+/// A sorter of the rows of `input`, of the columns that it is asked for and those that it reads itself.
+pub(super) fn open_sorted(
+    op: &Operator,
+    input: &Operator,
+    table: SortTable,
+    builder: &mut Builder<'_>,
+    needed: &NeededColumns,
+) -> Opened {
+    let mut columns = needed.clone();
+    columns.extend(table.keys.iter().map(|k| k.column));
+    let counts = table.limit.iter().chain([&table.offset]);
+    columns.extend(counts.filter_map(RowCount::column));
+    let opened = builder.open(input, &columns);
+    let rows = builder.rows(op, &[opened.rows]);
+    let columns: Vec<ColumnId> = columns.into_iter().collect();
+    let table = SortTable {
+        columns: columns.clone(),
+        ..table
+    };
+    let id = builder.fill(Breaker::Sorter(table), opened, vec![]);
+    Opened::of(rows_of(id, columns), rows)
 }

@@ -1,7 +1,13 @@
 //! The first rows of each group.
 
 use super::node::{Needed, Node, Role};
+use super::sort::open_sorted;
+use crate::Columns;
+use crate::breakers::SortTable;
+use crate::display_expression::Names;
+use crate::display_operator::{by_keys, limits};
 use crate::operators::SortKey;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator, RowCount, row_count};
 
 /// Of the rows of each group some, in the order of the keys: LIMIT for each outer row.
@@ -68,4 +74,43 @@ impl Node for TopPerGroup {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!(
+            "First rows for each ({}){}{}",
+            names.list(self.groups.iter().copied()),
+            by_keys(&self.keys, names),
+            limits(&self.limit, &self.offset, names)
+        )
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let group = |column: &ColumnId| SortKey {
+            column: *column,
+            descending: false,
+            nulls_first: false,
+        };
+        open_sorted(
+            op,
+            &self.input,
+            SortTable {
+                keys: self
+                    .groups
+                    .iter()
+                    .map(group)
+                    .chain(self.keys.iter().cloned())
+                    .collect(),
+                groups: self.groups.len(),
+                columns: vec![],
+                limit: self.limit.clone(),
+                offset: self.offset.clone(),
+            },
+            builder,
+            needed,
+        )
+    }
 }

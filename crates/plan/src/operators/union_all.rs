@@ -1,6 +1,11 @@
 //! All rows of several inputs.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::union;
+use crate::pipeline::PipelineOperator;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// All rows of all inputs.
@@ -69,5 +74,28 @@ impl Node for UnionAll {
         };
         keep(&mut self.columns);
         self.inputs.iter_mut().for_each(|i| keep(&mut i.1));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let inputs: Vec<&[ColumnId]> = self.inputs.iter().map(|(_, c)| c.as_slice()).collect();
+        format!("Union all {}", union(&inputs, &self.columns, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, _op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let mut all = Opened::none();
+        for (input, from) in &self.inputs {
+            let pairs = self.columns.iter().zip(from);
+            let pairs: Vec<_> = pairs.filter(|(c, _)| needed.contains(c)).collect();
+            let opened = builder.open(input, &pairs.iter().map(|p| *p.1).collect());
+            let column = |(made, from): &(&ColumnId, &ColumnId)| (**made, builder.column(**from));
+            let map = pairs.iter().map(column).collect();
+            let rows = opened.rows;
+            all.add(opened.append(PipelineOperator::Map(map), rows));
+        }
+        all
     }
 }

@@ -1,6 +1,11 @@
 //! Rows of expressions without columns.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::values;
+use crate::pipeline::Source;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator};
 
 /// Rows of expressions without columns. No columns and one row: SELECT without FROM.
@@ -54,4 +59,20 @@ impl Node for Values {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Values {}", values(&self.columns, &self.rows, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+        let source = Source::Values {
+            columns: self.columns.clone(),
+            rows: self.rows.clone(),
+        };
+        Opened::of(source, self.rows.len() as f64)
+    }
 }

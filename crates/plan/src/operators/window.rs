@@ -1,7 +1,11 @@
 //! Window functions.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_window;
 use crate::operators::SortKey;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator, WindowCall};
 
 /// Adds what functions make of the rows around each row: those of its partition, in an order.
@@ -68,5 +72,17 @@ impl Node for Window {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.calls.retain(|c| needed.contains(c.0));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        display_window::window(self, names)
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        builder.windows(op, needed)
     }
 }

@@ -9,6 +9,10 @@
 //! them, and another one over the rows that were written (`Write::returning`) what RETURNING shows.
 
 use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::write_text;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::{ColumnId, Expr, Operator, Plan};
 use frazil_types::ObjectId;
 use std::collections::BTreeSet;
@@ -91,6 +95,20 @@ impl Node for Write {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let mut text = write_text(&self.change, names);
+        text[..1].make_ascii_uppercase();
+        text
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+        unreachable!("a write below the root")
+    }
 }
 
 /// What a write does with the rows it is given.

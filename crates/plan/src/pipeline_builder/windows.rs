@@ -1,7 +1,7 @@
 //! Windows that stand on each other become one breaker, whose rows are kept once. Windows whose partition and order are
 //! the beginning of another's share its sort.
 
-use super::{Builder, Needed, Opened, rows_of};
+use super::{Builder, NeededColumns as Needed, Opened, rows_of};
 use crate::breakers::{Breaker, SortedWindow, WindowSort, WindowTable};
 use crate::operators::Window;
 use crate::pipeline::PipelineOperator;
@@ -16,7 +16,7 @@ struct Wanted {
 
 impl Builder<'_> {
     /// The windows at the top of a tree.
-    pub(super) fn windows(&mut self, op: &Operator, needed: &Needed) -> Opened {
+    pub(crate) fn windows(&mut self, op: &Operator, needed: &Needed) -> Opened {
         let mut below = needed.clone();
         let mut wanted = Vec::new();
         let mut computed = Vec::new();
