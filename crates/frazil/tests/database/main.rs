@@ -42,6 +42,7 @@ mod upserts;
 mod value_meaning;
 mod verifying;
 mod views;
+mod windows;
 
 use frazil::{Connection, Outcome, SqlState};
 
