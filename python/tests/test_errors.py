@@ -271,7 +271,7 @@ def test_a_failed_statement_ends_its_transaction(con):
 
 
 def test_the_second_writer_waits_then_gives_up(con):
-    other = con.cursor()
+    other = con.duplicate()
     other.execute("set lock_timeout = '100ms'")
     con.execute("begin")
     con.execute("insert into t values (3, 1, 1, null, null, null)")

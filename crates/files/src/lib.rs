@@ -29,7 +29,7 @@ pub use parquet_column::{rows_of, sources};
 pub use parquet_reader::ParquetReader;
 pub use sniff::{CsvHints, Sample, Sniffed, sniff};
 pub use source::{Loaded, SourceForm, files_of, load};
-pub use to_arrow::{arrow_schema, record_batch};
+pub use to_arrow::{ArrowBatches, ArrowTexts, arrow_schema, record_batch};
 pub use writer::{Form, writer};
 
 use frazil_types::{Cancel, Error, MemoryBudget, Result, RowBatch, SqlState};

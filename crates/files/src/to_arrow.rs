@@ -3,20 +3,107 @@
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::*;
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
-use frazil_types::{ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch};
+use bytes::Bytes;
+use frazil_types::{
+    ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, StringRef,
+};
 use std::sync::Arc;
+
+/// The form that texts take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrowTexts {
+    /// Utf8, which every library reads.
+    Copied,
+    /// Utf8View: texts of up to twelve bytes lie as they do in a vector.
+    Views,
+}
+
+/// Batches of rows that become record batches one by one. Numbers, dates and timestamps stay where they lie: the arrays keep
+/// them alive.
+#[derive(Clone, Debug)]
+pub struct ArrowBatches {
+    schema: SchemaRef,
+    batches: Arc<Vec<RowBatch>>,
+    texts: ArrowTexts,
+}
+
+impl ArrowBatches {
+    /// Batches of columns of `schema`.
+    pub fn new(
+        schema: &frazil_types::Schema,
+        batches: Arc<Vec<RowBatch>>,
+        texts: ArrowTexts,
+    ) -> ArrowBatches {
+        ArrowBatches {
+            schema: schema_with(schema, texts),
+            batches,
+            texts,
+        }
+    }
+
+    /// The Arrow schema: see [`arrow_schema`].
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Number of batches.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// The batch at a position, which is below [`ArrowBatches::len`].
+    pub fn batch(&self, at: usize) -> Result<RecordBatch> {
+        let batch = &self.batches[at];
+        let column = |column| {
+            let cells = Cells::Shared(Shared {
+                batches: self.batches.clone(),
+                batch: at,
+                column,
+            });
+            array(&batch.columns[column], cells, self.texts)
+        };
+        let arrays = (0..batch.columns.len()).map(column);
+        made(&self.schema, arrays.collect::<Result<Vec<_>>>()?, batch.rows)
+    }
+}
+
+/// Whose memory the values of a column are.
+enum Cells {
+    /// That of a batch which does not live on: they are copied.
+    Lent,
+    /// That of a batch which arrays may keep alive.
+    Shared(Shared),
+}
+
+/// A column of a batch among others.
+struct Shared {
+    batches: Arc<Vec<RowBatch>>,
+    batch: usize,
+    column: usize,
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.batches[self.batch].columns[self.column].value_bytes()
+    }
+}
 
 /// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
+    schema_with(schema, ArrowTexts::Copied)
+}
+
+fn schema_with(schema: &frazil_types::Schema, texts: ArrowTexts) -> SchemaRef {
     let fields = schema.columns.iter();
-    let fields = fields.map(|c| Field::new(&c.name, data_type(c.ty), c.nullable));
+    let fields = fields.map(|c| Field::new(&c.name, data_type(c.ty, texts), c.nullable));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// The Arrow type a column of `ty` gets.
-fn data_type(ty: LogicalType) -> DataType {
+fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
     match ty {
         LogicalType::Boolean => DataType::Boolean,
         LogicalType::SmallInt => DataType::Int16,
@@ -27,14 +114,23 @@ fn data_type(ty: LogicalType) -> DataType {
         LogicalType::Date => DataType::Date32,
         LogicalType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+        LogicalType::Char(2..) | LogicalType::Varchar(_) | LogicalType::Text
+            if texts == ArrowTexts::Views =>
+        {
+            DataType::Utf8View
+        }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
 
 /// A batch of rows as a record batch of [`arrow_schema`].
 pub fn record_batch(schema: &SchemaRef, batch: &RowBatch) -> Result<RecordBatch> {
-    let arrays = (batch.columns.iter().map(array)).collect::<Result<Vec<_>>>()?;
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
+    let arrays = (batch.columns.iter()).map(|column| array(column, Cells::Lent, ArrowTexts::Copied));
+    made(schema, arrays.collect::<Result<Vec<_>>>()?, batch.rows)
+}
+
+fn made(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(arrow_failed)
 }
 
@@ -42,8 +138,15 @@ fn arrow_failed(error: arrow_schema::ArrowError) -> Error {
     Error::internal(format!("a result did not become Arrow: {error}"))
 }
 
-fn scalars<T: Native + arrow_buffer::ArrowNativeType>(column: &ColumnVector) -> ScalarBuffer<T> {
-    ScalarBuffer::from(column.values::<T>().to_vec())
+fn scalars<T: Native + ArrowNativeType>(column: &ColumnVector, cells: Cells) -> ScalarBuffer<T> {
+    let values = column.values::<T>();
+    match cells {
+        Cells::Lent => ScalarBuffer::from(values.to_vec()),
+        Cells::Shared(shared) => {
+            let buffer = Buffer::from(Bytes::from_owner(shared));
+            ScalarBuffer::new(buffer, 0, values.len())
+        }
+    }
 }
 
 fn nulls(column: &ColumnVector) -> Option<NullBuffer> {
@@ -53,23 +156,24 @@ fn nulls(column: &ColumnVector) -> Option<NullBuffer> {
     Some(NullBuffer::new(bits))
 }
 
-fn array(column: &ColumnVector) -> Result<ArrayRef> {
+fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<ArrayRef> {
     let valid = nulls(column);
     Ok(match column.ty() {
         LogicalType::Boolean => {
-            let bits = column.values::<u8>().iter().map(|&b| b != 0);
-            Arc::new(BooleanArray::new(bits.collect(), valid))
+            let values = column.values::<u8>();
+            let bits = BooleanBuffer::collect_bool(values.len(), |row| values[row] != 0);
+            Arc::new(BooleanArray::new(bits, valid))
         }
-        LogicalType::SmallInt => Arc::new(Int16Array::new(scalars(column), valid)),
-        LogicalType::Integer => Arc::new(Int32Array::new(scalars(column), valid)),
-        LogicalType::BigInt => Arc::new(Int64Array::new(scalars(column), valid)),
-        LogicalType::Double => Arc::new(Float64Array::new(scalars(column), valid)),
-        LogicalType::Date => Arc::new(Date32Array::new(scalars(column), valid)),
-        LogicalType::Timestamp => Arc::new(TimestampMicrosecondArray::new(scalars(column), valid)),
+        LogicalType::SmallInt => Arc::new(Int16Array::new(scalars(column, cells), valid)),
+        LogicalType::Integer => Arc::new(Int32Array::new(scalars(column, cells), valid)),
+        LogicalType::BigInt => Arc::new(Int64Array::new(scalars(column, cells), valid)),
+        LogicalType::Double => Arc::new(Float64Array::new(scalars(column, cells), valid)),
+        LogicalType::Date => Arc::new(Date32Array::new(scalars(column, cells), valid)),
+        LogicalType::Timestamp => Arc::new(TimestampMicrosecondArray::new(scalars(column, cells), valid)),
         LogicalType::Decimal { precision, scale } => {
             let values: ScalarBuffer<i128> = match column.native() {
                 NativeType::I64 => column.values::<i64>().iter().map(|&v| i128::from(v)).collect(),
-                _ => scalars(column),
+                _ => scalars(column, cells),
             };
             let array = Decimal128Array::new(values, valid)
                 .with_precision_and_scale(precision, scale as i8)
@@ -101,25 +205,48 @@ fn array(column: &ColumnVector) -> Result<ArrayRef> {
             }
             Arc::new(builder.finish())
         }
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => strings(column)?,
+        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => match texts {
+            ArrowTexts::Copied => strings(column, valid)?,
+            ArrowTexts::Views => views(column, valid)?,
+        },
     })
 }
 
-fn strings(column: &ColumnVector) -> Result<ArrayRef> {
-    let bytes: usize = (0..column.len()).map(|row| column.text(row).len()).sum();
-    if i32::try_from(bytes).is_err() {
-        return Err(Error::unsupported(format!(
-            "an Arrow column of {bytes} bytes of text"
-        )));
-    }
-    let mut builder = StringBuilder::with_capacity(column.len(), bytes);
+fn strings(column: &ColumnVector, valid: Option<NullBuffer>) -> Result<ArrayRef> {
+    let mut offsets = Vec::with_capacity(column.len() + 1);
+    let mut bytes = Vec::with_capacity(column.len() * 8);
+    offsets.push(0);
     for row in 0..column.len() {
-        match column.is_null(row) {
-            true => builder.append_null(),
-            false => builder.append_value(column.text(row)),
-        }
+        bytes.extend_from_slice(column.text(row).as_bytes());
+        offsets.push(i32::try_from(bytes.len()).map_err(|_| too_long(column))?);
     }
-    Ok(Arc::new(builder.finish()))
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let array = StringArray::try_new(offsets, Buffer::from_vec(bytes), valid);
+    Ok(Arc::new(array.map_err(arrow_failed)?))
+}
+
+fn too_long(column: &ColumnVector) -> Error {
+    let bytes: usize = (0..column.len()).map(|row| column.text(row).len()).sum();
+    Error::unsupported(format!("an Arrow column of {bytes} bytes of text"))
+}
+
+/// Texts as Arrow's views: length, four bytes, and where the text lies; or the length and the text itself, as in a [`StringRef`].
+fn views(column: &ColumnVector, valid: Option<NullBuffer>) -> Result<ArrayRef> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut out = Vec::with_capacity(column.len());
+    for (row, string) in column.values::<StringRef>().iter().enumerate() {
+        out.push(match () {
+            () if column.is_null(row) => 0,
+            () if string.is_inline() => u128::from(string.head) | u128::from(string.tail) << 64,
+            () => {
+                let start = u32::try_from(bytes.len()).map_err(|_| too_long(column))?;
+                bytes.extend_from_slice(column.text(row).as_bytes());
+                u128::from(string.head) | u128::from(start) << 96
+            }
+        });
+    }
+    let array = StringViewArray::try_new(ScalarBuffer::from(out), vec![Buffer::from_vec(bytes)], valid);
+    Ok(Arc::new(array.map_err(arrow_failed)?))
 }
 
 #[cfg(test)]
@@ -163,12 +290,38 @@ mod tests {
             columns: vectors.collect(),
             rows: 2,
         };
-        let schema = arrow_schema(&frazil_types::Schema::new(schema));
-        let record = record_batch(&schema, &batch).expect("all types have an Arrow form");
-        for (array, column) in record.columns().iter().zip(&columns) {
-            assert!(array.is_valid(0) && array.is_null(1));
-            let text = arrow_cast::display::array_value_to_string(array, 0).expect("displayable");
-            assert_eq!(text, column.2);
+        let schema = frazil_types::Schema::new(schema);
+        let batches = Arc::new(vec![RowBatch::default(), batch]);
+        let shared = |texts| ArrowBatches::new(&schema, batches.clone(), texts).batch(1);
+        for record in [
+            record_batch(&arrow_schema(&schema), &batches[1]),
+            shared(ArrowTexts::Copied),
+            shared(ArrowTexts::Views),
+        ] {
+            let record = record.expect("all types have an Arrow form");
+            for (array, column) in record.columns().iter().zip(&columns) {
+                assert!(array.is_valid(0) && array.is_null(1));
+                let text = arrow_cast::display::array_value_to_string(array, 0).expect("displayable");
+                assert_eq!(text, column.2);
+            }
         }
+    }
+
+    #[test]
+    fn numbers_stay_where_they_lie_and_outlive_the_rows() {
+        let values: Vec<Value> = (0..100).map(Value::Int).collect();
+        let column = ColumnVector::from_values(LogicalType::BigInt, &values);
+        let place = column.value_bytes().as_ptr();
+        let batch = RowBatch {
+            columns: vec![column],
+            rows: 100,
+        };
+        let schema = frazil_types::Schema::new(vec![ColumnDef::new("c", LogicalType::BigInt)]);
+        let batches = ArrowBatches::new(&schema, Arc::new(vec![batch]), ArrowTexts::Copied);
+        let record = batches.batch(0).expect("an Arrow form");
+        drop(batches);
+        let array: &Int64Array = cast::AsArray::as_primitive(record.column(0));
+        assert_eq!(array.values().inner().as_ptr(), place);
+        assert!(array.values().iter().copied().eq(0..100));
     }
 }

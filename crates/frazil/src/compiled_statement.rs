@@ -95,6 +95,15 @@ impl CompiledStatement {
                 .all(|assumed| (snapshot.table(assumed.table)).is_ok_and(|version| assumed.hold(version)))
     }
 
+    /// Whether it runs without pipelines, on the caller's thread.
+    pub fn is_direct(&self) -> bool {
+        match &self.action {
+            Action::Rows(..) | Action::Point(_) => true,
+            Action::Query(_) | Action::Write(_, WriteRows::Query(_)) => false,
+            Action::Write(write, WriteRows::Direct(_) | WriteRows::Point(_)) => !write.has_queries(),
+        }
+    }
+
     /// A statement that returns nothing, planned in some way.
     #[cfg(test)]
     pub fn of_no_rows(settings: PlanSettings) -> CompiledStatement {

@@ -147,6 +147,14 @@ impl Connection {
         }
     }
 
+    /// Whether a text was compiled to a statement that runs without pipelines, and so ends at once unless it waits for another
+    /// writer. False while a statement runs on the connection.
+    pub fn is_direct(&self, sql: &str) -> bool {
+        let session = self.0.session.try_look();
+        let compiled = session.and_then(|session| execute::cached(&session, sql));
+        compiled.is_some_and(|statement| statement.is_direct())
+    }
+
     /// Parses one statement, to be run several times. It is bound and compiled when it first runs.
     pub fn prepare(&self, sql: &str) -> Result<Statement> {
         let mut session = self.start()?;

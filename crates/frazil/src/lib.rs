@@ -68,6 +68,7 @@ pub use database::Database;
 pub use frazil_catalog::identifier;
 pub use frazil_durability::{Access, InspectedTable, Inspection, Opening, OpeningProgress, OpeningStep};
 pub use frazil_exec::Progress;
+pub use frazil_files::{ArrowBatches, ArrowTexts};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
     Cancel, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema,

@@ -8,8 +8,14 @@ use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The value as one of type `ty`: as what is assigned to a column, and a text as what it shows. 42804 where there is no such
-/// cast; the errors of the cast.
+/// cast; the errors of the cast; 22021 for a text that holds character 0.
 pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
+    if holds_zero(value) {
+        return Err(Error::new(
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+            "invalid byte sequence for encoding \"UTF8\": 0x00",
+        ));
+    }
     let from = own_type(value);
     let is_assigned = || {
         let cast = casts::between(from, ty);
@@ -27,8 +33,13 @@ fn is_converted(value: &Value, ty: LogicalType) -> bool {
     match value {
         Value::Null => true,
         Value::Int(v) => ty.is_integer() && ty.range().is_some_and(|(min, max)| min <= *v && *v <= max),
-        value => own_type(value) == ty,
+        value => own_type(value) == ty && !holds_zero(value),
     }
+}
+
+/// Whether it is a text with the character that no text has.
+fn holds_zero(value: &Value) -> bool {
+    value.as_text().is_some_and(|text| text.contains('\0'))
 }
 
 /// The values as those of a statement's parameters, a copy where some of them become others; 42P02 if there are more or fewer.
@@ -124,5 +135,10 @@ mod tests {
             state(convert(&text("x"), LogicalType::Integer)),
             Err(SqlState::INVALID_TEXT)
         );
+        for ty in [LogicalType::Text, LogicalType::Varchar(9), LogicalType::Char(1)] {
+            let given = [text("\0")];
+            let refused = converted(&[ty], &given).map_err(|e| e.state());
+            assert_eq!(refused, Err(SqlState::CHARACTER_NOT_IN_REPERTOIRE));
+        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::row_sink::Delivery;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use frazil_files::{ArrowBatches, ArrowTexts};
 use frazil_types::{ColumnDef, ColumnVector, LogicalType, Result, RowBatch, RowValues, Schema, Value};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -71,14 +72,15 @@ pub struct Rows {
 /// The form in which rows are held.
 #[derive(Clone, Debug)]
 enum Held {
-    Batches(Vec<RowBatch>),
+    /// Clones share them, and so do Arrow's arrays.
+    Batches(Arc<Vec<RowBatch>>),
     /// One row, and the same as a batch once that was asked for.
     One(RowValues, OnceLock<Box<RowBatch>>),
 }
 
 impl Default for Held {
     fn default() -> Held {
-        Held::Batches(Vec::new())
+        Held::Batches(Arc::default())
     }
 }
 
@@ -87,7 +89,7 @@ impl Rows {
     pub fn new(schema: Arc<Schema>, batches: Vec<RowBatch>) -> Rows {
         Rows {
             schema,
-            held: Held::Batches(batches),
+            held: Held::Batches(Arc::new(batches)),
             tag: None,
         }
     }
@@ -136,10 +138,18 @@ impl Rows {
 
     /// The result as Arrow batches. char(1) becomes a string; intervals months, days and nanoseconds.
     pub fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-        let schema = frazil_files::arrow_schema(&self.schema);
-        let batches = (self.batches().iter()).map(|b| frazil_files::record_batch(&schema, b));
-        let batches = batches.collect::<Result<_>>()?;
-        Ok((schema, batches))
+        let rows = self.arrow_batches(ArrowTexts::Copied);
+        let batches = (0..rows.len()).map(|at| rows.batch(at)).collect::<Result<_>>()?;
+        Ok((rows.schema().clone(), batches))
+    }
+
+    /// The same, each batch made when it is asked for. Numbers, dates and timestamps stay where they lie.
+    pub fn arrow_batches(&self, texts: ArrowTexts) -> ArrowBatches {
+        let batches = match &self.held {
+            Held::Batches(batches) => batches.clone(),
+            Held::One(..) => Arc::new(self.batches().to_vec()),
+        };
+        ArrowBatches::new(&self.schema, batches, texts)
     }
 
     /// Number of rows.
@@ -176,7 +186,7 @@ impl Response {
                 let (tag, count) = (rows.tag(), rows.len() as u64);
                 sink.begin(&rows.schema)?;
                 let batches = match rows.held {
-                    Held::Batches(batches) => batches,
+                    Held::Batches(batches) => Arc::unwrap_or_clone(batches),
                     Held::One(row, _) => vec![row.to_batch(rows.schema.columns.iter().map(|c| c.ty))],
                 };
                 let batches = batches.into_iter().filter(|batch| batch.rows > 0);

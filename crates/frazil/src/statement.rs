@@ -38,6 +38,12 @@ impl Statement {
         self.run(parameters, Delivery::Parts(&RefCell::new(sink)))
     }
 
+    /// Whether it was compiled to run without pipelines: see [`Connection::is_direct`].
+    pub fn is_direct(&self) -> bool {
+        let compiled = self.compiled.try_lock();
+        compiled.is_ok_and(|compiled| compiled.as_ref().is_some_and(|own| own.is_direct()))
+    }
+
     fn run(&self, parameters: &[Value], to: Delivery<'_>) -> Result<Response> {
         let mut session = self.connection.start()?;
         let _inside = self.connection.database().enter()?;

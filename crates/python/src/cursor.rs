@@ -1,309 +1,254 @@
-//! Connections and cursors. A cursor holds a result; statements run without the interpreter's lock.
+//! Cursors: what PEP 249 calls by this name, and the forms in which they give a whole result.
 
-use crate::errors::{self, closed, raise};
-use crate::values;
-use frazil::{Database, Outcome, Response, Rows};
+use crate::arrow_results;
+use crate::cells;
+use crate::connection::Connection;
+use crate::errors::{InterfaceError, NotSupportedError, closed};
+use crate::numpy_columns::{self, Form};
+use crate::parameters;
+use crate::result_sets::{ResultSet, ResultSets, Taken};
+use crate::statement::Statement;
+use frazil::{ArrowTexts, Rows};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
-use pyo3_arrow::PyTable;
-use std::sync::{Arc, Mutex, MutexGuard};
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// A database and a session on it.
-#[pyclass(frozen, module = "frazil")]
-pub struct Connection {
-    state: Mutex<Option<(Database, frazil::Connection)>>,
-}
-
-impl Connection {
-    /// A connection to an open database.
-    pub fn new(database: Database) -> Connection {
-        let session = database.connect();
-        Connection {
-            state: Mutex::new(Some((database, session))),
-        }
-    }
-
-    fn session(&self) -> PyResult<frazil::Connection> {
-        match &*lock(&self.state) {
-            Some((_, session)) => Ok(session.clone()),
-            None => Err(closed("connection")),
-        }
-    }
-}
-
-#[pymethods]
-impl Connection {
-    /// Runs statements on this connection's session; returns a cursor with the last one's result.
-    #[pyo3(signature = (sql, params = None))]
-    fn execute(&self, py: Python<'_>, sql: &str, params: Option<&Bound<'_, PyAny>>) -> PyResult<Cursor> {
-        let cursor = Cursor::new(self.session()?);
-        cursor.run(py, sql, params)?;
-        Ok(cursor)
-    }
-
-    /// A statement that is parsed, bound and compiled once, to be run many times on this connection's session.
-    fn prepare(&self, py: Python<'_>, sql: &str) -> PyResult<Statement> {
-        let session = self.session()?;
-        let statement = py.detach(|| session.prepare(sql)).map_err(raise)?;
-        Ok(Statement {
-            session,
-            statement: Arc::new(statement),
-        })
-    }
-
-    /// A cursor with a session of its own: its own transaction and settings, for another thread.
-    fn cursor(&self) -> PyResult<Cursor> {
-        Ok(Cursor::new(self.session()?.database().connect()))
-    }
-
-    /// Commits the open transaction, if there is one.
-    fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.end(py, "commit")
-    }
-
-    /// Rolls the open transaction back, if there is one.
-    fn rollback(&self, py: Python<'_>) -> PyResult<()> {
-        self.end(py, "rollback")
-    }
-
-    /// Cancels what runs on this connection; to be called from another thread.
-    fn interrupt(&self) -> PyResult<()> {
-        self.session()?.cancel_handle().cancel();
-        Ok(())
-    }
-
-    /// Closes the database; a directory holds everything afterwards. Cursors made here become unusable.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let state = lock(&self.state).take();
-        match state {
-            Some((database, session)) => py.detach(|| {
-                drop(session);
-                database.close().map_err(raise)
-            }),
-            None => Ok(()),
-        }
-    }
-
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
-    }
-}
-
-impl Connection {
-    fn end(&self, py: Python<'_>, how: &str) -> PyResult<()> {
-        let session = self.session()?;
-        if session.in_transaction() {
-            py.detach(|| session.execute(how)).map_err(raise)?;
-        }
-        Ok(())
-    }
-}
-
-/// A result and the way through it.
-#[derive(Default)]
-struct Fetch {
-    rows: Option<Rows>,
-    batch: usize,
-    row: usize,
-    affected: i64,
-}
-
-impl Fetch {
-    /// Before the first row of a response.
-    fn of(response: Response) -> Fetch {
-        match response.outcome {
-            Outcome::Rows(rows) => Fetch {
-                affected: rows.len() as i64,
-                rows: Some(rows),
-                ..Fetch::default()
-            },
-            Outcome::Command { rows, .. } => Fetch {
-                affected: rows.map_or(-1, |r| r as i64),
-                ..Fetch::default()
-            },
-        }
-    }
-}
-
-/// A prepared statement.
-#[pyclass(frozen, module = "frazil")]
-pub struct Statement {
-    session: frazil::Connection,
-    statement: Arc<frazil::Statement>,
-}
-
-#[pymethods]
-impl Statement {
-    /// Runs it with values for `$1`, `$2` and so on; returns a cursor with the result.
-    #[pyo3(signature = (params = None))]
-    fn execute(&self, py: Python<'_>, params: Option<&Bound<'_, PyAny>>) -> PyResult<Cursor> {
-        let params = values::parameters(params)?;
-        let response = py.detach(|| self.statement.execute(&params)).map_err(raise)?;
-        Ok(Cursor {
-            session: Mutex::new(Some(self.session.clone())),
-            fetch: Mutex::new(Fetch::of(response)),
-        })
-    }
-
-    /// Runs it once for each set of parameters; returns the number of rows inserted or deleted by all.
-    fn executemany(&self, py: Python<'_>, params: &Bound<'_, PyAny>) -> PyResult<i64> {
-        execute_many(py, &self.statement, params)
-    }
-}
-
-/// Runs a statement once for each set of parameters; returns the number of rows that all of them wrote.
-fn execute_many(py: Python<'_>, statement: &frazil::Statement, params: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let mut affected = 0;
-    for set in params.try_iter()? {
-        let values = values::parameters(Some(&set?))?;
-        let response = py.detach(|| statement.execute(&values)).map_err(raise)?;
-        affected += Fetch::of(response).affected.max(0);
-    }
-    Ok(affected)
-}
-
-/// Runs statements and holds the result of the last one.
-#[pyclass(frozen, module = "frazil")]
+/// Runs statements and holds their results. Threads may share it: each call is one step.
+#[pyclass(frozen, module = "frazil", weakref)]
 pub struct Cursor {
-    session: Mutex<Option<frazil::Connection>>,
-    fetch: Mutex<Fetch>,
+    connection: Py<Connection>,
+    /// Never held while Python objects are made or called.
+    sets: Mutex<ResultSets>,
+    is_closed: AtomicBool,
+    arraysize: AtomicUsize,
 }
 
 impl Cursor {
-    fn new(session: frazil::Connection) -> Cursor {
+    /// A cursor that stands before the first row of a result.
+    pub fn new(connection: Py<Connection>, sets: ResultSets) -> Cursor {
         Cursor {
-            session: Mutex::new(Some(session)),
-            fetch: Mutex::new(Fetch::default()),
+            connection,
+            sets: Mutex::new(sets),
+            is_closed: AtomicBool::new(false),
+            arraysize: AtomicUsize::new(1),
         }
     }
 
-    fn session(&self) -> PyResult<frazil::Connection> {
-        lock(&self.session).clone().ok_or_else(|| closed("cursor"))
-    }
-
-    fn run(&self, py: Python<'_>, sql: &str, params: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let session = self.session()?;
-        let params = values::parameters(params)?;
-        let response = py.detach(|| session.execute_with(sql, &params)).map_err(raise)?;
-        *lock(&self.fetch) = Fetch::of(response);
-        Ok(())
-    }
-
-    fn take<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let mut fetch = lock(&self.fetch);
-        let Fetch { rows, batch, row, .. } = &mut *fetch;
-        let Some(rows) = rows else {
-            return Err(errors::InterfaceError::new_err(
-                "there is no result to fetch from",
-            ));
+    /// Runs a statement for each set of parameters.
+    pub fn written_by_many(
+        connection: &Py<Connection>,
+        py: Python<'_>,
+        sql: &str,
+        params: &Bound<'_, PyAny>,
+    ) -> PyResult<ResultSets> {
+        let mut sets = params.try_iter()?.peekable();
+        let by_name = match sets.peek() {
+            Some(Ok(first)) => Some(parameters::is_named(first)),
+            _ => None,
         };
-        let mut out = Vec::new();
-        while out.len() < limit
-            && let Some(current) = rows.batches().get(*batch)
-        {
-            if *row == current.rows {
-                (*batch, *row) = (*batch + 1, 0);
-                continue;
-            }
-            let cells = current.columns.iter().map(|c| values::cell(py, c, *row));
-            out.push(PyTuple::new(py, cells.collect::<PyResult<Vec<_>>>()?)?);
-            *row += 1;
-        }
-        Ok(out)
+        let statement = Statement::prepare(connection.clone_ref(py), py, sql, by_name)?;
+        let written = connection.get().run_many(py, &statement, sets)?;
+        Ok(ResultSets::of_count(written))
     }
+
+    fn sets(&self) -> MutexGuard<'_, ResultSets> {
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// InterfaceError once the cursor or its connection is closed.
+    fn check_open(&self) -> PyResult<()> {
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(closed("cursor"));
+        }
+        self.connection.get().session().map(drop)
+    }
+
+    /// The whole result. InterfaceError where there is none.
+    fn rows(&self) -> PyResult<Arc<Rows>> {
+        self.check_open()?;
+        self.sets().current.rows.clone().ok_or_else(no_result)
+    }
+
+    fn take(&self, limit: usize) -> PyResult<Taken> {
+        self.check_open()?;
+        self.sets().current.take(limit).ok_or_else(no_result)
+    }
+}
+
+fn no_result() -> PyErr {
+    InterfaceError::new_err("there is no result to fetch from")
+}
+
+/// Calls a function of one of the package's modules.
+fn call<'py>(
+    py: Python<'py>,
+    module: &str,
+    function: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import(module)?.getattr(function)?.call1(arguments)
+}
+
+/// Rows as tuples.
+fn tuples<'py>(py: Python<'py>, taken: &Taken) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+    let (mut batch, mut row) = taken.from;
+    let mut out = Vec::with_capacity(taken.count);
+    while out.len() < taken.count {
+        let current = &taken.rows.batches()[batch];
+        let part = (current.rows - row).min(taken.count - out.len());
+        for row in row..row + part {
+            let values = current.columns.iter().map(|column| cells::cell(py, column, row));
+            out.push(PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?);
+        }
+        (batch, row) = (batch + 1, 0);
+    }
+    Ok(out)
 }
 
 #[pymethods]
 impl Cursor {
-    /// Runs statements; the cursor then holds the last one's result.
-    #[pyo3(signature = (sql, params = None))]
+    /// Runs one or several statements. The cursor then stands before the first result that has rows; nextset moves to the next one.
+    #[pyo3(signature = (sql, params = None, /))]
     fn execute(
         slf: Py<Self>,
         py: Python<'_>,
         sql: &str,
         params: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<Self>> {
-        slf.get().run(py, sql, params)?;
+        let this = slf.get();
+        this.check_open()?;
+        *this.sets() = ResultSets::default();
+        let sets = this.connection.get().run(py, sql, params)?;
+        *this.sets() = sets;
         Ok(slf)
     }
 
-    /// Runs a statement, which is prepared, once for each set of parameters. Its rows are not kept.
-    fn executemany(&self, py: Python<'_>, sql: &str, params: &Bound<'_, PyAny>) -> PyResult<()> {
-        let session = self.session()?;
-        let statement = py.detach(|| session.prepare(sql)).map_err(raise)?;
-        let affected = execute_many(py, &statement, params)?;
-        *lock(&self.fetch) = Fetch {
-            affected,
-            ..Fetch::default()
-        };
-        Ok(())
+    /// Runs a statement, compiled once, for each set of parameters: all of them, or none. Its rows are not kept.
+    #[pyo3(signature = (sql, params, /))]
+    fn executemany(
+        slf: Py<Self>,
+        py: Python<'_>,
+        sql: &str,
+        params: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<Self>> {
+        let this = slf.get();
+        this.check_open()?;
+        *this.sets() = ResultSets::default();
+        let sets = Cursor::written_by_many(&this.connection, py, sql, params)?;
+        *this.sets() = sets;
+        Ok(slf)
     }
 
-    /// A further cursor with a session of its own on the same database.
-    fn cursor(&self) -> PyResult<Cursor> {
-        Ok(Cursor::new(self.session()?.database().connect()))
+    /// There are no stored procedures: NotSupportedError.
+    #[pyo3(signature = (procname, params = None, /))]
+    fn callproc(&self, procname: &str, params: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let _ = params;
+        Err(NotSupportedError::new_err(format!(
+            "there are no stored procedures, \"{procname}\" among them; functions are called by SELECT"
+        )))
     }
 
     /// The next row as a tuple, or None.
     fn fetchone<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        Ok(self.take(py, 1)?.pop())
+        Ok(tuples(py, &self.take(1)?)?.pop())
     }
 
-    /// The next rows.
-    #[pyo3(signature = (size = 1))]
-    fn fetchmany<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        self.take(py, size)
+    /// The next rows: as many as `size`, or arraysize.
+    #[pyo3(signature = (size = None))]
+    fn fetchmany<'py>(&self, py: Python<'py>, size: Option<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        tuples(py, &self.take(size.unwrap_or_else(|| self.arraysize()))?)
     }
 
     /// All rows that are left.
     fn fetchall<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        self.take(py, usize::MAX)
+        tuples(py, &self.take(usize::MAX)?)
     }
 
-    /// Names and types of the result's columns, or None.
+    /// Moves to the next result that has rows; None if there is none.
+    fn nextset(&self) -> PyResult<Option<bool>> {
+        self.check_open()?;
+        Ok(self.sets().next().then_some(true))
+    }
+
+    /// For each column of the result name, type, display size, internal size, precision, scale and whether NULL may occur; None
+    /// where there are no rows.
     #[getter]
     fn description<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
-        match &lock(&self.fetch).rows {
-            Some(rows) => values::description(py, rows).map(Some),
-            None => Ok(None),
-        }
+        let rows = self.sets().current.rows.clone();
+        rows.map(|rows| cells::description(py, &rows)).transpose()
     }
 
-    /// Rows returned, inserted or deleted; -1 where that has no meaning.
+    /// Rows returned, inserted, updated or deleted; -1 where that has no meaning.
     #[getter]
     fn rowcount(&self) -> i64 {
-        lock(&self.fetch).affected
+        self.sets().current.count
     }
 
-    /// The whole result as a `pyarrow.Table`.
-    fn arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let rows = match &lock(&self.fetch).rows {
-            Some(rows) => rows.clone(),
-            None => return Err(errors::InterfaceError::new_err("there is no result")),
-        };
-        let (schema, batches) = py.detach(|| rows.to_arrow()).map_err(raise)?;
-        PyTable::try_new(batches, schema)?.into_pyarrow(py)
+    /// Rows fetched so far of the result; None where there is none.
+    #[getter]
+    fn rownumber(&self) -> Option<u64> {
+        let sets = self.sets();
+        let ResultSet { rows, fetched, .. } = &sets.current;
+        rows.is_some().then_some(*fetched)
     }
 
-    /// Cancels what runs on this cursor's session; to be called from another thread.
-    fn interrupt(&self) -> PyResult<()> {
-        self.session()?.cancel_handle().cancel();
-        Ok(())
+    /// Always None: rows have no numbers that last.
+    #[getter]
+    fn lastrowid(&self) -> Option<i64> {
+        None
     }
 
-    /// Gives up the session and the result.
+    /// The connection that made it.
+    #[getter]
+    fn connection(&self, py: Python<'_>) -> Py<Connection> {
+        self.connection.clone_ref(py)
+    }
+
+    /// Rows that fetchmany gives without a size.
+    #[getter]
+    fn arraysize(&self) -> usize {
+        self.arraysize.load(Ordering::Relaxed)
+    }
+
+    #[setter]
+    fn set_arraysize(&self, size: usize) {
+        self.arraysize.store(size, Ordering::Relaxed);
+    }
+
+    /// Does nothing: parameters take the types that the statement gives them.
+    fn setinputsizes(&self, sizes: &Bound<'_, PyAny>) -> PyResult<()> {
+        sizes.try_iter()?;
+        self.check_open()
+    }
+
+    /// Does nothing: values of every length are fetched whole.
+    #[pyo3(signature = (size, column = None))]
+    fn setoutputsize(&self, size: usize, column: Option<usize>) -> PyResult<()> {
+        let _ = (size, column);
+        self.check_open()
+    }
+
+    /// Gives up the result; the cursor cannot be used any more.
     fn close(&self) {
-        lock(&self.session).take();
-        *lock(&self.fetch) = Fetch::default();
+        self.is_closed.store(true, Ordering::Relaxed);
+        *self.sets() = ResultSets::default();
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
+        slf.get().check_open()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        self.close();
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {
@@ -312,5 +257,90 @@ impl Cursor {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.fetchone(py)
+    }
+
+    // Whole results. What was fetched before does not matter, and nothing counts as fetched.
+
+    /// The whole result as a pandas.DataFrame. `decimals`: "float", or "decimal" for exact decimal.Decimal objects.
+    #[pyo3(signature = (*, decimals = "float"))]
+    fn df<'py>(slf: &Bound<'py, Self>, decimals: &str) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "frazil._results", "df", (slf, decimals))
+    }
+
+    /// The whole result as a polars.DataFrame.
+    fn pl<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "frazil._results", "pl", (slf,))
+    }
+
+    /// The whole result as a pyarrow.Table.
+    fn arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        call(py, "frazil._results", "wanted", ("pyarrow", "arrow()"))?;
+        arrow_results::table(py, &*self.rows()?, ArrowTexts::Copied)?.into_pyarrow(py)
+    }
+
+    /// The whole result as numpy arrays by column name; those of columns with NULL are masked arrays.
+    fn fetchnumpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "frazil._results", "fetchnumpy", (slf,))
+    }
+
+    /// The whole result as a pyarrow.RecordBatchReader; its batches become Arrow's when they are read.
+    fn fetch_record_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        call(
+            py,
+            "frazil._results",
+            "wanted",
+            ("pyarrow", "fetch_record_batch()"),
+        )?;
+        arrow_results::reader(&*self.rows()?).into_pyarrow(py)
+    }
+
+    /// The whole result as a stream of Arrow's C interface, for any library that takes one.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let table = arrow_results::table(py, &*self.rows()?, ArrowTexts::Copied)?;
+        arrow_results::stream(py, table, requested_schema)
+    }
+
+    /// The result as a stream whose texts lie as Polars holds them.
+    fn _views<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let table = arrow_results::table(py, &*self.rows()?, ArrowTexts::Views)?;
+        Ok(table.into_pyobject(py)?.into_any())
+    }
+
+    /// Of each column its name, type, values and mask (or None), as [`numpy_columns::columns`] gives them.
+    fn _numpy<'py>(&self, py: Python<'py>, form: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyList>> {
+        numpy_columns::columns(py, &*self.rows()?, &Form::of(form)?)
+    }
+
+    /// The first rows, however many were fetched.
+    fn _head<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let rows = self.rows()?;
+        let mut from_the_start = ResultSet::of_rows(rows);
+        let taken = from_the_start.take(size).ok_or_else(no_result)?;
+        tuples(py, &taken)
+    }
+
+    /// The first rows as a table, for notebooks; None without a result.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match slf.get().rows() {
+            Ok(_) => call(slf.py(), "frazil._notebook", "html", (slf,)).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let sets = self.sets();
+        match &sets.current.rows {
+            _ if self.closed() => "<frazil.Cursor, closed>".to_owned(),
+            Some(rows) => {
+                let columns = rows.schema().columns.len();
+                format!("<frazil.Cursor: {} rows of {columns} columns>", rows.len())
+            }
+            None => "<frazil.Cursor, no rows>".to_owned(),
+        }
     }
 }

@@ -4,6 +4,14 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+create_exception!(
+    frazil,
+    Warning,
+    PyException,
+    "Something to know; no statement raises it today."
+);
 
 create_exception!(
     frazil,
@@ -50,18 +58,34 @@ create_exception!(
 );
 create_exception!(frazil, InternalError, DatabaseError, "A defect of the database.");
 
-/// Adds the classes to the module.
-pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
+/// What an error says beside its text.
+const FIELDS: [&str; 6] = ["sqlstate", "detail", "hint", "table", "column", "constraint"];
+
+/// Adds the classes to the module, and to that of connections, as PEP 249 suggests.
+pub fn add(m: &Bound<'_, PyModule>, connection: &Bound<'_, PyType>) -> PyResult<()> {
     let py = m.py();
-    m.add("Error", py.get_type::<Error>())?;
-    m.add("InterfaceError", py.get_type::<InterfaceError>())?;
-    m.add("DatabaseError", py.get_type::<DatabaseError>())?;
-    m.add("DataError", py.get_type::<DataError>())?;
-    m.add("IntegrityError", py.get_type::<IntegrityError>())?;
-    m.add("OperationalError", py.get_type::<OperationalError>())?;
-    m.add("ProgrammingError", py.get_type::<ProgrammingError>())?;
-    m.add("NotSupportedError", py.get_type::<NotSupportedError>())?;
-    m.add("InternalError", py.get_type::<InternalError>())
+    let error = py.get_type::<Error>();
+    for field in FIELDS {
+        // Errors of the module itself have none of them.
+        error.setattr(field, py.None())?;
+    }
+    let classes: [(&str, Bound<'_, PyType>); 10] = [
+        ("Warning", py.get_type::<Warning>()),
+        ("Error", error),
+        ("InterfaceError", py.get_type::<InterfaceError>()),
+        ("DatabaseError", py.get_type::<DatabaseError>()),
+        ("DataError", py.get_type::<DataError>()),
+        ("IntegrityError", py.get_type::<IntegrityError>()),
+        ("OperationalError", py.get_type::<OperationalError>()),
+        ("ProgrammingError", py.get_type::<ProgrammingError>()),
+        ("NotSupportedError", py.get_type::<NotSupportedError>()),
+        ("InternalError", py.get_type::<InternalError>()),
+    ];
+    for (name, class) in classes {
+        connection.setattr(name, &class)?;
+        m.add(name, class)?;
+    }
+    Ok(())
 }
 
 /// The exception of an error.
@@ -75,7 +99,9 @@ pub fn raise(error: frazil::Error) -> PyErr {
     }
     let exception = match &state[..2] {
         "0A" => NotSupportedError::new_err(text),
-        "21" | "42" | "25" => ProgrammingError::new_err(text),
+        "21" | "25" | "26" | "2B" | "34" | "3B" | "3D" | "3F" | "42" | "44" => {
+            ProgrammingError::new_err(text)
+        }
         "22" => DataError::new_err(text),
         "23" => IntegrityError::new_err(text),
         "XX" if state == "XX000" => InternalError::new_err(text),
@@ -85,14 +111,15 @@ pub fn raise(error: frazil::Error) -> PyErr {
         // Attributes are a convenience; without them the text still begins with the state.
         let value = exception.value(py);
         let _ = value.setattr("sqlstate", state);
-        for (name, field) in [
-            ("detail", error.detail()),
-            ("hint", error.hint()),
-            ("table", error.table()),
-            ("column", error.column()),
-            ("constraint", error.constraint()),
-        ] {
-            let _ = value.setattr(name, field);
+        let fields = [
+            error.detail(),
+            error.hint(),
+            error.table(),
+            error.column(),
+            error.constraint(),
+        ];
+        for (name, field) in FIELDS[1..].iter().zip(fields) {
+            let _ = value.setattr(*name, field);
         }
     });
     exception

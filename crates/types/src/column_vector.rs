@@ -102,6 +102,12 @@ impl ColumnVector {
         unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast::<T>(), self.rows) }
     }
 
+    /// The bytes of the values buffer, as many as [`ColumnVector::bytes`].
+    pub fn value_bytes(&self) -> &[u8] {
+        // SAFETY: the buffer holds the values, and all its bytes are initialised.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<u8>(), self.bytes()) }
+    }
+
     /// Start of the values buffer.
     #[inline]
     pub fn as_ptr(&self) -> *const u8 {

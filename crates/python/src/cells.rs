@@ -1,66 +1,14 @@
-//! Python objects ↔ SQL values.
+//! SQL values → Python objects.
 
-use crate::errors::{InterfaceError, raise};
+use crate::errors::raise;
 use frazil::{ColumnVector, Error, LogicalType, SqlState, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::PyList;
 
 /// Days from 0001-01-01, which is ordinal 1 in Python, to 1970-01-01.
 const EPOCH_ORDINAL: i128 = 719_163;
-
-/// Parameters as `$1`, `$2` and so on.
-pub fn parameters(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Value>> {
-    let Some(given) = given else {
-        return Ok(Vec::new());
-    };
-    if given.is_instance_of::<PyDict>() || given.is_instance_of::<PyString>() {
-        return Err(InterfaceError::new_err(
-            "parameters are a sequence, one value for each of $1, $2, ...",
-        ));
-    }
-    given.try_iter()?.map(|v| parameter(&v?)).collect()
-}
-
-fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if value.is_none() {
-        return Ok(Value::Null);
-    }
-    if value.is_instance_of::<PyBool>() {
-        return Ok(Value::Bool(value.extract()?));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::Text(text.to_cow()?.into_owned()));
-    }
-    if value.is_instance_of::<PyInt>() {
-        if let Ok(number) = value.extract::<i64>() {
-            return Ok(Value::Int(number.into()));
-        }
-        // Beyond 128 bits it is text, which the statement's type then judges.
-        return match value.str()?.to_cow()?.parse() {
-            Ok(number) => Ok(Value::Int(number)),
-            Err(_) => Ok(Value::Text(value.str()?.to_cow()?.into_owned())),
-        };
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return Ok(Value::Double(value.extract()?));
-    }
-    // numpy's integers and floats say what they are by these methods.
-    if value.hasattr("__index__")? {
-        return Ok(Value::Int(
-            value.call_method0("__index__")?.extract::<i64>()?.into(),
-        ));
-    }
-    let kind = value.get_type().name()?.to_string();
-    match kind.as_str() {
-        "Decimal" | "date" | "datetime" | "Timestamp" => Ok(Value::Text(value.str()?.to_cow()?.into_owned())),
-        _ if value.hasattr("__float__")? => Ok(Value::Double(value.extract()?)),
-        _ => Err(InterfaceError::new_err(format!(
-            "a parameter cannot be of type {kind}"
-        ))),
-    }
-}
 
 fn class<'py>(
     py: Python<'py>,
@@ -132,28 +80,48 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
     }
 }
 
-/// What PEP 249 calls a description.
+/// What PEP 249 calls a description: name, type, display size, internal size, precision, scale and whether NULL may occur.
 pub fn description<'py>(py: Python<'py>, rows: &frazil::Rows) -> PyResult<Bound<'py, PyList>> {
-    let none = || py.None().into_bound(py);
     let columns = rows.schema().columns.iter().map(|c| {
         let (precision, scale) = match c.ty {
-            LogicalType::Decimal { precision, scale } => {
-                (precision.into_bound_py_any(py)?, scale.into_bound_py_any(py)?)
-            }
-            _ => (none(), none()),
+            LogicalType::Decimal { precision, scale } => (Some(precision), Some(scale)),
+            _ => (None, None),
         };
-        PyTuple::new(
-            py,
-            [
-                c.name.as_str().into_bound_py_any(py)?,
-                c.ty.to_string().into_bound_py_any(py)?,
-                none(),
-                none(),
-                precision,
-                scale,
-                c.nullable.into_bound_py_any(py)?,
-            ],
+        let (display, internal) = sizes(c.ty);
+        let name = c.name.as_str();
+        (
+            name,
+            c.ty.to_string(),
+            display,
+            internal,
+            precision,
+            scale,
+            c.nullable,
         )
+            .into_pyobject(py)
     });
     PyList::new(py, columns.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Characters that the longest value of a type takes when it is written, and bytes that each value takes in memory; `None` for
+/// those that differ from value to value.
+fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
+    let display = match ty {
+        LogicalType::Boolean => Some(5),
+        LogicalType::SmallInt => Some(6),
+        LogicalType::Integer => Some(11),
+        LogicalType::BigInt => Some(20),
+        LogicalType::Double => Some(24),
+        // Sign, point, and a zero before it.
+        LogicalType::Decimal { precision, scale } => {
+            Some(u32::from(precision) + 1 + u32::from(scale > 0) + u32::from(scale == precision))
+        }
+        LogicalType::Date => Some(10),
+        LogicalType::Timestamp => Some(26),
+        // Without a length it is the greatest number.
+        LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
+        LogicalType::Interval | LogicalType::Text => None,
+    };
+    let internal = (!ty.is_string()).then(|| ty.native().size());
+    (display, internal)
 }

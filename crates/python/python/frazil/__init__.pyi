@@ -1,0 +1,188 @@
+"""Frazil: an SQL database for transactions and analytics on one copy of the data, as a DB API of PEP 249."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Literal, final
+
+import numpy
+import numpy.typing
+import pandas  # type: ignore[import-untyped, unused-ignore]
+import polars
+import pyarrow  # type: ignore[import-untyped, unused-ignore]
+
+from ._types import (
+    BINARY as BINARY,
+    DATETIME as DATETIME,
+    NUMBER as NUMBER,
+    ROWID as ROWID,
+    STRING as STRING,
+    Binary as Binary,
+    Date as Date,
+    DateFromTicks as DateFromTicks,
+    Time as Time,
+    TimeFromTicks as TimeFromTicks,
+    Timestamp as Timestamp,
+    TimestampFromTicks as TimestampFromTicks,
+)
+
+__all__ = [
+    "BINARY",
+    "Binary",
+    "Connection",
+    "Cursor",
+    "DATETIME",
+    "DataError",
+    "DatabaseError",
+    "Date",
+    "DateFromTicks",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NUMBER",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "ROWID",
+    "STRING",
+    "Statement",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
+    "Warning",
+    "__version__",
+    "apilevel",
+    "connect",
+    "paramstyle",
+    "threadsafety",
+]
+__version__: Final[str]
+apilevel: Final = "2.0"
+threadsafety: Final = 3
+paramstyle: str
+
+_Style = Literal["qmark", "numeric", "named", "format", "pyformat", "numeric_dollar"]
+_Parameters = Sequence[Any] | Mapping[str, Any]
+_Description = list[tuple[str, str, int | None, int | None, int | None, int | None, bool]]
+
+class Warning(Exception): ...
+
+class Error(Exception):
+    """Something went wrong: `sqlstate` says what, `table`, `column` and `constraint` where."""
+
+    sqlstate: str | None
+    detail: str | None
+    hint: str | None
+    table: str | None
+    column: str | None
+    constraint: str | None
+
+class InterfaceError(Error): ...
+class DatabaseError(Error): ...
+class DataError(DatabaseError): ...
+class IntegrityError(DatabaseError): ...
+class OperationalError(DatabaseError): ...
+class ProgrammingError(DatabaseError): ...
+class NotSupportedError(DatabaseError): ...
+class InternalError(DatabaseError): ...
+
+def connect(
+    path: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+    read_only: bool = False,
+    *,
+    paramstyle: _Style | None = None,
+    autocommit: bool = True,
+) -> Connection:
+    """Opens a database: a directory, which is made if it does not exist; without one, it is in memory."""
+
+@final
+class Connection:
+    """A session on a database. Threads may share it: their statements wait for each other."""
+
+    Warning: type[Warning]
+    Error: type[Error]
+    InterfaceError: type[InterfaceError]
+    DatabaseError: type[DatabaseError]
+    DataError: type[DataError]
+    IntegrityError: type[IntegrityError]
+    OperationalError: type[OperationalError]
+    ProgrammingError: type[ProgrammingError]
+    NotSupportedError: type[NotSupportedError]
+    InternalError: type[InternalError]
+    autocommit: bool
+    paramstyle: str
+    @property
+    def in_transaction(self) -> bool: ...
+    @property
+    def closed(self) -> bool: ...
+    def execute(self, sql: str, params: _Parameters | None = None, /) -> Cursor: ...
+    def executemany(self, sql: str, params: Iterable[_Parameters], /) -> Cursor: ...
+    def prepare(self, sql: str, /) -> Statement: ...
+    def cursor(self) -> Cursor: ...
+    def duplicate(self) -> Connection: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+    def interrupt(self) -> None: ...
+    def progress(self) -> tuple[str, int, int]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Connection: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = ...,
+        value: BaseException | None = ...,
+        traceback: TracebackType | None = ...,
+        /,
+    ) -> None: ...
+
+@final
+class Cursor:
+    """Runs statements and holds their results."""
+
+    arraysize: int
+    @property
+    def connection(self) -> Connection: ...
+    @property
+    def description(self) -> _Description | None: ...
+    @property
+    def rowcount(self) -> int: ...
+    @property
+    def rownumber(self) -> int | None: ...
+    @property
+    def lastrowid(self) -> None: ...
+    @property
+    def closed(self) -> bool: ...
+    def execute(self, sql: str, params: _Parameters | None = None, /) -> Cursor: ...
+    def executemany(self, sql: str, params: Iterable[_Parameters], /) -> Cursor: ...
+    def callproc(self, procname: str, params: Sequence[Any] | None = None, /) -> None: ...
+    def fetchone(self) -> tuple[Any, ...] | None: ...
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]: ...
+    def fetchall(self) -> list[tuple[Any, ...]]: ...
+    def nextset(self) -> Literal[True] | None: ...
+    def setinputsizes(self, sizes: Sequence[Any]) -> None: ...
+    def setoutputsize(self, size: int, column: int | None = None) -> None: ...
+    def df(self, *, decimals: Literal["float", "decimal"] = "float") -> pandas.DataFrame: ...
+    def pl(self) -> polars.DataFrame: ...
+    def arrow(self) -> pyarrow.Table: ...
+    def fetchnumpy(self) -> dict[str, numpy.typing.NDArray[Any] | numpy.ma.MaskedArray[Any, Any]]: ...
+    def fetch_record_batch(self) -> pyarrow.RecordBatchReader: ...
+    def close(self) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+    def __next__(self) -> tuple[Any, ...]: ...
+    def __enter__(self) -> Cursor: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = ...,
+        value: BaseException | None = ...,
+        traceback: TracebackType | None = ...,
+        /,
+    ) -> None: ...
+
+@final
+class Statement:
+    """A statement that is parsed, bound and compiled once."""
+
+    def execute(self, params: _Parameters | None = None, /) -> Cursor: ...
+    def executemany(self, params: Iterable[_Parameters], /) -> int: ...

@@ -1,0 +1,363 @@
+//! Connections: a session on a database, its transactions, and the statements that run on it.
+
+use crate::cursor::Cursor;
+use crate::errors::{ProgrammingError, closed, raise};
+use crate::markers::{Marked, MarkedTexts, ParamStyle, has_markers};
+use crate::parameters;
+use crate::result_sets::ResultSets;
+use crate::running::{briefly, run};
+use crate::statement::Statement;
+use frazil::sql_text::{Kind, tokens};
+use frazil::{Database, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyTuple};
+use std::borrow::Cow;
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the statements of executemany run between two looks at signals.
+const LOOK: Duration = Duration::from_millis(50);
+/// Sets of parameters that are converted together.
+const SETS: usize = 256;
+
+/// First words of statements for which no transaction is begun where autocommit is off: they begin or end one, or stand outside.
+const OUTSIDE: [&str; 13] = [
+    "begin",
+    "start",
+    "commit",
+    "end",
+    "rollback",
+    "abort",
+    "savepoint",
+    "release",
+    "set",
+    "reset",
+    "show",
+    "checkpoint",
+    "backup",
+];
+
+/// Sets of parameters, one for each run of a statement.
+pub type Sets<'py> = Peekable<Bound<'py, PyIterator>>;
+
+/// A session on a database. Threads may share it: their statements wait for each other.
+#[pyclass(frozen, module = "frazil", weakref)]
+pub struct Connection {
+    state: Mutex<Option<State>>,
+    paramstyle: Mutex<ParamStyle>,
+    autocommit: AtomicBool,
+    marked: MarkedTexts,
+}
+
+struct State {
+    session: frazil::Connection,
+    /// The database, which is closed with the connection that opened it.
+    opened: Option<Database>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Connection {
+    /// The connection that opened a database.
+    pub fn opening(database: Database, paramstyle: ParamStyle, autocommit: bool) -> Connection {
+        let state = State {
+            session: database.connect(),
+            opened: Some(database),
+        };
+        Connection::of(state, paramstyle, autocommit)
+    }
+
+    fn of(state: State, paramstyle: ParamStyle, autocommit: bool) -> Connection {
+        Connection {
+            state: Mutex::new(Some(state)),
+            paramstyle: Mutex::new(paramstyle),
+            autocommit: AtomicBool::new(autocommit),
+            marked: MarkedTexts::default(),
+        }
+    }
+
+    /// The session. InterfaceError once the connection is closed.
+    pub fn session(&self) -> PyResult<frazil::Connection> {
+        match &*lock(&self.state) {
+            Some(state) => Ok(state.session.clone()),
+            None => Err(closed("connection")),
+        }
+    }
+
+    /// Whether the connection's style marks parameters by their names.
+    pub fn names_parameters(&self) -> bool {
+        matches!(*lock(&self.paramstyle), ParamStyle::Named | ParamStyle::Pyformat)
+    }
+
+    /// A text whose markers are the engine's, for parameters that are given by name or in order.
+    pub fn marked(&self, sql: &str, by_name: bool) -> PyResult<Option<Arc<Marked>>> {
+        let style = lock(&self.paramstyle).of_call(by_name);
+        match has_markers(style, sql) {
+            true => self.marked.get(style, sql).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Runs statements. Where autocommit is off, a transaction is open afterwards.
+    pub fn run(
+        &self,
+        py: Python<'_>,
+        sql: &str,
+        parameters: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<ResultSets> {
+        let session = self.session()?;
+        let (sql, values) = self.call(sql, parameters)?;
+        self.begin_before(py, &session, &sql)?;
+        let mut sets = ResultSets::default();
+        let work = || {
+            session.execute_each(&sql, &values, &mut |response| {
+                sets.push(response);
+                Ok(())
+            })
+        };
+        match session.is_direct(&sql) {
+            true => briefly(py, work)?,
+            false => run(py, &session, work)?,
+        }
+        Ok(sets)
+    }
+
+    /// The text as the engine reads it, and the values of its parameters.
+    fn call<'s>(
+        &self,
+        sql: &'s str,
+        given: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Cow<'s, str>, Vec<Value>)> {
+        let Some(given) = given.filter(|given| !given.is_none()) else {
+            return Ok((Cow::Borrowed(sql), Vec::new()));
+        };
+        let by_name = parameters::is_named(given);
+        match self.marked(sql, by_name)? {
+            Some(marked) => {
+                let values = parameters::of_marked(&marked, given)?;
+                Ok((Cow::Owned(marked.sql.clone()), values))
+            }
+            // An empty mapping is what programs give that have no parameters.
+            None if by_name && given.is_empty()? => Ok((Cow::Borrowed(sql), Vec::new())),
+            None => Ok((Cow::Borrowed(sql), parameters::positional(given)?)),
+        }
+    }
+
+    /// Begins a transaction where autocommit is off, none is open, and the statement is one that wants it.
+    pub fn begin_before(&self, py: Python<'_>, session: &frazil::Connection, sql: &str) -> PyResult<()> {
+        if self.autocommit.load(Ordering::Relaxed) || session.in_transaction() {
+            return Ok(());
+        }
+        let first = tokens(sql).find(|token| !matches!(token.kind, Kind::Blank | Kind::Comment));
+        let first = first.map_or("", |token| &sql[token.range]);
+        if OUTSIDE.iter().any(|word| word.eq_ignore_ascii_case(first)) {
+            return Ok(());
+        }
+        briefly(py, || session.execute("begin")).map(drop)
+    }
+
+    /// Runs a statement once for each set of parameters; the rows that all of them wrote. All of them are in one transaction: that
+    /// which is open, or one of their own, so that a failure leaves nothing of them.
+    pub fn run_many(&self, py: Python<'_>, statement: &Statement, sets: Sets<'_>) -> PyResult<i64> {
+        let session = self.session()?;
+        let is_own = !session.in_transaction();
+        if is_own {
+            briefly(py, || session.execute("begin"))?;
+        }
+        let ended = self.run_sets(py, &session, statement, sets);
+        let ending = match &ended {
+            Ok(_) if self.autocommit.load(Ordering::Relaxed) => "commit",
+            Ok(_) => return ended,
+            Err(_) => "rollback",
+        };
+        if is_own && session.in_transaction() {
+            briefly(py, || session.execute(ending))?;
+        }
+        ended
+    }
+
+    fn run_sets(
+        &self,
+        py: Python<'_>,
+        session: &frazil::Connection,
+        statement: &Statement,
+        mut sets: Sets<'_>,
+    ) -> PyResult<i64> {
+        let mut written = 0;
+        while sets.peek().is_some() {
+            let mut values = Vec::with_capacity(SETS);
+            for set in sets.by_ref().take(SETS) {
+                values.push(statement.values(Some(&set?))?);
+            }
+            let mut next = 0;
+            while next < values.len() {
+                let part = || {
+                    let begun = Instant::now();
+                    while next < values.len() && begun.elapsed() < LOOK {
+                        written += statement.written(&values[next])?;
+                        next += 1;
+                    }
+                    Ok(())
+                };
+                match statement.is_direct() {
+                    true => briefly(py, part)?,
+                    false => run(py, session, part)?,
+                }
+                py.check_signals()?;
+            }
+        }
+        Ok(written)
+    }
+
+    fn end(&self, py: Python<'_>, how: &str) -> PyResult<()> {
+        let session = self.session()?;
+        if session.in_transaction() {
+            briefly(py, || session.execute(how))?;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Connection {
+    /// Runs one or several statements; returns a cursor with the result.
+    #[pyo3(signature = (sql, params = None, /))]
+    fn execute(
+        slf: Py<Self>,
+        py: Python<'_>,
+        sql: &str,
+        params: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Cursor> {
+        let sets = slf.get().run(py, sql, params)?;
+        Ok(Cursor::new(slf, sets))
+    }
+
+    /// Runs a statement once for each set of parameters, all or none of them; returns a cursor with the number of rows written.
+    #[pyo3(signature = (sql, params, /))]
+    fn executemany(slf: Py<Self>, py: Python<'_>, sql: &str, params: &Bound<'_, PyAny>) -> PyResult<Cursor> {
+        let sets = Cursor::written_by_many(&slf, py, sql, params)?;
+        Ok(Cursor::new(slf, sets))
+    }
+
+    /// A statement that is parsed, bound and compiled once, to be run many times.
+    #[pyo3(signature = (sql, /))]
+    fn prepare(slf: Py<Self>, py: Python<'_>, sql: &str) -> PyResult<Statement> {
+        Statement::prepare(slf, py, sql, None)
+    }
+
+    /// A cursor on this connection: it sees what the connection's open transaction changed.
+    fn cursor(slf: Py<Self>) -> PyResult<Cursor> {
+        slf.get().session()?;
+        Ok(Cursor::new(slf, ResultSets::default()))
+    }
+
+    /// Another connection to the same database, with a transaction and settings of its own. It ends with this one, if this one
+    /// opened the database.
+    fn duplicate(&self) -> PyResult<Connection> {
+        let state = State {
+            session: self.session()?.database().connect(),
+            opened: None,
+        };
+        let autocommit = self.autocommit.load(Ordering::Relaxed);
+        Ok(Connection::of(state, *lock(&self.paramstyle), autocommit))
+    }
+
+    /// Commits the open transaction, if there is one.
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        self.end(py, "commit")
+    }
+
+    /// Rolls the open transaction back, if there is one.
+    fn rollback(&self, py: Python<'_>) -> PyResult<()> {
+        self.end(py, "rollback")
+    }
+
+    /// Whether each statement is a transaction of its own. Where it is not, the first statement begins one, and commit or rollback
+    /// ends it.
+    #[getter]
+    fn autocommit(&self) -> bool {
+        self.autocommit.load(Ordering::Relaxed)
+    }
+
+    #[setter]
+    fn set_autocommit(&self, autocommit: bool) -> PyResult<()> {
+        if self.session()?.in_transaction() {
+            return Err(ProgrammingError::new_err(
+                "autocommit cannot be changed in a transaction: commit it or roll it back",
+            ));
+        }
+        self.autocommit.store(autocommit, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether a transaction is open.
+    #[getter]
+    fn in_transaction(&self) -> PyResult<bool> {
+        Ok(self.session()?.in_transaction())
+    }
+
+    /// How statements mark their parameters: "qmark" (?), "numeric" (:1), "named" (:name), "format" (%s), "pyformat" (%(name)s) or
+    /// "numeric_dollar" ($1, which all take). A mapping gives values to :name, or to %(name)s where the style is "pyformat".
+    #[getter]
+    fn paramstyle(&self) -> &'static str {
+        lock(&self.paramstyle).name()
+    }
+
+    #[setter]
+    fn set_paramstyle(&self, style: &str) -> PyResult<()> {
+        *lock(&self.paramstyle) = ParamStyle::named(style)?;
+        Ok(())
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        lock(&self.state).is_none()
+    }
+
+    /// Cancels what runs on this connection; to be called from another thread.
+    fn interrupt(&self) -> PyResult<()> {
+        self.session()?.cancel_handle().cancel();
+        Ok(())
+    }
+
+    /// How far the statement is that runs, for another thread: what it does, and work done and known in one unit.
+    fn progress(&self) -> PyResult<(String, u64, u64)> {
+        let session = self.session()?;
+        let progress = session.progress();
+        Ok((progress.phase(), progress.done(), progress.total()))
+    }
+
+    /// Rolls an open transaction back, and closes the database if this connection opened it; a directory holds everything
+    /// afterwards. Cursors made here become unusable.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(State { session, opened }) = lock(&self.state).take() else {
+            return Ok(());
+        };
+        py.detach(|| {
+            drop(session);
+            opened.map_or(Ok(()), |database| database.close())
+        })
+        .map_err(raise)
+    }
+
+    fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
+        slf.get().session()?;
+        Ok(slf)
+    }
+
+    /// Commits the open transaction, or rolls it back after an exception, and closes the connection.
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if self.closed() {
+            return Ok(());
+        }
+        let failed = exception.get_item(0).is_ok_and(|class| !class.is_none());
+        let ended = self.end(py, if failed { "rollback" } else { "commit" });
+        ended.and(self.close(py))
+    }
+}
