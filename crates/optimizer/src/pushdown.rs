@@ -141,12 +141,33 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
 /// Below a window goes what whole partitions satisfy or not.
 fn push_window(window: Window, predicates: Vec<Expr>, columns: &Columns) -> Operator {
     let goes = |e: &Expr| reads_only(e, &window.partition) && !may_fail(e, columns);
-    let (below, above) = predicates.into_iter().partition(goes);
+    let (below, above): (Vec<Expr>, Vec<Expr>) = predicates.into_iter().partition(goes);
+    let wanted = above.iter().filter_map(|e| greatest_rank(e, &window));
     let op = Operator::Window(Window {
+        most: wanted.chain(window.most).min_by_key(|m| m.1),
         input: Box::new(push(*window.input, below, columns)),
         ..window
     });
     place(op, above, columns)
+}
+
+/// The greatest rank that satisfies a predicate, if it is one on a rank that a window makes.
+fn greatest_rank(e: &Expr, window: &Window) -> Option<(ColumnId, u64)> {
+    let ExprKind::Compare(op, l, r) = &e.kind else {
+        return None;
+    };
+    let (op, column, constant) = match (&l.kind, &r.kind) {
+        (ExprKind::Column(id), ExprKind::Constant(Value::Int(n))) => (*op, *id, *n),
+        (ExprKind::Constant(Value::Int(n)), ExprKind::Column(id)) => (op.flip(), *id, *n),
+        _ => return None,
+    };
+    let found = window.calls.iter().find(|c| c.0 == column)?;
+    let most = match op {
+        CompareOp::Eq | CompareOp::Le => constant,
+        CompareOp::Lt => constant.checked_sub(1)?,
+        CompareOp::Ne | CompareOp::Gt | CompareOp::Ge => return None,
+    };
+    (found.1.function.is_rank()).then(|| (column, u64::try_from(most.max(0)).unwrap_or(u64::MAX)))
 }
 
 /// Parts of an expression that takes the place of a shorter one, at most. Conditions of people have fewer, and a condition

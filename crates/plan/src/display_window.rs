@@ -1,6 +1,6 @@
 //! The text of window functions, as EXPLAIN prints them.
 
-use crate::breakers::WindowSort;
+use crate::breakers::{WindowSort, WindowTable};
 use crate::display_expression::Names;
 use crate::display_operator::sort_keys;
 use crate::operators::Window;
@@ -10,15 +10,17 @@ use std::fmt::Write;
 /// The calls of a window behind its partition and order.
 pub(crate) fn window(window: &Window, names: &Names) -> String {
     format!(
-        "Window{}: {}",
+        "Window{}{}: {}",
         over(window.partition.iter().copied(), &window.order, names),
+        most(window.most, names),
         calls(&window.calls, names)
     )
 }
 
 /// The windows that are computed, each behind a comma.
-pub(crate) fn steps(steps: &[WindowSort], names: &Names) -> String {
-    steps.iter().map(|step| sort(step, names)).collect()
+pub(crate) fn steps(table: &WindowTable, names: &Names) -> String {
+    let steps: String = table.steps.iter().map(|step| sort(step, names)).collect();
+    steps + &most(table.most, names)
 }
 
 fn sort(step: &WindowSort, names: &Names) -> String {
@@ -33,6 +35,13 @@ fn sort(step: &WindowSort, names: &Names) -> String {
         )
     });
     windows.collect()
+}
+
+/// The greatest rank that is asked for.
+fn most(most: Option<(ColumnId, u64)>, names: &Names) -> String {
+    most.map_or(String::new(), |(id, most)| {
+        format!(", {} up to {most}", names.name(id))
+    })
 }
 
 fn over(partition: impl Iterator<Item = ColumnId>, order: &[SortKey], names: &Names) -> String {

@@ -69,6 +69,14 @@ impl WindowFunction {
         }
     }
 
+    /// True for numbers that grow from row to row and depend on the rows before alone.
+    pub fn is_rank(self) -> bool {
+        matches!(
+            self,
+            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank
+        )
+    }
+
     /// True if its value may be NULL.
     pub fn is_nullable(self) -> bool {
         match self {

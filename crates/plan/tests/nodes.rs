@@ -191,6 +191,7 @@ fn windows() -> Vec<Operator> {
         partition: vec![id(1)],
         order: vec![key(2)],
         calls: vec![(id(3), call)],
+        most: Some((id(3), 4)),
     })]
 }
 

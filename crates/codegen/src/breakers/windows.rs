@@ -3,8 +3,9 @@
 use super::lays::{Lays, Nullable};
 use frazil_plan::breakers::{SortedWindow, WindowSort, WindowTable};
 use frazil_plan::pipeline::PipelinePlan;
-use frazil_plan::{ColumnId, Expr, ExprKind, FrameBound, WindowCall};
+use frazil_plan::{ColumnId, Expr, ExprKind, FrameBound, WindowCall, WindowFunction};
 use frazil_runtime::breakers::windows::WindowsBreaker;
+use frazil_runtime::breakers::windows::top::{TopRank, TopSpec};
 use frazil_runtime::breakers::{Breaker, Shape};
 use frazil_runtime::{
     BoundSpec, BoundValues, CallSpec, FieldPlace, FrameSpec, RowField, RowLayout, SortField, WindowInput,
@@ -23,6 +24,7 @@ pub struct WindowLayout {
     /// The columns that window functions make, one for each field behind them.
     made: Vec<ColumnId>,
     steps: Vec<WindowStep>,
+    top: Option<TopSpec>,
 }
 
 impl WindowLayout {
@@ -42,8 +44,20 @@ impl WindowLayout {
             steps: (table.steps.iter())
                 .map(|step| steps.step(step))
                 .collect::<Result<_>>()?,
+            top: table.top().and_then(|(function, most)| top(function, most)),
         })
     }
+}
+
+/// The ranks that are asked for.
+fn top(function: WindowFunction, most: u64) -> Option<TopSpec> {
+    let rank = match function {
+        WindowFunction::RowNumber => TopRank::RowNumber,
+        WindowFunction::Rank => TopRank::Rank,
+        WindowFunction::DenseRank => TopRank::DenseRank,
+        _ => return None,
+    };
+    Some(TopSpec { rank, most })
 }
 
 impl Lays for WindowLayout {
@@ -51,6 +65,7 @@ impl Lays for WindowLayout {
         Ok(Arc::new(WindowsBreaker {
             layout: self.layout.clone(),
             steps: self.steps.clone(),
+            top: self.top.clone(),
         }))
     }
 

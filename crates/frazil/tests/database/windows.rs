@@ -125,6 +125,51 @@ fn a_window_keeps_to_the_memory_limit_and_harms_nothing_else() {
     assert_eq!(rows(&c, sql), (524_287_i64 * 524_288 / 2).to_string());
 }
 
+/// What is asked for by rank is the same as what is left of all ranks; `r + 0` hides what is asked for.
+#[test]
+fn the_first_ranks_are_those_of_all_rows() {
+    let mut random = Random::new(11);
+    let all = table(&mut random, 200_000, 40, 3_000);
+    let c = filled(&all);
+    rows(&c, "set threads = 2");
+    for over in [
+        "partition by p order by k, id",
+        "partition by p order by k desc nulls last",
+        "partition by p, k order by v",
+        "partition by v is null order by p::text, k",
+        "order by k",
+        "partition by p",
+    ] {
+        for rank in ["row_number", "rank", "dense_rank"] {
+            for condition in ["<= 3", "= 1", "< 6", "<= 0"] {
+                let ranked = format!("select p, k, {rank}() over ({over}) as r from t");
+                // Which of equal rows have a number is open.
+                let shown = match rank == "row_number" && !over.ends_with("id") {
+                    true => "r",
+                    false => "p, k, r",
+                };
+                let sql = format!(
+                    "select {shown}, count(*) from ({ranked}) x where r {condition} group by {shown} order by {shown}"
+                );
+                let plain = sql.replace(
+                    &format!("where r {condition}"),
+                    &format!("where r + 0 {condition}"),
+                );
+                assert_eq!(rows(&c, &sql), rows(&c, &plain), "{sql}");
+            }
+        }
+    }
+    let many = numbers(500_000);
+    rows(&many, "set memory_limit = '6MB'");
+    let sql =
+        "select sum(x) from (select x, row_number() over (order by x % 1000, x) as r from n) y where r <= 3";
+    assert_eq!(rows(&many, sql), "3000");
+    assert_eq!(
+        state(&many, &sql.replace("r <= 3", "r + 0 <= 3")),
+        SqlState::OUT_OF_MEMORY
+    );
+}
+
 #[test]
 fn a_window_hears_a_timeout() {
     let c = numbers(500_000);

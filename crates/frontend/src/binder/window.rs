@@ -344,6 +344,7 @@ impl<'a> Binder<'a> {
                 partition,
                 order,
                 calls,
+                most: None,
             })
         })
     }

@@ -235,29 +235,7 @@ impl Unnesting<'_> {
                 self.depend_limit(rows, domain)
             }
             Operator::TopPerGroup(rows) => self.depend_limit(rows, domain),
-            Operator::Window(window) => {
-                let mut out = self.depend(*window.input, domain)?;
-                let rename = |id: ColumnId| out.names.get(&id).copied().unwrap_or(id);
-                let mut partition: Vec<ColumnId> = window.partition.into_iter().map(rename).collect();
-                let mut order = window.order;
-                order.iter_mut().for_each(|key| key.column = rename(key.column));
-                let mut calls = window.calls;
-                let expressions = calls.iter_mut().flat_map(|c| c.1.expressions_mut());
-                expressions.for_each(|e| rename_in(e, &out.names));
-                // The rows of each outer row are a window of their own.
-                for id in domain.of.iter().map(|id| out.names[id]) {
-                    if !partition.contains(&id) {
-                        partition.push(id);
-                    }
-                }
-                out.op = Operator::Window(Window {
-                    input: Box::new(out.op),
-                    partition,
-                    order,
-                    calls,
-                });
-                Ok(out)
-            }
+            Operator::Window(window) => self.depend_window(window, domain),
             Operator::Repeat(Repeat { input, count }) => {
                 let mut out = self.depend(*input, domain)?;
                 let input = Box::new(out.op);
@@ -273,6 +251,31 @@ impl Unnesting<'_> {
             | Operator::Shared(_)
             | Operator::Write(_)) => Ok(self.crossed(other, domain)),
         }
+    }
+
+    fn depend_window(&mut self, window: Window, domain: &mut Domain) -> Result<Dependent> {
+        let mut out = self.depend(*window.input, domain)?;
+        let rename = |id: ColumnId| out.names.get(&id).copied().unwrap_or(id);
+        let mut partition: Vec<ColumnId> = window.partition.into_iter().map(rename).collect();
+        let mut order = window.order;
+        order.iter_mut().for_each(|key| key.column = rename(key.column));
+        let mut calls = window.calls;
+        let expressions = calls.iter_mut().flat_map(|c| c.1.expressions_mut());
+        expressions.for_each(|e| rename_in(e, &out.names));
+        // The rows of each outer row are a window of their own.
+        for id in domain.of.iter().map(|id| out.names[id]) {
+            if !partition.contains(&id) {
+                partition.push(id);
+            }
+        }
+        out.op = Operator::Window(Window {
+            input: Box::new(out.op),
+            partition,
+            order,
+            calls,
+            most: window.most,
+        });
+        Ok(out)
     }
 
     /// Every row of a tree for every row of the domain.

@@ -3,7 +3,7 @@
 use super::keeps::{Computed, Keeps, Which};
 use crate::display_expression::Names;
 use crate::display_window;
-use crate::{ColumnId, Expr, SortKey, WindowCall};
+use crate::{ColumnId, Expr, SortKey, WindowCall, WindowFunction};
 
 /// Rows over which window functions are computed when all are there. They come out in the order of the last step.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub struct WindowTable {
     pub columns: Vec<ColumnId>,
     /// What is computed, step by step.
     pub steps: Vec<WindowSort>,
+    /// The rank of its only window, and the greatest one that is asked for: see [`crate::operators::Window`].
+    pub most: Option<(ColumnId, u64)>,
 }
 
 /// An order of the rows, and the windows that are computed in it.
@@ -42,6 +44,16 @@ impl WindowTable {
     }
 }
 
+impl WindowTable {
+    /// The function of the rank of which not all are asked for, and the greatest one.
+    pub fn top(&self) -> Option<(WindowFunction, u64)> {
+        let (id, most) = self.most?;
+        let calls = self.steps.iter().flat_map(|s| &s.windows).flat_map(|w| &w.calls);
+        let call = calls.into_iter().find(|c| c.0 == id)?;
+        Some((call.1.function, most))
+    }
+}
+
 impl Keeps for WindowTable {
     fn name(&self) -> &'static str {
         "windows"
@@ -65,7 +77,7 @@ impl Keeps for WindowTable {
 
     fn text(&self, _keys: &[Expr], names: &Names) -> String {
         let columns = names.list(self.columns.iter().copied());
-        format!(" ({columns}){}", display_window::steps(&self.steps, names))
+        format!(" ({columns}){}", display_window::steps(self, names))
     }
 
     fn rows_text(&self, _which: Which) -> &'static str {

@@ -19,6 +19,8 @@ pub struct Window {
     pub order: Vec<SortKey>,
     /// Columns made.
     pub calls: Vec<(ColumnId, WindowCall)>,
+    /// One of them, a rank, and a number: nobody asks for rows whose rank is above it. They may be given nevertheless.
+    pub most: Option<(ColumnId, u64)>,
 }
 
 impl Node for Window {
@@ -48,6 +50,7 @@ impl Node for Window {
         self.partition.iter().for_each(|id| visit(Role::Read, *id));
         self.order.iter().for_each(|k| visit(Role::Read, k.column));
         self.calls.iter().for_each(|c| visit(Role::Made, c.0));
+        self.most.iter().for_each(|m| visit(Role::MadeAlready, m.0));
     }
 
     fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
@@ -56,6 +59,9 @@ impl Node for Window {
             .iter_mut()
             .for_each(|k| visit(Role::Read, &mut k.column));
         self.calls.iter_mut().for_each(|c| visit(Role::Made, &mut c.0));
+        self.most
+            .iter_mut()
+            .for_each(|m| visit(Role::MadeAlready, &mut m.0));
     }
 
     fn at_most_one_row(&self) -> bool {
@@ -72,6 +78,7 @@ impl Node for Window {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.calls.retain(|c| needed.contains(c.0));
+        self.most = self.most.filter(|m| needed.contains(m.0));
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

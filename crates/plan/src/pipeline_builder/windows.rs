@@ -12,6 +12,7 @@ struct Wanted {
     partition: Vec<ColumnId>,
     order: Vec<SortKey>,
     calls: Vec<(ColumnId, WindowCall)>,
+    most: Option<(ColumnId, u64)>,
 }
 
 impl Builder<'_> {
@@ -55,9 +56,14 @@ impl Builder<'_> {
         if !computed.is_empty() {
             opened = opened.append(PipelineOperator::Map(computed), rows);
         }
+        let most = match &wanted[..] {
+            [only] if only.calls.iter().all(|c| c.1.function.is_rank()) => only.most,
+            _ => None,
+        };
         let table = WindowTable {
             columns,
             steps: sorts(wanted),
+            most,
         };
         let given = table.columns.iter().copied().chain(table.made()).collect();
         let id = self.fill(Breaker::Windows(table), opened, vec![]);
@@ -97,6 +103,7 @@ impl Wanted {
             partition,
             order,
             calls,
+            most: window.most,
         }
     }
 

@@ -118,7 +118,7 @@ impl SortSpec {
     ///
     /// # Safety
     /// As [`SortSpec::compare`].
-    unsafe fn prefix(&self, row: *const u8) -> u128 {
+    pub(crate) unsafe fn prefix(&self, row: *const u8) -> u128 {
         let mut out = Prefix::default();
         for key in &self.keys {
             let place = &self.layout.fields[key.field];
@@ -147,7 +147,7 @@ impl SortSpec {
     }
 
     /// Whether the prefix holds all keys whole.
-    fn prefix_decides(&self) -> bool {
+    pub(crate) fn prefix_decides(&self) -> bool {
         let mut bits = 0;
         self.keys.iter().all(|k| {
             let place = &self.layout.fields[k.field];
@@ -262,6 +262,13 @@ pub struct Sorter {
     spec: SortSpec,
     budget: MemoryBudget,
     cancel: Cancel,
+    pruner: Option<Box<dyn Prunes>>,
+}
+
+/// Drops rows of a sorter that nobody asks for.
+pub trait Prunes: std::fmt::Debug + Send {
+    /// The rows that are kept, if it is time to drop others. All rows are written. Errors: 53200, 57014.
+    fn prune(&mut self, pages: &RowPages) -> Result<Option<RowPages>>;
 }
 
 impl Sorter {
@@ -273,6 +280,15 @@ impl Sorter {
             spec,
             budget: budget.clone(),
             cancel: Cancel::new(),
+            pruner: None,
+        }
+    }
+
+    /// The same sorter, of whose rows some are dropped while they come.
+    pub fn pruned_by(self, pruner: Box<dyn Prunes>) -> Sorter {
+        Sorter {
+            pruner: Some(pruner),
+            ..self
         }
     }
 
@@ -289,6 +305,12 @@ impl Sorter {
             && self.pages.rows() >= wanted.saturating_mul(2).max(FEWEST_PRUNED)
         {
             self.prune(wanted)?;
+            return self.pages.allocate();
+        }
+        if let Some(pruner) = &mut self.pruner
+            && let Some(kept) = pruner.prune(&self.pages)?
+        {
+            self.pages = kept;
             return self.pages.allocate();
         }
         self.pages.grow()

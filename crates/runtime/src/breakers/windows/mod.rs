@@ -19,6 +19,7 @@ mod order;
 mod range_aggregate;
 mod ranking;
 mod segment;
+pub mod top;
 mod value;
 
 use crate::breakers::run_borrowed::run_borrowed;
@@ -31,6 +32,7 @@ use order::{Entry, Order};
 use segment::{Segment, SharedWorkers};
 use std::ops::Range;
 use std::sync::Arc;
+use top::{TopRows, TopSpec};
 
 /// Rows of partitions that make a segment together, and of a block of a large partition.
 const BLOCK: usize = 32 << 10;
@@ -133,6 +135,8 @@ pub struct WindowsBreaker {
     pub layout: RowLayout,
     /// What is computed.
     pub steps: Vec<WindowStep>,
+    /// The ranks that are asked for, if others are not: then there is one window, which computes ranks alone.
+    pub top: Option<TopSpec>,
 }
 
 impl Breaker for WindowsBreaker {
@@ -146,7 +150,19 @@ impl Breaker for WindowsBreaker {
             offset: 0,
             counts: GroupCounts::default(),
         };
-        Ok(Box::new(Sorter::new(spec, run.budget).stopped_by(run.cancel)))
+        let sorter = Sorter::new(spec, run.budget).stopped_by(run.cancel);
+        let window = self
+            .steps
+            .first()
+            .and_then(|step| Some((step, step.windows.first()?)));
+        Ok(Box::new(match (&self.top, window) {
+            (Some(top), Some((step, window))) => {
+                let taken = (run.budget, run.cancel);
+                let rows = TopRows::new(top, &self.layout, &step.keys, window.partition, taken);
+                sorter.pruned_by(Box::new(rows))
+            }
+            _ => sorter,
+        }))
     }
 
     fn finish(&self, parts: Vec<Box<dyn Partial>>, workers: &dyn Workers) -> Result<Arc<dyn Finished>> {

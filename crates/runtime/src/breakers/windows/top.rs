@@ -1,0 +1,250 @@
+//! The first rows of each partition: where only ranks up to a number are asked for, workers drop what is behind them while
+//! they gather rows.
+//!
+//! Every so often a worker sorts what it has and keeps the rows of its best ranks. For each partition that has enough of them
+//! it remembers the last key that counts; rows behind that key are dropped without a sort. A row's rank among a worker's rows is at
+//! most its rank among all, so none is dropped that counts, and ranks of those that are kept stay what they are.
+
+use super::order::{Entry, Order};
+use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec};
+use crate::breakers::{Task, Workers};
+use crate::row_layout::RowLayout;
+use crate::row_pages::RowPages;
+use frazil_types::{Cancel, MemoryBudget, Result};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Rows that are gathered before the first are dropped.
+const FEWEST: usize = 32 << 10;
+/// Rows that are not worth a sort.
+const FEW: usize = 1 << 10;
+/// Tries that keep most rows before it is given up.
+const MOST_TRIES: u32 = 2;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct TopSpec {
+    /// The rank that is limited.
+    pub rank: TopRank,
+    /// The greatest one that is asked for.
+    pub most: u64,
+}
+
+/// A rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TopRank {
+    /// row_number().
+    RowNumber,
+    /// rank().
+    Rank,
+    /// dense_rank().
+    DenseRank,
+}
+
+/// A worker's rows of the first ranks.
+#[derive(Debug)]
+pub struct TopRows {
+    spec: TopSpec,
+    layout: RowLayout,
+    keys: Vec<SortField>,
+    partition: usize,
+    /// The keys of partitions, and the others, as 128 bits each.
+    of_partition: SortSpec,
+    of_order: SortSpec,
+    /// For partitions with enough rows the last key that counts; none where partitions do not fit 128 bits.
+    last: Option<HashMap<u128, u128, BuildHasherDefault<Mixing>>>,
+    /// Whether 128 bits hold the keys of the order whole.
+    is_exact: bool,
+    /// Rows, the first of all, that were looked at.
+    seen: usize,
+    /// Number of rows at which some are dropped again.
+    due: usize,
+    /// How often most rows were kept.
+    tries: u32,
+    budget: MemoryBudget,
+    cancel: Cancel,
+}
+
+/// Hashes 128 bits by two multiplications.
+#[derive(Debug, Default)]
+struct Mixing(u64);
+
+impl Hasher for Mixing {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u128(u128::from(*b)));
+    }
+
+    fn write_u128(&mut self, v: u128) {
+        let folded = (v as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (v >> 64) as u64;
+        self.0 = (self.0 ^ folded).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A worker as all there are.
+struct Alone<'a> {
+    budget: &'a MemoryBudget,
+    cancel: &'a Cancel,
+}
+
+impl Workers for Alone<'_> {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn budget(&self) -> &MemoryBudget {
+        self.budget
+    }
+
+    fn cancel(&self) -> &Cancel {
+        self.cancel
+    }
+
+    fn run(&self, tasks: usize, task: Task) -> Result<()> {
+        (0..tasks).try_for_each(|t| {
+            self.cancel.check()?;
+            task(t)
+        })
+    }
+}
+
+impl TopRows {
+    /// For a worker whose rows are ordered by `keys`, of which the first `partition` make partitions.
+    pub fn new(
+        spec: &TopSpec,
+        layout: &RowLayout,
+        keys: &[SortField],
+        partition: usize,
+        (budget, cancel): (&MemoryBudget, &Cancel),
+    ) -> TopRows {
+        let part = |keys: &[SortField]| SortSpec {
+            layout: layout.clone(),
+            keys: keys.to_vec(),
+            groups: 0,
+            limit: None,
+            offset: 0,
+            counts: GroupCounts::default(),
+        };
+        let (of_partition, of_order) = (part(&keys[..partition]), part(&keys[partition..]));
+        TopRows {
+            spec: spec.clone(),
+            layout: layout.clone(),
+            keys: keys.to_vec(),
+            partition,
+            last: of_partition.prefix_decides().then(HashMap::default),
+            is_exact: of_order.prefix_decides(),
+            of_partition,
+            of_order,
+            seen: 0,
+            due: FEWEST,
+            tries: 0,
+            budget: budget.clone(),
+            cancel: cancel.clone(),
+        }
+    }
+
+    /// Whether a row may be among those that are asked for.
+    ///
+    /// # Safety
+    /// A live row of the layout, its strings alive.
+    unsafe fn may_count(&self, row: *const u8) -> bool {
+        let Some(last) = &self.last else {
+            return true;
+        };
+        // SAFETY: by contract.
+        let (partition, key) = unsafe { (self.of_partition.prefix(row), self.of_order.prefix(row)) };
+        let enough_before = |last: &u128| match self.spec.rank {
+            TopRank::RowNumber if self.is_exact => key >= *last,
+            TopRank::RowNumber | TopRank::Rank | TopRank::DenseRank => key > *last,
+        };
+        !last.get(&partition).is_some_and(enough_before)
+    }
+
+    /// Keeps the entries of the first ranks, and notes where they end.
+    fn rank(&mut self, entries: &mut Vec<Entry>) -> Result<()> {
+        let alone = Alone {
+            budget: &self.budget,
+            cancel: &self.cancel,
+        };
+        let order = Order::of(&self.layout, &self.keys, entries, &alone)?;
+        order.sort(entries, &alone)?;
+        let (partition, peers) = (order.boundary(self.partition), order.boundary(self.keys.len()));
+        let (mut kept, mut number, mut rank) = (Vec::new(), 0_u64, 0_u64);
+        for at in 0..entries.len() {
+            let before = at.checked_sub(1).map(|before| &entries[before]);
+            let entry = &entries[at];
+            let is_first = before.is_none_or(|before| order.differ(&partition, before, entry));
+            let is_peer = !is_first && before.is_some_and(|before| !order.differ(&peers, before, entry));
+            number = if is_first { 1 } else { number + 1 };
+            rank = match self.spec.rank {
+                TopRank::RowNumber => number,
+                TopRank::Rank if is_peer => rank,
+                TopRank::Rank => number,
+                TopRank::DenseRank if is_first => 1,
+                TopRank::DenseRank => rank + u64::from(!is_peer),
+            };
+            if rank > self.spec.most {
+                continue;
+            }
+            kept.push(*entry);
+            let is_enough = match self.spec.rank {
+                TopRank::RowNumber | TopRank::Rank => number == self.spec.most,
+                TopRank::DenseRank => rank == self.spec.most,
+            };
+            if let Some(last) = self.last.as_mut().filter(|_| is_enough) {
+                // SAFETY: a live row of the layout.
+                let (partition, key) = unsafe {
+                    (
+                        self.of_partition.prefix(entry.row),
+                        self.of_order.prefix(entry.row),
+                    )
+                };
+                last.insert(partition, key);
+            }
+        }
+        *entries = kept;
+        Ok(())
+    }
+}
+
+impl Prunes for TopRows {
+    fn prune(&mut self, pages: &RowPages) -> Result<Option<RowPages>> {
+        let rows = pages.rows();
+        if rows < self.due {
+            return Ok(None);
+        }
+        self.cancel.check()?;
+        let _held = self.budget.reserve(rows * size_of::<Entry>())?;
+        let mut entries: Vec<Entry> = Vec::new();
+        for (at, row) in pages.iter().enumerate() {
+            // SAFETY: live rows of the layout.
+            if at < self.seen || unsafe { self.may_count(row) } {
+                entries.push(Entry { key: 0, row });
+            }
+        }
+        if entries.len() > 2 * self.seen.max(FEW) {
+            self.rank(&mut entries)?;
+        }
+        if entries.len() > rows / 4 * 3 {
+            self.tries += 1;
+            self.due = match self.tries < MOST_TRIES {
+                true => rows.saturating_mul(16),
+                false => usize::MAX,
+            };
+            return Ok(None);
+        }
+        let mut kept = RowPages::new(self.layout.size, &self.budget);
+        for entry in &entries {
+            let row = kept.allocate()?;
+            // SAFETY: both rows are live, apart, and of the layout's size.
+            unsafe { row.copy_from_nonoverlapping(entry.row, self.layout.size) };
+        }
+        self.seen = entries.len();
+        self.due = (4 * entries.len()).max(FEWEST);
+        Ok(Some(kept))
+    }
+}
