@@ -226,3 +226,50 @@ fn a_dump_makes_a_database_of_the_same_dump() {
     assert!(stderr(&directory.run(&["dump", "db", "nothing"])).starts_with("ERROR 42P01"));
     directory.out(&["verify", "again"]);
 }
+
+/// With few descriptors a statement is refused by name, or done; what was acknowledged is there afterwards, and the directory is sound.
+#[test]
+fn a_process_without_descriptors_loses_nothing() {
+    let directory = Directory::new("descriptors");
+    directory.out(&["db", "-q", "-c", "create table t (k integer primary key, s text)"]);
+    let program = env!("CARGO_BIN_EXE_frazil");
+    let (mut refused, mut kept) = (0, 0);
+    for limit in 3..16 {
+        let insert = format!(
+            "insert into t select {limit} * 100 + x, repeat('x', 3000) from (values (1), (2), (3), (4), (5), (6), (7), (8)) v (x)"
+        );
+        let script = format!(
+            "ulimit -n {limit}; exec '{program}' db -q -c \"{insert}\" -c \"freeze table t\" -c checkpoint -c \"copy t to '/dev/null' (format csv)\""
+        );
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &script])
+            .env("FRAZILRC", "/dev/null")
+            .current_dir(&directory.0);
+        let output = command.stdin(Stdio::null()).output().expect("it starts");
+        let told = stderr(&output);
+        if output.status.code() != Some(0) {
+            // With fewer than four the system does not start the program.
+            let is_unstarted = told.contains("error while loading shared libraries");
+            let is_named = told.starts_with("ERROR 58030: ") && told.contains("Too many open files");
+            assert!(is_unstarted || is_named, "{limit}: {:?}: {told}", output.status);
+            refused += 1;
+        }
+        let count = directory.out(&[
+            "db",
+            "-readonly",
+            "-csv",
+            "--noheader",
+            "-c",
+            &format!("select count(*) from t where k / 100 = {limit}"),
+        ]);
+        assert!(["0\n", "8\n"].contains(&count.as_str()), "{limit}: {count}");
+        kept += u32::from(count == "8\n");
+        assert!(
+            count == "8\n" || output.status.code() != Some(0),
+            "{limit}: it was acknowledged"
+        );
+    }
+    assert!(refused > 0 && kept > 0, "{refused} {kept}");
+    directory.out(&["verify", "db"]);
+}

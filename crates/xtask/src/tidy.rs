@@ -27,6 +27,15 @@ const READERS_OF_CELLS: [&str; 7] = [
     "storage/src/scan_cursor.rs",
     "runtime/src/scan_cursor.rs",
 ];
+/// The clock on the wall, and the files that may ask it: for what they show. It jumps, so nothing is ordered, timed or kept by it.
+const WALL_CLOCK: &str = "SystemTime";
+const READERS_OF_THE_CLOCK: [&str; 5] = [
+    "durability/src/checkpoint.rs",
+    "durability/src/progress.rs",
+    "frazil/src/parameters.rs",
+    "frazil/src/system_tables.rs",
+    "vfs/src/system_lock.rs",
+];
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
@@ -179,6 +188,14 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
         if reads_cells && member != "xtask" && !READERS_OF_CELLS.iter().any(|f| shown.ends_with(f)) {
             violations.push(format!(
                 "{shown}:{}: cells of a chunk are read beside ChunkView",
+                number + 1
+            ));
+        }
+        let is_product = !is_test && !["xtask", "bench", "testkit", "cli"].contains(&member);
+        let asks_clock = is_product && code.contains(WALL_CLOCK);
+        if asks_clock && !READERS_OF_THE_CLOCK.iter().any(|f| shown.ends_with(f)) {
+            violations.push(format!(
+                "{shown}:{}: the clock on the wall jumps: Instant does not",
                 number + 1
             ));
         }

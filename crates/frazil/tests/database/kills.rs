@@ -93,6 +93,18 @@ fn process_to_be_killed() {
     });
 }
 
+fn killed_process(path: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("it runs"));
+    command.args([
+        "kills::process_to_be_killed",
+        "--exact",
+        "--ignored",
+        "--nocapture",
+    ]);
+    command.env(DIRECTORY, path);
+    command
+}
+
 #[test]
 fn a_killed_process_has_what_it_acknowledged() {
     let cycles: u64 = std::env::var("FRAZIL_KILL_CYCLES")
@@ -103,14 +115,7 @@ fn a_killed_process_has_what_it_acknowledged() {
     let mut random = Random::new(31);
     let mut kept = [0u64; THREADS];
     for cycle in 0..cycles {
-        let mut child = Command::new(std::env::current_exe().expect("it runs"))
-            .args([
-                "kills::process_to_be_killed",
-                "--exact",
-                "--ignored",
-                "--nocapture",
-            ])
-            .env(DIRECTORY, &path)
+        let mut child = killed_process(&path)
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");
@@ -151,6 +156,16 @@ fn a_killed_process_has_what_it_acknowledged() {
             is_killed && found == THREADS,
             "cycle {cycle}: {status}, {found} threads, {commits} commits"
         );
+    }
+    // Nobody listens, and it may still be opening.
+    for _ in 0..cycles * 4 {
+        let mut child = killed_process(&path)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_micros(random.below(120_000)));
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
     }
     let database = Database::open(&path).expect("it opens");
     let last = committed(&database);

@@ -4,6 +4,7 @@ mod altered_columns;
 mod altering;
 mod backups;
 mod bad_changes;
+mod bad_places;
 mod closing;
 mod copying;
 mod damaged_files;
