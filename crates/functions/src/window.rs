@@ -160,13 +160,14 @@ impl Typing {
             arguments.insert(at, typed.into());
         }
         let values: Vec<usize> = (0..arguments.len()).filter(|at| Some(*at) != count).collect();
+        let are_open = values.iter().all(|at| arguments[*at].ty().is_none());
+        if !values.is_empty() && are_open {
+            let message = "could not determine polymorphic type because input has type unknown";
+            return Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span));
+        }
         if let [_, _] = values[..] {
             let both: Vec<&Operand> = values.iter().map(|at| &arguments[*at]).collect();
-            let is_open = both.iter().all(|x| x.ty().is_none());
-            let ty = match is_open {
-                true => LogicalType::Text,
-                false => self.common_type(&both, name).map_err(|_| missing)?,
-            };
+            let ty = self.common_type(&both, name).map_err(|_| missing)?;
             for at in values {
                 let span = arguments[at].span();
                 arguments[at] = self

@@ -129,7 +129,7 @@ fn a_window_keeps_to_the_memory_limit_and_harms_nothing_else() {
 #[test]
 fn the_first_ranks_are_those_of_all_rows() {
     let mut random = Random::new(11);
-    let all = table(&mut random, 200_000, 40, 3_000);
+    let all = table(&mut random, 80_000, 40, 3_000);
     let c = filled(&all);
     rows(&c, "set threads = 2");
     for over in [

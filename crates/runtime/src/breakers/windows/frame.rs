@@ -407,20 +407,24 @@ impl<'a> Frames<'a> {
 fn keys(segment: &Segment<'_>, field: usize, descending: bool) -> Result<Keys> {
     let native = segment.order.layout.fields[field].native;
     let input = WindowInput::Field(field);
+    let budget = segment.budget;
     let turn = |key: i64| if descending { !key } else { key };
     let narrow = |column: Column<i64>| Ok(Keys::Narrow(column));
     match native {
-        NativeType::I16 => narrow(input::column::<i16>(segment, &input, None)?.map(|k| turn(k.into()))),
-        NativeType::I32 => narrow(input::column::<i32>(segment, &input, None)?.map(|k| turn(k.into()))),
-        NativeType::I64 => narrow(input::column::<i64>(segment, &input, None)?.map(turn)),
+        NativeType::I16 => {
+            narrow(input::column::<i16>(segment, &input, None)?.map(budget, |k| turn(k.into()))?)
+        }
+        NativeType::I32 => {
+            narrow(input::column::<i32>(segment, &input, None)?.map(budget, |k| turn(k.into()))?)
+        }
+        NativeType::I64 => narrow(input::column::<i64>(segment, &input, None)?.map(budget, turn)?),
         NativeType::F64 => {
-            narrow(input::column::<f64>(segment, &input, None)?.map(|k| turn(ordered_double(k))))
+            narrow(input::column::<f64>(segment, &input, None)?.map(budget, |k| turn(ordered_double(k)))?)
         }
         NativeType::I128 => {
             let turn = |key: i128| if descending { !key } else { key };
-            Ok(Keys::Wide(
-                input::column::<i128>(segment, &input, None)?.map(turn),
-            ))
+            let keys = input::column::<i128>(segment, &input, None)?;
+            Ok(Keys::Wide(keys.map(budget, turn)?))
         }
         NativeType::Bool | NativeType::String => {
             Err(Error::internal("a range over keys without differences"))

@@ -1,10 +1,11 @@
 //! What calls read, gathered from rows into columns in the order of a segment.
 
 use super::WindowInput;
+use super::array::Array;
 use super::order::Shared;
 use super::segment::Segment;
 use crate::row_layout::FieldPlace;
-use frazil_types::{Native, NativeType, Reservation, Result, Value};
+use frazil_types::{MemoryBudget, Native, NativeType, Result, Value};
 use std::ops::Range;
 
 /// Values of a segment's rows.
@@ -12,13 +13,12 @@ use std::ops::Range;
 pub struct Column<T> {
     values: Values<T>,
     /// One byte a row, 1: not NULL; `None`: none is NULL.
-    valid: Option<Vec<u8>>,
-    _held: Reservation,
+    valid: Option<Array<u8>>,
 }
 
 #[derive(Debug)]
 enum Values<T> {
-    Each(Vec<T>),
+    Each(Array<T>),
     All(T),
 }
 
@@ -44,16 +44,23 @@ impl<T: Native> Column<T> {
         self.is_valid(row).then(|| self.value(row))
     }
 
-    /// The column with every value changed.
-    pub fn map<U: Native>(self, f: impl Fn(T) -> U) -> Column<U> {
-        Column {
-            values: match self.values {
-                Values::Each(values) => Values::Each(values.into_iter().map(f).collect()),
-                Values::All(value) => Values::All(f(value)),
-            },
+    /// The column with every value changed. Error 53200.
+    pub fn map<U: Native>(self, budget: &MemoryBudget, f: impl Fn(T) -> U) -> Result<Column<U>> {
+        let values = match self.values {
+            Values::Each(values) => {
+                // SAFETY: all values are written before one is read; every native value is plain bytes.
+                let mut mapped = unsafe { Array::<U>::stale(values.len(), budget)? };
+                for (to, from) in mapped.iter_mut().zip(values.iter()) {
+                    *to = f(*from);
+                }
+                Values::Each(mapped)
+            }
+            Values::All(value) => Values::All(f(value)),
+        };
+        Ok(Column {
+            values,
             valid: self.valid,
-            _held: self._held,
-        }
+        })
     }
 
     /// Whether some value may be NULL.
@@ -128,26 +135,23 @@ pub fn column<T: Native>(
     filter: Option<&WindowInput>,
 ) -> Result<Column<T>> {
     let rows = segment.entries.len();
-    let mut held = segment.budget.reservation();
-    let mut valid = valid_rows(segment, filter, &mut held)?;
+    let mut valid = valid_rows(segment, filter)?;
     let index = match input {
         WindowInput::Constant(value) => {
             let value = constant::<T>(value);
             if value.is_none() && rows > 0 {
-                held.grow(rows)?;
-                valid = Some(vec![0; rows]);
+                valid = Some(Array::filled(0, rows, segment.budget)?);
             }
             return Ok(Column {
                 values: Values::All(value.unwrap_or_default()),
                 valid,
-                _held: held,
             });
         }
         WindowInput::Field(index) => *index,
     };
     let place = &segment.order.layout.fields[index];
-    held.grow(rows * size_of::<T>())?;
-    let mut values = vec![T::default(); rows];
+    // SAFETY: all values are written below; every native value is plain bytes.
+    let mut values = unsafe { Array::<T>::stale(rows, segment.budget)? };
     let shared = Shared::new(&mut values);
     segment.for_blocks(&|block: Range<usize>| {
         // SAFETY: each block has its own places.
@@ -161,10 +165,7 @@ pub fn column<T: Native>(
     if place.validity.is_some() {
         let mut bytes = match valid {
             Some(valid) => valid,
-            None => {
-                held.grow(rows)?;
-                vec![1; rows]
-            }
+            None => Array::filled(1, rows, segment.budget)?,
         };
         let shared = Shared::new(&mut bytes);
         segment.for_blocks(&|block: Range<usize>| {
@@ -181,22 +182,16 @@ pub fn column<T: Native>(
     Ok(Column {
         values: Values::Each(values),
         valid,
-        _held: held,
     })
 }
 
 /// Rows for which a filter is true; `None` without a filter.
-fn valid_rows(
-    segment: &Segment<'_>,
-    filter: Option<&WindowInput>,
-    held: &mut Reservation,
-) -> Result<Option<Vec<u8>>> {
+fn valid_rows(segment: &Segment<'_>, filter: Option<&WindowInput>) -> Result<Option<Array<u8>>> {
     let Some(filter) = filter else {
         return Ok(None);
     };
     let rows = segment.entries.len();
-    held.grow(rows)?;
-    let mut valid = vec![0_u8; rows];
+    let mut valid = Array::filled(0, rows, segment.budget)?;
     let shared = Shared::new(&mut valid);
     segment.for_blocks(&|block: Range<usize>| {
         // SAFETY: each block has its own places.
@@ -216,8 +211,7 @@ pub fn presence(
     filter: Option<&WindowInput>,
 ) -> Result<Column<u8>> {
     let rows = segment.entries.len();
-    let mut held = segment.budget.reservation();
-    let mut valid = valid_rows(segment, filter, &mut held)?;
+    let mut valid = valid_rows(segment, filter)?;
     let is_null = matches!(input, Some(WindowInput::Constant(Value::Null)));
     let place = match input {
         Some(WindowInput::Field(index)) => Some(&segment.order.layout.fields[*index]),
@@ -225,8 +219,7 @@ pub fn presence(
     };
     let nullable = place.filter(|place| place.validity.is_some());
     if valid.is_none() && (is_null || nullable.is_some()) {
-        held.grow(rows)?;
-        valid = Some(vec![1; rows]);
+        valid = Some(Array::filled(1, rows, segment.budget)?);
     }
     if let Some(valid) = valid.as_mut().filter(|_| is_null) {
         valid.fill(0);
@@ -246,6 +239,5 @@ pub fn presence(
     Ok(Column {
         valid,
         values: Values::All(1),
-        _held: held,
     })
 }

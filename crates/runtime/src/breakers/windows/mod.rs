@@ -13,6 +13,7 @@
 //! grows.
 
 mod aggregate;
+mod array;
 mod frame;
 mod input;
 mod order;
@@ -186,7 +187,7 @@ fn run(
     for call in steps.iter().flat_map(|s| &s.windows).flat_map(|w| &w.calls) {
         frame::check_constant_offsets(call)?;
     }
-    let (mut entries, _held) = order::entries(&sorters, workers)?;
+    let mut entries = order::entries(&sorters, workers)?;
     for step in steps {
         let order = Order::of(layout, &step.keys, &entries, workers)?;
         order.sort(&mut entries, workers)?;

@@ -4,13 +4,14 @@
 //! of words is the order of rows. Where they do not fit, equal words are compared row by row. Entries are first scattered
 //! by the highest bits of their words into buckets that fit a cache, which are then sorted one by one.
 
+use super::array::Array;
 use crate::breakers::Workers;
 use crate::breakers::run_borrowed::run_borrowed;
 use crate::breakers::sorter::sorted_rows::{
     SortField, Sorter, compare_fields, normalized, polling, unless_canceled,
 };
 use crate::row_layout::{FieldPlace, RowLayout};
-use frazil_types::{Cancel, NativeType, Reservation, Result, StringRef};
+use frazil_types::{Cancel, NativeType, Result, StringRef};
 use std::cmp::Ordering;
 use std::sync::Mutex;
 
@@ -20,6 +21,8 @@ const PART: usize = 64 << 10;
 const BUCKET: usize = 8 << 10;
 /// Most bits of a word by which entries are scattered.
 const MOST_DIGITS: u32 = 12;
+/// Entries of a bucket that are sorted without a look at the cancel flag: some milliseconds.
+const SHORT: usize = 256 << 10;
 /// Bits of a word.
 const WORD: u32 = 64;
 
@@ -62,14 +65,15 @@ impl<T> Shared<T> {
 }
 
 /// Entries of all rows, their keys not packed yet. Error 53200.
-pub fn entries(sorters: &[Sorter], workers: &dyn Workers) -> Result<(Vec<Entry>, Reservation)> {
+pub fn entries(sorters: &[Sorter], workers: &dyn Workers) -> Result<Array<Entry>> {
     let rows: usize = sorters.iter().map(|s| s.pages.rows()).sum();
-    let held = workers.budget().reserve(rows * size_of::<Entry>())?;
-    let mut entries = Vec::with_capacity(rows);
-    for sorter in sorters {
-        entries.extend(sorter.pages.iter().map(|row| Entry { key: 0, row }));
+    // SAFETY: an entry is two words of any bits; all are written before a row is looked at.
+    let mut entries = unsafe { Array::<Entry>::stale(rows, workers.budget())? };
+    let all = sorters.iter().flat_map(|s| s.pages.iter());
+    for (entry, row) in entries.iter_mut().zip(all) {
+        *entry = Entry { key: 0, row };
     }
-    Ok((entries, held))
+    Ok(entries)
 }
 
 /// What is known of the values of a key.
@@ -292,7 +296,7 @@ impl<'a> Order<'a> {
     }
 
     /// Packs the keys of all entries, and sorts them. Errors: 53200, 57014.
-    pub fn sort(&self, entries: &mut Vec<Entry>, workers: &dyn Workers) -> Result<()> {
+    pub fn sort(&self, entries: &mut Array<Entry>, workers: &dyn Workers) -> Result<()> {
         if self.keys.is_empty() {
             return Ok(());
         }
@@ -317,18 +321,22 @@ impl<'a> Order<'a> {
     }
 
     fn sort_alone(&self, entries: &mut [Entry], cancel: &Cancel) -> Result<()> {
+        if self.is_exact && entries.len() <= SHORT {
+            // Rows that are equal come in the order in which they lie in memory.
+            entries.sort_unstable_by_key(|e| (u128::from(e.key) << WORD) | e.row as usize as u128);
+            return Ok(());
+        }
         unless_canceled(cancel, || {
             entries.sort_unstable_by(polling(cancel, |a: &Entry, b: &Entry| self.compare(a, b)));
         })
     }
 
-    fn sort_buckets(&self, entries: &mut Vec<Entry>, digits: u32, workers: &dyn Workers) -> Result<()> {
+    fn sort_buckets(&self, entries: &mut Array<Entry>, digits: u32, workers: &dyn Workers) -> Result<()> {
         let (rows, buckets) = (entries.len(), 1_usize << digits);
         let parts = workers.threads().clamp(1, rows.div_ceil(PART));
         let rows_a_part = rows.div_ceil(parts);
         let part_of = |part: usize| part * rows_a_part..rows.min((part + 1) * rows_a_part);
         let bucket_of = |entry: &Entry| (entry.key >> (WORD - digits)) as usize;
-        let _held = workers.budget().reserve(rows * size_of::<Entry>())?;
         let mut counts = vec![0_usize; parts * buckets];
         let shared = Shared::new(&mut counts);
         run_borrowed(workers, parts, &|part| {
@@ -349,22 +357,21 @@ impl<'a> Order<'a> {
             }
         }
         bounds.push(rows);
-        let mut sorted: Vec<Entry> = Vec::with_capacity(rows);
-        let out = Shared::new(sorted.spare_capacity_mut());
+        // SAFETY: an entry is two words of any bits; every place is written below.
+        let mut sorted = unsafe { Array::<Entry>::stale(rows, workers.budget())? };
+        let out = Shared::new(&mut sorted);
         let shared = Shared::new(&mut counts);
         run_borrowed(workers, parts, &|part| {
             // SAFETY: each part has its own counts.
             let places = unsafe { shared.part(part * buckets, buckets) };
             for entry in &entries[part_of(part)] {
                 let place = &mut places[bucket_of(entry)];
-                // SAFETY: the place is within the capacity, and this entry's alone.
-                unsafe { out.part(*place, 1)[0].write(*entry) };
+                // SAFETY: the place is this entry's alone.
+                unsafe { out.part(*place, 1)[0] = *entry };
                 *place += 1;
             }
             Ok(())
         })?;
-        // SAFETY: every place was written.
-        unsafe { sorted.set_len(rows) };
         let (shared, cancel) = (Shared::new(&mut sorted), workers.cancel());
         run_borrowed(workers, buckets, &|bucket| {
             let (from, to) = (bounds[bucket], bounds[bucket + 1]);

@@ -1,5 +1,6 @@
 //! A piece of the sorted rows that is computed as a whole: partitions that a worker does alone, or one that all share.
 
+use super::array::Array;
 use super::order::{Boundary, Entry, Order, Shared};
 use super::{BLOCK, BoundSpec, CallSpec, WindowSpec};
 use crate::breakers::Workers;
@@ -41,9 +42,9 @@ enum Peers {
     Partitions,
     Groups {
         /// Number of the group of each row.
-        of: Vec<u32>,
+        of: Array<u32>,
         /// First row of each group, and the number of rows behind them.
-        starts: Vec<u32>,
+        starts: Array<u32>,
     },
 }
 
@@ -156,16 +157,15 @@ impl<'a> Segment<'a> {
             return Ok(());
         }
         let rows = self.entries.len();
-        self.held.grow(2 * rows * size_of::<u32>())?;
         let begins = self.group_begins()?;
-        let mut of = vec![0_u32; rows];
+        let mut of = Array::numbers(rows, self.budget)?;
         let blocks = rows.div_ceil(BLOCK);
         let mut before = vec![0_u32; blocks + 1];
         for block in 0..blocks {
             let ones = begins[block * BLOCK..rows.min((block + 1) * BLOCK)].iter();
             before[block + 1] = before[block] + ones.map(|b| u32::from(*b)).sum::<u32>();
         }
-        let mut starts = vec![0_u32; before[blocks] as usize + 1];
+        let mut starts = Array::numbers(before[blocks] as usize + 1, self.budget)?;
         let last = starts.len() - 1;
         starts[last] = rows as u32;
         let (groups, first) = (Shared::new(&mut of), Shared::new(&mut starts));
@@ -177,7 +177,7 @@ impl<'a> Segment<'a> {
             {
                 let mut group = before[rows.start / BLOCK];
                 for row in rows {
-                    if begins[row] {
+                    if begins[row] != 0 {
                         // SAFETY: each group begins in one block.
                         unsafe { first.part(group as usize, 1)[0] = row as u32 };
                         group += 1;
@@ -193,24 +193,25 @@ impl<'a> Segment<'a> {
     }
 
     /// For each row whether a group begins there.
-    fn group_begins(&self) -> Result<Vec<bool>> {
+    fn group_begins(&self) -> Result<Array<u8>> {
         let rows = self.entries.len();
         let boundary = self.order.boundary(self.window.partition + self.window.order);
-        let mut begins = vec![false; rows];
+        let mut begins = Array::filled(0, rows, self.budget)?;
         let shared = Shared::new(&mut begins);
         self.for_blocks(&|block| {
             // SAFETY: each block has its own places.
             let out = unsafe { shared.part(block.start, block.len()) };
             for (begins, row) in out.iter_mut().zip(block) {
-                *begins = row == 0
+                let begins_here = row == 0
                     || !matches!(boundary, Boundary::None)
                         && (self.order).differ(&boundary, &self.entries[row - 1], &self.entries[row]);
+                *begins = u8::from(begins_here);
             }
             Ok(())
         })?;
         // Where all rows are alike in the whole order, partitions are still apart.
         for start in &self.partitions[..self.partitions.len() - 1] {
-            begins[*start as usize] = true;
+            begins[*start as usize] = 1;
         }
         Ok(begins)
     }

@@ -5,12 +5,14 @@
 //! it remembers the last key that counts; rows behind that key are dropped without a sort. A row's rank among a worker's rows is at
 //! most its rank among all, so none is dropped that counts, and ranks of those that are kept stay what they are.
 
+use super::array::Array;
 use super::order::{Entry, Order};
-use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec};
+use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec, normalized};
 use crate::breakers::{Task, Workers};
-use crate::row_layout::RowLayout;
+use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
-use frazil_types::{Cancel, MemoryBudget, Result};
+use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -51,9 +53,9 @@ pub struct TopRows {
     /// The keys of partitions, and the others, as 128 bits each.
     of_partition: SortSpec,
     of_order: SortSpec,
-    /// For partitions with enough rows the last key that counts; none where partitions do not fit 128 bits.
-    last: Option<HashMap<u128, u128, BuildHasherDefault<Mixing>>>,
-    /// Whether 128 bits hold the keys of the order whole.
+    /// For partitions with enough rows the last key that counts.
+    last: Last,
+    /// Whether a key of the order is held whole.
     is_exact: bool,
     /// Rows, the first of all, that were looked at.
     seen: usize,
@@ -65,13 +67,83 @@ pub struct TopRows {
     cancel: Cancel,
 }
 
-/// Hashes 128 bits by two multiplications.
+/// Keys by partition.
+#[derive(Debug)]
+enum Last {
+    /// Partitions do not fit 128 bits: no key is known.
+    Unknown,
+    /// Both fit 64 bits.
+    Narrow(Words, Words, Map<u64>),
+    Wide(Map<u128>),
+}
+
+type Map<K> = HashMap<K, K, BuildHasherDefault<Mixing>>;
+
+/// Keys that fit 64 bits together, in the order of rows.
+#[derive(Debug)]
+struct Words(Vec<(FieldPlace, SortField)>);
+
+impl Words {
+    /// `None` where they do not fit.
+    fn of(keys: &[SortField], layout: &RowLayout) -> Option<Words> {
+        let keys: Vec<_> = keys.iter().map(|key| (layout.fields[key.field], *key)).collect();
+        let bits: usize = (keys.iter())
+            .map(|(place, _)| place.native.size() * 8 + usize::from(place.validity.is_some()))
+            .sum();
+        (bits <= 64).then_some(Words(keys))
+    }
+
+    /// # Safety
+    /// A live row of the layout.
+    #[inline]
+    unsafe fn word(&self, row: *const u8) -> u64 {
+        let mut word = 0_u64;
+        for (place, key) in &self.0 {
+            // SAFETY: by contract, with the type the field says it has.
+            let (valid, (value, width)) = unsafe { (place.is_valid(row), narrow(place, row)) };
+            if place.validity.is_some() {
+                word = word << 1 | u64::from(valid == key.nulls_first);
+            }
+            let mask = u64::MAX >> (64 - width);
+            let value = if key.descending { value ^ mask } else { value };
+            let value = if valid { value } else { 0 };
+            word = word.checked_shl(width).unwrap_or(0) | value;
+        }
+        word
+    }
+}
+
+/// A value of at most 64 bits as an unsigned number of its order, and its bits.
+///
+/// # Safety
+/// A live row of the layout that the place is of.
+#[inline]
+unsafe fn narrow(place: &FieldPlace, row: *const u8) -> (u64, u32) {
+    // SAFETY: by contract.
+    unsafe {
+        match place.native {
+            NativeType::I32 => (u64::from(place.get::<i32>(row) as u32 ^ 1 << 31), 32),
+            NativeType::I64 => (place.get::<i64>(row) as u64 ^ 1 << 63, 64),
+            _ => {
+                let (value, width) = normalized(place, row);
+                (value as u64, width)
+            }
+        }
+    }
+}
+
+/// Hashes 128 bits by two multiplications, 64 by one.
 #[derive(Debug, Default)]
 struct Mixing(u64);
 
 impl Hasher for Mixing {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|b| self.write_u128(u128::from(*b)));
+    }
+
+    fn write_u64(&mut self, v: u64) {
+        self.0 = v.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
     }
 
     fn write_u128(&mut self, v: u128) {
@@ -130,12 +202,18 @@ impl TopRows {
             counts: GroupCounts::default(),
         };
         let (of_partition, of_order) = (part(&keys[..partition]), part(&keys[partition..]));
+        let words = |keys: &[SortField]| Words::of(keys, layout);
+        let last = match (words(&keys[..partition]), words(&keys[partition..])) {
+            (Some(partition), Some(order)) => Last::Narrow(partition, order, Map::default()),
+            _ if of_partition.prefix_decides() => Last::Wide(Map::default()),
+            _ => Last::Unknown,
+        };
         TopRows {
             spec: spec.clone(),
             layout: layout.clone(),
             keys: keys.to_vec(),
             partition,
-            last: of_partition.prefix_decides().then(HashMap::default),
+            last,
             is_exact: of_order.prefix_decides(),
             of_partition,
             of_order,
@@ -152,27 +230,60 @@ impl TopRows {
     /// # Safety
     /// A live row of the layout, its strings alive.
     unsafe fn may_count(&self, row: *const u8) -> bool {
-        let Some(last) = &self.last else {
-            return true;
-        };
         // SAFETY: by contract.
-        let (partition, key) = unsafe { (self.of_partition.prefix(row), self.of_order.prefix(row)) };
-        let enough_before = |last: &u128| match self.spec.rank {
-            TopRank::RowNumber if self.is_exact => key >= *last,
-            TopRank::RowNumber | TopRank::Rank | TopRank::DenseRank => key > *last,
+        let order = unsafe {
+            match &self.last {
+                Last::Unknown => None,
+                Last::Narrow(partition, order, last) => {
+                    let last = last.get(&partition.word(row));
+                    last.map(|last| order.word(row).cmp(last))
+                }
+                Last::Wide(last) => {
+                    let last = last.get(&self.of_partition.prefix(row));
+                    last.map(|last| self.of_order.prefix(row).cmp(last))
+                }
+            }
         };
-        !last.get(&partition).is_some_and(enough_before)
+        match order {
+            None | Some(Ordering::Less) => true,
+            Some(Ordering::Equal) => self.spec.rank != TopRank::RowNumber || !self.is_exact,
+            Some(Ordering::Greater) => false,
+        }
     }
 
-    /// Keeps the entries of the first ranks, and notes where they end.
-    fn rank(&mut self, entries: &mut Vec<Entry>) -> Result<()> {
+    /// Notes the last row of a partition that counts.
+    ///
+    /// # Safety
+    /// A live row of the layout, its strings alive.
+    unsafe fn note(&mut self, row: *const u8) {
+        // SAFETY: by contract.
+        unsafe {
+            match &mut self.last {
+                Last::Unknown => {}
+                Last::Narrow(partition, order, last) => {
+                    last.insert(partition.word(row), order.word(row));
+                }
+                Last::Wide(last) => {
+                    last.insert(self.of_partition.prefix(row), self.of_order.prefix(row));
+                }
+            }
+        }
+    }
+
+    /// The entries of the first ranks; notes where they end.
+    fn rank(&mut self, found: Vec<Entry>, held: Reservation) -> Result<Vec<Entry>> {
         let alone = Alone {
             budget: &self.budget,
             cancel: &self.cancel,
         };
-        let order = Order::of(&self.layout, &self.keys, entries, &alone)?;
-        order.sort(entries, &alone)?;
+        // SAFETY: an entry is two words of any bits; all are written.
+        let mut entries = unsafe { Array::<Entry>::stale(found.len(), &self.budget)? };
+        entries.copy_from_slice(&found);
+        drop((found, held));
+        let order = Order::of(&self.layout, &self.keys, &entries, &alone)?;
+        order.sort(&mut entries, &alone)?;
         let (partition, peers) = (order.boundary(self.partition), order.boundary(self.keys.len()));
+        let mut last_rows = Vec::new();
         let (mut kept, mut number, mut rank) = (Vec::new(), 0_u64, 0_u64);
         for at in 0..entries.len() {
             let before = at.checked_sub(1).map(|before| &entries[before]);
@@ -195,19 +306,13 @@ impl TopRows {
                 TopRank::RowNumber | TopRank::Rank => number == self.spec.most,
                 TopRank::DenseRank => rank == self.spec.most,
             };
-            if let Some(last) = self.last.as_mut().filter(|_| is_enough) {
-                // SAFETY: a live row of the layout.
-                let (partition, key) = unsafe {
-                    (
-                        self.of_partition.prefix(entry.row),
-                        self.of_order.prefix(entry.row),
-                    )
-                };
-                last.insert(partition, key);
+            if is_enough {
+                last_rows.push(entry.row);
             }
         }
-        *entries = kept;
-        Ok(())
+        // SAFETY: live rows of the layout.
+        (last_rows.into_iter()).for_each(|row| unsafe { self.note(row) });
+        Ok(kept)
     }
 }
 
@@ -218,7 +323,7 @@ impl Prunes for TopRows {
             return Ok(None);
         }
         self.cancel.check()?;
-        let _held = self.budget.reserve(rows * size_of::<Entry>())?;
+        let held = self.budget.reserve(rows * size_of::<Entry>())?;
         let mut entries: Vec<Entry> = Vec::new();
         for (at, row) in pages.iter().enumerate() {
             // SAFETY: live rows of the layout.
@@ -227,7 +332,7 @@ impl Prunes for TopRows {
             }
         }
         if entries.len() > 2 * self.seen.max(FEW) {
-            self.rank(&mut entries)?;
+            entries = self.rank(entries, held)?;
         }
         if entries.len() > rows / 4 * 3 {
             self.tries += 1;
