@@ -136,10 +136,26 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "what a killed process wrote is taken for durable",
         file: "durability/src/wal/reader.rs",
-        line: "self.keep(used, &bytes)?;",
+        line: "self.keep(used, bytes, next.is_some())?;",
         mutated: "",
         program: FAULTS,
         test: "faults::a_process_that_dies_at_any_operation_leaves_what_was_committed_to_later_power_cuts",
+    },
+    Mutant {
+        name: "a file does not say that another one follows",
+        file: "durability/src/wal/writer.rs",
+        line: "self.continue_in(file.generation);",
+        mutated: "",
+        program: DAMAGE,
+        test: "damage::the_last_file_is_missed",
+    },
+    Mutant {
+        name: "what is taken back of a file that was never used is not",
+        file: "durability/src/wal/reader.rs",
+        line: "self.keep(used, bytes, next.is_some())?;",
+        mutated: "self.keep(used, bytes, false)?;",
+        program: DAMAGE,
+        test: "damage::a_file_that_was_never_used_is_not_missed",
     },
     Mutant {
         name: "the file in which the log ends is given up",

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// The unit in which groups are written, in bytes: the sector of today's disks, so that no durable one is written again.
 pub const SECTOR: u64 = 4096;
 const MAGIC: &[u8; 16] = b"frazil log v1\n\0\0";
-/// Bytes of a header; the rest of its sector is zero.
+const CONTINUED: &[u8; 16] = b"frazil log next\n";
+/// Bytes of a header, and of a continuation; the rest of the sector is zero.
 const HEADER: usize = 64;
 /// Bytes of zeros that are written at once.
 const ZEROS: usize = 1 << 20;
@@ -83,6 +84,44 @@ impl Header {
             bytes: number(48, 8),
             previous: number(56, 4) as u32,
         }))
+    }
+}
+
+/// What stands in the sector behind the last record of a file that another one follows. It is durable before anything in that other file
+/// counts: a file that is missing then was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Continuation {
+    /// The database.
+    pub database: DatabaseId,
+    /// Generation of the file that ends here.
+    pub generation: u64,
+    /// Position in the log where it ends, and the other one begins.
+    pub position: u64,
+    /// Checksum of the last record.
+    pub previous: u32,
+}
+
+impl Continuation {
+    /// The sector that says that the file of generation `next` follows.
+    pub fn to_bytes(self, next: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(SECTOR as usize);
+        bytes.extend_from_slice(CONTINUED);
+        bytes.extend_from_slice(&self.database.0);
+        for number in [self.generation, self.position, next] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.previous.to_le_bytes());
+        let crc = crc32c::crc32c(&bytes);
+        bytes.extend_from_slice(&crc.to_le_bytes());
+        bytes.resize(SECTOR as usize, 0);
+        bytes
+    }
+
+    /// The generation of the file that follows, if the bytes are this file's continuation.
+    pub fn next(self, bytes: &[u8]) -> Option<u64> {
+        let next: [u8; 8] = bytes.get(HEADER - 16..HEADER - 8)?.try_into().ok()?;
+        let next = u64::from_le_bytes(next);
+        bytes.starts_with(&self.to_bytes(next)[..HEADER]).then_some(next)
     }
 }
 

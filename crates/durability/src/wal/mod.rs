@@ -14,6 +14,10 @@
 //! synced first, and its name is that of the next generation. A header is written with the first group of records: a file
 //! whose header is zero was never used, whatever follows it.
 //!
+//! **A file that another one follows says so**, in the sector behind its last record, before anything in the other file counts
+//! ([`Continuation`](log_file::Continuation)): so the log's last file is missed when it is gone. Recovery takes that back before it removes a
+//! file that was made and never used.
+//!
 //! **A group of commits ends on a sector's border**, behind zeros: no sector that is durable is ever written again.
 //!
 //! **Recovery appends nothing to a file that it read.** It writes the last file's records once more and syncs them (a process

@@ -1,6 +1,6 @@
 //! Reading a log from a position on, up to the first record that does not fit.
 
-use super::log_file::{Header, LogFile, SECTOR, generation_of};
+use super::log_file::{Continuation, Header, LogFile, SECTOR, generation_of};
 use super::record::{Chain, DatabaseId, Found, Record};
 use frazil_storage::Lsn;
 use frazil_types::{Error, Result, SqlState};
@@ -43,6 +43,8 @@ pub struct Replayed {
     pub(super) last_generation: u64,
     /// The files that were read, each with the position where it ends.
     pub(super) files: Vec<(Arc<LogFile>, u64)>,
+    /// The byte of the last one at which the sector behind its last record begins.
+    pub(super) behind: u64,
 }
 
 impl Replayed {
@@ -78,6 +80,16 @@ pub(super) struct Reader<'a> {
     pub visitor: &'a mut dyn Visitor,
 }
 
+/// The files of a log.
+struct Files {
+    /// Those in use from the one on that holds the first record to be visited.
+    used: Vec<Used>,
+    /// The others.
+    unneeded: Vec<PathBuf>,
+    /// Of all of them, ascending.
+    generations: Vec<u64>,
+}
+
 /// A file in use.
 struct Used {
     path: PathBuf,
@@ -107,9 +119,16 @@ impl Reader<'_> {
             previous: 0,
             last_generation: 0,
             files: Vec::new(),
+            behind: 0,
         };
-        let files = self.used(&mut replayed)?;
+        let Files {
+            used: files,
+            unneeded,
+            generations,
+        } = self.files()?;
+        replayed.last_generation = generations.last().copied().unwrap_or(0);
         let Some(first) = files.first() else {
+            self.remove(&unneeded);
             return Ok(replayed);
         };
         if first.header.start > self.from.0 {
@@ -126,9 +145,13 @@ impl Reader<'_> {
             if (header.start, header.previous) != (replayed.position.0, replayed.previous) {
                 return Err(broken(&replayed, self.directory, &used.path));
             }
-            let bytes = self.read_file(used, &mut replayed)?;
+            let (bytes, next) = self.read_file(used, &mut replayed)?;
             if place + 1 == files.len() {
-                self.keep(used, &bytes)?;
+                if let Some(next) = next.filter(|next| !generations.contains(next)) {
+                    return Err(missing_next(self.directory, &used.path, next));
+                }
+                replayed.behind = bytes.len() as u64;
+                self.keep(used, bytes, next.is_some())?;
             }
         }
         let synced = self.vfs.sync_directory(self.directory);
@@ -144,6 +167,7 @@ impl Reader<'_> {
             );
             return Err(Error::new(SqlState::DATA_CORRUPTED, message));
         }
+        self.remove(&unneeded);
         let ends: Vec<u64> = (files.iter().skip(1).map(|f| f.header.start))
             .chain([replayed.position.0])
             .collect();
@@ -152,8 +176,8 @@ impl Reader<'_> {
         Ok(replayed)
     }
 
-    /// The files in use from the one on that holds the first record to be visited. The others are removed.
-    fn used(&self, replayed: &mut Replayed) -> Result<Vec<Used>> {
+    /// The files that there are.
+    fn files(&self) -> Result<Files> {
         let names = match self.vfs.list(self.directory) {
             // Who reads makes no directory.
             Err(e) if e.kind() == io::ErrorKind::NotFound && self.access == Access::Read => Vec::new(),
@@ -163,9 +187,8 @@ impl Reader<'_> {
             .filter_map(|name| name.to_str().and_then(generation_of))
             .collect();
         generations.sort_unstable();
-        replayed.last_generation = generations.last().copied().unwrap_or(0);
-        let mut files: Vec<Used> = Vec::new();
-        for generation in generations {
+        let (mut files, mut unneeded): (Vec<Used>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+        for &generation in &generations {
             let path = super::log_file::path_of(self.directory, generation);
             let file = self
                 .vfs
@@ -173,29 +196,34 @@ impl Reader<'_> {
                 .map_err(|e| io_error("open", &path, &e))?;
             match self.header(&path, &*file, generation)? {
                 Some(header) => files.push(Used { path, file, header }),
-                None => self.remove(&path),
+                None => unneeded.push(path),
             }
         }
         let needed = files
             .iter()
             .rposition(|f| f.header.start <= self.from.0)
             .unwrap_or(0);
-        files.drain(..needed).for_each(|old| self.remove(&old.path));
-        Ok(files)
+        unneeded.extend(files.drain(..needed).map(|old| old.path));
+        Ok(Files {
+            used: files,
+            unneeded,
+            generations,
+        })
     }
 
-    /// Removes a file that nobody needs. One that cannot be removed is tried again by the next open.
-    fn remove(&self, path: &Path) {
+    /// Removes files that nobody needs. One that cannot be removed is tried again by the next open.
+    fn remove(&self, unneeded: &[PathBuf]) {
         if self.access == Access::Write {
-            let _ = self.vfs.remove(path);
+            unneeded.iter().for_each(|path| drop(self.vfs.remove(path)));
         }
     }
 
     /// Makes the records of the last file durable, which may never have been on the disk: by writing them once more, or, where nothing is
-    /// written, as far as a sync does that.
-    fn keep(&self, used: &Used, bytes: &[u8]) -> Result<()> {
+    /// written, as far as a sync does that. `is_continued`: the file says that another one follows, which was never used and is to be removed.
+    fn keep(&self, used: &Used, mut bytes: Vec<u8>, is_continued: bool) -> Result<()> {
         if self.access == Access::Write {
-            (used.file.write_at(0, bytes)).map_err(|e| io_error("write", &used.path, &e))?;
+            bytes.resize(bytes.len() + if is_continued { SECTOR as usize } else { 0 }, 0);
+            (used.file.write_at(0, &bytes)).map_err(|e| io_error("write", &used.path, &e))?;
         }
         self.synced(used.file.sync(), &used.path)
     }
@@ -240,8 +268,9 @@ impl Reader<'_> {
             .with_hint("restore the file from a copy of the directory"))
     }
 
-    /// Visits the records of a file. Returns the file's bytes up to the end of the last one's sector.
-    fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<Vec<u8>> {
+    /// Visits the records of a file. Returns the file's bytes up to the end of the last one's sector, and the generation of the file that
+    /// follows, if there is one.
+    fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<(Vec<u8>, Option<u64>)> {
         let header = &used.header;
         let mut bytes = vec![0; header.bytes as usize];
         let read = used.file.read_at(0, &mut bytes);
@@ -279,10 +308,20 @@ impl Reader<'_> {
         let end = at.next_multiple_of(SECTOR as usize);
         replayed.position = Lsn(header.start + end as u64 - SECTOR);
         replayed.previous = chain.previous;
+        let continuation = Continuation {
+            database: self.database,
+            generation: header.generation,
+            position: replayed.position.0,
+            previous: replayed.previous,
+        };
+        let next = bytes.get(end..).and_then(|behind| continuation.next(behind));
+        if next.is_some() {
+            replayed.end = End::Clean;
+        }
         // Behind the last record zeros are to stand, whatever stands there.
         bytes.truncate(at);
         bytes.resize(end, 0);
-        Ok(bytes)
+        Ok((bytes, next))
     }
 }
 
@@ -306,6 +345,19 @@ fn broken(replayed: &Replayed, directory: &Path, next: &Path) -> Error {
         ),
     )
     .with_hint("a file was changed, or one is missing: restore it from a copy of the directory")
+}
+
+fn missing_next(directory: &Path, last: &Path, next: u64) -> Error {
+    Error::new(
+        SqlState::DATA_CORRUPTED,
+        format!(
+            "the log in \"{}\" ends with \"{}\", which \"{}\" followed: that file is missing",
+            directory.display(),
+            last.display(),
+            super::log_file::path_of(directory, next).display()
+        ),
+    )
+    .with_hint("restore it from a copy of the directory")
 }
 
 fn missing(directory: &Path, from: u64, first: &Path) -> Error {

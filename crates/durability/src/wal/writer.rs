@@ -1,7 +1,7 @@
 //! Writing the log: records are appended in memory and written in groups.
 
 use super::group::{GroupCommit, Waited};
-use super::log_file::{Header, LogFile, SECTOR};
+use super::log_file::{Continuation, Header, LogFile, SECTOR};
 use super::reader::{Reader, Replayed, Visitor};
 use super::record::{self, Chain, DatabaseId, Record};
 use frazil_storage::{Log, Lsn, Reserved};
@@ -114,6 +114,8 @@ struct Tail {
     timestamp: u64,
     /// The file that records go to, and the position of its first one.
     current: Option<(Arc<LogFile>, u64)>,
+    /// Until there is one: the last file that was read, and the byte behind its last record's sector.
+    last_read: Option<(Arc<LogFile>, u64)>,
     /// The one that comes then.
     next: Option<LogFile>,
     /// Somebody makes that one.
@@ -199,6 +201,7 @@ impl Wal {
             position: replayed.position.0,
             timestamp: replayed.timestamp,
             current: None,
+            last_read: (replayed.files.last()).map(|(file, _)| (file.clone(), replayed.behind)),
             next: None,
             prepares: false,
             generation: replayed.last_generation,
@@ -382,9 +385,9 @@ impl Preparation {
 }
 
 impl Tail {
-    /// Bytes of the smallest file that takes a record of that many.
+    /// Bytes of the smallest file that takes a record of that many, a header and a continuation.
     fn file_bytes(&self, record: u64) -> u64 {
-        (record.next_multiple_of(SECTOR) + SECTOR).max(self.next_file_bytes)
+        (record.next_multiple_of(SECTOR) + 2 * SECTOR).max(self.next_file_bytes)
     }
 
     fn prepared_of(&mut self, bytes: u64) -> Preparation {
@@ -452,7 +455,7 @@ impl Tail {
     fn append(&mut self, wal: &Wal, payload: &[u8]) -> Result<Reserved> {
         let size = record::size(payload.len()) as u64;
         let fits = (self.current.as_ref()).is_some_and(|(file, start)| {
-            (self.position - start + size).next_multiple_of(SECTOR) + SECTOR <= file.bytes
+            (self.position - start + size).next_multiple_of(SECTOR) + 2 * SECTOR <= file.bytes
         });
         if !fits {
             self.change_file(wal, size)?;
@@ -498,6 +501,7 @@ impl Tail {
         self.pad();
         self.next_file_bytes = (self.next_file_bytes * 2).min(self.most_file_bytes);
         let file = Arc::new(next);
+        self.continue_in(file.generation);
         self.chain.generation = file.generation;
         let header = Header {
             database: self.chain.database,
@@ -515,6 +519,30 @@ impl Tail {
             self.full.push((old, self.position));
         }
         Ok(())
+    }
+
+    /// Says in the file that ends here which one follows.
+    fn continue_in(&mut self, next: u64) {
+        let here = |(file, start): &(Arc<LogFile>, u64)| (file.clone(), SECTOR + self.position - start);
+        let Some((file, offset)) = self.last_read.take().or(self.current.as_ref().map(here)) else {
+            return;
+        };
+        // A file that was filled to its end by an earlier version has no room for it.
+        if offset + SECTOR > file.bytes {
+            return;
+        }
+        let continuation = Continuation {
+            database: self.chain.database,
+            generation: file.generation,
+            position: self.position,
+            previous: self.chain.previous,
+        };
+        let bytes = continuation.to_bytes(next);
+        match self.pending.last_mut() {
+            // It goes to the disk with the last records of the file.
+            Some(piece) if Arc::ptr_eq(&piece.file, &file) => piece.bytes.extend_from_slice(&bytes),
+            _ => self.pending.push(Piece { file, offset, bytes }),
+        }
     }
 
     /// Ends the group on a sector's border.

@@ -4,7 +4,7 @@ use crate::{DATABASE, SMALL, append, directory, open, payload};
 use frazil_durability::wal::record::{Chain, Found, Record};
 use frazil_durability::wal::{DatabaseId, End, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};
-use frazil_testkit::{Random, SimVfs};
+use frazil_testkit::{Failure, Random, SimVfs};
 use frazil_types::{Result, SqlState};
 use std::path::PathBuf;
 
@@ -19,8 +19,7 @@ fn written(seed: u64) -> (SimVfs, u64, Vec<u64>) {
     append(&wal, 1, 60, &mut Random::new(seed)).unwrap();
     wal.flush().unwrap();
     drop(wal);
-    let used = |g: &u64| sim.read(&file(*g)).is_some_and(|bytes| bytes[0] != 0);
-    let files: Vec<u64> = (1..100).filter(used).collect();
+    let files = used(&sim);
     assert!(files.len() >= 3);
     (sim, 60, files)
 }
@@ -209,4 +208,90 @@ fn a_record_counts_in_its_place_alone() {
             "{chain:?} {position}: {found:?}"
         );
     }
+}
+
+/// The generations of the files that hold records, ascending.
+fn used(sim: &SimVfs) -> Vec<u64> {
+    let is_used = |g: &u64| sim.read(&file(*g)).is_some_and(|bytes| bytes[0] != 0);
+    (1..200).filter(is_used).collect()
+}
+
+/// Whichever files are gone, as long as one is there that another one followed.
+#[test]
+fn the_last_file_is_missed() {
+    for lives in 1..5 {
+        let sim = SimVfs::new(lives);
+        let mut next = 1;
+        for life in 0..lives {
+            let (wal, _) = open(&sim, (Lsn(0), 0)).unwrap();
+            // Of one record, or of several files.
+            let count = if life % 2 == 0 { 40 } else { 1 };
+            append(&wal, next, count, &mut Random::new(life)).unwrap();
+            wal.flush().unwrap();
+            next += count;
+        }
+        let files = used(&sim);
+        assert!(files.len() >= 2, "{files:?}");
+        for first_gone in 1..files.len() {
+            let sim = sim.copy(1);
+            for generation in &files[first_gone..] {
+                frazil_vfs::Vfs::remove(&sim, &file(*generation)).unwrap();
+            }
+            let error = read(&sim).unwrap_err();
+            assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "{error}");
+            let (last, gone) = (file(files[first_gone - 1]), file(files[first_gone]));
+            for path in [last, gone] {
+                assert!(
+                    error.message().contains(&format!("\"{}\"", path.display())),
+                    "{error}"
+                );
+            }
+            assert!(error.message().contains("missing"), "{error}");
+            // It is told every time.
+            read(&sim).unwrap_err();
+        }
+        assert_eq!(read(&sim).unwrap(), next - 1);
+    }
+}
+
+/// A file that another one was to follow when the power was cut is the last one: it says so no more when that one is removed.
+#[test]
+fn a_file_that_was_never_used_is_not_missed() {
+    let run = |cut: Option<u64>| {
+        let sim = SimVfs::new(9);
+        if let Some(operation) = cut {
+            sim.fail_at(operation, Failure::PowerCut);
+        }
+        let opened =
+            open(&sim, (Lsn(0), 0)).map(|(wal, _)| append(&wal, 1, 25, &mut Random::new(9)).and(wal.flush()));
+        (sim, opened.is_ok_and(|written| written.is_ok()))
+    };
+    let operations = run(None).0.operations();
+    let mut ends = [0; 2];
+    for cut in 0..operations {
+        let (sim, is_whole) = run(Some(cut));
+        assert!(!is_whole || cut + 1 >= operations);
+        let sim = sim.restart_after_power_cut();
+        let mut found = read(&sim).unwrap_or_else(|e| panic!("operation {cut}: {e}"));
+        let is_continued = used(&sim).last().is_some_and(|last| {
+            let bytes = sim.read(&file(*last)).unwrap();
+            bytes.windows(15).any(|text| text == b"frazil log next")
+        });
+        ends[usize::from(is_continued)] += 1;
+        for _ in 0..3 {
+            assert_eq!(
+                read(&sim).unwrap_or_else(|e| panic!("operation {cut}: {e}")),
+                found
+            );
+            let (wal, _) = open(&sim, (Lsn(0), 0)).unwrap();
+            append(&wal, found + 1, 1, &mut Random::new(cut)).unwrap();
+            wal.flush().unwrap();
+            found += 1;
+        }
+    }
+    assert_eq!(
+        ends[1], 0,
+        "an opened log does not end with a file that another one follows"
+    );
+    assert!(ends[0] > 50, "{ends:?}");
 }
