@@ -151,7 +151,7 @@ impl Visitor for Replay<'_, '_, '_> {
     fn visit(&mut self, record: &Record<'_>) -> Result<()> {
         self.opening.cancel.check()?;
         self.record(record).map_err(|e| self.blame(e))?;
-        if self.commits % COMMITS_UNWATCHED == 0 || record.payload.len() >= BYTES_UNWATCHED {
+        if self.commits.is_multiple_of(COMMITS_UNWATCHED) || record.payload.len() >= BYTES_UNWATCHED {
             (self.opening.watch)(OpeningProgress {
                 step: OpeningStep::Log,
                 done: record.position - self.from,

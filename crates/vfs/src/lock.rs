@@ -4,6 +4,7 @@ use crate::file::io_error;
 use crate::process::Process;
 use crate::vfs::{Access, Holder, Locking, Vfs, VfsLock};
 use frazil_types::{Error, Result, SqlState};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Held as long as this process has the directory open; the system releases it when the process ends,
@@ -18,8 +19,16 @@ pub struct DirectoryLock {
 impl DirectoryLock {
     /// Locks `directory`, for this process alone or together with others that read; 55006 naming the other processes if it is taken.
     pub fn acquire(vfs: &dyn Vfs, directory: &Path, access: Access) -> Result<DirectoryLock> {
-        let locked = vfs.lock(directory, access);
-        match locked.map_err(|e| io_error("lock", directory, &e))? {
+        let locked = vfs.lock(directory, access).map_err(|e| {
+            let error = io_error("lock", directory, &e);
+            match (access, e.kind()) {
+                (Access::Write, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+                    error.with_hint("open it read-only, or where it can be written")
+                }
+                _ => error,
+            }
+        });
+        match locked? {
             Locking::Ours(held) => Ok(DirectoryLock {
                 held,
                 directory: directory.to_path_buf(),

@@ -75,6 +75,18 @@ fn a_medium_that_takes_no_changes_says_so() {
     let error = refused(open(&sim, Access::Write));
     assert_eq!(error.state(), SqlState::IO_ERROR);
     assert!(error.message().contains("\"/db"), "{error}");
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.contains("open it read-only")),
+        "{error:?}"
+    );
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.contains("open it read-only")),
+        "{error:?}"
+    );
     assert_eq!(
         rows(
             &open(&sim, Access::Read).expect("it can be read"),
