@@ -13,6 +13,7 @@ use crate::plan::{self, point};
 use crate::recovery;
 use crate::statements::{self, Way};
 use crate::table_lookup;
+use crate::windows;
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
 
@@ -56,6 +57,8 @@ pub enum Kind {
     Commit(commit::Plan),
     /// Durable commits are timed with checkpoints beside them and without.
     Checkpoints(checkpoints::Plan),
+    /// Window functions are timed.
+    Windows(&'static [windows::Case]),
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -254,8 +257,51 @@ const SHAPES: [Shape; 18] = [
     flat("script", "", "select #", "; ", ""),
 ];
 
+/// Window functions.
+const WINDOWS: [windows::Case; 9] = [
+    windows::Case {
+        name: "running sum",
+        sql: "select sum(s) from (select sum(v) over (order by id) as s from t) x",
+    },
+    windows::Case {
+        name: "rank of 100 partitions",
+        sql: "select sum(s) from (select rank() over (partition by few order by v) as s from t) x",
+    },
+    windows::Case {
+        name: "rank of partitions of ten rows",
+        sql: "select sum(s) from (select rank() over (partition by many order by v) as s from t) x",
+    },
+    windows::Case {
+        name: "lag",
+        sql: "select sum(s) from (select lag(v) over (partition by few order by id) as s from t) x",
+    },
+    windows::Case {
+        name: "average of the last 1,000 rows",
+        sql: "select sum(s) from (select avg(f) over (order by id rows 999 preceding) as s from t) x",
+    },
+    windows::Case {
+        name: "range of a day",
+        sql: "select sum(s) from (select sum(v) over (partition by few order by at \
+              range between interval '1 day' preceding and current row) as s from t) x",
+    },
+    windows::Case {
+        name: "percent_rank",
+        sql: "select sum(s) from (select percent_rank() over (partition by few order by v) as s from t) x",
+    },
+    windows::Case {
+        name: "first 3 of 100 partitions",
+        sql: "select sum(v) from (select v, row_number() over (partition by few order by v) as r from t) x \
+              where r <= 3",
+    },
+    windows::Case {
+        name: "first 3 of partitions of ten rows",
+        sql: "select sum(v) from (select v, row_number() over (partition by many order by v) as r from t) x \
+              where r <= 3",
+    },
+];
+
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 21] = [
+pub const EXPERIMENTS: [Experiment; 22] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -332,6 +378,11 @@ pub const EXPERIMENTS: [Experiment; 21] = [
             rows: 500_000,
             seconds: 20.0,
         }),
+    },
+    Experiment {
+        name: "windows",
+        about: "window functions over ten million rows: running, by partition, sliding, by rank",
+        kind: Kind::Windows(&WINDOWS),
     },
     Experiment {
         name: "recovery",

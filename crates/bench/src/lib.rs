@@ -31,6 +31,7 @@ mod scratch;
 mod statements;
 pub mod statistics;
 mod table_lookup;
+mod windows;
 
 pub use arguments::BenchArgs;
 
@@ -84,6 +85,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),
+        Kind::Windows(cases) => windows::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }
