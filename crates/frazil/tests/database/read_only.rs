@@ -209,3 +209,28 @@ fn what_is_read_must_be_there() {
     }
     let _ = std::fs::remove_dir_all(&path);
 }
+
+#[test]
+fn directories_of_older_formats_are_read_and_stay_as_they_are() {
+    for version in 1..=5 {
+        let path = directory(&format!("read-only-golden-{version}"));
+        let golden = format!("tests/golden/directory_v{version}");
+        crate::directories::copy_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join(golden), &path);
+        let before = files(&path);
+        let found = Database::inspect(&path, &frazil::Cancel::new(), &|_, _| ()).expect("nobody writes it");
+        assert_eq!(found.findings, Vec::<String>::new(), "version {version}");
+        let database = Database::open_read_only(&path).expect("it opens");
+        let c = database.connect();
+        assert_eq!(
+            rows(&c, "select count(*), sum(id), min(price) from goods"),
+            "597|180567|-4.99",
+            "version {version}"
+        );
+        assert_eq!(c.verify().expect("it reads all").findings, Vec::<String>::new());
+        assert_eq!(state(&c, "delete from goods"), SqlState::READ_ONLY_TRANSACTION);
+        drop((c, found));
+        database.close().expect("it closes");
+        assert!(files(&path) == before, "version {version}");
+        let _ = std::fs::remove_dir_all(&path);
+    }
+}
