@@ -1,12 +1,14 @@
 //! Arrow arrays → columns of a table's types, each value checked.
 
+use crate::to_arrow::UUID_BYTES;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
+use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
     ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, RowBatch, SqlState,
-    StringVectorBuilder, decimal,
+    StringVectorBuilder, decimal, value_ops,
 };
 
 /// An error and the row of the array it stands at.
@@ -22,7 +24,13 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         LogicalType::Boolean => booleans(array, ty)?,
         LogicalType::Double => doubles(array, ty)?,
         LogicalType::Interval => return Err((0, mismatch(array, ty))),
-        _ => integers(array, ty)?,
+        LogicalType::Uuid => uuids(array, ty)?,
+        LogicalType::SmallInt
+        | LogicalType::Integer
+        | LogicalType::BigInt
+        | LogicalType::Decimal { .. }
+        | LogicalType::Date
+        | LogicalType::Timestamp => integers(array, ty)?,
     };
     if let Some(nulls) = array.nulls() {
         (0..array.len())
@@ -37,6 +45,32 @@ fn mismatch(array: &ArrayRef, ty: LogicalType) -> Error {
         SqlState::DATATYPE_MISMATCH,
         format!("a column of type {} does not fit type {ty}", array.data_type()),
     )
+}
+
+/// The sixteen bytes of each uuid, or the text that shows it.
+fn uuids(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    let values = out.values_mut::<i128>();
+    let wanted = (0..array.len()).filter(|&row| array.is_valid(row));
+    match array.data_type() {
+        DataType::FixedSizeBinary(UUID_BYTES) => {
+            let source = array.as_fixed_size_binary();
+            for row in wanted {
+                let bytes = source.value(row).try_into().expect("sixteen bytes");
+                values[row] = uuid_of_bytes(bytes);
+            }
+        }
+        DataType::Utf8 => {
+            let source = array.as_string::<i32>();
+            for row in wanted {
+                let value = value_ops::read(source.value(row), ty).map_err(|e| (row, e))?;
+                values[row] = value.to_wide();
+            }
+        }
+        _ => return Err((0, mismatch(array, ty))),
+    }
+    Ok(out)
 }
 
 fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
@@ -91,7 +125,7 @@ fn write<T: ArrowPrimitiveType>(
     f: impl Fn(T::Native) -> Option<i128>,
 ) -> AtRow<ColumnVector> {
     let source: &PrimitiveArray<T> = array.as_primitive();
-    let range = frazil_range(ty);
+    let range = ty.range().unwrap_or((0, 0));
     let mut out = ColumnVector::new(ty, array.len());
     out.resize(array.len());
     macro_rules! fill {
@@ -121,20 +155,6 @@ fn write<T: ArrowPrimitiveType>(
         _ => return Err((0, mismatch(array, ty))),
     }
     Ok(out)
-}
-
-fn frazil_range(ty: LogicalType) -> (i128, i128) {
-    match ty {
-        LogicalType::Decimal { precision, .. } => {
-            let limit = decimal::POWERS_OF_TEN[usize::from(precision)] - 1;
-            (-limit, limit)
-        }
-        _ => match ty.native() {
-            NativeType::I16 => (i16::MIN.into(), i16::MAX.into()),
-            NativeType::I32 => (i32::MIN.into(), i32::MAX.into()),
-            _ => (i64::MIN.into(), i64::MAX.into()),
-        },
-    }
 }
 
 fn doubles(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {

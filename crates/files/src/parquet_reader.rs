@@ -1,6 +1,7 @@
 //! Reads a Parquet file into batches.
 
 use crate::parquet_column::{rows_of, sources};
+use crate::to_arrow::UUID_BYTES;
 use crate::{BatchReader, ReadLimits, io_error};
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
@@ -150,6 +151,7 @@ fn type_of(ty: &DataType) -> Option<LogicalType> {
             scale: scale.unsigned_abs(),
         },
         DataType::Date32 => LogicalType::Date,
+        DataType::FixedSizeBinary(UUID_BYTES) => LogicalType::Uuid,
         DataType::Timestamp(..) => LogicalType::Timestamp,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => LogicalType::Text,
         _ => return None,

@@ -6,10 +6,14 @@ use arrow_array::*;
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
+use frazil_types::sql_type::uuid_to_bytes;
 use frazil_types::{
     ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, StringRef,
 };
 use std::sync::Arc;
+
+/// Bytes of a uuid, which Arrow has as binary of this size.
+pub const UUID_BYTES: i32 = 16;
 
 /// The form that texts take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +95,7 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds.
+/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
     schema_with(schema, ArrowTexts::Copied)
 }
@@ -119,6 +123,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         {
             DataType::Utf8View
         }
+        LogicalType::Uuid => DataType::FixedSizeBinary(UUID_BYTES),
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
@@ -187,6 +192,12 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
                 IntervalMonthDayNano::new(i.months, i.days, i.micros.saturating_mul(1000))
             });
             Arc::new(IntervalMonthDayNanoArray::new(values.collect(), valid))
+        }
+        LogicalType::Uuid => {
+            let bytes = column.values::<i128>().iter().map(|&v| uuid_to_bytes(v));
+            let bytes: Vec<u8> = bytes.flatten().collect();
+            let array = FixedSizeBinaryArray::try_new(UUID_BYTES, Buffer::from_vec(bytes), valid);
+            Arc::new(array.map_err(arrow_failed)?)
         }
         LogicalType::Char(1) => {
             let point = |&v: &i32| {

@@ -1,48 +1,60 @@
 //! SQL type names → our types.
 
 use frazil_types::logical_type::WITHOUT_LENGTH;
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, Kind, LogicalType, Result, SqlState};
 use sqlparser::ast::{CharacterLength, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo};
 
-/// Our type of a SQL type name. 0A000 for what is not supported, 22023 for impossible lengths.
+/// Our type of a SQL type name. 0A000 for what is not supported, 22023 for impossible lengths, 42704 for what is not a type.
 pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
     use SqlDataType as T;
-    Ok(match ty {
-        T::Bool | T::Boolean => LogicalType::Boolean,
-        T::SmallInt(None) | T::Int2(None) => LogicalType::SmallInt,
-        T::Int(None) | T::Integer(None) | T::Int4(None) => LogicalType::Integer,
-        T::BigInt(None) | T::Int8(None) => LogicalType::BigInt,
-        T::Double(_) | T::DoublePrecision | T::Float8 | T::Float64 => LogicalType::Double,
-        T::Float(ExactNumberInfo::None) => LogicalType::Double,
-        T::Float(ExactNumberInfo::Precision(p)) if (25..=53).contains(p) => LogicalType::Double,
-        T::Decimal(info) | T::Numeric(info) | T::Dec(info) => of_number_info(info)?,
-        T::Date => LogicalType::Date,
-        T::Timestamp(None | Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
-            LogicalType::Timestamp
+    match ty {
+        T::Decimal(info) | T::Numeric(info) | T::Dec(info) => of_number_info(info),
+        T::Float(ExactNumberInfo::Precision(p)) if (25..=53).contains(p) => Ok(LogicalType::Double),
+        T::Timestamp(Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
+            Ok(LogicalType::Timestamp)
         }
-        T::Interval { fields: None, .. } => LogicalType::Interval,
-        T::Char(length) | T::Character(length) => LogicalType::Char(of_length(length, ty)?.unwrap_or(1)),
+        T::Char(length) | T::Character(length) => Ok(LogicalType::Char(of_length(length, ty)?.unwrap_or(1))),
         T::Varchar(length) | T::CharacterVarying(length) | T::CharVarying(length) => {
-            of_length(length, ty)?.map_or(LogicalType::Text, LogicalType::Varchar)
+            Ok(of_length(length, ty)?.map_or(LogicalType::Text, LogicalType::Varchar))
         }
         T::Custom(name, arguments) if name.to_string().eq_ignore_ascii_case("bpchar") => {
             match arguments.first().map(|a| a.parse::<u32>()) {
-                None => LogicalType::Char(WITHOUT_LENGTH),
-                Some(Ok(n)) if n > 0 => LogicalType::Char(n),
-                Some(_) => return Err(Error::unsupported(format!("type {ty}"))),
+                None => Ok(LogicalType::Char(WITHOUT_LENGTH)),
+                Some(Ok(n)) if n > 0 => Ok(LogicalType::Char(n)),
+                Some(_) => Err(Error::unsupported(format!("type {ty}"))),
             }
         }
-        T::Text | T::String(None) => LogicalType::Text,
-        T::Custom(name, _) if !is_known(&name.to_string()) => {
-            let message = format!("type \"{}\" does not exist", name.to_string().to_lowercase());
-            return Err(Error::new(SqlState::UNDEFINED_OBJECT, message).with_hint(TYPES));
-        }
-        other => return Err(Error::unsupported(format!("type {other}")).with_hint(TYPES)),
-    })
+        ty => of_name(ty),
+    }
 }
 
-const TYPES: &str = "the types are boolean, smallint, integer, bigint, double precision, decimal(p,s), date, timestamp, \
-                     interval, char(n), varchar(n) and text";
+/// A type that has neither a length nor digits.
+fn of_name(ty: &SqlDataType) -> Result<LogicalType> {
+    let name = ty.to_string().to_lowercase();
+    if let Some(known) = Kind::named(&name).and_then(Kind::plain) {
+        return Ok(known);
+    }
+    if let SqlDataType::Custom(name, _) = ty
+        && !is_known(&name.to_string())
+    {
+        let message = format!("type \"{}\" does not exist", name.to_string().to_lowercase());
+        return Err(Error::new(SqlState::UNDEFINED_OBJECT, message).with_hint(types()));
+    }
+    Err(Error::unsupported(format!("type {ty}")).with_hint(types()))
+}
+
+/// What types there are, for hints.
+fn types() -> String {
+    let shown = |kind: &Kind| match kind {
+        Kind::Numeric => "decimal(p,s)",
+        Kind::Char => "char(n)",
+        Kind::Varchar => "varchar(n)",
+        kind => kind.info().sql_names[0],
+    };
+    let names: Vec<&str> = Kind::ALL.iter().map(shown).collect();
+    let (last, others) = names.split_last().expect("there are types");
+    format!("the types are {} and {last}", others.join(", "))
+}
 
 /// Types of PostgreSQL that sqlparser does not name, which Frazil does not have.
 fn is_known(name: &str) -> bool {

@@ -4,52 +4,59 @@ use crate::arithmetic::average_type;
 use crate::build::is_null_constant;
 use crate::convert::{WIDEST, decimal, digits, type_of_kind};
 use crate::resolve::{CallKind, Resolution, resolve};
-use crate::type_rules::{Kind, name_of};
+use crate::type_rules::{Category, Kind, name_of};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{AggregateCall, AggregateFunction, Expr};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 
-/// What sum and avg take.
-const NUMBERS: [Kind; 5] = [
-    Kind::SmallInt,
-    Kind::Integer,
-    Kind::BigInt,
-    Kind::Numeric,
-    Kind::Double,
-];
-/// What min and max take.
-const ORDERED: [Kind; 9] = [
-    Kind::SmallInt,
-    Kind::Integer,
-    Kind::BigInt,
-    Kind::Numeric,
-    Kind::Double,
-    Kind::Date,
-    Kind::Timestamp,
-    Kind::Char,
-    Kind::Text,
-];
+/// What an aggregate takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Whatever there is.
+    Anything,
+    /// Numbers.
+    Numbers,
+    /// Types that have a least and a greatest value.
+    Ordered,
+}
 
-/// Name, function, description.
-pub(crate) const AGGREGATES: &[(&str, AggregateFunction, &[Kind], &str)] = &[
+impl Takes {
+    /// The kinds it is declared on.
+    pub(crate) fn kinds(self) -> Vec<Kind> {
+        let takes = |kind: &Kind| match self {
+            Takes::Anything => false,
+            Takes::Numbers => kind.category() == Category::Numeric,
+            Takes::Ordered => kind.info().has_extremes,
+        };
+        Kind::ALL.into_iter().filter(takes).collect()
+    }
+}
+
+/// Name, function, what it takes, description.
+pub(crate) const AGGREGATES: &[(&str, AggregateFunction, Takes, &str)] = &[
     (
         "avg",
         AggregateFunction::Avg,
-        &NUMBERS,
+        Takes::Numbers,
         "the average of all values that are not NULL",
     ),
     (
         "count",
         AggregateFunction::Count,
-        &[],
+        Takes::Anything,
         "the number of rows, or of values that are not NULL",
     ),
-    ("max", AggregateFunction::Max, &ORDERED, "the largest value"),
-    ("min", AggregateFunction::Min, &ORDERED, "the smallest value"),
+    ("max", AggregateFunction::Max, Takes::Ordered, "the largest value"),
+    (
+        "min",
+        AggregateFunction::Min,
+        Takes::Ordered,
+        "the smallest value",
+    ),
     (
         "sum",
         AggregateFunction::Sum,
-        &NUMBERS,
+        Takes::Numbers,
         "the sum of all values that are not NULL",
     ),
 ];
@@ -85,7 +92,7 @@ impl Typing {
             ));
         }
         let known = AGGREGATES.iter().find(|a| a.0 == name);
-        let &(_, function, kinds, _) = known.ok_or_else(|| no_function(name, &arguments).at_span(span))?;
+        let &(_, function, takes, _) = known.ok_or_else(|| no_function(name, &arguments).at_span(span))?;
         if name == "count" && arguments.is_empty() {
             let message = "count(*) must be used to call a parameterless aggregate function";
             return Err(Error::new(SqlState("42809"), message).at_span(span));
@@ -108,7 +115,7 @@ impl Typing {
             }
             return Ok(call(function, Some(e), distinct, LogicalType::BigInt));
         }
-        let e = self.aggregated(name, argument, kinds, span)?;
+        let e = self.aggregated(name, argument, takes, span)?;
         let ty = result_type(function, e.ty);
         // The least of distinct values is the least of all.
         let distinct = distinct && matches!(function, AggregateFunction::Sum | AggregateFunction::Avg);
@@ -116,15 +123,15 @@ impl Typing {
     }
 
     /// The argument as one of the kinds that an aggregate takes. 42883, 42725; 0A000 for the order of intervals.
-    fn aggregated(&self, name: &str, argument: Operand, kinds: &[Kind], span: Span) -> Result<Expr> {
+    fn aggregated(&self, name: &str, argument: Operand, takes: Takes, span: Span) -> Result<Expr> {
         let given = argument.ty().map(Kind::of);
-        let is_ordered = kinds.contains(&Kind::Text);
-        if given == Some(Kind::Interval) {
+        if argument.ty().is_some_and(LogicalType::is_span) {
             return Err(Error::unsupported(format!("{name}(interval)")).at_span(span));
         }
-        if is_ordered && given == Some(Kind::Varchar) {
+        if takes == Takes::Ordered && given == Some(Kind::Varchar) {
             return self.settle(argument);
         }
+        let kinds = takes.kinds();
         let candidates: Vec<&[Kind]> = kinds.iter().map(std::slice::from_ref).collect();
         match resolve(&candidates, &[given], CallKind::Function) {
             Resolution::Found(at) if given == Some(kinds[at]) => self.settle(argument),

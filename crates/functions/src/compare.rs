@@ -16,20 +16,10 @@ use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{CompareOp, LogicalType, Result, Span, Value};
 
-/// Kinds that compare with themselves. Varchar does as text or char.
-const COMPARABLE: [Kind; 11] = [
-    Kind::Boolean,
-    Kind::SmallInt,
-    Kind::Integer,
-    Kind::BigInt,
-    Kind::Numeric,
-    Kind::Double,
-    Kind::Date,
-    Kind::Timestamp,
-    Kind::Interval,
-    Kind::Char,
-    Kind::Text,
-];
+/// Whether a kind compares with itself. Varchar does as text or char.
+fn is_comparable(kind: Kind) -> bool {
+    kind != Kind::Varchar
+}
 
 const CHAR1: LogicalType = LogicalType::Char(1);
 
@@ -44,20 +34,21 @@ pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) ->
     let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
     // Two operands of one kind, or one with a literal, meet at the first step of the rules.
     if let [Some(kind), None] | [None, Some(kind)] = arguments
-        && COMPARABLE.contains(&kind)
+        && is_comparable(kind)
     {
         return Ok(kind);
     }
     if arguments[0] == arguments[1]
         && let Some(kind) = arguments[0]
-        && COMPARABLE.contains(&kind)
+        && is_comparable(kind)
     {
         return Ok(kind);
     }
-    let pairs = COMPARABLE.map(|k| [k, k]);
+    let comparable = Kind::ALL.iter().filter(|kind| is_comparable(**kind));
+    let pairs: Vec<[Kind; 2]> = comparable.map(|&kind| [kind, kind]).collect();
     let candidates: Vec<&[Kind]> = pairs.iter().map(|p| &p[..]).collect();
     match resolve(&candidates, &arguments, CallKind::Operator) {
-        Resolution::Found(at) => Ok(COMPARABLE[at]),
+        Resolution::Found(at) => Ok(pairs[at][0]),
         // Two varchars, or one and a literal.
         _ if arguments.contains(&Some(Kind::Varchar))
             && arguments.iter().flatten().all(|k| *k == Kind::Varchar) =>

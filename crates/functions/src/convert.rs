@@ -220,7 +220,7 @@ fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     if a == b {
         return Some(a);
     }
-    if ka.category() != kb.category() {
+    if ka.category() != kb.category() || ka.category() == Category::UserDefined {
         return None;
     }
     if ka.category() == Category::String {

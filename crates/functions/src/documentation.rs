@@ -78,11 +78,15 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
         });
     let aggregates = AGGREGATES
         .iter()
-        .map(|&(name, _, kinds, description)| FunctionDoc {
+        .map(|&(name, _, takes, description)| FunctionDoc {
             name,
             signatures: match name {
                 "count" => vec!["count(*) → bigint".to_string(), "count(any) → bigint".to_string()],
-                _ => kinds.iter().map(|k| format!("{name}({})", k.name())).collect(),
+                _ => takes
+                    .kinds()
+                    .iter()
+                    .map(|k| format!("{name}({})", k.name()))
+                    .collect(),
             },
             volatility: Volatility::Immutable,
             class: FunctionClass::Aggregate,

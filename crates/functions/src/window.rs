@@ -236,7 +236,7 @@ impl Typing {
                 LogicalType::Double,
             ),
             Kind::Date | Kind::Timestamp => (&[Kind::Interval], LogicalType::Interval),
-            Kind::Boolean | Kind::Interval | Kind::Char | Kind::Varchar | Kind::Text => {
+            Kind::Boolean | Kind::Interval | Kind::Char | Kind::Varchar | Kind::Text | Kind::Uuid => {
                 return refused(String::new());
             }
         };

@@ -48,6 +48,7 @@ fn name_of(ty: LogicalType) -> &'static str {
         LogicalType::Text => "text",
         LogicalType::Varchar(_) => "character varying",
         LogicalType::Char(_) => "character",
+        LogicalType::Uuid => "uuid",
     }
 }
 

@@ -21,6 +21,7 @@ fn class<'py>(
 }
 
 static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static UUID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATETIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TIMEDELTA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -68,6 +69,9 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
         }
         (Value::Int(_), LogicalType::Decimal { .. }) => {
             class(py, &DECIMAL, "decimal", "Decimal")?.call1((value.display(ty).to_string(),))
+        }
+        (Value::Int(_), LogicalType::Uuid) => {
+            class(py, &UUID, "uuid", "UUID")?.call1((value.display(ty).to_string(),))
         }
         (Value::Int(_), LogicalType::Char(_)) | (Value::Interval(_), _) => {
             value.display(ty).to_string().into_bound_py_any(py)
@@ -120,6 +124,7 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         LogicalType::Timestamp => Some(26),
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
+        LogicalType::Uuid => Some(36),
         LogicalType::Interval | LogicalType::Text => None,
     };
     let internal = (!ty.is_string()).then(|| ty.native().size());

@@ -49,7 +49,7 @@ impl Form {
 
     fn is_object(&self, ty: LogicalType) -> bool {
         match ty {
-            LogicalType::Interval => true,
+            LogicalType::Interval | LogicalType::Uuid => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
             ty => ty.is_string() && !self.arrow_texts,
         }
@@ -148,7 +148,7 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
             Values::Micros(values)
         }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => Values::Texts(texts(parts)?),
-        LogicalType::Interval => Values::Objects,
+        LogicalType::Interval | LogicalType::Uuid => Values::Objects,
     })
 }
 

@@ -37,6 +37,8 @@ pub enum LogicalType {
     Varchar(u32),
     /// Text.
     Text,
+    /// 128 bits that name something; see [`uuid_of_bytes`](crate::sql_type::uuid_of_bytes) for its native integer.
+    Uuid,
 }
 
 /// Decimals of more digits than this are held in 128 bits.
@@ -64,6 +66,7 @@ impl LogicalType {
             LogicalType::Char(_) => Kind::Char,
             LogicalType::Varchar(_) => Kind::Varchar,
             LogicalType::Text => Kind::Text,
+            LogicalType::Uuid => Kind::Uuid,
         }
     }
 
@@ -116,7 +119,8 @@ impl LogicalType {
             | LogicalType::Interval
             | LogicalType::Char(_)
             | LogicalType::Varchar(_)
-            | LogicalType::Text => (0, [0, 0]),
+            | LogicalType::Text
+            | LogicalType::Uuid => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48
@@ -134,27 +138,32 @@ impl LogicalType {
     }
 
     /// Char, varchar or text.
+    #[inline]
     pub fn is_string(self) -> bool {
         self.info().category == Category::String
     }
 
     /// A string that is held as one: all but [`LogicalType::is_code_point`].
+    #[inline]
     pub fn is_text(self) -> bool {
         self.native() == NativeType::String && self.is_string()
     }
 
     /// Char(1), which is held as a code point.
+    #[inline]
     pub fn is_code_point(self) -> bool {
         self == LogicalType::Char(1)
     }
 
     /// Whether values are compared by their length ([`interval_span`](crate::value_ops::interval_span)), and held as an
     /// [`Interval`](crate::Interval).
+    #[inline]
     pub fn is_span(self) -> bool {
         self.info().order == Order::Span
     }
 
     /// Smallint, integer or bigint.
+    #[inline]
     pub fn is_integer(self) -> bool {
         matches!(
             self,
@@ -163,11 +172,13 @@ impl LogicalType {
     }
 
     /// Integer, decimal or double.
+    #[inline]
     pub fn is_numeric(self) -> bool {
         self.info().category == Category::Numeric
     }
 
     /// Digits after the point of a decimal; 0 for integers; `None` for all else.
+    #[inline]
     pub fn scale(self) -> Option<u8> {
         match self {
             LogicalType::Decimal { scale, .. } => Some(scale),
@@ -177,6 +188,7 @@ impl LogicalType {
     }
 
     /// Least and greatest value, for types whose values are held as integers.
+    #[inline]
     pub fn range(self) -> Option<(i128, i128)> {
         (self.info().range)(self)
     }

@@ -1,8 +1,8 @@
-//! What one addition costs: in how many files of the product each operator of the plan is named, and each breaker.
+//! What one addition costs: in how many files of the product each operator of the plan is named, each breaker and each type.
 //!
 //! A file names an operator where its code, tests and comments apart, has `Operator::NAME` (a variant of the plan's
 //! enum), or where it is the operator's own file. Breakers likewise: the plan's `Breaker::NAME`, the code generator's `Layout::NAME`,
-//! and the files and folders that have their names. The numbers of a [`House`] are ratchets: they are what the tree has, and only ever
+//! and the files and folders that have their names; and types, as `LogicalType::NAME` or `Kind::NAME`. The numbers of a [`House`] are ratchets: they are what the tree has, and only ever
 //! get less.
 
 use crate::tidy::{members, sources};
@@ -53,6 +53,17 @@ pub const BREAKERS: House = House {
     most: 6,
     all: 30,
     aim: 6,
+};
+
+/// Types of columns and expressions.
+pub const TYPES: House = House {
+    what: "type",
+    list: "crates/types/src/logical_type.rs",
+    enums: &["LogicalType", "Kind"],
+    own: &["crates/types/src/sql_type"],
+    most: 39,
+    all: 309,
+    aim: 10,
 };
 
 /// Crates that are not the product: they test and measure it.
@@ -137,7 +148,8 @@ fn variants<'t>(name: &str, text: &'t str) -> impl Iterator<Item = &'t str> {
     let body = text.split(&head).nth(1).unwrap_or("");
     let body = body.split("\n}").next().unwrap_or("");
     let lines = body.lines().map(str::trim).filter(|line| !line.starts_with("//"));
-    lines.filter_map(|line| line.split_once('(').map(|(name, _)| name))
+    let names = lines.filter_map(|line| line.split(['(', ' ', ',']).next());
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 /// A variant's file, or folder, below `folder`, if `file` is that or lies in it.
@@ -202,6 +214,9 @@ mod tests {
             variants("Operator", text).collect::<Vec<_>>(),
             ["Scan", "UnionAll"]
         );
+        let text =
+            "pub enum Type {\n    Date,\n    Decimal {\n        /// Digits.\n        scale: u8,\n    },\n}\n";
+        assert_eq!(variants("Type", text).collect::<Vec<_>>(), ["Date", "Decimal"]);
         let own = |file: &str| own_place("plan/operators", "UnionAll", file);
         assert_eq!(
             own("plan/operators/union_all.rs"),

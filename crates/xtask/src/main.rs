@@ -63,7 +63,11 @@ fn tidy(root: &Path) -> Result<(), String> {
 
 /// Prints in how many files each operator is named.
 fn house(root: &Path) -> Result<(), String> {
-    for house in [xtask::house::OPERATORS, xtask::house::BREAKERS] {
+    for house in [
+        xtask::house::OPERATORS,
+        xtask::house::BREAKERS,
+        xtask::house::TYPES,
+    ] {
         let named = xtask::house::named(&house, root).map_err(|e| format!("house: {e}"))?;
         print!("{}", xtask::house::shown(&house, &named));
     }

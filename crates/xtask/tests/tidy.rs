@@ -13,9 +13,9 @@ fn every_mutant_has_its_line_and_its_test() {
 }
 
 #[test]
-fn operators_and_breakers_are_named_in_no_more_files_than_before() {
-    use xtask::house::{BREAKERS, OPERATORS, check, named};
-    for house in [OPERATORS, BREAKERS] {
+fn operators_breakers_and_types_are_named_in_no_more_files_than_before() {
+    use xtask::house::{BREAKERS, OPERATORS, TYPES, check, named};
+    for house in [OPERATORS, BREAKERS, TYPES] {
         let named = named(&house, &xtask::root()).unwrap();
         let wrong = check(&house, &named);
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));

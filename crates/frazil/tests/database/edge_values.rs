@@ -139,6 +139,16 @@ pub const TYPES: &[Edges] = &[
         texts: &["", " ", "7 ", "hello", "größe"],
     },
     Edges {
+        ty: LogicalType::Uuid,
+        texts: &[
+            "00000000-0000-0000-0000-000000000000",
+            "7fffffff-ffff-ffff-ffff-ffffffffffff",
+            "80000000-0000-0000-0000-000000000000",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        ],
+    },
+    Edges {
         ty: LogicalType::Text,
         texts: &[
             "",
@@ -159,6 +169,7 @@ pub const TYPES: &[Edges] = &[
             "ab   ",
             "a longer text than a reference holds",
             "größe",
+            "{A0EEBC99-9c0b4ef8-bb6d6bb9-bd380a11}",
         ],
     },
 ];

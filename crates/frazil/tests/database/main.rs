@@ -12,6 +12,7 @@ mod directories;
 mod doubling;
 mod durable;
 mod edge_values;
+mod every_type;
 mod explaining;
 mod files;
 mod golden_code;

@@ -12,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::Numeric,
     is_preferred: false,
     is_stored: true,
+    has_extremes: true,
     native: NativeOf::Always(NativeType::I64),
     order: Order::Native,
     constant: ConstantForm::Bare,

@@ -13,6 +13,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::Boolean,
     is_preferred: true,
     is_stored: true,
+    has_extremes: false,
     native: NativeOf::Always(NativeType::Bool),
     order: Order::Native,
     constant: ConstantForm::Bare,

@@ -14,6 +14,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::Numeric,
     is_preferred: true,
     is_stored: true,
+    has_extremes: true,
     native: NativeOf::Always(NativeType::F64),
     order: Order::Native,
     constant: ConstantForm::Bare,

@@ -14,6 +14,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::Timespan,
     is_preferred: true,
     is_stored: false,
+    has_extremes: false,
     native: NativeOf::Always(NativeType::I128),
     order: Order::Span,
     constant: ConstantForm::Named,

@@ -26,6 +26,8 @@ pub struct TypeInfo {
     pub is_preferred: bool,
     /// Whether columns of tables can have it; otherwise it is an expression's type.
     pub is_stored: bool,
+    /// Whether min and max are declared for it. Varchar has those of text; intervals are compared by their length.
+    pub has_extremes: bool,
     /// How values are held in storage.
     pub native: NativeOf,
     /// What of a value decides its order, equality, hash and key.
@@ -61,6 +63,8 @@ pub enum Category {
     Timespan,
     /// Strings.
     String,
+    /// What has no family: each such type is one by itself.
+    UserDefined,
 }
 
 /// How values are held in storage.
@@ -95,6 +99,8 @@ pub enum ConstantForm {
     /// In quotes behind the type's name: `date '1998-09-02'`.
     Named,
 }
+
+pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident => $module:ident),* $(,)?) => {
@@ -145,6 +151,8 @@ kinds! {
     Varchar => varchar,
     /// text.
     Text => text,
+    /// uuid.
+    Uuid => uuid,
 }
 
 impl Kind {
@@ -254,7 +262,8 @@ mod tests {
     fn each_family_has_a_preferred_type() {
         for kind in Kind::ALL {
             let family = Kind::ALL.iter().filter(|k| k.category() == kind.category());
-            assert_eq!(family.filter(|k| k.is_preferred()).count(), 1, "{kind:?}");
+            let preferred = usize::from(kind.category() != Category::UserDefined);
+            assert_eq!(family.filter(|k| k.is_preferred()).count(), preferred, "{kind:?}");
         }
     }
 

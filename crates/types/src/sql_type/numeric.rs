@@ -15,6 +15,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::Numeric,
     is_preferred: false,
     is_stored: true,
+    has_extremes: true,
     native: NativeOf::Digits,
     order: Order::Native,
     constant: ConstantForm::Bare,

@@ -12,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::String,
     is_preferred: true,
     is_stored: true,
+    has_extremes: true,
     native: NativeOf::Always(NativeType::String),
     order: Order::Native,
     constant: ConstantForm::Quoted,

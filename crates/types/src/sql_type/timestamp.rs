@@ -13,6 +13,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::DateTime,
     is_preferred: true,
     is_stored: true,
+    has_extremes: true,
     native: NativeOf::Always(NativeType::I64),
     order: Order::Native,
     constant: ConstantForm::Named,

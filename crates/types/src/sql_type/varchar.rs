@@ -15,6 +15,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     category: Category::String,
     is_preferred: false,
     is_stored: true,
+    has_extremes: false,
     native: NativeOf::Always(NativeType::String),
     order: Order::Native,
     constant: ConstantForm::Quoted,

@@ -24,7 +24,7 @@ pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
 };
-pub(crate) use read::trimmed;
+pub(crate) use read::{invalid, trimmed};
 pub use read::{read, read_boolean, read_date, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};
 

@@ -4,7 +4,7 @@ use crate::date::{self, MICROS_PER_DAY};
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
 /// The error 22P02 of a text that is not of a type.
-fn invalid(ty: LogicalType, text: &str) -> Error {
+pub(crate) fn invalid(ty: LogicalType, text: &str) -> Error {
     let message = format!("invalid input syntax for type {}: \"{text}\"", ty.info().name);
     Error::new(SqlState::INVALID_TEXT, message)
 }
