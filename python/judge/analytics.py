@@ -198,19 +198,20 @@ class Analytics:
 
     def frame(self, style, keys):
         """A frame's node or None, whether it is the whole partition whatever the order, whether it counts rows."""
-        if self.chance(0.2):
+        if self.chance(0.12):
             return None, style == "none", False
-        modes = {"none": ["rows", "range"], "total": ["rows", "rows", "rows", "range"], "keys": ["range"], "range": ["range", "range"]}[style]
-        mode = self.r.choice(modes + (["groups"] if self.can("frames") and style != "none" else []))
+        modes = {"none": ["rows", "range"], "total": ["rows", "rows", "rows", "range"], "keys": ["range"], "range": ["range", "range", "range"]}[style]
+        groups = ["groups"] * (3 if style == "total" else 1) if self.can("frames") and style != "none" else []
+        mode = self.r.choice(modes + groups)
         counted = mode in ("rows", "groups") and style != "none" or mode == "range" and style == "range"
         amounts = OFFSETS[keys[0].kind] if mode == "range" and style == "range" else COUNTS
         starts = STARTS if counted else [s for s in STARTS if "{" not in s]
-        start = self.r.randrange(len(starts))
+        start, = self.r.choices(range(len(starts)), [3 if "{" in s and mode != "groups" else 2 for s in starts])
         if style == "none":
             # Without an order, places within a partition are open.
             start = 0
         said = [starts[start]]
-        if self.chance(0.8) or starts[start] == "{} following" or style == "none":
+        if self.chance(0.65) or starts[start] == "{} following" or style == "none":
             ends = [e for e in ENDS if (counted or "{" not in e) and STARTS.index(starts[start]) <= ENDS.index(e) + 1]
             said.append("unbounded following" if style == "none" else self.r.choice(ends))
         amount = self.r.choice(amounts) if self.chance(0.98) or mode == "range" else "-1"
@@ -249,6 +250,9 @@ class Analytics:
             groups += [[(t, a) for k, t, a in PLACES if k == wanted] for wanted in ("kind", kind)]
         if window.total or not window.rows:
             groups += [[(a, None) for a in group if a[0] == kind and not any(word in a[1] for word in ("distinct", "within", "order by"))] for group in self.aggregate_groups()]
+            if kind == "f8" and self.can("regression"):
+                # Eleven functions share one type.
+                groups.append([(a, None) for a in functions.ANALYTIC_AGGREGATES["regression"] if a[0] == kind])
         groups = [group for group in groups if group]
         if not groups:
             return None

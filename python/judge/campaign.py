@@ -11,7 +11,7 @@ from .nodes import DUCKDB, POSTGRES, minimize
 RUN_TIME = re.compile(r"22...|21000")
 SET_OPERATION = re.compile(r"\b(union|except|intersect)\b")
 # This share of statements draws what analytics.py adds.
-ANALYTIC = 0.6
+ANALYTIC = 0.65
 STAGES = ["relaxed", "relaxed", "fused", "staged"]
 SCANS = ["psma", "psma", "sma", "blocks", "sarg", "vectorized"]
 

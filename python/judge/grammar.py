@@ -570,7 +570,7 @@ class Generator(Analytics):
     # Statements.
 
     def statement(self):
-        kinds = self.kinds(self.r.choices([1, 2, 3, 4], [40, 30, 20, 10])[0])
+        kinds = self.kinds(self.r.choices([1, 2, 3, 4], [15, 25, 30, 30] if self.abilities else [40, 30, 20, 10])[0])
         if self.chance(0.04):
             return self.change()
         query, order = self.query(kinds, self.r.choices([1, 2, 3], [30, 50, 20])[0], top=True)

@@ -16,6 +16,7 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import threading
@@ -214,6 +215,8 @@ class Shell:
                     return "".join(lines)
                 lines.append(line)
             self.was_left = True
+            if self.process.wait(PATIENCE) == -signal.SIGKILL:
+                raise TimeoutError(f"the program did not answer within {PATIENCE} s to\n{text}after\n{''.join(lines)}")
             return "".join(lines)
         finally:
             clock.cancel()
