@@ -87,6 +87,12 @@ impl Complaint {
         self
     }
 
+    /// Forgets the statement: a command made it, and nobody typed it.
+    pub fn without_statement(mut self) -> Complaint {
+        self.statement = None;
+        self
+    }
+
     /// The exit code.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code)

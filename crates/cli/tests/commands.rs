@@ -112,6 +112,19 @@ fn files_are_loaded_and_run() {
 }
 
 #[test]
+fn an_import_that_fails_shows_no_statement_that_nobody_typed() {
+    let directory = Directory::new("failing-import");
+    let output = directory.run(".import nothing.csv t\n", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.starts_with("ERROR 58P01: could not read file \"nothing.csv\""),
+        "{told}"
+    );
+    assert!(!told.contains("LINE 1"), "{told}");
+}
+
+#[test]
 fn copy_reads_the_rows_behind_it_and_writes_where_results_go() {
     let directory = Directory::new("copy");
     let script = "create table t (a integer, b text);\ncopy t from stdin (null 'nil'); select count(*) as n from t;\n1,one\n\
@@ -215,7 +228,7 @@ fn people_are_told_what_there_is() {
     let script =
         "\\df lef*\n\\dn\n\\l\n\\help mode\n\\conninfo\n\\! echo from a program\n\\timing on \\echo two\n";
     let mode = format!(
-        "{:<34}form of results; TABLE is what INSERT statements name",
+        "{:<40}form of results; TABLE is what INSERT statements name",
         ".mode [MODE [TABLE]]"
     );
     let expected = format!(

@@ -121,6 +121,8 @@ fn import(call: &mut Call<'_>) -> Result<Next, Complaint> {
             format!("create table {table} as select * from read_csv('{path}', delimiter => '{delimiter}')")
         }
     };
-    call.shell.run_statement(&text)?;
+    call.shell
+        .run_statement(&text)
+        .map_err(Complaint::without_statement)?;
     Ok(Next::More)
 }

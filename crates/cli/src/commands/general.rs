@@ -111,9 +111,12 @@ fn help(call: &mut Call<'_>) -> Result<Next, Complaint> {
     Ok(Next::More)
 }
 
+/// Characters of the longest call, two blanks behind it.
+const CALL_WIDTH: usize = 40;
+
 fn line(command: &Command) -> String {
     let call = format!("{} {}", command.names.join(" "), command.arguments);
-    format!("{call:<34}{}", command.help)
+    format!("{call:<CALL_WIDTH$}{}", command.help)
 }
 
 fn run_program(call: &mut Call<'_>) -> Result<Next, Complaint> {
@@ -134,4 +137,21 @@ fn change_directory(call: &mut Call<'_>) -> Result<Next, Complaint> {
     std::env::set_current_dir(&directory)
         .map_err(|e| Complaint::usage(format!("cannot work in {directory}: {e}")))?;
     Ok(Next::More)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_does_stands_apart_from_its_call() {
+        for command in super::super::all() {
+            let line = line(command);
+            let call = line.strip_suffix(command.help).expect("the help ends the line");
+            assert!(
+                call.chars().count() == CALL_WIDTH && call.ends_with("  "),
+                "{line}"
+            );
+        }
+    }
 }
