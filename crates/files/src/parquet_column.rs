@@ -14,6 +14,11 @@ use frazil_types::{
 /// An error and the row of the array it stands at.
 type AtRow<T> = std::result::Result<T, (usize, Error)>;
 
+/// An array as a column of type `ty`, each value checked. Errors with the row of the array that they stand at.
+pub fn column_of(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
+    convert(array, ty, budget)
+}
+
 /// Converts an array to a column of type `ty`.
 fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
     let mut out = match ty {
@@ -32,7 +37,7 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         | LogicalType::Date
         | LogicalType::Timestamp => integers(array, ty)?,
     };
-    if let Some(nulls) = array.nulls() {
+    if let Some(nulls) = array.logical_nulls() {
         (0..array.len())
             .filter(|&r| nulls.is_null(r))
             .for_each(|r| out.set_null(r));
@@ -194,11 +199,20 @@ fn each_text<'a>(
 ) -> AtRow<()> {
     let mut run = |text: &dyn Fn(usize) -> &'a str| -> AtRow<()> {
         for row in 0..array.len() {
-            f(row, if array.is_null(row) { "" } else { text(row) }).map_err(|e| (row, e))?;
+            f(
+                row,
+                if array.is_null(row) || array.data_type() == &DataType::Null {
+                    ""
+                } else {
+                    text(row)
+                },
+            )
+            .map_err(|e| (row, e))?;
         }
         Ok(())
     };
     match array.data_type() {
+        DataType::Null => run(&|_| ""),
         DataType::Utf8 => run(&|r| array.as_string::<i32>().value(r)),
         DataType::LargeUtf8 => run(&|r| array.as_string::<i64>().value(r)),
         DataType::Utf8View => run(&|r| array.as_string_view().value(r)),

@@ -135,7 +135,7 @@ fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {
 }
 
 /// The type that holds all values of an Arrow type.
-fn type_of(ty: &DataType) -> Option<LogicalType> {
+pub fn type_of(ty: &DataType) -> Option<LogicalType> {
     Some(match ty {
         DataType::Boolean => LogicalType::Boolean,
         DataType::Int8 | DataType::Int16 | DataType::UInt8 => LogicalType::SmallInt,
@@ -153,7 +153,7 @@ fn type_of(ty: &DataType) -> Option<LogicalType> {
         DataType::Date32 => LogicalType::Date,
         DataType::FixedSizeBinary(UUID_BYTES) => LogicalType::Uuid,
         DataType::Timestamp(..) => LogicalType::Timestamp,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => LogicalType::Text,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => LogicalType::Text,
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 use crate::appender::Appender;
 use crate::database::Database;
 use crate::execute;
+use crate::frame_tables::Frames;
 use crate::in_use::{InUse, Turns};
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::Response;
@@ -145,6 +146,11 @@ impl Connection {
             response.timing.parse = std::mem::take(&mut parse);
             take(response)?;
         }
+    }
+
+    /// Lets statements read frames: where no table and no view has a name, `frames` is asked for it.
+    pub fn set_frames(&self, frames: Arc<dyn Frames>) {
+        self.session().set_frames(frames);
     }
 
     /// Whether a text was compiled to a statement that runs without pipelines, and so ends at once unless it waits for another

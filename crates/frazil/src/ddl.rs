@@ -134,6 +134,13 @@ fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String, Val
 /// CREATE VIEW.
 fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
     refuse_system_name(&view.name)?;
+    let frame = (view.reads.iter()).find(|r| r.id.is_none() && SystemTable::named(&r.name).is_none());
+    if let Some(frame) = frame {
+        let message = format!("a frame in a view: \"{}\"", frame.name);
+        return Err(
+            Error::unsupported(message).with_hint("load it: CREATE TABLE t AS SELECT * FROM the frame")
+        );
+    }
     transaction.create_view(view)
 }
 

@@ -446,10 +446,11 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
             let own: Vec<_> = (call.given.iter())
                 .map(|v| Some(parameters::own_type(v)))
                 .collect();
-            frazil_frontend::bind(parsed, &tables, &settings, &own)?
+            frazil_frontend::bind(parsed, &tables, &settings, &own)
         }
-        other => other?,
+        other => other,
     };
+    let bound = bound.map_err(|error| tables.take_error().unwrap_or(error))?;
     let Bound {
         statement,
         parameters: types,

@@ -5,6 +5,7 @@ use crate::bundle::Bundle;
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
+use crate::frame_tables::Frames;
 use crate::point_query::PointQuery;
 use crate::row_query::RowQuery;
 use crate::row_sink::{Delivery, Parts};
@@ -31,6 +32,8 @@ pub struct Runner {
     settings: Settings,
     cancel: Cancel,
     progress: Arc<Progress>,
+    /// What finds frames by their names.
+    frames: Option<Arc<dyn Frames>>,
 }
 
 impl Runner {
@@ -41,6 +44,7 @@ impl Runner {
             settings: session.settings().clone(),
             cancel: session.cancel().clone(),
             progress: session.progress().clone(),
+            frames: session.frames().cloned(),
         }
     }
 
@@ -56,6 +60,7 @@ impl Runner {
             settings,
             cancel: self.cancel.clone(),
             progress: self.progress.clone(),
+            frames: self.frames.clone(),
         }
     }
 
@@ -82,7 +87,7 @@ impl Runner {
     pub fn tables(&self, snapshot: Arc<Snapshot>) -> StatementTables {
         let directory = self.database.directory();
         StatementTables::new(snapshot)
-            .reading_within(self.read_limits())
+            .reading_within(self.read_limits(), self.frames.clone())
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
     }
 

@@ -4,6 +4,7 @@ use crate::background_checkpointer::{DEFAULT_LOG_BYTES, DEFAULT_TIMEOUT};
 use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
+use crate::frame_tables::Frames;
 use crate::panics;
 use crate::settings::{self, Settings};
 use crate::transaction::{self, TransactionState};
@@ -36,6 +37,8 @@ pub struct Session {
     cancel: Cancel,
     clock: Clock,
     progress: Arc<Progress>,
+    /// What finds frames by their names.
+    frames: Option<Arc<dyn Frames>>,
     /// Statements that ran without pipelines.
     direct: Cell<u64>,
 }
@@ -51,6 +54,7 @@ impl Session {
             clock: Clock::new(cancel.clone()),
             cancel,
             progress,
+            frames: None,
             direct: Cell::new(0),
         }
     }
@@ -58,6 +62,16 @@ impl Session {
     /// Counts a statement that ran without pipelines. `frazil.direct_statements` shows how many did.
     pub fn count_direct(&self) {
         self.direct.set(self.direct.get() + 1);
+    }
+
+    /// What finds frames by their names.
+    pub fn frames(&self) -> Option<&Arc<dyn Frames>> {
+        self.frames.as_ref()
+    }
+
+    /// Lets statements read frames.
+    pub fn set_frames(&mut self, frames: Arc<dyn Frames>) {
+        self.frames = Some(frames);
     }
 
     /// The database.

@@ -1,6 +1,7 @@
 //! The tables a statement sees: one snapshot, and system tables made when a statement names them.
 
 use crate::file_tables::FileTables;
+use crate::frame_tables::{FrameTables, Frames};
 use crate::system_tables::SystemTable;
 use frazil_catalog::Reading;
 use frazil_durability::Directory;
@@ -25,6 +26,8 @@ pub struct StatementTables {
     system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
     /// The files that were named.
     files: FileTables,
+    /// The frames that were named.
+    frames: FrameTables,
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
 }
@@ -36,6 +39,7 @@ impl StatementTables {
             snapshot,
             directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
+            frames: FrameTables::new(None, ReadLimits::default()),
             system: Default::default(),
             bounds: Mutex::default(),
         }
@@ -46,10 +50,11 @@ impl StatementTables {
         StatementTables { directory, ..self }
     }
 
-    /// The same; files are read within `limits`.
-    pub fn reading_within(self, limits: ReadLimits) -> StatementTables {
+    /// The same; files, and the frames that `frames` finds, are read within `limits`.
+    pub fn reading_within(self, limits: ReadLimits, frames: Option<Arc<dyn Frames>>) -> StatementTables {
         StatementTables {
-            files: FileTables::new(limits),
+            files: FileTables::new(limits.clone()),
+            frames: FrameTables::new(frames, limits),
             ..self
         }
     }
@@ -67,9 +72,14 @@ impl StatementTables {
         }
     }
 
-    /// Whether statements may only read the table: it is a system table or a file.
+    /// Whether statements may only read the table: it is a system table, a file or a frame.
     pub fn is_system_table(id: ObjectId) -> bool {
-        StatementTables::system_place(id).is_some() || FileTables::is_file(id)
+        StatementTables::system_place(id).is_some() || FileTables::is_file(id) || FrameTables::is_frame(id)
+    }
+
+    /// The error of a name that looked like a frame's, once: it says more than that there is no such table.
+    pub fn take_error(&self) -> Option<Error> {
+        self.frames.take_error()
     }
 
     fn system_place(id: ObjectId) -> Option<usize> {
@@ -80,6 +90,7 @@ impl StatementTables {
         match StatementTables::system_place(id) {
             Some(place) => self.system[place].get(),
             None if FileTables::is_file(id) => self.files.find(id),
+            None if FrameTables::is_frame(id) => self.frames.find(id),
             None => self.snapshot.table(id).ok(),
         }
     }
@@ -95,13 +106,19 @@ impl StatementTables {
         Some(bounds.clone())
     }
 
-    /// Whether the statement names a system table or a file: they are made of what the statement sees, and nothing tells
+    /// Whether the statement names a system table, a file or a frame: they are made of what the statement sees, and nothing tells
     /// when a plan over them no longer serves.
     pub fn names_system_tables(&self) -> bool {
-        !self.files.is_empty() || self.system.iter().any(|table| table.get().is_some())
+        !self.files.is_empty()
+            || !self.frames.is_empty()
+            || self.system.iter().any(|table| table.get().is_some())
     }
 
     fn statistics(&self, table: ObjectId) -> Option<Arc<TableStatistics>> {
+        if FrameTables::is_frame(table) {
+            // Columns that the statement does not read would be read for it.
+            return None;
+        }
         // A block that cannot be read is an error of the statement that reads it, not of its planning.
         self.find(table)?.statistics().ok()
     }
@@ -160,7 +177,9 @@ impl CatalogView for StatementTables {
     fn relation(&self, name: &str) -> Option<Relation> {
         match self.snapshot.catalog().relation(name) {
             Some(relation) => Some(self.seen(relation)),
-            None => self.system_table(name).map(Relation::Table),
+            None => (self.system_table(name))
+                .or_else(|| self.frames.table(name))
+                .map(Relation::Table),
         }
     }
 
@@ -192,6 +211,9 @@ impl Statistics for StatementTables {
     }
 
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
+        if FrameTables::is_frame(table) {
+            return None;
+        }
         let (min, max) = self.widest_bounds(table)?.columns[column].range?;
         Some(Bounds { min, max })
     }

@@ -2,6 +2,7 @@
 
 use crate::cursor::Cursor;
 use crate::errors::{ProgrammingError, closed, raise};
+use crate::frames::PyFrames;
 use crate::markers::{Marked, MarkedTexts, ParamStyle, has_markers};
 use crate::parameters;
 use crate::result_sets::ResultSets;
@@ -10,7 +11,7 @@ use crate::statement::Statement;
 use frazil::sql_text::{Kind, tokens};
 use frazil::{Database, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::borrow::Cow;
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +50,7 @@ pub struct Connection {
     paramstyle: Mutex<ParamStyle>,
     autocommit: AtomicBool,
     marked: MarkedTexts,
+    frames: Arc<PyFrames>,
 }
 
 struct State {
@@ -72,7 +74,10 @@ impl Connection {
     }
 
     fn of(state: State, paramstyle: ParamStyle, autocommit: bool) -> Connection {
+        let frames = Arc::new(PyFrames::default());
+        state.session.set_frames(frames.clone());
         Connection {
+            frames,
             state: Mutex::new(Some(state)),
             paramstyle: Mutex::new(paramstyle),
             autocommit: AtomicBool::new(autocommit),
@@ -111,6 +116,7 @@ impl Connection {
     ) -> PyResult<ResultSets> {
         let session = self.session()?;
         let (sql, values) = self.call(sql, parameters)?;
+        self.frames.begin_statement();
         self.begin_before(py, &session, &sql)?;
         let mut sets = ResultSets::default();
         let work = || {
@@ -145,6 +151,11 @@ impl Connection {
             None if by_name && given.is_empty()? => Ok((Cow::Borrowed(sql), Vec::new())),
             None => Ok((Cow::Borrowed(sql), parameters::positional(given)?)),
         }
+    }
+
+    /// What a statement that begins finds of frames.
+    pub fn begin_statement(&self) {
+        self.frames.begin_statement();
     }
 
     /// Begins a transaction where autocommit is off, none is open, and the statement is one that wants it.
@@ -220,6 +231,19 @@ impl Connection {
         }
         Ok(())
     }
+}
+
+/// A cursor with the rows that a function of files gives.
+fn read<'py>(
+    connection: &Bound<'py, Connection>,
+    function: &str,
+    path: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = connection.py();
+    let options = options.cloned().unwrap_or_else(|| PyDict::new(py));
+    let module = py.import("frazil._frames")?;
+    module.call_method1("read", (connection, function, path, options))
 }
 
 #[pymethods]
@@ -311,6 +335,67 @@ impl Connection {
     fn set_paramstyle(&self, style: &str) -> PyResult<()> {
         *lock(&self.paramstyle) = ParamStyle::named(style)?;
         Ok(())
+    }
+
+    /// Gives a frame a name under which statements read it: a frame of pandas or Polars, an Arrow table, or whatever streams Arrow.
+    /// Tables of that name go before it. Variables that hold such frames are read by their names as they are.
+    #[pyo3(signature = (name, frame, /))]
+    fn register(&self, py: Python<'_>, name: &str, frame: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.session()?;
+        self.frames.register(py, name, frame)
+    }
+
+    /// Takes the name of a registered frame away. ProgrammingError if there is none.
+    #[pyo3(signature = (name, /))]
+    fn unregister(&self, name: &str) -> PyResult<()> {
+        self.session()?;
+        match self.frames.unregister(name) {
+            true => Ok(()),
+            false => Err(ProgrammingError::new_err(format!(
+                "no frame \"{name}\" is registered"
+            ))),
+        }
+    }
+
+    /// Inserts the rows of a frame into a table, by name where the table has all of its columns, else in order; returns how many.
+    #[pyo3(signature = (table, frame, /))]
+    fn append<'py>(
+        slf: &Bound<'py, Self>,
+        table: &str,
+        frame: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("frazil._frames")?;
+        module.call_method1("append", (slf, table, frame))
+    }
+
+    /// The rows of CSV files: a path, in which * ? and [] stand for letters, and the options of read_csv, such as header=True.
+    #[pyo3(signature = (path, /, **options))]
+    fn read_csv<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read(slf, "read_csv", path, options)
+    }
+
+    /// The rows of Parquet files: see read_csv.
+    #[pyo3(signature = (path, /, **options))]
+    fn read_parquet<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read(slf, "read_parquet", path, options)
+    }
+
+    /// The rows of JSON files: see read_csv.
+    #[pyo3(signature = (path, /, **options))]
+    fn read_json<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read(slf, "read_json", path, options)
     }
 
     /// Whether it was closed.

@@ -7,6 +7,7 @@ mod cells;
 mod connection;
 mod cursor;
 mod errors;
+mod frames;
 mod markers;
 mod numpy_columns;
 mod parallel;

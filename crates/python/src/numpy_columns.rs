@@ -249,6 +249,7 @@ fn texts(parts: &[&ColumnVector]) -> Result<ArrayRef, String> {
 fn objects<'c>(py: Python<'_>, parts: impl Iterator<Item = &'c ColumnVector>) -> PyResult<Vec<Py<PyAny>>> {
     let mut out = Vec::new();
     let mut known: HashMap<String, Py<PyAny>> = HashMap::new();
+    let (mut hits, mut shares) = (0, true);
     for part in parts {
         out.reserve(part.len());
         if !part.ty().is_string() {
@@ -260,14 +261,19 @@ fn objects<'c>(py: Python<'_>, parts: impl Iterator<Item = &'c ColumnVector>) ->
         each_text(part, |row, text| {
             if part.is_null(row) {
                 out.push(py.None());
-            } else if let Some(object) = known.get(text) {
+            } else if let Some(object) = known.get(text).filter(|_| shares) {
+                hits += 1;
                 out.push(object.clone_ref(py));
             } else {
                 let object = PyString::new(py, text).into_any().unbind();
                 if known.len() >= SHARED_TEXTS {
-                    known.clear();
+                    // Where most texts are new, looking for them costs more than making them.
+                    shares = hits > SHARED_TEXTS;
+                    (hits, known) = (0, HashMap::new());
                 }
-                known.insert(text.to_owned(), object.clone_ref(py));
+                if shares {
+                    known.insert(text.to_owned(), object.clone_ref(py));
+                }
                 out.push(object);
             }
         });

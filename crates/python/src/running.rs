@@ -1,6 +1,7 @@
 //! Running a statement beside the interpreter: its lock is let go, and on the main thread signals are heard meanwhile.
 
 use crate::errors::{InternalError, raise};
+use crate::frames::run_for_main_thread;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -33,6 +34,7 @@ pub fn run<T: Send>(
     thread::scope(|scope| {
         let work = || {
             let _end = EndOnDrop(&ended);
+            run_for_main_thread();
             work()
         };
         let helper = thread::Builder::new()

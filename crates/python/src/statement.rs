@@ -76,6 +76,7 @@ impl Statement {
         let connection = self.connection.get();
         connection.session()?;
         let values = self.values(params)?;
+        connection.begin_statement();
         connection.begin_before(py, &self.session, &self.sql)?;
         let work = || self.statement.execute(&values);
         let response = match self.is_direct() {

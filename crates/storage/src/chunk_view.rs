@@ -79,6 +79,7 @@ impl<'a> ChunkView<'a> {
     ) -> Result<()> {
         match &**self.chunk {
             Chunk::Hot(hot) => {
+                hot.prepare([column])?;
                 copy_hot(isa, hot, column, self.rows as usize, selection, out);
                 Ok(())
             }
@@ -96,7 +97,10 @@ impl<'a> ChunkView<'a> {
         out: &mut ColumnBuffer,
     ) -> Result<(*const u8, Option<*const u8>)> {
         match &**self.chunk {
-            Chunk::Hot(hot) => Ok(hot.cell(column, offset.into())),
+            Chunk::Hot(hot) => {
+                hot.prepare([column])?;
+                Ok(hot.cell(column, offset.into()))
+            }
             Chunk::Frozen(frozen) => {
                 frozen.block.value_into(column, offset, out)?;
                 Ok((out.values_ptr(), out.validity_ptr()))
@@ -190,7 +194,7 @@ impl Lease {
 
     /// Whether the rows have cells in `column`; else all have one value.
     pub fn has_cells(&self, column: usize) -> bool {
-        self.hot().constant(column).is_none()
+        self.hot().has_cells(column)
     }
 
     /// Pointer to the cell of `row` in `column`, which has cells; the cells up to the end of its partition follow.

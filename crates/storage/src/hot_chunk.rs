@@ -7,16 +7,19 @@
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
 //!
 //! Columns that come to a table and go leave its cells where they are: [`HotChunk::showing`] makes another chunk of the same cells,
-//! which shows some of their columns and, for those that the cells do not have, one value for all rows.
+//! which shows some of their columns and, for those that the cells do not have, one value for all rows. A chunk of lent rows
+//! ([`LentColumn`]) has no cells of its own.
 
 use crate::bounds::{ColumnBounds, Widening};
 use crate::columns::Columns;
 use crate::hot_layout::HotLayout;
+use crate::lent_cells::{LentCells, LentColumn};
 use crate::string_arena::StringArena;
 use frazil_block::ShownColumn;
 use frazil_kernels::{Plain, Strided};
 use frazil_types::{
-    CHUNK_ROWS, ColumnVector, Error, Native, NativeType, READ_PADDING, Result, StringRef, dispatch_native,
+    CHUNK_ROWS, ColumnVector, Error, Native, NativeType, READ_PADDING, Result, Schema, StringRef, Value,
+    dispatch_native,
 };
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
@@ -46,6 +49,20 @@ pub(crate) enum HotColumn {
     Stored(usize),
     /// The value of all rows: a column of one row.
     Constant(ColumnVector),
+    /// One whose cells lie elsewhere.
+    Lent(LentColumn),
+}
+
+/// The range of all values of a native type; `None` for those that have none.
+fn unknown_range(native: NativeType) -> Option<(i128, i128)> {
+    match native {
+        NativeType::Bool => Some((0, 1)),
+        NativeType::I16 => Some((i16::MIN.into(), i16::MAX.into())),
+        NativeType::I32 => Some((i32::MIN.into(), i32::MAX.into())),
+        NativeType::I64 => Some((i64::MIN.into(), i64::MAX.into())),
+        NativeType::I128 => Some((i128::MIN, i128::MAX)),
+        NativeType::F64 | NativeType::String => None,
+    }
 }
 
 /// The memory of a chunk, whatever columns of it are shown.
@@ -107,8 +124,56 @@ impl HotChunk {
     pub fn constant(&self, column: usize) -> Option<&ColumnVector> {
         match &self.shown.as_ref()?[column] {
             HotColumn::Constant(value) => Some(value),
-            HotColumn::Stored(_) => None,
+            HotColumn::Stored(_) | HotColumn::Lent(_) => None,
         }
+    }
+
+    /// Whether the rows have cells of the chunk in `column`.
+    #[inline]
+    pub fn has_cells(&self, column: usize) -> bool {
+        match &self.shown {
+            Some(shown) => matches!(shown[column], HotColumn::Stored(_)),
+            None => true,
+        }
+    }
+
+    /// The cells of a column that lie elsewhere, which must be prepared.
+    #[inline]
+    fn lent_cells(&self, column: usize) -> Option<&LentCells> {
+        match &self.shown.as_ref()?[column] {
+            HotColumn::Lent(lent) => Some(lent.cells()),
+            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+        }
+    }
+
+    /// Makes the cells of columns that lie elsewhere, so that they can be read. Errors of the lender.
+    pub(crate) fn prepare(&self, columns: impl IntoIterator<Item = usize>) -> Result<()> {
+        let Some(shown) = &self.shown else {
+            return Ok(());
+        };
+        for column in columns {
+            if let HotColumn::Lent(lent) = &shown[column] {
+                lent.prepare()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A chunk of rows that lie elsewhere, of a layout that [`HotChunk::lent_layout`] gave.
+    pub(crate) fn lent(rows: u32, columns: Vec<LentColumn>, layout: Arc<HotLayout>) -> Result<HotChunk> {
+        let none = HotChunk::new(Arc::new(HotLayout::new(&Schema::default(), CHUNK_ROWS as u32)))?;
+        none.cells.written.store(rows, Ordering::Release);
+        let shown = columns.into_iter().map(HotColumn::Lent);
+        Ok(none.showing(Some(shown.collect()), layout))
+    }
+
+    /// The layout of chunks of lent rows, whose columns have these native types.
+    pub(crate) fn lent_layout(natives: &[NativeType]) -> Result<Arc<HotLayout>> {
+        let none = HotChunk::new(Arc::new(HotLayout::new(&Schema::default(), CHUNK_ROWS as u32)))?;
+        let shown = natives
+            .iter()
+            .map(|&native| ShownColumn::Constant(native, Value::Null));
+        none.layout_showing(&shown.collect::<Vec<_>>())
     }
 
     /// The position in the cells of a column that has cells.
@@ -116,7 +181,7 @@ impl HotChunk {
     fn stored(&self, column: usize) -> usize {
         match self.shown.as_ref().map(|shown| &shown[column]) {
             Some(HotColumn::Stored(position)) => *position,
-            Some(HotColumn::Constant(_)) => unreachable!("a constant has no cells"),
+            Some(HotColumn::Constant(_) | HotColumn::Lent(_)) => unreachable!("the column has no cells"),
             None => column,
         }
     }
@@ -164,6 +229,11 @@ impl HotChunk {
                 },
                 ..ColumnBounds::of(value, 0, 1)
             },
+            // Nothing is known of them.
+            None if !self.has_cells(column) => ColumnBounds {
+                range: unknown_range(self.layout.column(column).native),
+                nulls: 1,
+            },
             None => self.lock_bounds()[self.stored(column)],
         }
     }
@@ -176,6 +246,7 @@ impl HotChunk {
     pub fn has_nulls(&self, column: usize) -> bool {
         match self.constant(column) {
             Some(value) => value.is_null(0),
+            None if !self.has_cells(column) => self.validity_ptr(column, 0).is_some(),
             None => self.cells.has_nulls[self.stored(column)].load(Ordering::Acquire),
         }
     }
@@ -186,6 +257,9 @@ impl HotChunk {
         if let Some(value) = self.constant(column) {
             return value.as_ptr();
         }
+        if let Some(lent) = self.lent_cells(column) {
+            return lent.value_ptr(row);
+        }
         let offset = self.layout.value_offset(column, row);
         self.first_cell().wrapping_add(offset)
     }
@@ -193,6 +267,9 @@ impl HotChunk {
     /// Pointer to the validity byte of `row`; `None` when the column holds no NULL. Where the column has cells, those up to the
     /// run's end follow it.
     pub fn validity_ptr(&self, column: usize, row: usize) -> Option<*const u8> {
+        if let Some(lent) = self.lent_cells(column) {
+            return lent.validity_ptr(row);
+        }
         if !self.has_nulls(column) {
             return None;
         }
@@ -230,6 +307,11 @@ impl HotChunk {
             // SAFETY: the column has one value of type T, which lives as long as the chunk.
             return unsafe { Strided::new(value.as_ptr().cast(), 1, 0, 0, rows.len()) };
         }
+        if let Some(lent) = self.lent_cells(column) {
+            assert!(rows.start <= rows.end && rows.end <= self.written());
+            // SAFETY: the lender has a cell of type T for each row written, side by side, which live as long as the chunk.
+            return unsafe { Strided::new(lent.value_ptr(0).cast(), CHUNK_ROWS, 0, rows.start, rows.len()) };
+        }
         // SAFETY: the cells of these rows are of type T.
         unsafe { self.strided(self.layout.column(column).values, rows) }
     }
@@ -242,6 +324,12 @@ impl HotChunk {
             // SAFETY: a byte that is never written.
             let null = || unsafe { Strided::new(NULL.as_ptr(), 1, 0, 0, rows.len()) };
             return value.is_null(0).then(null);
+        }
+        if let Some(lent) = self.lent_cells(column) {
+            assert!(rows.start <= rows.end && rows.end <= self.written());
+            let first = lent.validity_ptr(0)?;
+            // SAFETY: there is a byte for each row written, side by side, and they live as long as the chunk.
+            return Some(unsafe { Strided::new(first, CHUNK_ROWS, 0, rows.start, rows.len()) });
         }
         let place = self.layout.column(column).validity;
         let place = place.filter(|_| self.has_nulls(column))?;

@@ -14,7 +14,9 @@ use crate::hot_layout::HotLayout;
 use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::prefetch::prefetch_read;
-use frazil_types::{ColumnVector, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native};
+use frazil_types::{
+    ColumnVector, Error, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native,
+};
 use std::sync::Arc;
 
 /// Rows of a group: few enough for the lines of all their cells to stay in the core's cache.
@@ -142,6 +144,9 @@ impl<'a> RowFetch<'a> {
             match place.entry.view().state() {
                 State::Hot(hot) => match hot.constant(index) {
                     Some(value) => copy_constant(column, value, from + i),
+                    None if !hot.has_cells(index) => {
+                        return Err(Error::internal("rows are fetched that are only lent"));
+                    }
                     None => copy_hot(column, hot.layout(), index, std::slice::from_ref(place), from + i),
                 },
                 State::Frozen(frozen) => {

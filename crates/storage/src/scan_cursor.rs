@@ -149,8 +149,9 @@ impl ScanCursor {
         let untested = view.deleted().is_none() && !self.early_probes.pay();
         self.lease = view.lend().filter(|_| self.scan.options.lend_columns);
         match view.state() {
-            State::Hot(_) => {
+            State::Hot(hot) => {
                 let scan = &self.scan;
+                hot.prepare(scan.columns.iter().copied().chain(scan.tested_columns()))?;
                 self.all_match =
                     scan.hot_predicates.is_empty() && scan.hot_disjunctions.is_empty() && untested;
             }

@@ -319,6 +319,18 @@ impl TableScan {
         &self.options
     }
 
+    /// The columns that restrictions and disjunctions look at, as positions in the table.
+    pub(crate) fn tested_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let alternatives = self
+            .disjunctions
+            .iter()
+            .flat_map(|d| d.alternatives.iter().flatten());
+        self.restrictions
+            .iter()
+            .chain(alternatives)
+            .map(|restriction| restriction.column)
+    }
+
     /// A cursor for one worker.
     pub fn cursor(self: &Arc<TableScan>) -> ScanCursor {
         ScanCursor::new(self.clone())
