@@ -664,37 +664,6 @@ pub fn find(name: &str) -> Result<&'static Experiment> {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn baselines_are_configurations_and_names_are_unique() {
-        for experiment in &EXPERIMENTS {
-            let (Kind::Queries(queries) | Kind::Flights(queries)) = &experiment.kind else {
-                continue;
-            };
-            let names: Vec<&str> = queries.configurations.iter().map(|c| c.name).collect();
-            assert!(names.contains(&queries.baseline), "{}", experiment.name);
-            let mut unique = names.clone();
-            unique.sort_unstable();
-            unique.dedup();
-            assert_eq!(unique.len(), names.len(), "{}", experiment.name);
-            // A setting that one configuration changes, all set: runs are interleaved on one engine.
-            for configuration in queries.configurations.iter().filter(|c| c.data != Data::Arrays) {
-                let set = |c: &Configuration| c.settings.iter().map(|s| s.0).collect::<Vec<_>>();
-                assert_eq!(
-                    set(configuration),
-                    set(&queries.configurations[0]),
-                    "{}",
-                    configuration.name
-                );
-            }
-        }
-        assert!(find("speed").is_err_and(|e| e.hint().is_some_and(|h| h.contains("vector"))));
-    }
-}
-
 /// Logs of commits of one row and of many, in one table and in several.
 const RECOVERY: [recovery::Case; 4] = [
     recovery::Case {
@@ -726,3 +695,34 @@ const RECOVERY: [recovery::Case; 4] = [
         updates: true,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn baselines_are_configurations_and_names_are_unique() {
+        for experiment in &EXPERIMENTS {
+            let (Kind::Queries(queries) | Kind::Flights(queries)) = &experiment.kind else {
+                continue;
+            };
+            let names: Vec<&str> = queries.configurations.iter().map(|c| c.name).collect();
+            assert!(names.contains(&queries.baseline), "{}", experiment.name);
+            let mut unique = names.clone();
+            unique.sort_unstable();
+            unique.dedup();
+            assert_eq!(unique.len(), names.len(), "{}", experiment.name);
+            // A setting that one configuration changes, all set: runs are interleaved on one engine.
+            for configuration in queries.configurations.iter().filter(|c| c.data != Data::Arrays) {
+                let set = |c: &Configuration| c.settings.iter().map(|s| s.0).collect::<Vec<_>>();
+                assert_eq!(
+                    set(configuration),
+                    set(&queries.configurations[0]),
+                    "{}",
+                    configuration.name
+                );
+            }
+        }
+        assert!(find("speed").is_err_and(|e| e.hint().is_some_and(|h| h.contains("vector"))));
+    }
+}

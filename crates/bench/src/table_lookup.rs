@@ -117,7 +117,7 @@ fn table(order: &str, frozen: bool) -> &'static str {
 fn lookups(way: &str, rows: usize, scale_factor: f64) -> usize {
     match way {
         "index" => (BY_INDEX as f64 * scale_factor.min(1.0)).max(20.0) as usize,
-        _ => (SCANNED_ROWS / rows.max(1)).min(MOST_SCANS).max(10),
+        _ => (SCANNED_ROWS / rows.max(1)).clamp(10, MOST_SCANS),
     }
 }
 

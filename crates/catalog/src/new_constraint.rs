@@ -73,6 +73,12 @@ pub struct NewIndex {
     pub nulls_distinct: bool,
 }
 
+/// A version with one more index, the entry of its table, and the index.
+pub type WithIndex = (Catalog, Arc<TableEntry>, Arc<IndexEntry>);
+
+/// A version without some indexes, the entries of the tables that had them, and the indexes.
+pub type WithoutIndexes = (Catalog, Vec<Arc<TableEntry>>, Vec<Arc<IndexEntry>>);
+
 impl Catalog {
     /// An index by its name.
     pub fn index(&self, name: &str) -> Option<&Arc<IndexEntry>> {
@@ -214,7 +220,7 @@ impl Catalog {
     }
 
     /// The next version with one more index of a table; `None` if one of the name may be there and is. 42P07, 42P01.
-    pub fn create_index(&self, new: NewIndex) -> Result<Option<(Catalog, Arc<TableEntry>, Arc<IndexEntry>)>> {
+    pub fn create_index(&self, new: NewIndex) -> Result<Option<WithIndex>> {
         let table = self.table(&new.table)?;
         let mut next = self.next();
         let name = match new.name {
@@ -250,11 +256,7 @@ impl Catalog {
     /// drop, this version.
     ///
     /// 42704 for an unknown name unless `if_exists`, 42809 for that of a table or view, 2BP01 for the index of a constraint.
-    pub fn drop_indexes(
-        &self,
-        names: &[String],
-        if_exists: bool,
-    ) -> Result<(Catalog, Vec<Arc<TableEntry>>, Vec<Arc<IndexEntry>>)> {
+    pub fn drop_indexes(&self, names: &[String], if_exists: bool) -> Result<WithoutIndexes> {
         let mut gone: Vec<Arc<IndexEntry>> = Vec::new();
         for name in names {
             match (self.index(name), self.relation(name)) {

@@ -44,7 +44,7 @@ impl Complaint {
     }
 
     /// The same of a database or file that cannot be opened; the statement that tried is none of the user's.
-    pub fn as_opening(self) -> Complaint {
+    pub fn into_opening(self) -> Complaint {
         Complaint::opening(self.error)
     }
 

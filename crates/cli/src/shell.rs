@@ -130,7 +130,7 @@ impl Shell {
         let name = identifier(name.split('.').next().unwrap_or_default());
         let path = file.display().to_string().replace('\'', "''");
         self.query(&format!("create table {name} as select * from '{path}'"))
-            .map_err(Complaint::as_opening)?;
+            .map_err(Complaint::into_opening)?;
         if io::stdin().is_terminal() && !quiet {
             println!("{} is the table {name}.", file.display());
         }

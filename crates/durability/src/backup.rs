@@ -21,9 +21,13 @@ use std::sync::Arc;
 /// Bytes that are copied between two looks at whether the backup is to stop.
 const PORTION: usize = 1 << 20;
 
+/// Segments by number.
+type NumberedSegments = Vec<(u64, Arc<MappedFile>)>;
+
 impl Directory {
     /// Copies what is committed to the directory `to`, which is not there or empty; others read and write meanwhile. Returns the bytes
-    /// of the copied segments. 22023 if `to` holds something, 57014 if it is stopped, 25006 if the directory is only read. After an error there is no backup, and what was copied is removed.
+    /// of the copied segments. 22023 if `to` holds something, 57014 if it is stopped, 25006 if the directory is only read. After
+    /// an error there is no backup, and what was copied is removed.
     pub fn backup(&self, to: &Path, cancel: &Cancel) -> Result<u64> {
         let (manifest, segments) = self.checkpointed()?;
         let vfs = &self.files.vfs;
@@ -46,7 +50,7 @@ impl Directory {
     }
 
     /// Makes a checkpoint. Returns its manifest and the segments that this names, which stay as long as they are mapped.
-    fn checkpointed(&self) -> Result<(Manifest, Vec<(u64, Arc<MappedFile>)>)> {
+    fn checkpointed(&self) -> Result<(Manifest, NumberedSegments)> {
         self.check_writable()?;
         let mut state = self.files.state_at_once();
         self.checkpoint_in(&mut state, CheckpointCause::Backup, &|_| ())?;

@@ -36,6 +36,10 @@ pub struct CompiledStatement {
 
 /// What a compiled statement does.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a statement has one, and most are queries"
+)]
 pub enum Action {
     /// Returns rows of constants and parameters.
     Rows(DirectRows, Arc<Schema>),

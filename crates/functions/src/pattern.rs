@@ -419,7 +419,7 @@ fn translate(pattern: &str, is_expanded: bool) -> Result<String> {
                     return Err(Error::unsupported("look-around in a regular expression"));
                 }
                 out.push_str("(?");
-                while let Some(c) = chars.next() {
+                for c in chars.by_ref() {
                     out.push(c);
                     if matches!(c, ':' | ')' | '>') {
                         break;

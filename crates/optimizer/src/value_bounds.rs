@@ -82,6 +82,9 @@ pub fn assumptions(plan: &Plan, statistics: &dyn Statistics) -> Vec<Assumption> 
     all.found
 }
 
+/// What is proved of an expression's values, and what of those that were seen.
+type Known = (ValueBounds, Option<Bounds>);
+
 struct Assumptions<'a> {
     plan: &'a Plan,
     statistics: &'a dyn Statistics,
@@ -228,7 +231,7 @@ impl Pass<'_> {
     }
 
     /// What is known of an expression. Sets the columns that it makes for itself.
-    fn expression(&mut self, e: &Expr) -> (ValueBounds, Option<Bounds>) {
+    fn expression(&mut self, e: &Expr) -> Known {
         let mut made = Vec::new();
         let mut proofs = 0;
         let known = bounds::each_part(e, self.columns, &mut |part, known| match part {
@@ -329,7 +332,7 @@ impl Pass<'_> {
         let rows = self.rows.of(input);
         for (id, call) in calls {
             let known: Vec<_> = call.expressions().map(|e| (self.expression(e), e)).collect();
-            let values = |of: &dyn Fn(&(ValueBounds, Option<Bounds>)) -> Option<Bounds>| {
+            let values = |of: &dyn Fn(&Known) -> Option<Bounds>| {
                 let list = known.iter().take(call.arguments.len());
                 let values = list.enumerate().filter(|(i, (_, e))| *i != 1 && !is_null(e));
                 union(values.map(|(_, (known, _))| of(known)))

@@ -95,11 +95,11 @@ fn cut(statistics: &dyn Statistics, elide_checks: bool) -> PipelinePlan {
 
 /// How the sum is held, and what is assumed of the prices.
 fn sum_and_prices(plan: &PipelinePlan) -> (NativeType, Option<Bounds>) {
-    let sums = plan.breakers.iter().filter_map(|breaker| match breaker {
+    let mut sums = plan.breakers.iter().filter_map(|breaker| match breaker {
         Breaker::Groups(table) => Some(table.aggregates[0].0),
         _ => None,
     });
-    let sum = sums.last().unwrap();
+    let sum = sums.next_back().unwrap();
     let prices = plan.assumptions.iter().find_map(|a| match a {
         Assumption::Bounds {
             table,

@@ -376,7 +376,8 @@ impl TableIndex {
     fn ends(&self, prefix: &[Value], low: &End, high: &End) -> (Vec<u8>, Option<Vec<u8>>) {
         let key = |value: &Value| {
             let mut key = Vec::new();
-            self.spec().encode(&[prefix, &[value.clone()]].concat(), &mut key);
+            self.spec()
+                .encode(&[prefix, std::slice::from_ref(value)].concat(), &mut key);
             key
         };
         let mut all = Vec::new();

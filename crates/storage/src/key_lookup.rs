@@ -164,7 +164,10 @@ impl RowCells {
     ) -> Result<()> {
         let Some(hot) = row.entry.view().hot() else {
             let mut columns = columns.iter();
-            return columns.try_for_each(|&(i, column)| Ok(each(i, self.fetch(row, i, column)?)));
+            return columns.try_for_each(|&(i, column)| {
+                each(i, self.fetch(row, i, column)?);
+                Ok(())
+            });
         };
         for &(i, column) in columns {
             let (values, validity) = hot.cell(column, row.offset.into());

@@ -27,7 +27,7 @@ impl Translator<'_, '_> {
             Round => self.round(e, first, arguments.get(1)),
             Ceil | Floor => self.whole(e, first, function),
             Compare(op) => self.compare_scales(op, arguments),
-            FloorToScale | CeilToScale => self.to_scale(e, first, function),
+            FloorToScale | CeilToScale => self.rounded_to_scale(e, first, function),
             Sqrt => self.double_function(Function::Sqrt, arguments),
             Power => self.double_function(Function::Power, arguments),
             Ln => self.double_function(Function::Ln, arguments),
@@ -70,7 +70,7 @@ impl Translator<'_, '_> {
     }
 
     /// A decimal with fewer digits after the point, rounded down or up.
-    fn to_scale(&mut self, e: &Expr, value: &Expr, function: ScalarFunction) -> Result<SqlValue> {
+    fn rounded_to_scale(&mut self, e: &Expr, value: &Expr, function: ScalarFunction) -> Result<SqlValue> {
         let v = self.expression(value)?;
         let (native, up) = (self.form(e), function == ScalarFunction::CeilToScale);
         let drop = value.ty.scale().unwrap_or(0) - e.ty.scale().unwrap_or(0);

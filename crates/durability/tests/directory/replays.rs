@@ -97,7 +97,8 @@ fn tables_are_recovered_beside_each_other_and_definitions_between() {
 /// A record that is whole and does not fit is named by its position, wherever it is done.
 #[test]
 fn a_record_that_does_not_fit_is_named() {
-    let wrong: [(&str, &dyn Fn(&mut RedoBuffer, ObjectId)); 5] = [
+    type Writes<'a> = &'a dyn Fn(&mut RedoBuffer, ObjectId);
+    let wrong: [(&str, Writes<'_>); 5] = [
         ("is not there", &|redo, table| {
             redo.delete(table, &[RowId::new(0, 60_000)])
         }),

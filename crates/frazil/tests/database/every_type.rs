@@ -264,11 +264,14 @@ fn literals_texts_and_parameters() {
         let ty = edges.ty;
         let identity = c.prepare(&format!("select $1::{ty}")).unwrap();
         for (text, v) in edges.texts.iter().zip(edges.values()) {
-            assert_eq!(column(&c, &format!("select cast('{text}' as {ty})")), [v.clone()]);
+            assert_eq!(
+                column(&c, &format!("select cast('{text}' as {ty})")),
+                std::slice::from_ref(&v)
+            );
             let shown = cast(&v, ty, LogicalType::Text, CastLength::Refuse).unwrap();
             assert_eq!(shown, Value::Text(written(&v, ty).into_owned()));
             let sql = format!("select cast(x as text) from (select cast('{text}' as {ty}) as x limit 1) d");
-            assert_eq!(column(&c, &sql), [shown.clone()], "{text} of {ty}");
+            assert_eq!(column(&c, &sql), std::slice::from_ref(&shown), "{text} of {ty}");
             assert_eq!(value(shown.as_text().unwrap(), ty), v, "{text} of {ty}");
             let given = identity.execute(&[Value::Text((*text).to_owned())]).unwrap();
             let Outcome::Rows(given) = given.outcome else {

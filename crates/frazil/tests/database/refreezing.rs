@@ -90,7 +90,7 @@ fn fetches_change_how_a_column_is_held_and_no_answer() {
         line.contains("scan 1, access 0.05, byte 0.3|scan 0.") && line.contains("% of values at positions"),
         "{line}"
     );
-    let whole = vec![10_000, 49_995_000, 0, 9_999, 314_616];
+    let whole = [10_000, 49_995_000, 0, 9_999, 314_616];
     let gone: i64 = (1..=deleted).map(|i| 63 + 64 * i).sum();
     let left = vec![
         10_000 - deleted,

@@ -136,7 +136,7 @@ mod tests {
         let name = "t . \"a.\"\"b\".c";
         let found: Vec<&str> = parts(name).into_iter().map(|p| &name[p]).collect();
         assert_eq!(found, ["t", "\"a.\"\"b\"", "c"]);
-        assert_eq!(parts("é"), [0..2]);
+        assert_eq!(parts("é").as_slice(), std::slice::from_ref(&(0..2)));
         assert_eq!(
             (identifier("order"), identifier("A"), identifier("a_1")),
             ("\"order\"".into(), "\"A\"".into(), "a_1".into())

@@ -74,10 +74,12 @@ fn end_of_default(words: &[TokenWithSpan], from: usize) -> usize {
             Token::Comma if depth == 0 => return at,
             _ if is_word(word, Keyword::CASE) => cases += 1,
             _ if is_word(word, Keyword::END) => cases -= 1,
-            _ if depth == 0 && cases == 0 && at > from => {
-                if CLAUSES.iter().any(|&clause| is_word(word, clause)) {
-                    return at;
-                }
+            _ if depth == 0
+                && cases == 0
+                && at > from
+                && CLAUSES.iter().any(|&clause| is_word(word, clause)) =>
+            {
+                return at;
             }
             _ => {}
         }

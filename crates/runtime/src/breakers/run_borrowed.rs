@@ -15,5 +15,5 @@ pub fn run_borrowed(
     }
     // SAFETY: `run` returns when no task runs any more and none will begin, so the borrow is not used after it.
     let task: &'static (dyn Fn(usize) -> Result<()> + Send + Sync) = unsafe { std::mem::transmute(task) };
-    workers.run(tasks, Arc::new(move |i| task(i)))
+    workers.run(tasks, Arc::new(task))
 }
