@@ -24,6 +24,23 @@ pub struct PipelineMetrics {
     pub looked_up: Option<LookedUp>,
 }
 
+impl PipelineMetrics {
+    /// Adds another run of the pipeline: one in a turn of a recursion runs several times. What its scan did is that of the last.
+    pub(crate) fn add(&mut self, run: PipelineMetrics) {
+        *self = PipelineMetrics {
+            time: self.time + run.time,
+            morsels: self.morsels + run.morsels,
+            workers: self.workers.max(run.workers),
+            rows_in: self.rows_in + run.rows_in,
+            rows_out: run
+                .rows_out
+                .map(|rows| rows + self.rows_out.unwrap_or(0))
+                .or(self.rows_out),
+            ..run
+        };
+    }
+}
+
 /// All pipelines in order.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {

@@ -7,12 +7,13 @@ use crate::{Progress, WorkerPool};
 use frazil_codegen::{CompiledPlan, FirstRows, PlanState};
 use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::PipelinePlan;
-use frazil_plan::schedule::Step;
+use frazil_plan::schedule::{Step, Turns};
+use frazil_runtime::breakers::buffer::turns::TurnRows;
 use frazil_runtime::breakers::{Breaker, Partial, Task, Workers, into_finished};
 use frazil_runtime::caught_panic::panicked;
 use frazil_runtime::{BufferBuild, Left, RowBuffer};
 use frazil_storage::{ScanOptions, TableSnapshot};
-use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, RowBatch, Value};
+use frazil_types::{Cancel, Error, LogicalType, MemoryBudget, ObjectId, Result, RowBatch, SqlState, Value};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +32,8 @@ pub struct Environment<'a> {
     pub scan: ScanOptions,
     /// Workers, the calling thread among them.
     pub threads: usize,
+    /// Turns that a recursive query may take; none: any number.
+    pub max_recursion: Option<u64>,
     /// Where the others come from.
     pub pool: &'a WorkerPool,
     /// What hash tables, sorters and results may take.
@@ -94,13 +97,7 @@ fn run<'a>(
             pipelines: vec![PipelineMetrics::default(); plan.pipelines.len()],
         },
     };
-    for step in &plan.schedule.steps {
-        environment.cancel.check()?;
-        match step {
-            Step::Run(pipeline) => run.pipeline(*pipeline)?,
-            Step::Finish(breaker) => run.finish(*breaker)?,
-        }
-    }
+    run.steps(&plan.schedule.steps)?;
     run.into_result()
 }
 
@@ -127,6 +124,46 @@ struct Filling {
 }
 
 impl Run<'_> {
+    fn steps(&mut self, steps: &[Step]) -> Result<()> {
+        for step in steps {
+            self.environment.cancel.check()?;
+            match step {
+                Step::Run(pipeline) => self.pipeline(*pipeline)?,
+                Step::Finish(breaker) => self.finish(*breaker)?,
+                Step::Turns(turns) => self.turns(turns)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Does steps with the rows of the turn before, until there are none. Error 53400 after too many turns.
+    fn turns(&mut self, turns: &Turns) -> Result<()> {
+        let columns = self.plan.keeps(turns.work).reads();
+        let types: Vec<LogicalType> = columns.iter().map(|id| self.plan.columns[*id].ty).collect();
+        let mut done = TurnRows::new(turns.distinct, &types, self.environment.budget);
+        let mut rows = done.add(self.taken(turns.work)?)?;
+        let mut count = 0;
+        while let Some(work) = rows
+            && turns.enough.is_none_or(|enough| done.row_count() < enough)
+        {
+            count += 1;
+            if self.environment.max_recursion.is_some_and(|most| count > most) {
+                return Err(too_many_turns(count - 1));
+            }
+            Arc::make_mut(&mut self.state).finish(self.plan, turns.work, work)?;
+            self.steps(&turns.steps)?;
+            rows = done.add(self.taken(turns.next)?)?;
+        }
+        Arc::make_mut(&mut self.state).finish(self.plan, turns.all, Arc::new(done.finish()))
+    }
+
+    /// Takes a buffer out, which nobody reads any more.
+    fn taken(&mut self, id: BreakerId) -> Result<Arc<RowBuffer>> {
+        let taken = Arc::make_mut(&mut self.state).take(id);
+        let taken = taken.ok_or_else(|| Error::internal("a turn without its rows"))?;
+        into_finished(taken)
+    }
+
     /// Runs a pipeline.
     fn pipeline(&mut self, index: usize) -> Result<()> {
         let begun = Instant::now();
@@ -155,7 +192,7 @@ impl Run<'_> {
             }
         };
         measured.time = begun.elapsed();
-        self.metrics.pipelines[index] = measured;
+        self.metrics.pipelines[index].add(measured);
         Ok(())
     }
 
@@ -212,7 +249,7 @@ impl Run<'_> {
         let begun = Instant::now();
         let finished = filling.breaker.finish(filling.parts, self.environment)?;
         let measured = &mut self.metrics.pipelines[filling.last];
-        measured.rows_out = Some(finished.row_count());
+        measured.rows_out = Some(measured.rows_out.unwrap_or(0) + finished.row_count());
         // Nobody else holds the state between two steps; if somebody did, they would keep the old version.
         Arc::make_mut(&mut self.state).finish(self.plan, id, finished)?;
         measured.time += begun.elapsed();
@@ -234,6 +271,15 @@ impl Run<'_> {
         };
         Ok((batches, self.metrics))
     }
+}
+
+/// Error 53400.
+fn too_many_turns(count: u64) -> Error {
+    Error::new(
+        SqlState::CONFIGURATION_LIMIT_EXCEEDED,
+        format!("a recursive query did not end within {count} turns"),
+    )
+    .with_hint("frazil.max_recursion says how many there may be; 0 is no limit")
 }
 
 impl Workers for Environment<'_> {

@@ -370,6 +370,7 @@ impl Runner {
             given: Arc::default(),
             scan: self.settings.scan_options(),
             threads: self.settings.threads,
+            max_recursion: self.settings.max_recursion,
             pool: self.database.pool(),
             budget: self.database.budget(),
             cancel: &self.cancel,

@@ -99,6 +99,8 @@ pub struct Settings {
     pub access_counters: bool,
     /// Time a statement may take; `None` for any.
     pub statement_timeout: Option<Duration>,
+    /// Turns that a recursive query may take; `None` for any number.
+    pub max_recursion: Option<u64>,
     /// Time to wait for the writer before.
     pub lock_timeout: Duration,
     /// When a commit returns.
@@ -122,6 +124,7 @@ impl Default for Settings {
             elide_checks: true,
             access_counters: true,
             statement_timeout: None,
+            max_recursion: None,
             lock_timeout: Duration::from_secs(10),
             synchronous_commit: Acknowledge::Durable,
         }
@@ -129,7 +132,7 @@ impl Default for Settings {
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 22] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -151,6 +154,7 @@ pub const NAMES: [&str; 21] = [
     "frazil.optimization",
     "frazil.elide_checks",
     "frazil.access_counters",
+    "frazil.max_recursion",
 ];
 
 /// What of the settings plans and their code depend on.
@@ -227,6 +231,10 @@ impl Settings {
             "statement_timeout" => {
                 self.statement_timeout = Some(duration(name, value)?).filter(|d| !d.is_zero());
             }
+            "frazil.max_recursion" => {
+                let turns = number(name, value, 0, i64::MAX.into())? as u64;
+                self.max_recursion = Some(turns).filter(|turns| *turns > 0);
+            }
             "lock_timeout" => self.lock_timeout = duration(name, value)?,
             "synchronous_commit" => {
                 self.synchronous_commit = match on_or_off(name, value)? {
@@ -258,6 +266,7 @@ impl Settings {
         Ok(match name {
             "threads" => self.threads.to_string(),
             "statement_timeout" => format!("{}ms", self.statement_timeout.unwrap_or_default().as_millis()),
+            "frazil.max_recursion" => self.max_recursion.unwrap_or(0).to_string(),
             "lock_timeout" => format!("{}ms", self.lock_timeout.as_millis()),
             "synchronous_commit" => match self.synchronous_commit {
                 Acknowledge::Durable => "on",

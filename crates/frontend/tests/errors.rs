@@ -33,7 +33,10 @@ fn what_is_refused_is_named() {
         ("select a from t for update", "FOR UPDATE"),
         ("select * from t tablesample system (10)", "TABLESAMPLE"),
         ("select count(distinct a) over () from t", "DISTINCT"),
-        ("with recursive r as (select 1) select * from r", "WITH RECURSIVE"),
+        (
+            "with recursive a(n) as (select 1 union all select n from b), b(n) as (select 2 union all select n from a) select n from a",
+            "mutual recursion",
+        ),
         ("select a from t group by rollup (a)", "ROLLUP"),
         ("select w collate \"de\" from t", "COLLATE"),
         ("select ts at time zone 'UTC' from t", "AT TIME ZONE"),

@@ -17,6 +17,9 @@ use frazil_types::ObjectId;
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
+/// Rows of a turn of a recursion, of which nothing is known; and turns of one.
+const TURN_ROWS: f64 = 100.0;
+const TURNS: f64 = 10.0;
 /// Rows taken for given where a plan is given its rows: mostly those of one statement on a few rows.
 const GIVEN_ROWS: f64 = 10.0;
 
@@ -134,6 +137,8 @@ impl<'a> Estimator<'a> {
             | Operator::TopPerGroup(_)
             | Operator::Limit(_)
             | Operator::Repeat(_)
+            | Operator::Recursion(_)
+            | Operator::Turn(_)
             | Operator::Write(_) => {}
         }
         self.rows_over(op, &inputs, columns)
@@ -293,6 +298,8 @@ impl<'a> Estimator<'a> {
             }
             Operator::Values(Values { rows, .. }) => rows.len() as f64,
             Operator::Given(_) => GIVEN_ROWS,
+            Operator::Turn(_) => TURN_ROWS,
+            Operator::Recursion(_) => inputs[0] + inputs[1] * TURNS,
             Operator::Filter(Filter { predicate, .. }) => {
                 inputs[0] * selectivity::of_predicate(predicate, columns, self)
             }

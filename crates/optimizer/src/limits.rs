@@ -5,9 +5,26 @@ use crate::pushdown::take;
 use frazil_plan::operators::{Limit, Map, Sort, Values};
 use frazil_plan::{Operator, Plan, RowCount};
 
-/// Merges the limits of a plan into the sorts below them.
+/// Merges the limits of a plan into the sorts below them, and tells recursions when nobody asks for more rows.
 pub fn plan(plan: &mut Plan) {
     plan.trees_mut().0.for_each(operator);
+    plan.trees_mut().0.for_each(|tree| tell_recursions(tree, None));
+}
+
+/// Tells the recursions of a tree of which `most` rows are asked for how many are enough. One that several read stands in a shared
+/// subplan, of which all rows are asked for.
+fn tell_recursions(op: &mut Operator, most: Option<u64>) {
+    let mut below = most.filter(|_| matches!(op, Operator::Map(_)));
+    if let Operator::Limit(Limit { limit, offset, .. }) = op {
+        let rows = limit.as_ref().and_then(RowCount::constant);
+        below = rows
+            .zip(offset.constant())
+            .map(|(n, skipped)| n.saturating_add(skipped));
+    } else if let Operator::Recursion(recursion) = op {
+        recursion.enough = most;
+    }
+    let inputs = op.inputs_mut().into_iter();
+    inputs.for_each(|input| tell_recursions(input, below));
 }
 
 /// No rows where an operator is asked for none.

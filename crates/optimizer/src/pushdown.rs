@@ -128,6 +128,8 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
         | Operator::TopPerGroup(_)
         | Operator::Limit(_)
         | Operator::Shared(_)
+        | Operator::Recursion(_)
+        | Operator::Turn(_)
         | Operator::Write(_)) => {
             for input in other.inputs_mut() {
                 let whole = take(input);

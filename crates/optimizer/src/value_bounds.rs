@@ -9,7 +9,8 @@
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::operators::{
-    Aggregate, Filter, Given, Join, Limit, Map, Scan, Shared, Sort, TopPerGroup, UnionAll, Values, Window,
+    Aggregate, Filter, Given, Join, Limit, Map, Recursion, Scan, Shared, Sort, TopPerGroup, Turn, UnionAll,
+    Values, Window,
 };
 use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
 use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds, WindowCall, WindowFunction};
@@ -189,7 +190,11 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::Given(_) | Operator::DependentJoin(_) | Operator::Repeat(_) => None,
+            Operator::Given(_)
+            | Operator::Turn(_)
+            | Operator::Recursion(_)
+            | Operator::DependentJoin(_)
+            | Operator::Repeat(_) => None,
             Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
                 true => Some(1),
                 false => self.of(input),
@@ -274,8 +279,12 @@ impl Pass<'_> {
                     self.set(*id, ValueBounds::Unknown, None);
                 }
             }
-            Operator::Given(Given { columns }) => {
+            Operator::Given(Given { columns }) | Operator::Turn(Turn { columns, .. }) => {
                 (columns.iter()).for_each(|(id, _)| self.set(*id, ValueBounds::Unknown, None));
+            }
+            // No bound of the first rows holds for those that are made of them.
+            Operator::Recursion(Recursion { columns, .. }) => {
+                (columns.iter()).for_each(|id| self.set(*id, ValueBounds::Unknown, None));
             }
             Operator::Values(Values { columns, rows }) => {
                 for (i, id) in columns.iter().enumerate() {

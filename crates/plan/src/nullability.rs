@@ -5,7 +5,8 @@
 //! every expression is recomputed bottom-up from its columns.
 
 use crate::operators::{
-    Aggregate, DependentJoin, Filter, Given, Join, Map, Scan, Shared, UnionAll, Values, Window,
+    Aggregate, DependentJoin, Filter, Given, Join, Map, Recursion, Scan, Shared, Turn, UnionAll, Values,
+    Window,
 };
 use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, SubqueryKind};
 
@@ -87,7 +88,7 @@ impl Pass<'_> {
                     self.set(*id, false);
                 }
             }
-            Operator::Given(Given { columns }) => {
+            Operator::Given(Given { columns }) | Operator::Turn(Turn { columns, .. }) => {
                 for (id, _) in columns {
                     let own = self.columns[*id].nullable;
                     self.set(*id, own);
@@ -131,6 +132,12 @@ impl Pass<'_> {
             }
             Operator::Sort(_) | Operator::TopPerGroup(_) | Operator::Limit(_) => {
                 (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
+            }
+            Operator::Recursion(Recursion { columns, .. }) => {
+                for id in columns {
+                    let own = self.columns[*id].nullable;
+                    self.set(*id, own);
+                }
             }
             Operator::Repeat(_) | Operator::Write(_) => {}
         }

@@ -5,8 +5,8 @@
 //! drops or renames columns: liveness decides what is carried.
 
 use crate::operators::{
-    Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Node, Repeat, Role, Scan, Shared, Sort,
-    TopPerGroup, UnionAll, Values, Window, Write,
+    Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Node, Recursion, Repeat, Role, Scan, Shared,
+    Sort, TopPerGroup, Turn, UnionAll, Values, Window, Write,
 };
 use crate::{ColumnId, Columns, Expr};
 use frazil_types::LogicalType;
@@ -83,6 +83,10 @@ pub enum Operator {
     TopPerGroup(TopPerGroup),
     /// Adds columns of window functions.
     Window(Window),
+    /// WITH RECURSIVE.
+    Recursion(Recursion),
+    /// The rows of the turn before.
+    Turn(Turn),
     /// Some rows.
     Limit(Limit),
     /// Each row several times.
@@ -110,6 +114,8 @@ impl Operator {
             Operator::Sort(node) => node,
             Operator::TopPerGroup(node) => node,
             Operator::Window(node) => node,
+            Operator::Recursion(node) => node,
+            Operator::Turn(node) => node,
             Operator::Limit(node) => node,
             Operator::Repeat(node) => node,
             Operator::UnionAll(node) => node,
@@ -132,6 +138,8 @@ impl Operator {
             Operator::Sort(node) => node,
             Operator::TopPerGroup(node) => node,
             Operator::Window(node) => node,
+            Operator::Recursion(node) => node,
+            Operator::Turn(node) => node,
             Operator::Limit(node) => node,
             Operator::Repeat(node) => node,
             Operator::UnionAll(node) => node,

@@ -31,6 +31,8 @@ pub struct PipelinePlan {
     pub result: Option<BreakerId>,
     /// What it wants to write.
     pub write: Option<Box<Change>>,
+    /// Buffers whose rows live from turn to turn, longer than what they are made of.
+    pub recursions: Vec<BreakerId>,
     /// Names of the result's columns.
     pub output: Vec<String>,
     /// Types of the parameters.

@@ -4,17 +4,18 @@
 //! reads. An input that is several pipelines (UNION ALL, outer joins of the build side) stays several:
 //! what follows is appended to each.
 
+mod turns;
 mod windows;
 
 use crate::breakers::{Breaker, BreakerId, Buffer, Which};
 use crate::operator::Operator;
-use crate::operators::Shared;
+use crate::operators::{RecursionId, Shared};
 use crate::pipeline::*;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Step};
 use crate::vector_calls;
 use crate::{ColumnId, Columns, Expr, ExprKind, Plan, RowCount, SharedId};
 use frazil_types::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Columns that somebody above reads.
 pub type NeededColumns = BTreeSet<ColumnId>;
@@ -99,24 +100,27 @@ pub fn build(plan: Plan, estimates: &dyn Estimates) -> PipelinePlan {
         shared,
         parameters,
     } = plan;
-    let mut builder = Builder {
-        out: PipelinePlan::empty(columns, parameters),
-        estimates,
-        shared: vec![None; shared.len()],
-        subqueries: vec![None; subqueries.len()],
-    };
     let helpers = Helpers {
         shared_needed: shared_columns(&root, &subqueries, &shared),
         shared: &shared,
         subqueries: &subqueries,
     };
-    builder.prepare(&root, &helpers);
+    let mut builder = Builder {
+        out: PipelinePlan::empty(columns, parameters),
+        estimates,
+        helpers: &helpers,
+        shared: vec![None; shared.len()],
+        subqueries: vec![None; subqueries.len()],
+        steps: vec![],
+        turns: HashMap::new(),
+    };
+    builder.prepare(&root);
     // What nobody reads any more still has its place in the lists.
-    (0..subqueries.len()).for_each(|id| builder.prepare_subquery(id, &helpers));
+    (0..subqueries.len()).for_each(|id| builder.prepare_subquery(id));
     builder.out.subqueries = builder.subqueries.iter().flatten().copied().collect();
     builder.root(&root, &output);
     builder.out.output = output.into_iter().map(|o| o.0).collect();
-    builder.out.schedule = Schedule::in_order(&builder.out.pipelines);
+    builder.out.schedule.steps = builder.steps;
     vector_calls::take_out(&mut builder.out);
     for pipeline in &mut builder.out.pipelines {
         let all = 0..=pipeline.operators.len();
@@ -161,6 +165,7 @@ impl PipelinePlan {
             subqueries: vec![],
             result: None,
             write: None,
+            recursions: vec![],
             output: vec![],
             parameters,
             assumptions: vec![],
@@ -172,16 +177,21 @@ impl PipelinePlan {
 pub struct Builder<'a> {
     out: PipelinePlan,
     estimates: &'a dyn Estimates,
+    helpers: &'a Helpers<'a>,
     shared: Vec<Option<BreakerId>>,
     subqueries: Vec<Option<BreakerId>>,
+    /// What a run does so far; within a recursion's turn, that turn.
+    steps: Vec<Step>,
+    /// The recursions that are open: their work buffers and its columns.
+    turns: HashMap<RecursionId, (BreakerId, Vec<ColumnId>)>,
 }
 
 impl Builder<'_> {
     /// Builds the pipelines of all shared subplans and scalar subqueries that a tree reads, and before
     /// them those that they read.
-    fn prepare(&mut self, op: &Operator, helpers: &Helpers) {
+    fn prepare(&mut self, op: &Operator) {
         if let Operator::Shared(Shared { id, .. }) = op {
-            self.prepare_shared(id.0, helpers);
+            self.prepare_shared(id.0);
         }
         let mut read = Vec::new();
         for e in op.expressions() {
@@ -191,25 +201,32 @@ impl Builder<'_> {
                 }
             });
         }
-        read.into_iter().for_each(|id| self.prepare_subquery(id, helpers));
-        op.inputs()
-            .into_iter()
-            .for_each(|input| self.prepare(input, helpers));
+        read.into_iter().for_each(|id| self.prepare_subquery(id));
+        // What a turn reads may be computed in it.
+        let until = if matches!(op, Operator::Recursion(_)) {
+            1
+        } else {
+            usize::MAX
+        };
+        let inputs = op.inputs().into_iter().take(until);
+        inputs.for_each(|input| self.prepare(input));
     }
 
-    fn prepare_shared(&mut self, id: usize, helpers: &Helpers) {
+    fn prepare_shared(&mut self, id: usize) {
         if self.shared[id].is_none() {
+            let helpers = self.helpers;
             let tree = &helpers.shared[id];
-            self.prepare(tree, helpers);
+            self.prepare(tree);
             let columns = helpers.shared_needed[id].iter().copied().collect();
             self.shared[id] = Some(self.keep_in_buffer(tree, columns, None, RowCount::Constant(0)).0);
         }
     }
 
-    fn prepare_subquery(&mut self, id: usize, helpers: &Helpers) {
+    fn prepare_subquery(&mut self, id: usize) {
         if self.subqueries[id].is_none() {
+            let helpers = self.helpers;
             let (tree, column) = &helpers.subqueries[id];
-            self.prepare(tree, helpers);
+            self.prepare(tree);
             let buffer = self.keep_in_buffer(tree, vec![*column], None, RowCount::Constant(0));
             self.subqueries[id] = Some(buffer.0);
         }
@@ -248,15 +265,21 @@ impl Builder<'_> {
 
     /// A new breaker, filled by pipelines; `keys` are the sink's expressions.
     pub(crate) fn fill(&mut self, breaker: Breaker, opened: Opened, keys: Vec<Expr>) -> BreakerId {
-        let id = BreakerId(self.out.breakers.len());
-        self.out.breakers.push(breaker);
+        let id = self.add(breaker);
         self.close(opened, Sink::Into(id, keys));
+        self.steps.push(Step::Finish(id));
         id
+    }
+
+    fn add(&mut self, breaker: Breaker) -> BreakerId {
+        self.out.breakers.push(breaker);
+        BreakerId(self.out.breakers.len() - 1)
     }
 
     /// Ends pipelines in a sink.
     pub(crate) fn close(&mut self, opened: Opened, sink: Sink) {
         for o in opened.pipelines {
+            self.steps.push(Step::Run(self.out.pipelines.len()));
             self.out.pipelines.push(Pipeline {
                 source: o.source,
                 operators: o.operators,
@@ -310,4 +333,13 @@ pub(crate) fn some_rows_of(breaker: BreakerId, columns: Vec<ColumnId>, which: Wh
         columns: columns.into_iter().map(|c| (c, c)).collect(),
         which,
     }
+}
+
+/// A buffer of all rows.
+fn buffer(columns: &[ColumnId]) -> Breaker {
+    Breaker::Buffer(Buffer {
+        columns: columns.to_vec(),
+        limit: None,
+        offset: RowCount::Constant(0),
+    })
 }

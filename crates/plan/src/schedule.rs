@@ -1,8 +1,6 @@
 //! In which order the pipelines of a plan run, and when what they fill is finished.
 
 use crate::breakers::BreakerId;
-use crate::pipeline::Pipeline;
-use std::collections::HashSet;
 
 /// What a run of a plan does, step by step.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,20 +16,24 @@ pub enum Step {
     Run(usize),
     /// Makes one of what workers left in a breaker: all pipelines that fill it have run.
     Finish(BreakerId),
+    /// Does steps again and again: WITH RECURSIVE.
+    Turns(Box<Turns>),
 }
 
-impl Schedule {
-    /// Pipelines one after the other, each breaker finished as soon as the last pipeline that fills it has run.
-    pub fn in_order(pipelines: &[Pipeline]) -> Schedule {
-        let mut steps = Vec::with_capacity(pipelines.len() * 2);
-        let mut finished = HashSet::new();
-        // Backwards, the first pipeline met that fills a breaker is the last one that does.
-        for (i, pipeline) in pipelines.iter().enumerate().rev() {
-            let filled = pipeline.sink.breaker();
-            steps.extend(filled.filter(|id| finished.insert(*id)).map(Step::Finish));
-            steps.push(Step::Run(i));
-        }
-        steps.reverse();
-        Schedule { steps }
-    }
+/// Steps that make rows of the rows of the turn before, until a turn gives none. What does not depend on these rows is not among
+/// them: it is done once, and its build sides are kept from turn to turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turns {
+    /// The buffer that the steps read, filled before the first turn.
+    pub work: BreakerId,
+    /// The buffer that they fill: the next turn's `work`.
+    pub next: BreakerId,
+    /// The buffer that has all rows of all turns in the end.
+    pub all: BreakerId,
+    /// Whether rows that were there before are dropped; NULLs are equal.
+    pub distinct: bool,
+    /// Rows after which there is no further turn.
+    pub enough: Option<u64>,
+    /// The steps of a turn.
+    pub steps: Vec<Step>,
 }

@@ -3,8 +3,8 @@
 //! rewriting; what it finds is a defect of Frazil, never of a statement.
 
 use crate::operators::{
-    Aggregate, Filter, Given, Join, Limit, Map, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll, Values,
-    Window,
+    Aggregate, Filter, Given, Join, Limit, Map, Recursion, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll,
+    Values, Window,
 };
 use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
 use crate::schedule::Step;
@@ -173,6 +173,11 @@ impl Check<'_> {
             }
             Operator::TopPerGroup(_) => self.top_per_group(op),
             Operator::Window(window) => self.window(window),
+            Operator::Recursion(recursion) => self.recursion(recursion),
+            Operator::Turn(turn) => {
+                self.make(turn.columns.iter().map(|c| c.0))?;
+                Ok(turn.columns.iter().map(|c| c.0).collect())
+            }
             Operator::Limit(Limit { input, .. }) => {
                 self.row_counts(op)?;
                 self.tree(input)
@@ -213,6 +218,23 @@ impl Check<'_> {
             _ => return Err(defect("a write whose query does not compute what it sets".into())),
         }
         Ok(change.returning.iter().copied().collect())
+    }
+
+    fn recursion(&mut self, recursion: &Recursion) -> Result<Visible> {
+        for (input, from) in [&recursion.start, &recursion.turn] {
+            let visible = self.tree(input)?;
+            if from.len() != recursion.columns.len() {
+                return Err(defect("a recursion of inputs that are not as wide as it".into()));
+            }
+            for (id, made) in from.iter().zip(&recursion.columns) {
+                self.reads_column(*id, &visible, "a recursion")?;
+                if self.columns()[*id].ty != self.columns()[*made].ty {
+                    return Err(defect("a recursion of columns of other types".into()));
+                }
+            }
+        }
+        self.make(recursion.columns.iter().copied())?;
+        Ok(recursion.columns.iter().copied().collect())
     }
 
     fn window(&mut self, window: &Window) -> Result<Visible> {
@@ -502,12 +524,21 @@ fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: Lo
 /// Checks pipelines in the order of their schedule: whatever an operator or sink reads is made before it in its own pipeline,
 /// and breakers are finished before they are read.
 pub fn pipelines(plan: &PipelinePlan) -> Result<()> {
-    let mut filled = BTreeSet::new();
-    let steps = plan.schedule.steps.iter();
-    for step in steps {
+    steps(plan, &plan.schedule.steps, &mut BTreeSet::new())
+}
+
+fn steps(plan: &PipelinePlan, list: &[Step], filled: &mut BTreeSet<usize>) -> Result<()> {
+    for step in list {
         match step {
-            Step::Run(i) => pipeline(plan, *i, &filled)?,
+            Step::Run(i) => pipeline(plan, *i, filled)?,
             Step::Finish(id) => drop(filled.insert(id.0)),
+            Step::Turns(turns) => {
+                steps(plan, &turns.steps, filled)?;
+                if [turns.work, turns.next].iter().any(|id| !filled.contains(&id.0)) {
+                    return Err(defect("turns whose rows no pipeline makes".into()));
+                }
+                filled.insert(turns.all.0);
+            }
         }
     }
     Ok(())

@@ -114,6 +114,8 @@ sql_states! {
     DUPLICATE_TABLE = "42P07";
     /// A definition of a table or view that cannot be.
     INVALID_TABLE_DEFINITION = "42P16";
+    /// A recursive query that cannot be.
+    INVALID_RECURSION = "42P19";
     /// A definition that refers to itself.
     INVALID_OBJECT_DEFINITION = "42P17";
     /// A column of that name exists.
@@ -132,6 +134,8 @@ sql_states! {
     INSUFFICIENT_RESOURCES = "53000";
     /// Over the memory budget.
     OUT_OF_MEMORY = "53200";
+    /// Over a limit that a setting gives, such as the turns of a recursive query.
+    CONFIGURATION_LIMIT_EXCEEDED = "53400";
     /// A commit of which nobody knows whether it will survive.
     TRANSACTION_RESOLUTION_UNKNOWN = "08007";
     /// The disk is full.

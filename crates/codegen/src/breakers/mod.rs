@@ -68,7 +68,8 @@ impl PlanLayouts {
                 Breaker::Sorter(table) => Layout::Sorter(SortLayout::of(table, plan, &nullable)?),
                 Breaker::Windows(table) => Layout::Windows(WindowLayout::of(table, plan, &nullable)?),
                 Breaker::Buffer(buffer) => {
-                    let outlives = plan.result == Some(BreakerId(id));
+                    let id = BreakerId(id);
+                    let outlives = plan.result == Some(id) || plan.recursions.contains(&id);
                     Layout::Buffer(BufferLayout::of(buffer, outlives, plan))
                 }
             })

@@ -189,6 +189,7 @@ pub fn run_over(
                 let finished = breaker.finish(parts, &OneThread(&budget, &cancel))?;
                 Arc::make_mut(&mut state).finish(&plan, *id, finished)?;
             }
+            Step::Turns(_) => unreachable!("no plan here is recursive"),
         }
     }
     let result = state.breaker(plan.result.expect("a result"))?.clone();

@@ -1,12 +1,13 @@
 //! Common table expressions. One that is read several times is computed once; one that reads columns of a query
 //! around it is bound anew wherever it is read.
 
+use super::recursion::{Defined, MUTUAL, NO_UNION, reads_turns};
 use super::scope::Level;
 use super::{Binder, OutputColumn, Relation, error, fold};
-use frazil_plan::operators::Shared;
+use frazil_plan::operators::{RecursionId, Shared};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Operator, SharedId};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, SqlState};
 use sqlparser::ast::{Cte as SqlCte, CteAsMaterialized, With};
 
 /// A common table expression in sight.
@@ -15,24 +16,29 @@ pub(super) struct Cte<'a> {
     definition: &'a SqlCte,
     /// How many queries surround its definition.
     depth: usize,
+    /// How many common table expressions its definition sees: those before it; of WITH RECURSIVE all of the clause.
+    sees: usize,
     rows: Rows,
 }
 
 /// Where its rows come from.
 #[derive(Clone)]
-enum Rows {
+pub(super) enum Rows {
     /// A shared subplan and its columns.
     Shared(SharedId, Vec<(String, ColumnId)>),
     /// Its definition, bound anew.
     Anew,
+    /// Of WITH RECURSIVE: its definition is bound when it is read first.
+    Pending,
+    /// Its definition is being bound, and may not read it: why.
+    Closed(&'static str),
+    /// Its turn is being bound: the rows of the turn before, of these columns.
+    Turn(RecursionId, Vec<(String, LogicalType)>),
 }
 
 impl<'a> Binder<'a> {
     /// Takes the definitions of WITH in sight.
     pub(crate) fn with(&mut self, with: &'a With) -> Result<()> {
-        if with.recursive {
-            return Err(Error::unsupported("WITH RECURSIVE"));
-        }
         let before = self.ctes.len();
         for definition in &with.cte_tables {
             let name = fold(&definition.alias.name);
@@ -44,30 +50,110 @@ impl<'a> Binder<'a> {
             if definition.from.is_some() {
                 return Err(Error::unsupported("FROM behind a common table expression").at_span(span));
             }
-            let relation = self.define(definition)?;
-            let anew = !self.settings.share_common_tables
-                || matches!(definition.materialized, Some(CteAsMaterialized::NotMaterialized))
-                || !free_columns(&relation.op).is_empty();
-            let rows = if anew {
-                Rows::Anew
-            } else {
-                self.shared.push(relation.op);
-                let columns = relation.columns.into_iter().map(|c| (c.name, c.id));
-                Rows::Shared(SharedId(self.shared.len() - 1), columns.collect())
+            let rows = match with.recursive {
+                true => Rows::Pending,
+                false => self.plain_rows(definition)?,
             };
             let depth = self.levels.len();
+            let sees = match with.recursive {
+                true => before + with.cte_tables.len(),
+                false => self.ctes.len(),
+            };
             self.ctes.push(Cte {
                 name,
                 definition,
                 depth,
+                sees,
                 rows,
             });
+        }
+        // Each may read those behind it.
+        for at in (before..self.ctes.len()).filter(|_| with.recursive) {
+            self.settle(at)?;
         }
         Ok(())
     }
 
+    /// The rows of a definition that is not recursive.
+    fn plain_rows(&mut self, definition: &'a SqlCte) -> Result<Rows> {
+        let relation = self.define(definition)?;
+        Ok(self.shared_or_anew(relation, definition))
+    }
+
+    fn shared_or_anew(&mut self, relation: Relation, definition: &SqlCte) -> Rows {
+        let anew = !self.settings.share_common_tables
+            || matches!(definition.materialized, Some(CteAsMaterialized::NotMaterialized))
+            || !free_columns(&relation.op).is_empty()
+            || reads_turns(&relation.op);
+        if anew { Rows::Anew } else { self.share(relation) }
+    }
+
+    fn share(&mut self, relation: Relation) -> Rows {
+        self.shared.push(relation.op);
+        let columns = relation.columns.into_iter().map(|c| (c.name, c.id));
+        Rows::Shared(SharedId(self.shared.len() - 1), columns.collect())
+    }
+
+    /// Binds a definition of WITH RECURSIVE that is not bound yet, with what is in sight at its place.
+    fn settle(&mut self, at: usize) -> Result<()> {
+        if !matches!(self.ctes[at].rows, Rows::Pending) {
+            return Ok(());
+        }
+        let (definition, depth) = (self.ctes[at].definition, self.ctes[at].depth);
+        let later = self.ctes.split_off(self.ctes[at].sees);
+        let inner: Vec<Level> = self.levels.split_off(depth);
+        // Those of the clause that are being bound would read what reads them.
+        let mut open = Vec::new();
+        let sees = self.ctes[at].sees;
+        for (i, cte) in self.ctes.iter_mut().enumerate().filter(|(_, c)| c.sees == sees) {
+            if matches!(cte.rows, Rows::Turn(..) | Rows::Closed(_)) {
+                open.push((i, std::mem::replace(&mut cte.rows, Rows::Closed(MUTUAL))));
+            }
+        }
+        let bound = self.recursive_rows(at, definition);
+        open.into_iter().for_each(|(i, rows)| self.ctes[i].rows = rows);
+        self.ctes.truncate(self.ctes[at].sees);
+        self.ctes.extend(later);
+        self.levels.truncate(depth);
+        self.levels.extend(inner);
+        self.ctes[at].rows = bound?;
+        Ok(())
+    }
+
+    fn recursive_rows(&mut self, at: usize, definition: &'a SqlCte) -> Result<Rows> {
+        match self.recursion(at, definition)? {
+            Defined::Recursive(relation) => {
+                let relation = self.with_names(relation, definition)?;
+                if !free_columns(&relation.op).is_empty() {
+                    return Err(Error::unsupported(
+                        "a recursive query that reads columns of a query around it",
+                    ));
+                }
+                Ok(self.share(relation))
+            }
+            Defined::Plain(relation) => {
+                let relation = self.with_names(relation, definition)?;
+                Ok(self.shared_or_anew(relation, definition))
+            }
+            Defined::NoUnion => {
+                self.ctes[at].rows = Rows::Closed(NO_UNION);
+                self.plain_rows(definition)
+            }
+        }
+    }
+
+    /// Says which rows a definition that is being bound has when it is read.
+    pub(super) fn set_rows(&mut self, at: usize, rows: Rows) {
+        self.ctes[at].rows = rows;
+    }
+
     fn define(&mut self, definition: &'a SqlCte) -> Result<Relation> {
-        let mut relation = self.query(&definition.query)?;
+        let relation = self.query(&definition.query)?;
+        self.with_names(relation, definition)
+    }
+
+    /// A definition's rows, their columns named as it says.
+    fn with_names(&mut self, mut relation: Relation, definition: &'a SqlCte) -> Result<Relation> {
         let (given, available) = (definition.alias.columns.len(), relation.columns.len());
         if given > available {
             let name = fold(&definition.alias.name);
@@ -88,8 +174,22 @@ impl<'a> Binder<'a> {
 
     /// Its rows, for one more place that reads them.
     pub(super) fn read_cte(&mut self, at: usize) -> Result<Relation> {
+        self.settle(at)?;
         let (definition, depth) = (self.ctes[at].definition, self.ctes[at].depth);
         match self.ctes[at].rows.clone() {
+            Rows::Pending => Err(Error::internal("a common table expression that was not bound")),
+            Rows::Closed(why) => {
+                let name = &self.ctes[at].name;
+                let span = self.span(&definition.alias.name);
+                Err(match why {
+                    MUTUAL => Error::unsupported("mutual recursion between WITH queries").at_span(span),
+                    why => {
+                        let message = format!("recursive query \"{name}\" {why}");
+                        error(SqlState::INVALID_RECURSION, message, span)
+                    }
+                })
+            }
+            Rows::Turn(id, columns) => Ok(self.turn(id, columns)),
             Rows::Shared(id, stored) => {
                 let mut made = Vec::with_capacity(stored.len());
                 let mut columns: Vec<OutputColumn> = Vec::with_capacity(stored.len());
@@ -110,12 +210,13 @@ impl<'a> Binder<'a> {
             Rows::Anew => {
                 // It sees what its definition saw.
                 let first = self.references.len();
-                let later = self.ctes.split_off(at);
+                let sees = self.ctes[at].sees;
+                let later = self.ctes.split_off(sees);
                 let inner: Vec<Level> = self.levels.split_off(depth);
                 let relation = self.define(definition);
                 self.levels.truncate(depth);
                 self.levels.extend(inner);
-                self.ctes.truncate(at);
+                self.ctes.truncate(sees);
                 self.ctes.extend(later);
                 // The query at hand may be as deep as the definition's was: its columns are not named in it.
                 let named = self.references.split_off(first).into_iter();

@@ -31,6 +31,7 @@ mod names;
 mod on_conflict;
 mod order_by;
 mod query;
+mod recursion;
 mod refuse;
 mod rename;
 mod returning;
@@ -98,6 +99,8 @@ pub(crate) struct Binder<'a> {
     /// What was named so far, but what stands inside an aggregate of its own query.
     references: Vec<Reference>,
     ctes: Vec<Cte<'a>>,
+    /// Number of recursive queries bound so far.
+    recursions: usize,
     shared: Vec<Operator>,
     /// The relations of the SELECT that was bound last, which its LIMIT must not read.
     read: Vec<Item>,
@@ -109,6 +112,7 @@ pub(crate) struct Binder<'a> {
 }
 
 /// Rows and the columns that stand for a query's result, in order.
+#[derive(Clone)]
 pub(crate) struct Relation {
     pub op: Operator,
     pub columns: Vec<OutputColumn>,
@@ -157,6 +161,7 @@ impl<'a> Binder<'a> {
             owners: Vec::new(),
             references: Vec::new(),
             ctes: Vec::new(),
+            recursions: 0,
             shared: Vec::new(),
             read: Vec::new(),
             names: Names::Catalog,

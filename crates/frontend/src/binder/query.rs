@@ -25,7 +25,7 @@ pub(super) struct Tail<'a> {
 }
 
 impl<'a> Tail<'a> {
-    fn of(query: &'a Query) -> Tail<'a> {
+    pub(super) fn of(query: &'a Query) -> Tail<'a> {
         Tail {
             order_by: query.order_by.as_ref(),
             limit: query.limit_clause.as_ref(),

@@ -59,7 +59,12 @@ impl<'a> Binder<'a> {
     }
 
     /// Brings the columns of both sides to common types. 42804.
-    fn of_one_type(&mut self, left: Relation, right: Relation, name: &str) -> Result<(Relation, Relation)> {
+    pub(super) fn of_one_type(
+        &mut self,
+        left: Relation,
+        right: Relation,
+        name: &str,
+    ) -> Result<(Relation, Relation)> {
         let mut types = Vec::with_capacity(left.columns.len());
         for (l, r) in left.columns.iter().zip(&right.columns) {
             let (l, r) = (self.operand(l), self.operand(r));
@@ -79,7 +84,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The relation with its columns cast where their types are others.
-    fn cast_columns(&mut self, relation: Relation, types: &[LogicalType]) -> Result<Relation> {
+    pub(super) fn cast_columns(&mut self, relation: Relation, types: &[LogicalType]) -> Result<Relation> {
         let mut expressions: Vec<(ColumnId, Expr)> = Vec::new();
         let mut columns = Vec::with_capacity(types.len());
         for (column, ty) in relation.columns.into_iter().zip(types) {
@@ -98,7 +103,7 @@ impl<'a> Binder<'a> {
         Ok(Relation::new(op, columns))
     }
 
-    fn union(&mut self, left: Relation, right: Relation) -> Relation {
+    pub(super) fn union(&mut self, left: Relation, right: Relation) -> Relation {
         let ids = |relation: &Relation| relation.columns.iter().map(|c| c.id).collect::<Vec<_>>();
         let (of_left, of_right) = (ids(&left), ids(&right));
         // A union of a union is one of all.

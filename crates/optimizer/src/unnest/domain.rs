@@ -245,8 +245,12 @@ impl Unnesting<'_> {
             }
             Operator::UnionAll(UnionAll { inputs, columns }) => self.depend_union(inputs, columns, domain),
             Operator::Values(Values { columns, rows }) => self.depend_values(columns, rows, domain),
+            Operator::Recursion(_) => Err(Error::unsupported(
+                "a recursive query that reads columns of a query around it",
+            )),
             other @ (Operator::Scan(_)
             | Operator::Given(_)
+            | Operator::Turn(_)
             | Operator::DependentJoin(_)
             | Operator::Shared(_)
             | Operator::Write(_)) => Ok(self.crossed(other, domain)),
@@ -540,7 +544,7 @@ fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
 /// Whether reading a tree's table twice costs no more than keeping its rows.
 fn is_cheap(op: &Operator) -> bool {
     match op {
-        Operator::Scan(_) | Operator::Given(_) | Operator::Shared(_) => true,
+        Operator::Scan(_) | Operator::Given(_) | Operator::Shared(_) | Operator::Turn(_) => true,
         Operator::Values(Values { rows, .. }) => rows.len() <= 1,
         Operator::Filter(Filter { input, predicate }) => is_simple(predicate) && is_cheap(input),
         Operator::Map(Map { input, expressions }) => {
@@ -555,6 +559,7 @@ fn is_cheap(op: &Operator) -> bool {
         | Operator::Repeat(_)
         | Operator::UnionAll(_)
         | Operator::Window(_)
+        | Operator::Recursion(_)
         | Operator::Write(_) => false,
     }
 }

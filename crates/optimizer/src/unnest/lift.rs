@@ -100,6 +100,8 @@ impl Lifting<'_> {
             | Operator::UnionAll(_)
             | Operator::Shared(_)
             | Operator::Window(_)
+            | Operator::Recursion(_)
+            | Operator::Turn(_)
             | Operator::Write(_) => None,
         }
     }

@@ -47,6 +47,8 @@ impl Unnesting<'_> {
             | Operator::UnionAll(_)
             | Operator::Shared(_)
             | Operator::Window(_)
+            | Operator::Recursion(_)
+            | Operator::Turn(_)
             | Operator::Write(_)) => Ok(op),
         }
     }

@@ -509,6 +509,29 @@ impl RowBuffer {
         self.rows
     }
 
+    /// A buffer of the same columns with these rows, which others count.
+    pub(super) fn with_batches(&self, batches: Vec<RowBatch>) -> RowBuffer {
+        RowBuffer {
+            columns: self.columns.clone(),
+            rows: batches.iter().map(|b| b.rows).sum(),
+            batches,
+            _reservations: vec![],
+        }
+    }
+
+    /// The same rows, which others count.
+    pub(super) fn uncounted(self) -> RowBuffer {
+        RowBuffer {
+            _reservations: vec![],
+            ..self
+        }
+    }
+
+    /// Bytes of its rows, those of strings apart, which their heaps count.
+    pub(super) fn batch_bytes(&self) -> usize {
+        self.rows * self.columns.iter().map(|c| c.ty.native().size()).sum::<usize>()
+    }
+
     /// The value of a scalar subquery: of its only row, NULL without one. Error 21000 for more rows.
     pub fn scalar(&self) -> Result<Value> {
         match self.rows {

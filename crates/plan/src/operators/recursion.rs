@@ -1,0 +1,100 @@
+//! WITH RECURSIVE: rows that are computed from the rows of the turn before, until a turn gives none.
+
+use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::{ColumnId, Expr, Operator};
+
+/// Rows of a recursive query under construction, told apart from those of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecursionId(pub usize);
+
+/// All rows of all turns: the first turn is `start`, every other one is what `turn` makes of the rows of the one before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recursion {
+    /// What [`super::Turn`] reads in `turn`.
+    pub id: RecursionId,
+    /// The first rows, and the columns that become the output's, in order.
+    pub start: (Box<Operator>, Vec<ColumnId>),
+    /// A turn, and the columns that become the output's, in order.
+    pub turn: (Box<Operator>, Vec<ColumnId>),
+    /// The columns made.
+    pub columns: Vec<ColumnId>,
+    /// UNION: a row that equals an earlier one is dropped, NULLs being equal.
+    pub distinct: bool,
+    /// Rows after which nobody asks for more, if that is known.
+    pub enough: Option<u64>,
+}
+
+impl Node for Recursion {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.start.0, &self.turn.0]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.start.0, &mut self.turn.0]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![]
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.columns.iter().for_each(|id| visit(Role::Made, *id));
+        let read = self.start.1.iter().chain(&self.turn.1);
+        read.for_each(|id| visit(Role::Read, *id));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.columns.iter_mut().for_each(|id| visit(Role::Made, id));
+        let read = self.start.1.iter_mut().chain(&mut self.turn.1);
+        read.for_each(|id| visit(Role::Read, id));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn surely_has_a_row(&self) -> bool {
+        self.start.0.surely_has_a_row()
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty[0]
+    }
+
+    fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let list = |ids: &[ColumnId]| names.list(ids.iter().copied());
+        let distinct = if self.distinct { ", each row once" } else { "" };
+        let enough = self.enough.map(|n| format!(", until there are {n} rows"));
+        format!(
+            "Recursion ({}) of ({}), ({}){distinct}{}",
+            list(&self.columns),
+            list(&self.start.1),
+            list(&self.turn.1),
+            enough.unwrap_or_default()
+        )
+    }
+
+    fn input_title(&self, i: usize) -> &'static str {
+        match i {
+            0 => "start: ",
+            _ => "turn: ",
+        }
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        builder.recursion(op, self, needed)
+    }
+}

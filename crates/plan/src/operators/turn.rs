@@ -1,0 +1,78 @@
+//! The rows of the turn before, in a recursive query.
+
+use super::RecursionId;
+use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::given;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::{ColumnId, Expr, Operator};
+
+/// Rows of the turn before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// Of which recursion, in whose turn it is.
+    pub id: RecursionId,
+    /// Columns read: id in the plan, position among those of the recursion.
+    pub columns: Vec<(ColumnId, usize)>,
+}
+
+impl Node for Turn {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        vec![]
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        vec![]
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.columns.iter().for_each(|c| visit(Role::Made, c.0));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.columns.iter_mut().for_each(|c| visit(Role::Made, &mut c.0));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        false
+    }
+
+    fn surely_has_a_row(&self) -> bool {
+        false
+    }
+
+    fn is_empty_where(&self, _empty: &[bool]) -> bool {
+        false
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.columns.retain(|c| needed.contains(c.0));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Rows of the turn before {}", given(&self.columns, names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        let kept = self.columns.iter().filter(|c| needed.contains(&c.0));
+        let source = builder.rows_of_turn(self.id, kept.copied().collect());
+        Opened::of(source, builder.rows(op, &[]))
+    }
+}
