@@ -291,25 +291,25 @@ impl<'a> Frames<'a> {
                     Offset::Double(_) | Offset::Interval(_) => 0,
                 };
                 let moved = |key: i128| match sign {
-                    -1 => key.saturating_sub(by),
-                    _ => key.saturating_add(by),
+                    -1 => key.checked_sub(by),
+                    _ => key.checked_add(by),
                 };
-                self.search(piece, end, keys, moved, out);
+                self.search(piece, (end, sign), keys, moved, out);
             }
             Keys::Narrow(keys) => match offset {
                 Offset::Whole(by) => {
                     let by = i64::try_from(by).unwrap_or(i64::MAX);
                     let moved = |key: i64| match sign {
-                        -1 => key.saturating_sub(by),
-                        _ => key.saturating_add(by),
+                        -1 => key.checked_sub(by),
+                        _ => key.checked_add(by),
                     };
-                    self.search(piece, end, keys, moved, out);
+                    self.search(piece, (end, sign), keys, moved, out);
                 }
                 Offset::Double(by) => {
                     let by = if (sign < 0) == self.descending { by } else { -by };
                     let first = (end == End::Start) != self.descending;
-                    let moved = |key: i64| self.turned(moved_double(self.turned(key), by, first));
-                    self.search(piece, end, keys, moved, out);
+                    let moved = |key: i64| Some(self.turned(moved_double(self.turned(key), by, first)));
+                    self.search(piece, (end, sign), keys, moved, out);
                 }
                 Offset::Interval(by) => {
                     let forward = (sign > 0) != self.descending;
@@ -318,13 +318,11 @@ impl<'a> Frames<'a> {
                     let up = (end == End::Start) != self.descending;
                     let is_date = self.key_type == Some(LogicalType::Date);
                     let moved = |key: i64| {
-                        let key = self.turned(key);
-                        let beyond = if forward { i64::MAX } else { i64::MIN };
                         let by = by.as_ref().ok().copied();
-                        let bound = by.and_then(|by| moved_time(key, by, is_date, up));
-                        self.turned(bound.unwrap_or(beyond))
+                        let bound = by.and_then(|by| moved_time(self.turned(key), by, is_date, up));
+                        bound.map(|bound| self.turned(bound))
                     };
-                    self.search(piece, end, keys, moved, out);
+                    self.search(piece, (end, sign), keys, moved, out);
                 }
             },
         }
@@ -335,19 +333,21 @@ impl<'a> Frames<'a> {
         if self.descending { !key } else { key }
     }
 
-    /// The places of bounds among the keys of a partition: of the first key that is not below, or of the first above.
+    /// The places of bounds among the keys of a partition: of the first key that is not below, or of the first above. A key that
+    /// moves beyond all keys, in the direction of the sign, gives no bound.
     fn search<K: Copy + Ord + frazil_types::Native>(
         &self,
         piece: &Piece,
-        end: End,
+        (end, sign): (End, i64),
         keys: &Column<K>,
-        moved: impl Fn(K) -> K,
+        moved: impl Fn(K) -> Option<K>,
         out: &mut [u32],
     ) {
         let values = self.values(&piece.partition, keys);
-        let is_behind = |at: usize, bound: K| match end {
-            End::Start => keys.value(at) < bound,
-            End::End => keys.value(at) <= bound,
+        let is_behind = |at: usize, bound: Option<K>| match (bound, end) {
+            (None, _) => sign > 0,
+            (Some(bound), End::Start) => keys.value(at) < bound,
+            (Some(bound), End::End) => keys.value(at) <= bound,
         };
         let mut place: Option<usize> = None;
         for (out, row) in out.iter_mut().zip(piece.rows.clone()) {
