@@ -21,6 +21,7 @@ fn call(function: AggregateFunction, argument: Option<Expr>, ty: LogicalType) ->
     AggregateCall {
         function,
         argument,
+        second: None,
         distinct: false,
         filter: None,
         ty,

@@ -465,6 +465,7 @@ fn aggregated(
     let call = AggregateCall {
         function,
         argument: Some(argument),
+        second: None,
         distinct: false,
         filter: None,
         ty,

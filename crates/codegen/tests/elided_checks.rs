@@ -44,6 +44,7 @@ fn sums(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
             let call = AggregateCall {
                 function: AggregateFunction::Sum,
                 argument: Some(argument),
+                second: None,
                 distinct: false,
                 filter: None,
                 ty,

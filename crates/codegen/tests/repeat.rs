@@ -22,6 +22,7 @@ fn call(function: AggregateFunction, argument: Option<Expr>) -> AggregateCall {
     AggregateCall {
         function,
         argument,
+        second: None,
         distinct: false,
         filter: None,
         ty: BIG,

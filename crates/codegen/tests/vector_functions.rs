@@ -98,6 +98,7 @@ fn in_groups_and_aggregates() {
     let call = AggregateCall {
         function: AggregateFunction::Count,
         argument: Some(add(a.clone(), b, false)),
+        second: None,
         distinct: false,
         filter: None,
         ty: BIG,
@@ -279,6 +280,7 @@ fn a_filter_guards_the_argument_of_its_aggregate() {
     let call = AggregateCall {
         function: AggregateFunction::Count,
         argument: Some(below(100, b.clone())),
+        second: None,
         distinct: false,
         filter: Some(compare(CompareOp::Le, b, int(100, BIG))),
         ty: BIG,

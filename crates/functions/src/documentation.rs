@@ -78,14 +78,12 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
         });
     let aggregates = AGGREGATES
         .iter()
-        .map(|&(name, _, takes, description)| FunctionDoc {
+        .map(|&(name, made, takes, description)| FunctionDoc {
             name,
             signatures: match name {
                 "count" => vec!["count(*) → bigint".to_string(), "count(any) → bigint".to_string()],
-                _ => takes
-                    .kinds()
-                    .iter()
-                    .map(|k| format!("{name}({})", k.name()))
+                _ => (takes.kinds().iter())
+                    .map(|k| format!("{name}({})", vec![k.name(); made.arguments()].join(", ")))
                     .collect(),
             },
             volatility: Volatility::Immutable,

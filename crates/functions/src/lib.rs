@@ -21,6 +21,7 @@ mod operators;
 mod pattern;
 mod quantifiers;
 mod resolve;
+mod statistics;
 mod type_rules;
 mod typing;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod typing_tests;
 mod vector;
 mod window;
 
+pub use aggregate::{Aggregated, MadeOf, value_of};
 pub use catalog::interval_length;
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};

@@ -118,7 +118,7 @@ fn errors_have_postgresqls_codes_and_a_place() {
     let truth = || cast(literal("t"), LogicalType::Boolean);
     let aggregate = |name: &str, arguments| {
         let call = typing.aggregate(name, arguments, false, None, AT);
-        call.map(|c| c.ty).map_err(|e| (e.state().0, e.span()))
+        call.map(|c| c.calls[0].ty).map_err(|e| (e.state().0, e.span()))
     };
     assert_eq!(aggregate("sum", vec![truth()]), Err(("42883", AT)));
     assert_eq!(
@@ -237,6 +237,7 @@ fn quotients_keep_sixteen_significant_digits() {
         typing
             .aggregate("avg", vec![argument], false, None, AT)
             .unwrap()
+            .calls[0]
             .ty
     };
     assert_eq!(average(LogicalType::Integer), decimal(38, 20));

@@ -68,9 +68,32 @@ fn tree_of(op: &mut Operator, columns: &mut Columns, shared: &mut Vec<Operator>)
         if aggregates.iter().any(|a| a.1.distinct) {
             let whole = take(op);
             *op = rewrite(whole, columns, shared)?;
+            square(op);
         }
     }
     Ok(())
+}
+
+/// Makes sums of squares sums of products, in the upper level, where values are distinct.
+fn square(op: &mut Operator) {
+    if let Operator::Map(Map { input, .. }) = op {
+        return square(input);
+    }
+    let Operator::Aggregate(Aggregate { aggregates, .. }) = op else {
+        return;
+    };
+    for (_, call) in aggregates.iter_mut() {
+        if call.function != AggregateFunction::SumOfSquares {
+            continue;
+        }
+        call.function = AggregateFunction::Sum;
+        call.argument = call.argument.take().map(|x| Expr {
+            ty: call.ty,
+            nullable: x.nullable,
+            span: x.span,
+            kind: ExprKind::Arithmetic(ArithmeticOp::Mul, Box::new(x.clone()), Box::new(x)),
+        });
+    }
 }
 
 /// One level of aggregation being put together.
@@ -128,7 +151,7 @@ fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> R
     let grouped = !upper_groups.is_empty();
     for ((id, call), which) in calls.into_iter().zip(which) {
         let Some(at) = which else {
-            combine(&mut levels, id, call, grouped, columns);
+            combine(&mut levels, id, call, grouped, columns)?;
             continue;
         };
         let argument = lowered
@@ -138,6 +161,7 @@ fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> R
         let filter = reading.clone().map(|reading| is_reading(reading, at + 1));
         let call = AggregateCall {
             argument,
+            second: None,
             distinct: false,
             filter,
             ..call
@@ -223,17 +247,29 @@ fn lower_group(levels: &mut Levels, label: &str, e: Expr, columns: &mut Columns)
 }
 
 /// A plain aggregate as a partial one below and one above that combines the parts.
-fn combine(levels: &mut Levels, id: ColumnId, call: AggregateCall, grouped: bool, columns: &mut Columns) {
+fn combine(
+    levels: &mut Levels,
+    id: ColumnId,
+    call: AggregateCall,
+    grouped: bool,
+    columns: &mut Columns,
+) -> Result<()> {
     let upper = |function, argument: Expr, ty| AggregateCall {
         function,
         argument: Some(argument),
+        second: None,
         distinct: false,
         filter: None,
         ty,
     };
     let ty = call.ty;
     match call.function {
-        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sum => {
+        AggregateFunction::Min
+        | AggregateFunction::Max
+        | AggregateFunction::Sum
+        | AggregateFunction::BitAnd
+        | AggregateFunction::BitOr
+        | AggregateFunction::BitXor => {
             let function = call.function;
             let part = partial(levels, call, ty, columns);
             levels.upper.push((id, upper(function, part, ty)));
@@ -282,7 +318,12 @@ fn combine(levels: &mut Levels, id: ColumnId, call: AggregateCall, grouped: bool
             let quotient = quotient(Expr::column(sums, columns), Expr::column(counts, columns), ty);
             levels.after.push((id, quotient));
         }
+        AggregateFunction::Deviations | AggregateFunction::SumOfSquares => {
+            let what = "a variance, covariance or regression of doubles beside an aggregate with DISTINCT";
+            return Err(Error::unsupported(what));
+        }
     }
+    Ok(())
 }
 
 /// Adds a partial aggregate to the lower level; gives its column.

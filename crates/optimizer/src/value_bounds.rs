@@ -352,6 +352,7 @@ impl Pass<'_> {
                     let aggregate = AggregateCall {
                         function,
                         argument: None,
+                        second: None,
                         distinct: false,
                         filter: None,
                         ty: call.ty,
@@ -420,8 +421,8 @@ impl Pass<'_> {
         let rows = self.rows.of(input);
         for (id, call) in aggregates {
             let argument = call.argument.as_ref().map(|e| (self.expression(e), e.ty));
-            if let Some(filter) = &call.filter {
-                self.expression(filter);
+            for e in call.second.iter().chain(&call.filter) {
+                self.expression(e);
             }
             let of = |argument| ValueBounds::of_exact(of_aggregate(call, argument, rows), call.ty);
             let known = of(argument.and_then(|((known, _), ty)| Some((known.range()?, ty))));
@@ -459,5 +460,10 @@ fn of_aggregate(
             let (b, ty) = argument?;
             b.rescaled(ty.scale()?, call.ty.scale()?)
         }
+        AggregateFunction::BitAnd
+        | AggregateFunction::BitOr
+        | AggregateFunction::BitXor
+        | AggregateFunction::Deviations
+        | AggregateFunction::SumOfSquares => None,
     }
 }

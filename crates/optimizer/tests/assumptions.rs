@@ -65,6 +65,7 @@ fn sum_of_prices() -> Plan {
             },
             false,
         )),
+        second: None,
         distinct: false,
         filter: None,
         ty,

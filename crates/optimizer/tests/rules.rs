@@ -264,6 +264,7 @@ fn distinct_counts_become_two_aggregations() {
     let count = |argument: Expr| AggregateCall {
         function: AggregateFunction::Count,
         argument: Some(argument),
+        second: None,
         distinct: true,
         filter: None,
         ty: LogicalType::BigInt,

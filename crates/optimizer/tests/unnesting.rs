@@ -63,6 +63,7 @@ fn aggregated(
     let call = AggregateCall {
         function,
         argument,
+        second: None,
         distinct: false,
         filter: None,
         ty,

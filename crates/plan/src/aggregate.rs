@@ -18,9 +18,25 @@ pub enum AggregateFunction {
     Max,
     /// avg(x). integers and decimals: decimal(38, max(6, s)); double: double.
     Avg,
+    /// bit_and(x) of integers.
+    BitAnd,
+    /// bit_or(x) of integers.
+    BitOr,
+    /// bit_xor(x) of integers.
+    BitXor,
+    /// What sample and population are spread by: the sum of (x − mean of x)², and with a second argument y, which is NULL
+    /// where x is, the sum of (x − mean of x)(y − mean of y). Doubles.
+    Deviations,
+    /// The sum of x² of exact numbers: what DISTINCT is about is x. The optimizer makes a sum of it.
+    SumOfSquares,
 }
 
 impl AggregateFunction {
+    /// True if it is 0 over no rows; all others are NULL.
+    pub fn counts(self) -> bool {
+        matches!(self, AggregateFunction::Count | AggregateFunction::CountRows)
+    }
+
     /// Its SQL name.
     pub fn name(self) -> &'static str {
         match self {
@@ -29,6 +45,11 @@ impl AggregateFunction {
             AggregateFunction::Min => "min",
             AggregateFunction::Max => "max",
             AggregateFunction::Avg => "avg",
+            AggregateFunction::BitAnd => "bit_and",
+            AggregateFunction::BitOr => "bit_or",
+            AggregateFunction::BitXor => "bit_xor",
+            AggregateFunction::Deviations => "deviations",
+            AggregateFunction::SumOfSquares => "sum_of_squares",
         }
     }
 }
@@ -40,10 +61,25 @@ pub struct AggregateCall {
     pub function: AggregateFunction,
     /// Its argument; none for count(*).
     pub argument: Option<Expr>,
+    /// Its second argument; none for most.
+    pub second: Option<Expr>,
     /// Over distinct values of the argument.
     pub distinct: bool,
     /// FILTER (WHERE …).
     pub filter: Option<Expr>,
     /// Type of the result.
     pub ty: LogicalType,
+}
+
+impl AggregateCall {
+    /// Its expressions: arguments, filter.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        self.argument.iter().chain(&self.second).chain(&self.filter)
+    }
+
+    /// The same, to be changed.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let arguments = self.argument.iter_mut().chain(&mut self.second);
+        arguments.chain(&mut self.filter)
+    }
 }

@@ -238,10 +238,13 @@ pub(crate) fn aggregation(
 
 fn call_text(call: &AggregateCall, names: &Names) -> String {
     let name = call.function.name();
-    let argument = call
-        .argument
-        .as_ref()
-        .map_or("*".to_string(), |e| names.expr(e).to_string());
+    let arguments: Vec<String> = (call.argument.iter().chain(&call.second))
+        .map(|e| names.expr(e).to_string())
+        .collect();
+    let argument = match arguments.is_empty() {
+        true => "*".to_string(),
+        false => arguments.join(", "),
+    };
     let distinct = if call.distinct { "distinct " } else { "" };
     let filter = call
         .filter

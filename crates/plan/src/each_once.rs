@@ -68,6 +68,7 @@ impl Fingerprint for AggregateCall {
     fn feed(&self, hasher: &mut DefaultHasher) {
         (self.function, self.distinct, self.ty).hash(hasher);
         self.argument.feed(hasher);
+        self.second.feed(hasher);
         self.filter.feed(hasher);
     }
 }

@@ -178,7 +178,7 @@ impl Pass<'_> {
         }
         let grouped = !groups.is_empty();
         for (id, call) in aggregates {
-            for e in call.argument.iter_mut().chain(&mut call.filter) {
+            for e in call.expressions_mut() {
                 self.expression(e);
             }
             let nullable = match call.function {

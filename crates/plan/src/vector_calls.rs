@@ -213,18 +213,18 @@ impl Steps {
         }
     }
 
-    /// A filter guards the value.
+    /// A filter guards the values.
     fn hoist_computed(&mut self, part: Computed<'_>, columns: &mut Columns) {
-        let Computed { value, filter } = part;
+        let Computed { values, filter } = part;
         let mut guard = None;
         if let Some(filter) = filter {
             self.hoist(filter, None, columns);
-            if value.as_deref().is_some_and(calls) {
+            if values.iter().any(|e| calls(e)) {
                 self.compute(filter, None, columns);
                 guard = Some(self.guard_where(filter.clone(), true, None, columns));
             }
         }
-        if let Some(value) = value {
+        for value in values {
             self.hoist(value, guard, columns);
         }
     }

@@ -413,7 +413,7 @@ impl Check<'_> {
             if call.argument.is_none() != (call.function == AggregateFunction::CountRows) {
                 return Err(defect(format!("{:?} with a wrong argument", call.function)));
             }
-            if let Some(e) = &call.argument {
+            for e in call.argument.iter().chain(&call.second) {
                 self.reads(e, &visible, "an aggregate")?;
             }
             if let Some(e) = &call.filter {

@@ -48,6 +48,7 @@ fn call() -> AggregateCall {
         function: AggregateFunction::Sum,
         argument: Some(constant(1)),
         filter: Some(constant(2)),
+        second: None,
         distinct: false,
         ty: LogicalType::BigInt,
     }

@@ -19,6 +19,8 @@ pub(crate) struct State {
     pub kind: StateKind,
     /// None: count rows.
     pub argument: Option<Expr>,
+    /// The second argument of deviations.
+    pub second: Option<Expr>,
     pub filter: Option<Expr>,
     pub field: RowField,
     /// Whether adding to it must be checked.
@@ -28,6 +30,7 @@ pub(crate) struct State {
 impl Fingerprint for State {
     fn feed(&self, hasher: &mut DefaultHasher) {
         self.argument.feed(hasher);
+        self.second.feed(hasher);
         self.filter.feed(hasher);
     }
 }
@@ -68,35 +71,17 @@ const ARRAY_SLOTS_PER_GROUP: f64 = 8.0;
 impl GroupLayout {
     /// The layout of an aggregation of a plan.
     pub(super) fn of(table: &GroupTable, plan: &PipelinePlan, nullable: &Nullable) -> Result<GroupLayout> {
-        let mut states: Vec<State> = Vec::new();
-        let mut results = Vec::new();
-        let mut places = Places::default();
-        let mut add = |state: State| {
-            let known = places.find_or_add(&state, states.len(), |place| states[place] == state);
-            known.unwrap_or_else(|| {
-                states.push(state);
-                states.len() - 1
-            })
+        let mut made = States {
+            table,
+            plan,
+            nullable,
+            states: Vec::new(),
+            places: Places::default(),
         };
-        for (column, call) in &table.aggregates {
-            if call.distinct && !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max) {
-                return Err(Error::unsupported("this combination of DISTINCT aggregates"));
-            }
-            let finish = match call.function {
-                AggregateFunction::CountRows | AggregateFunction::Count => {
-                    Finish::State(add(count(call, nullable)))
-                }
-                AggregateFunction::Avg => Finish::Average {
-                    sum: add(sum(table, plan, call, nullable)?),
-                    count: add(count(call, nullable)),
-                    scale: call.argument.as_ref().and_then(|a| a.ty.scale()).unwrap_or(0),
-                },
-                AggregateFunction::Sum => Finish::State(add(sum(table, plan, call, nullable)?)),
-                AggregateFunction::Min => Finish::State(add(extreme(plan, StateKind::Min, call)?)),
-                AggregateFunction::Max => Finish::State(add(extreme(plan, StateKind::Max, call)?)),
-            };
-            results.push((*column, finish));
-        }
+        let results = (table.aggregates.iter())
+            .map(|(column, call)| Ok((*column, made.finish(call)?)))
+            .collect::<Result<_>>()?;
+        let states = made.states;
         let groups: Vec<RowField> = table
             .groups
             .iter()
@@ -128,6 +113,90 @@ impl GroupLayout {
     }
 }
 
+/// The states of an aggregation in the making, each once.
+struct States<'a> {
+    table: &'a GroupTable,
+    plan: &'a PipelinePlan,
+    nullable: &'a Nullable,
+    states: Vec<State>,
+    places: Places,
+}
+
+impl States<'_> {
+    /// The place of a state.
+    fn add(&mut self, state: State) -> usize {
+        let (states, next) = (&self.states, self.states.len());
+        let known = (self.places).find_or_add(&state, next, |place| states[place] == state);
+        known.unwrap_or_else(|| {
+            self.states.push(state);
+            next
+        })
+    }
+
+    /// Adds what a call needs; says how it comes of it.
+    fn finish(&mut self, call: &AggregateCall) -> Result<Finish> {
+        if call.distinct && !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max) {
+            return Err(Error::unsupported("this combination of DISTINCT aggregates"));
+        }
+        let kind = match call.function {
+            AggregateFunction::CountRows | AggregateFunction::Count => {
+                return Ok(Finish::State(self.add(count(call, self.nullable))));
+            }
+            AggregateFunction::Avg => {
+                return Ok(Finish::Average {
+                    sum: self.sum(call)?,
+                    count: self.add(count(call, self.nullable)),
+                    scale: call.argument.as_ref().and_then(|a| a.ty.scale()).unwrap_or(0),
+                });
+            }
+            AggregateFunction::Sum => return Ok(Finish::State(self.sum(call)?)),
+            AggregateFunction::Deviations => return self.deviations(call),
+            AggregateFunction::SumOfSquares => {
+                return Err(Error::internal("a sum of squares that is no sum of products"));
+            }
+            AggregateFunction::Min => StateKind::Min,
+            AggregateFunction::Max => StateKind::Max,
+            AggregateFunction::BitAnd => StateKind::BitAnd,
+            AggregateFunction::BitOr => StateKind::BitOr,
+            AggregateFunction::BitXor => StateKind::BitXor,
+        };
+        let state = folded(self.plan, kind, call)?;
+        Ok(Finish::State(self.add(state)))
+    }
+
+    fn sum(&mut self, call: &AggregateCall) -> Result<usize> {
+        let state = sum(self.table, self.plan, call, self.nullable)?;
+        Ok(self.add(state))
+    }
+
+    /// Behind the count and the sums that it reads.
+    fn deviations(&mut self, call: &AggregateCall) -> Result<Finish> {
+        let of = |argument: &Option<Expr>| AggregateCall {
+            argument: argument.clone(),
+            second: None,
+            ..call.clone()
+        };
+        let count = self.add(count(call, self.nullable));
+        let first = self.sum(&of(&call.argument))?;
+        let second = match &call.second {
+            None => first,
+            second => self.sum(&of(second))?,
+        };
+        let state = State {
+            second: call.second.clone(),
+            ..folded(
+                self.plan,
+                StateKind::Deviations {
+                    count,
+                    sums: [first, second],
+                },
+                call,
+            )?
+        };
+        Ok(Finish::State(self.add(state)))
+    }
+}
+
 impl Lays for GroupLayout {
     fn open(&self, _values: BoundValues<'_>) -> Result<Arc<dyn Breaker>> {
         Ok(Arc::new(GroupsBreaker {
@@ -154,6 +223,7 @@ fn count(call: &AggregateCall, nullable: &Nullable) -> State {
     State {
         kind: StateKind::Count,
         argument: call.argument.clone().filter(|a| nullable.expression(a)),
+        second: None,
         filter: call.filter.clone(),
         field: RowField::new(NativeType::I64, false),
         checked: false,
@@ -181,6 +251,7 @@ fn sum(table: &GroupTable, plan: &PipelinePlan, call: &AggregateCall, nullable: 
     Ok(State {
         kind: StateKind::Sum,
         argument: call.argument.clone(),
+        second: None,
         filter: call.filter.clone(),
         field: RowField::new(native, may_be_empty),
         checked,
@@ -213,11 +284,13 @@ fn argument(call: &AggregateCall) -> Result<&Expr> {
     argument.ok_or_else(|| Error::internal("an aggregate without its argument"))
 }
 
-fn extreme(plan: &PipelinePlan, kind: StateKind, call: &AggregateCall) -> Result<State> {
+/// A state that is empty, or has the form of the values.
+fn folded(plan: &PipelinePlan, kind: StateKind, call: &AggregateCall) -> Result<State> {
     let argument = argument(call)?;
     Ok(State {
         kind,
         argument: call.argument.clone(),
+        second: None,
         filter: call.filter.clone(),
         field: RowField::new(form(plan, argument), true),
         checked: false,

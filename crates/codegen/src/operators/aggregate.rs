@@ -124,14 +124,11 @@ impl<'p> Translator<'_, 'p> {
         let fields = &layout.spec.layout.fields[layout.spec.groups..];
         if let Some(cells) = &self.work.states {
             let cells: Vec<Cell> = cells.cells.iter().map(|c| c.1).collect();
-            for (state, cell) in layout.states.iter().zip(cells) {
-                self.advance(state, cell)?;
-            }
+            self.advance_all(layout, &cells)?;
         } else {
             let row = self.group_row(layout)?;
-            for (state, field) in layout.states.iter().zip(fields) {
-                self.advance(state, Cell::Memory(row, *field))?;
-            }
+            let cells: Vec<Cell> = fields.iter().map(|f| Cell::Memory(row, *f)).collect();
+            self.advance_all(layout, &cells)?;
         }
         self.jump(done, &[]);
         Ok(())
@@ -350,23 +347,28 @@ impl<'p> Translator<'_, 'p> {
         }
     }
 
-    /// Advances a state by the row.
-    fn advance(&mut self, state: &State, cell: Cell) -> Result<()> {
+    fn advance_all(&mut self, layout: &GroupLayout, cells: &[Cell]) -> Result<()> {
+        let mut states = layout.states.iter().zip(cells);
+        states.try_for_each(|(state, cell)| self.advance(state, *cell, cells))
+    }
+
+    /// Advances a state by the row; `cells` are those of all states.
+    fn advance(&mut self, state: &State, cell: Cell, cells: &[Cell]) -> Result<()> {
         let Some(filter) = &state.filter else {
-            return self.advance_by(state, cell);
+            return self.advance_by(state, cell, cells);
         };
         let (yes, skip) = (self.b.create_block(), self.b.create_block());
         let mark = self.scope.mark();
         self.branch_on(filter, true, yes, skip)?;
         self.enter(yes);
-        self.advance_by(state, cell)?;
+        self.advance_by(state, cell, cells)?;
         self.jump(skip, &[]);
         self.scope.back_to(mark);
         self.enter(skip);
         Ok(())
     }
 
-    fn advance_by(&mut self, state: &State, cell: Cell) -> Result<()> {
+    fn advance_by(&mut self, state: &State, cell: Cell, cells: &[Cell]) -> Result<()> {
         let argument = match &state.argument {
             Some(e) => Some(self.expression(e)?),
             None => None,
@@ -387,6 +389,13 @@ impl<'p> Translator<'_, 'p> {
             (StateKind::Sum, Some(argument)) => self.add(state, cell, argument),
             (StateKind::Min, Some(argument)) => self.extreme(state, cell, argument, CompareOp::Lt),
             (StateKind::Max, Some(argument)) => self.extreme(state, cell, argument, CompareOp::Gt),
+            (kind @ (StateKind::BitAnd | StateKind::BitOr | StateKind::BitXor), Some(argument)) => {
+                self.bits(state, cell, argument, kind)
+            }
+            (StateKind::Deviations { count, sums }, Some(argument)) => {
+                let others = [cells[count], cells[sums[0]], cells[sums[1]]];
+                self.deviations(state, cell, argument, others)
+            }
             (_, None) => Ok(()),
         }
     }
@@ -453,6 +462,80 @@ impl<'p> Translator<'_, 'p> {
             new = self.kept(new, heap)?;
         }
         self.set_state(cell, new);
+        self.jump(skip, &[]);
+        self.enter(skip);
+        Ok(())
+    }
+
+    fn bits(&mut self, state: &State, cell: Cell, argument: SqlValue, kind: StateKind) -> Result<()> {
+        let native = state.field.native;
+        let argument = self.coerce(argument, native);
+        let skip = self.b.create_block();
+        if let Some(valid) = argument.valid {
+            self.go_if(valid, skip);
+        }
+        let old = self.state(cell, native);
+        let (x, y) = (old.value, argument.value);
+        let both = match kind {
+            StateKind::BitAnd => self.b.ins().band(x, y),
+            StateKind::BitOr => self.b.ins().bor(x, y),
+            _ => self.b.ins().bxor(x, y),
+        };
+        let value = match old.valid {
+            Some(valid) => self.b.ins().select(valid, both, y),
+            None => both,
+        };
+        self.set_state(cell, SqlValue::certain(value, native));
+        self.jump(skip, &[]);
+        self.enter(skip);
+        Ok(())
+    }
+
+    /// Youngs and Cramer's way to add to a sum of products of deviations, step by step as PostgreSQL: it takes away nothing.
+    /// The others are the count and the sums, to which the row has been added.
+    fn deviations(&mut self, state: &State, cell: Cell, x: SqlValue, others: [Cell; 3]) -> Result<()> {
+        let native = NativeType::F64;
+        let y = match &state.second {
+            Some(e) => Some(self.expression(e)?),
+            None => None,
+        };
+        let skip = self.b.create_block();
+        for value in [Some(x), y].into_iter().flatten() {
+            if let Some(valid) = value.valid {
+                self.go_if(valid, skip);
+            }
+        }
+        let [count, sum_x, sum_y] = others;
+        let count = self.state(count, NativeType::I64).value;
+        let n = self.b.ins().fcvt_from_sint(types::F64, count);
+        let deviation = |t: &mut Self, value: SqlValue, sum: Cell| {
+            let sum = t.state(sum, native).value;
+            let all = t.b.ins().fmul(value.value, n);
+            t.b.ins().fsub(all, sum)
+        };
+        let dx = deviation(self, x, sum_x);
+        let before = self.b.ins().iadd_imm_s(count, -1);
+        let before = self.b.ins().fcvt_from_sint(types::F64, before);
+        // Of the first value the deviation is zero, and no number if it is infinite.
+        let one = self.b.ins().f64const(1.0);
+        let product = self.b.ins().fmul(n, before);
+        let is_first = self.b.ins().icmp_imm_s(IntCC::Equal, count, 1);
+        let divisor = self.b.ins().select(is_first, one, product);
+        let more = match y {
+            None => {
+                let square = self.b.ins().fmul(dx, dx);
+                self.b.ins().fdiv(square, divisor)
+            }
+            Some(y) => {
+                let dy = deviation(self, y, sum_y);
+                let scale = self.b.ins().fdiv(one, divisor);
+                let both = self.b.ins().fmul(dx, dy);
+                self.b.ins().fmul(both, scale)
+            }
+        };
+        let old = self.state(cell, native);
+        let value = self.b.ins().fadd(old.value, more);
+        self.set_state(cell, SqlValue::certain(value, native));
         self.jump(skip, &[]);
         self.enter(skip);
         Ok(())

@@ -164,6 +164,7 @@ impl<'a> Binder<'a> {
         let call = |function, argument, ty| AggregateCall {
             function,
             argument,
+            second: None,
             distinct: false,
             filter: None,
             ty,

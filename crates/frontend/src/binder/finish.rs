@@ -71,6 +71,7 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
             function: AggregateFunction::Min,
             ty: e.ty,
             argument: Some(e),
+            second: None,
             distinct: false,
             filter: None,
         };

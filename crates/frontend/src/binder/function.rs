@@ -3,8 +3,8 @@
 use super::expression::row_span;
 use super::scope::Clause;
 use super::{Binder, error, fold};
-use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr};
+use frazil_functions::{Aggregated, CastContext, Operand, Typing, Unknown, UnknownKind};
+use frazil_plan::{AggregateCall, ColumnId, Expr};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
@@ -166,13 +166,11 @@ impl<'a> Binder<'a> {
         span: Span,
     ) -> Result<Operand> {
         let first_inside = self.references.len();
-        let (call, whole) = self.aggregate_call(name, arguments, distinct, filter, span)?;
-        let name = match call.function {
-            AggregateFunction::CountRows => "count(*)",
-            _ => name,
-        };
-        self.place_aggregate(name, call, span, first_inside)
-            .map(|e| e.at(whole).into())
+        let (aggregate, whole) = self.aggregate_call(name, arguments, distinct, filter, span)?;
+        let made = self.place_aggregates(name, aggregate.calls, span, first_inside)?;
+        Ok(frazil_functions::value_of(made, aggregate.value)?
+            .at(whole)
+            .into())
     }
 
     /// A call of an aggregate with its arguments bound, and where it stands.
@@ -183,7 +181,7 @@ impl<'a> Binder<'a> {
         distinct: bool,
         filter: Option<&'a SqlExpr>,
         span: Span,
-    ) -> Result<(AggregateCall, Span)> {
+    ) -> Result<(Aggregated, Span)> {
         let (name, bound) = match arguments {
             Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
             Arguments::Rows => (name.to_string(), Vec::new()),
@@ -218,8 +216,8 @@ impl<'a> Binder<'a> {
             None => None,
         };
         let whole = span.to(row_span(&bound));
-        let call = self.typing.aggregate(&name, bound, distinct, filter, span)?;
-        Ok((call, whole))
+        let aggregate = self.typing.aggregate(&name, bound, distinct, filter, span)?;
+        Ok((aggregate, whole))
     }
 
     /// Binds the condition of FILTER, in which aggregates of this query are refused.
@@ -227,16 +225,16 @@ impl<'a> Binder<'a> {
         self.in_clause(Clause::Filter, |b| b.expression(condition))
     }
 
-    /// Gives an aggregate to the query that its columns belong to: the innermost of them, this one if it has none. What is
+    /// Gives the aggregates of a call to the query that its columns belong to: the innermost of them, this one if it has none. What is
     /// named in it are the references from `first_inside` on. 42803 where that query is in a clause without aggregates,
     /// and for an aggregate of an aggregate.
-    fn place_aggregate(
+    fn place_aggregates(
         &mut self,
         name: &str,
-        call: AggregateCall,
+        calls: Vec<AggregateCall>,
         span: Span,
         first_inside: usize,
-    ) -> Result<Expr> {
+    ) -> Result<Vec<Expr>> {
         let mut inside = self.references.split_off(first_inside);
         // Subqueries inside have columns of their own.
         inside.retain(|r| self.owner(r.id) <= self.depth());
@@ -261,19 +259,23 @@ impl<'a> Binder<'a> {
             let at = inside.iter().find(|r| r.id == inner).map_or(span, |r| r.span);
             return Err(error(SqlState::GROUPING_ERROR, message, at));
         }
-        let nullable = !name.starts_with("count");
-        let label = if name == "count(*)" { "count" } else { name };
         let columns = &mut self.columns;
-        let id = (level.aggregates).column_of(call, |ty| columns.add(label, ty, nullable));
-        if self.owners.len() <= id.0 as usize {
-            self.owners.resize(id.0 as usize + 1, 0);
+        let mut made = Vec::with_capacity(calls.len());
+        for call in calls {
+            let nullable = !call.function.counts();
+            made.push((level.aggregates).column_of(call, |ty| columns.add(name, ty, nullable)));
         }
-        self.owners[id.0 as usize] = depth;
+        for id in made.iter().map(|id| id.0 as usize) {
+            if self.owners.len() <= id {
+                self.owners.resize(id + 1, 0);
+            }
+            self.owners[id] = depth;
+        }
         // Columns of that query may be named in its aggregates, whatever it groups by; those around it are still read.
         inside.retain(|r| self.owner(r.id) < depth);
         self.references.append(&mut inside);
-        self.refer(id, span);
-        Ok(Expr::column(id, &self.columns))
+        made.iter().for_each(|id| self.refer(*id, span));
+        Ok(made.iter().map(|id| Expr::column(*id, &self.columns)).collect())
     }
 
     // --- Calls with a grammar of their own -----------------------------------------------------

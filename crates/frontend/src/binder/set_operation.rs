@@ -195,6 +195,7 @@ impl<'a> Binder<'a> {
         let calls = [of_left, of_right].map(|filter| AggregateCall {
             function: AggregateFunction::CountRows,
             argument: None,
+            second: None,
             distinct: false,
             filter: Some(filter),
             ty: LogicalType::BigInt,

@@ -50,16 +50,19 @@ impl<'a> Binder<'a> {
             return Err(error(SqlState::FEATURE_NOT_SUPPORTED, *message, span));
         }
         let first = self.references.len();
-        let (typed, filter, whole) = match is_aggregate {
+        let (typed, value, whole) = match is_aggregate {
             true => {
                 let filter = call.filter.as_deref();
                 let (aggregate, whole) = self.aggregate_call(name, arguments, false, filter, span)?;
-                let typed = TypedWindowCall {
-                    function: WindowFunction::Aggregate(aggregate.function),
-                    arguments: aggregate.argument.into_iter().collect(),
-                    ty: aggregate.ty,
-                };
-                (typed, aggregate.filter, whole)
+                let typed = aggregate.calls.into_iter().map(|call| {
+                    let typed = TypedWindowCall {
+                        function: WindowFunction::Aggregate(call.function),
+                        arguments: call.argument.into_iter().chain(call.second).collect(),
+                        ty: call.ty,
+                    };
+                    (typed, call.filter)
+                });
+                (typed.collect(), aggregate.value, whole)
             }
             false => {
                 let mut bound = Vec::new();
@@ -67,10 +70,14 @@ impl<'a> Binder<'a> {
                     bound.push(self.expression(e)?);
                 }
                 let whole = span.to(super::expression::row_span(&bound));
-                (self.typing.window_call(name, bound, span)?, None, whole)
+                let typed = self.typing.window_call(name, bound, span)?;
+                (vec![(typed, None)], None, whole)
             }
         };
-        let ignore_nulls = ignores_nulls(call, typed.function, name).map_err(|e| e.at_span(span))?;
+        let mut ignore_nulls = false;
+        for (typed, _) in &typed {
+            ignore_nulls = ignores_nulls(call, typed.function, name).map_err(|e| e.at_span(span))?;
+        }
         let inside: Vec<ColumnId> = self.references[first..].iter().map(|r| r.id).collect();
         if self.level().windows.first_of(&inside).is_some() {
             let message = "window function calls cannot be nested";
@@ -80,17 +87,21 @@ impl<'a> Binder<'a> {
             WindowType::NamedWindow(name) => self.named_window(name)?.clone(),
             WindowType::WindowSpec(written) => self.specification(written, span)?,
         };
-        let call = WindowCall {
-            function: typed.function,
-            arguments: typed.arguments,
-            filter,
-            ignore_nulls,
-            frame: window.frame.clone().unwrap_or_else(Frame::to_peers),
-            ty: typed.ty,
-        };
-        let id = self.window_column(name, call, window);
-        self.refer(id, span);
-        Ok(Expr::column(id, &self.columns).at(whole).into())
+        let mut made = Vec::with_capacity(typed.len());
+        for (typed, filter) in typed {
+            let call = WindowCall {
+                function: typed.function,
+                arguments: typed.arguments,
+                filter,
+                ignore_nulls,
+                frame: window.frame.clone().unwrap_or_else(Frame::to_peers),
+                ty: typed.ty,
+            };
+            let id = self.window_column(name, call, window.clone());
+            self.refer(id, span);
+            made.push(Expr::column(id, &self.columns));
+        }
+        Ok(frazil_functions::value_of(made, value)?.at(whole).into())
     }
 
     /// The column of a call: that of an equal one, or a new one.

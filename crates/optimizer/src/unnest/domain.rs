@@ -13,9 +13,7 @@ use frazil_plan::operators::{
     Aggregate, Filter, Join, Limit, Map, Repeat, Shared, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::subquery::free_columns;
-use frazil_plan::{
-    AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId,
-};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId};
 use frazil_types::{CompareOp, Error, Result};
 
 /// The distinct values of outer columns.
@@ -418,8 +416,7 @@ impl Unnesting<'_> {
         let mut names = Names::new();
         groups.iter_mut().for_each(|g| rename_in(&mut g.1, &input.names));
         for call in aggregates.iter_mut().map(|a| &mut a.1) {
-            let parts = call.argument.iter_mut().chain(&mut call.filter);
-            parts.for_each(|e| rename_in(e, &input.names));
+            call.expressions_mut().for_each(|e| rename_in(e, &input.names));
         }
         for id in &domain.of {
             let e = Expr::column(input.names[id], self.columns);
@@ -430,7 +427,7 @@ impl Unnesting<'_> {
         }
         let mut after = Vec::new();
         for (id, call) in aggregates.iter_mut().filter(|_| ungrouped) {
-            if counts(call.function) {
+            if call.function.counts() {
                 let grouped = self.columns.add("count", call.ty, false);
                 let made = std::mem::replace(id, grouped);
                 after.push((made, super::count_or_zero(grouped, self.columns)));
@@ -530,11 +527,6 @@ impl Unnesting<'_> {
         });
         (values, made)
     }
-}
-
-/// Whether an aggregate is 0 over no rows; all others are NULL.
-pub fn counts(function: AggregateFunction) -> bool {
-    matches!(function, AggregateFunction::Count | AggregateFunction::CountRows)
 }
 
 fn reads(e: &Expr, ids: &[ColumnId]) -> bool {

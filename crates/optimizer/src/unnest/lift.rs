@@ -243,9 +243,7 @@ impl Lifting<'_> {
 
 /// The expressions of aggregates.
 fn arguments(aggregates: &[(ColumnId, AggregateCall)]) -> impl Iterator<Item = &Expr> {
-    aggregates
-        .iter()
-        .flat_map(|a| a.1.argument.iter().chain(&a.1.filter))
+    aggregates.iter().flat_map(|a| a.1.expressions())
 }
 
 /// Lifts the outer references out of an aggregation without groups by grouping it: the groups made, as conditions

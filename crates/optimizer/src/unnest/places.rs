@@ -98,7 +98,7 @@ impl Unnesting<'_> {
             }
             // The argument is computed for rows that pass the filter.
             site.guards.extend(call.filter.clone());
-            if let Some(argument) = &mut call.argument {
+            for argument in call.argument.iter_mut().chain(&mut call.second) {
                 let nested = has_subquery(argument);
                 self.in_place(&mut site, argument)?;
                 if nested && may_fail(argument, self.columns) && call.filter.is_some() {

@@ -1,6 +1,5 @@
 //! Scalar subqueries: their value, NULL where they have no row.
 
-use super::domain::counts;
 use super::lift::{self, Lifted};
 use super::{Site, Unnesting, case, count_or_zero, join, mapped};
 use crate::can_fail::may_fail;
@@ -48,7 +47,7 @@ impl Unnesting<'_> {
     /// Whether the input or the aggregates may fail, the value over them not counted.
     fn one_row_may_fail(&self, whole: &OneRow) -> bool {
         let calls = whole.aggregates.iter().map(|a| &a.1);
-        let mut parts = calls.flat_map(|call| call.argument.iter().chain(&call.filter));
+        let mut parts = calls.flat_map(|call| call.expressions());
         self.tree_may_fail(&whole.input) || parts.any(|e| may_fail(e, self.columns))
     }
 
@@ -130,6 +129,7 @@ impl Unnesting<'_> {
         let call = |function, argument, ty| AggregateCall {
             function,
             argument,
+            second: None,
             distinct: false,
             filter: None,
             ty,
@@ -168,7 +168,7 @@ impl Unnesting<'_> {
         if aggregates.is_empty() {
             return Ok(value);
         }
-        for (id, call) in aggregates.iter_mut().filter(|a| counts(a.1.function)) {
+        for (id, call) in aggregates.iter_mut().filter(|a| a.1.function.counts()) {
             let grouped = self.columns.add("count", call.ty, true);
             let made = std::mem::replace(id, grouped);
             let e = count_or_zero(grouped, self.columns);
@@ -200,7 +200,7 @@ impl Unnesting<'_> {
         let mut known = Vec::new();
         let mut aggregates = aggregates;
         for call in aggregates.iter_mut().map(|a| &mut a.1) {
-            for e in call.argument.iter_mut().chain(&mut call.filter) {
+            for e in call.expressions_mut() {
                 let id = self.columns.add("argument", e.ty, e.nullable);
                 known.push((id, std::mem::replace(e, Expr::column(id, self.columns))));
             }

@@ -187,6 +187,7 @@ impl Generator {
                 let call = AggregateCall {
                     function,
                     argument: Some(self.integer(&visible)),
+                    second: None,
                     distinct: false,
                     filter: None,
                     ty: integer,
@@ -275,6 +276,7 @@ impl Generator {
         let call = AggregateCall {
             function: AggregateFunction::Sum,
             argument: Some(column(signs)),
+            second: None,
             distinct: false,
             filter: None,
             ty: bigint,
@@ -321,6 +323,7 @@ impl Generator {
             let call = AggregateCall {
                 function: AggregateFunction::Max,
                 argument: Some(Expr::column(column, &self.columns)),
+                second: None,
                 distinct: false,
                 filter: None,
                 ty: LogicalType::Integer,
@@ -516,6 +519,7 @@ impl Generator {
             let call = AggregateCall {
                 function,
                 argument: Some(self.integer(&visible)),
+                second: None,
                 distinct: self.choices.below(2) == 1,
                 filter: (self.choices.below(4) == 0).then(|| self.predicate(&visible, 0)),
                 ty,

@@ -467,7 +467,12 @@ impl Run<'_> {
             AggregateFunction::Sum => (!values.is_empty()).then(|| values.iter().sum()),
             AggregateFunction::Min => values.into_iter().min(),
             AggregateFunction::Max => values.into_iter().max(),
-            AggregateFunction::Avg => panic!("not evaluated here"),
+            AggregateFunction::Avg
+            | AggregateFunction::BitAnd
+            | AggregateFunction::BitOr
+            | AggregateFunction::BitXor
+            | AggregateFunction::Deviations
+            | AggregateFunction::SumOfSquares => panic!("not evaluated here"),
         })
     }
 

@@ -37,17 +37,17 @@ impl Keeps for GroupTable {
 
     fn expressions(&self) -> Vec<&Expr> {
         let calls = self.aggregates.iter().map(|a| &a.1);
-        let parts = calls.flat_map(|call| call.argument.iter().chain(&call.filter));
+        let parts = calls.flat_map(AggregateCall::expressions);
         self.groups.iter().map(|g| &g.1).chain(parts).collect()
     }
 
     fn computed_mut(&mut self) -> Vec<Computed<'_>> {
         let groups = self.groups.iter_mut().map(|g| Computed {
-            value: Some(&mut g.1),
+            values: vec![&mut g.1],
             filter: None,
         });
         let calls = self.aggregates.iter_mut().map(|(_, call)| Computed {
-            value: call.argument.as_mut(),
+            values: call.argument.iter_mut().chain(&mut call.second).collect(),
             filter: call.filter.as_mut(),
         });
         groups.chain(calls).collect()

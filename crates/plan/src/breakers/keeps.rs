@@ -17,9 +17,9 @@ pub enum Which {
 /// What a breaker evaluates for each row.
 #[derive(Debug)]
 pub struct Computed<'a> {
-    /// The expression; none where only the condition counts.
-    pub value: Option<&'a mut Expr>,
-    /// FILTER: for other rows the expression is not evaluated.
+    /// The expressions; none where only the condition counts.
+    pub values: Vec<&'a mut Expr>,
+    /// FILTER: for other rows the expressions are not evaluated.
     pub filter: Option<&'a mut Expr>,
 }
 

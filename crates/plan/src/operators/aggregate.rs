@@ -34,13 +34,13 @@ impl Node for Aggregate {
 
     fn expressions(&self) -> Vec<&Expr> {
         let calls = self.aggregates.iter().map(|a| &a.1);
-        let parts = calls.flat_map(|c| c.argument.iter().chain(&c.filter));
+        let parts = calls.flat_map(|c| c.expressions());
         self.groups.iter().map(|g| &g.1).chain(parts).collect()
     }
 
     fn expressions_mut(&mut self) -> Vec<&mut Expr> {
         let calls = self.aggregates.iter_mut().map(|a| &mut a.1);
-        let parts = calls.flat_map(|c| c.argument.iter_mut().chain(&mut c.filter));
+        let parts = calls.flat_map(|c| c.expressions_mut());
         self.groups.iter_mut().map(|g| &mut g.1).chain(parts).collect()
     }
 
@@ -83,7 +83,7 @@ impl Node for Aggregate {
     fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
         let aggregates = self.aggregates.iter().filter(|a| needed.contains(&a.0));
         let aggregates: Vec<_> = aggregates.cloned().collect();
-        let parts = (aggregates.iter()).flat_map(|a| a.1.argument.iter().chain(&a.1.filter));
+        let parts = (aggregates.iter()).flat_map(|a| a.1.expressions());
         let computed = self.groups.iter().map(|g| &g.1).chain(parts);
         let below = computed.flat_map(Expr::columns_read).collect();
         let opened = builder.open(&self.input, &below);

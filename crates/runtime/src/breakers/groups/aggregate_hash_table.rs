@@ -36,6 +36,19 @@ pub enum StateKind {
     Min,
     /// The largest value.
     Max,
+    /// The bits that all values have.
+    BitAnd,
+    /// The bits that some value has.
+    BitOr,
+    /// The bits that an odd number of values have.
+    BitXor,
+    /// A sum of products of deviations from the mean, an `F64`.
+    Deviations {
+        /// The state in front of it that counts the values.
+        count: usize,
+        /// Those that are their sums.
+        sums: [usize; 2],
+    },
 }
 
 /// How the directory is addressed.
@@ -100,11 +113,97 @@ impl AggregateSpec {
     /// # Safety
     /// As [`AggregateSpec::same_group`]; nobody else uses `to`.
     pub(crate) unsafe fn combine(&self, to: *mut u8, from: *const u8) -> Result<()> {
-        for (place, &kind) in self.layout.fields[self.groups..].iter().zip(&self.states) {
+        let fields = &self.layout.fields[self.groups..];
+        // Deviations are of counts and sums in front of them, which are not yet added then.
+        for (place, &kind) in fields.iter().zip(&self.states).rev() {
             // SAFETY: by contract.
-            unsafe { combine_state(place, kind, to, from)? };
+            unsafe {
+                match kind {
+                    StateKind::Deviations { count, sums } => {
+                        let others = [&fields[count], &fields[sums[0]], &fields[sums[1]]];
+                        combine_deviations(place, others, to, from);
+                    }
+                    _ => combine_state(place, kind, to, from)?,
+                }
+            }
         }
         Ok(())
+    }
+}
+
+/// As PostgreSQL does it.
+///
+/// # Safety
+/// As [`AggregateSpec::combine`]; the others are the count and the sums.
+unsafe fn combine_deviations(place: &FieldPlace, others: [&FieldPlace; 3], to: *mut u8, from: *const u8) {
+    // SAFETY: by contract, with the types that the fields have.
+    unsafe {
+        if !place.is_valid(from) {
+            return;
+        }
+        let [count, sum_x, sum_y] = others;
+        let part = |row: *const u8| Deviations {
+            count: count.get(row),
+            sums: [sum_x.get(row), sum_y.get(row)],
+            products: place.get(row),
+        };
+        let all = match place.is_valid(to) {
+            true => part(to).merged(part(from)),
+            false => part(from),
+        };
+        place.set(to, all.products);
+        place.set_valid(to, true);
+    }
+}
+
+/// What a sum of products of deviations is made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Deviations {
+    pub count: i64,
+    pub sums: [f64; 2],
+    pub products: f64,
+}
+
+impl Deviations {
+    /// Adds a value, as generated code does.
+    #[inline]
+    pub fn add(&mut self, x: f64) {
+        let divisor = self.count_one([x, x]);
+        let deviation = x * self.count as f64 - self.sums[0];
+        self.products += deviation * deviation / divisor;
+    }
+
+    /// Adds a pair of values.
+    #[inline]
+    pub fn add_pair(&mut self, x: f64, y: f64) {
+        let scale = 1.0 / self.count_one([x, y]);
+        let n = self.count as f64;
+        self.products += (x * n - self.sums[0]) * (y * n - self.sums[1]) * scale;
+    }
+
+    /// Counts a pair and sums it up; gives what products of its deviations are divided by.
+    #[inline]
+    fn count_one(&mut self, values: [f64; 2]) -> f64 {
+        self.count += 1;
+        self.sums = [self.sums[0] + values[0], self.sums[1] + values[1]];
+        match self.count {
+            1 => 1.0,
+            n => n as f64 * (n - 1) as f64,
+        }
+    }
+
+    /// Both parts together.
+    pub fn merged(self, other: Deviations) -> Deviations {
+        if self.count == 0 || other.count == 0 {
+            return if self.count == 0 { other } else { self };
+        }
+        let (m, n) = (self.count as f64, other.count as f64);
+        let apart = |i: usize| self.sums[i] / m - other.sums[i] / n;
+        Deviations {
+            count: self.count + other.count,
+            sums: [self.sums[0] + other.sums[0], self.sums[1] + other.sums[1]],
+            products: self.products + other.products + m * n * apart(0) * apart(1) / (m + n),
+        }
     }
 }
 
@@ -120,16 +219,41 @@ unsafe fn combine_state(place: &FieldPlace, kind: StateKind, to: *mut u8, from: 
             || match kind {
                 StateKind::Min => place.compare(from, to) == Ordering::Less,
                 StateKind::Max => place.compare(from, to) == Ordering::Greater,
-                StateKind::Count | StateKind::Sum => false,
+                _ => false,
             };
         if take {
             dispatch_native!(place.native, T => place.set::<T>(to, place.get::<T>(from)));
             place.set_valid(to, true);
-        } else if matches!(kind, StateKind::Count | StateKind::Sum) {
-            add(place, to, from)?;
+            return Ok(());
+        }
+        match kind {
+            StateKind::Count | StateKind::Sum => add(place, to, from)?,
+            StateKind::BitAnd => bits(place, to, from, |a, b| a & b),
+            StateKind::BitOr => bits(place, to, from, |a, b| a | b),
+            StateKind::BitXor => bits(place, to, from, |a, b| a ^ b),
+            StateKind::Min | StateKind::Max | StateKind::Deviations { .. } => {}
         }
     }
     Ok(())
+}
+
+/// # Safety
+/// As [`AggregateSpec::combine`].
+unsafe fn bits(place: &FieldPlace, to: *mut u8, from: *const u8, f: fn(i64, i64) -> i64) {
+    // SAFETY: by contract, with the type the field says it has.
+    unsafe {
+        match place.native {
+            NativeType::I16 => {
+                let both = f(place.get::<i16>(to).into(), place.get::<i16>(from).into());
+                place.set(to, both as i16);
+            }
+            NativeType::I32 => {
+                let both = f(place.get::<i32>(to).into(), place.get::<i32>(from).into());
+                place.set(to, both as i32);
+            }
+            _ => place.set(to, f(place.get::<i64>(to), place.get::<i64>(from))),
+        }
+    }
 }
 
 /// # Safety
@@ -327,5 +451,35 @@ pub(crate) unsafe fn link(directory: *mut u64, slot: u64, row: *mut u8, hash: u6
             .cast::<u64>()
             .write(old & POINTER_MASK);
         *entry = row as u64 | tags(hash) | (old & !POINTER_MASK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Deviations;
+
+    #[test]
+    fn deviations_of_parts_are_those_of_all() {
+        let values: Vec<f64> = (0..1000).map(|i| 1e9 + f64::from(i % 7)).collect();
+        let added = |values: &[f64]| {
+            let mut all = Deviations::default();
+            values.iter().for_each(|x| all.add_pair(*x, -2.0 * x));
+            all
+        };
+        let mean = values.iter().map(|x| x - 1e9).sum::<f64>() / 1000.0;
+        let exact: f64 = values.iter().map(|x| -2.0 * (x - 1e9 - mean).powi(2)).sum();
+        for cut in [0, 1, 2, 500, 999, 1000] {
+            let (before, behind) = values.split_at(cut);
+            let all = added(before).merged(added(behind));
+            assert_eq!((all.count, all.sums), (1000, added(&values).sums), "{cut}");
+            assert!(
+                (all.products / exact - 1.0).abs() < 1e-9,
+                "{cut}: {}",
+                all.products
+            );
+        }
+        let mut infinite = Deviations::default();
+        infinite.add(f64::INFINITY);
+        assert!(infinite.products.is_nan() && infinite.merged(added(&values)).products.is_nan());
     }
 }

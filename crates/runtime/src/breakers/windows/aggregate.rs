@@ -3,6 +3,7 @@
 use super::input::{self, Column};
 use super::range_aggregate::{self, Aggregator};
 use super::segment::Segment;
+use super::spread;
 use super::{CallSpec, WindowInput};
 use crate::functions::scaled_quotient;
 use crate::row_layout::{FieldPlace, SqlOrder};
@@ -50,6 +51,11 @@ pub fn compute(segment: &Segment<'_>, call: &CallSpec, function: AggregateFuncti
                 range_aggregate::compute(segment, call, &extreme)
             })
         }
+        AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor => {
+            spread::bits(segment, call, argument()?, function)
+        }
+        AggregateFunction::Deviations => spread::deviations(segment, call),
+        AggregateFunction::SumOfSquares => Err(Error::internal("a window of a sum of squares")),
     }
 }
 

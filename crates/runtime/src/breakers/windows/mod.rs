@@ -20,6 +20,7 @@ mod order;
 mod range_aggregate;
 mod ranking;
 mod segment;
+mod spread;
 pub mod top;
 mod value;
 

@@ -1,0 +1,321 @@
+//! Aggregates of spread and dependence, made of sums and counts that are aggregates themselves.
+//!
+//! Of exact numbers the sums of values and of squares are exact, and so is what is divided in the end. Of doubles the engine
+//! adds up products of deviations as it goes (`AggregateFunction::Deviations`), as the difference of two large sums has few digits.
+
+use crate::aggregate::{Aggregated, plain, result_type};
+use crate::arithmetic::{average_type, numbers};
+use crate::build::{and, case, function, int, is_null, null};
+use crate::convert::{WIDEST, convert, decimal, digits};
+use crate::vector::{OnNull, Output, Row, rows};
+use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
+use frazil_types::value_ops::{ArithmeticOp, CastLength};
+use frazil_types::{CompareOp, LogicalType, Result, Value, decimal as digits_of};
+
+/// The spread of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spread {
+    /// Whether the values are a sample: their deviations are divided by one less than their number.
+    pub of_sample: bool,
+    /// The square root of it.
+    pub root: bool,
+}
+
+/// What is computed of pairs (y, x) of doubles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfPairs {
+    Correlation,
+    /// Whether they are a sample.
+    Covariance(bool),
+    AverageX,
+    AverageY,
+    Count,
+    Intercept,
+    RSquared,
+    Slope,
+    SumXX,
+    SumXY,
+    SumYY,
+}
+
+/// Digits after the point of values whose squares are exact.
+const SQUARED_SCALE: u8 = WIDEST / 2;
+
+/// stddev, variance and their like of one number.
+pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>) -> Aggregated {
+    let call = |function, argument: Expr, ty| AggregateCall {
+        distinct,
+        ..plain(function, Some(argument), ty, filter.clone())
+    };
+    let count = call(AggregateFunction::Count, x.clone(), LogicalType::BigInt);
+    let scale = x.ty.scale().filter(|scale| *scale <= SQUARED_SCALE);
+    let Some(scale) = scale else {
+        let result = match x.ty {
+            LogicalType::Double => LogicalType::Double,
+            ty => average_type(ty),
+        };
+        let x = convert(x, LogicalType::Double, CastLength::Refuse);
+        let deviations = call(AggregateFunction::Deviations, x, LogicalType::Double);
+        return Aggregated {
+            calls: vec![count, deviations],
+            value: Some(Box::new(move |made: Vec<Expr>| {
+                let [n, sum] = of(made);
+                let variance = divided(sum, n, what.of_sample);
+                let value = match what.root {
+                    true => function(ScalarFunction::Sqrt, vec![variance], LogicalType::Double),
+                    false => variance,
+                };
+                convert(value, result, CastLength::Refuse)
+            })),
+        };
+    };
+    let (precision, _) = digits(x.ty);
+    let whole = match what.root {
+        true => precision - scale,
+        false => (precision - scale).saturating_mul(2),
+    };
+    let result = average_type(decimal(whole.saturating_add(scale).min(WIDEST), scale));
+    let squared = decimal(precision.saturating_mul(2).min(WIDEST), 2 * scale);
+    let number = convert(x.clone(), decimal(precision, scale), CastLength::Refuse);
+    let sum = call(
+        AggregateFunction::Sum,
+        x.clone(),
+        result_type(AggregateFunction::Sum, x.ty),
+    );
+    let squares = match distinct {
+        true => call(
+            AggregateFunction::SumOfSquares,
+            number,
+            decimal(WIDEST, 2 * scale),
+        ),
+        false => {
+            let nullable = number.nullable;
+            let product = ExprKind::Arithmetic(ArithmeticOp::Mul, Box::new(number.clone()), Box::new(number));
+            let product = Expr::new(product, squared, nullable);
+            call(AggregateFunction::Sum, product, decimal(WIDEST, 2 * scale))
+        }
+    };
+    let (name, run): (&str, crate::vector::RowFn) = match (what.of_sample, what.root) {
+        (true, true) => ("stddev_samp", exact::<true, true>),
+        (true, false) => ("var_samp", exact::<true, false>),
+        (false, true) => ("stddev_pop", exact::<false, true>),
+        (false, false) => ("var_pop", exact::<false, false>),
+    };
+    Aggregated {
+        calls: vec![count, sum, squares],
+        value: Some(Box::new(move |made| rows(name, OnNull::Null, run, made, result))),
+    }
+}
+
+/// corr and its like of pairs of doubles; a pair with a NULL does not count.
+pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, filter: Option<Expr>) -> Aggregated {
+    let double = LogicalType::Double;
+    let both = |value: &Expr, other: &Expr| case(vec![(is_null(other.clone()), null(double))], value.clone());
+    let (y, x) = (both(&y, &x), both(&x, &y));
+    let call = |function, argument: &Expr, ty| plain(function, Some(argument.clone()), ty, filter.clone());
+    let n = call(AggregateFunction::Count, &x, LogicalType::BigInt);
+    let sum = |v: &Expr| call(AggregateFunction::Sum, v, double);
+    let products = |v: &Expr, w: &Expr| AggregateCall {
+        second: Some(w.clone()),
+        ..call(AggregateFunction::Deviations, v, double)
+    };
+    let (xx, yy, xy) = (products(&x, &x), products(&y, &y), products(&x, &y));
+    let calls = match what {
+        OfPairs::Count => vec![n],
+        OfPairs::SumXX => vec![xx],
+        OfPairs::SumYY => vec![yy],
+        OfPairs::SumXY => vec![xy],
+        OfPairs::AverageX => vec![n, sum(&x)],
+        OfPairs::AverageY => vec![n, sum(&y)],
+        OfPairs::Covariance(_) => vec![n, xy],
+        OfPairs::Correlation | OfPairs::RSquared => vec![xx, yy, xy],
+        OfPairs::Slope => vec![xx, xy],
+        OfPairs::Intercept => vec![n, sum(&x), sum(&y), xx, xy],
+    };
+    Aggregated {
+        calls,
+        value: Some(Box::new(move |made| pairs_value(what, made))),
+    }
+}
+
+fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
+    let op = |op, l, r| numbers(op, l, r);
+    let (mul, div) = (ArithmeticOp::Mul, ArithmeticOp::Div);
+    let zero = || Expr::constant(Value::Double(0.0), LogicalType::Double);
+    let compare = |how, e: &Expr| {
+        let nullable = e.nullable;
+        Expr::boolean(
+            ExprKind::Compare(how, Box::new(e.clone()), Box::new(zero())),
+            nullable,
+        )
+    };
+    let nothing = || null(LogicalType::Double);
+    match what {
+        OfPairs::Count | OfPairs::SumXX | OfPairs::SumYY | OfPairs::SumXY => {
+            let [value] = of(made);
+            value
+        }
+        OfPairs::AverageX | OfPairs::AverageY => {
+            let [n, sum] = of(made);
+            divided(sum, n, false)
+        }
+        OfPairs::Covariance(of_sample) => {
+            let [n, xy] = of(made);
+            divided(xy, n, of_sample)
+        }
+        OfPairs::Correlation => {
+            let [xx, yy, xy] = of(made);
+            let vary = and(vec![compare(CompareOp::Ne, &xx), compare(CompareOp::Ne, &yy)]);
+            let root = function(ScalarFunction::Sqrt, vec![op(mul, xx, yy)], LogicalType::Double);
+            case(vec![(vary, op(div, xy, root))], nothing())
+        }
+        OfPairs::RSquared => {
+            let [xx, yy, xy] = of(made);
+            let (varies, level) = (compare(CompareOp::Ne, &xx), compare(CompareOp::Eq, &yy));
+            let one = Expr::constant(Value::Double(1.0), LogicalType::Double);
+            let part = op(div, op(mul, xy.clone(), xy), op(mul, xx, yy));
+            case(
+                vec![(and(vec![varies.clone(), level]), one), (varies, part)],
+                nothing(),
+            )
+        }
+        OfPairs::Slope => {
+            let [xx, xy] = of(made);
+            case(vec![(compare(CompareOp::Ne, &xx), op(div, xy, xx))], nothing())
+        }
+        OfPairs::Intercept => {
+            let [n, x, y, xx, xy] = of(made);
+            let varies = compare(CompareOp::Ne, &xx);
+            let rise = op(div, op(mul, x, xy), xx);
+            let rest = op(ArithmeticOp::Sub, y, rise);
+            let n = convert(n, LogicalType::Double, CastLength::Refuse);
+            case(vec![(varies, op(div, rest, n))], nothing())
+        }
+    }
+}
+
+/// The columns that calls have made, which are so many.
+fn of<const N: usize>(made: Vec<Expr>) -> [Expr; N] {
+    let mut made = made.into_iter();
+    std::array::from_fn(|_| made.next().unwrap_or_else(|| null(LogicalType::Double)))
+}
+
+/// A sum over n, or over n − 1; NULL where that is not above 0.
+fn divided(sum: Expr, n: Expr, of_sample: bool) -> Expr {
+    let bigint = LogicalType::BigInt;
+    let least = int(of_sample.into(), bigint);
+    let enough = ExprKind::Compare(CompareOp::Gt, Box::new(n.clone()), Box::new(least.clone()));
+    let n = match of_sample {
+        true => numbers(ArithmeticOp::Sub, n, least),
+        false => n,
+    };
+    let quotient = numbers(
+        ArithmeticOp::Div,
+        sum,
+        convert(n, LogicalType::Double, CastLength::Refuse),
+    );
+    case(
+        vec![(Expr::boolean(enough, false), quotient)],
+        null(LogicalType::Double),
+    )
+}
+
+/// The spread by a count, a sum and a sum of squares. Error 22003.
+fn exact<const OF_SAMPLE: bool, const ROOT: bool>(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let (n, sum, squares) = (row.wide(0), row.wide(1), row.wide(2));
+    let divisor = n - i128::from(OF_SAMPLE);
+    if divisor <= 0 {
+        return out.null();
+    }
+    let scale = out.ty().scale().unwrap_or(0);
+    let have = row.ty(2).scale().unwrap_or(0);
+    let value = fraction(n, sum, squares, divisor).and_then(|(above, below)| match ROOT {
+        true => root(above, below, scale - have / 2),
+        false => quotient(above, below, i32::from(scale) - i32::from(have)),
+    });
+    let value = value.and_then(|v| i128::try_from(v).ok());
+    out.int(value.ok_or_else(|| digits_of::overflow(WIDEST, scale))?)
+}
+
+/// The variance as a fraction, with the digits after the point of the squares; `None` where it has too many.
+fn fraction(n: i128, sum: i128, squares: i128, divisor: i128) -> Option<(u128, u128)> {
+    // Σx² − (Σx)²/n with Σx = mn + r is (Σx² − m²n − 2mr) − r²/n: no term is larger than the sum of squares.
+    let (m, r) = (sum / n, sum % n);
+    let near = squares
+        .checked_sub(m.checked_mul(m)?.checked_mul(n)?)?
+        .checked_sub(m.checked_mul(r)?.checked_mul(2)?)?;
+    let rest = r.checked_mul(r)?;
+    let exact = near.checked_mul(n).and_then(|v| v.checked_sub(rest));
+    let (above, below) = match exact.zip(n.checked_mul(divisor)) {
+        Some(both) => both,
+        None => (near.checked_sub(rest / n)?, divisor),
+    };
+    Some((u128::try_from(above).ok()?, u128::try_from(below).ok()?))
+}
+
+/// A fraction with so many digits after the point, rounded; fewer than none leave the last ones away.
+fn quotient(above: u128, below: u128, places: i32) -> Option<u128> {
+    let fewer = 10u128.checked_pow(places.min(0).unsigned_abs())?;
+    let Some(below) = below.checked_mul(fewer) else {
+        return Some(0);
+    };
+    let (mut value, mut rest) = (above / below, above % below);
+    for _ in 0..places {
+        let tenfold = rest.checked_mul(10)?;
+        value = value.checked_mul(10)?.checked_add(tenfold / below)?;
+        rest = tenfold % below;
+    }
+    value.checked_add(u128::from(rest >= below - rest))
+}
+
+/// The square root of a fraction with so many digits after the point, as with pen and paper: two digits of it give one of
+/// the root.
+fn root(above: u128, below: u128, places: u8) -> Option<u128> {
+    let (mut whole, mut rest) = (above / below, above % below);
+    let mut pairs = Vec::new();
+    while whole > 0 {
+        pairs.push(whole % 100);
+        whole /= 100;
+    }
+    pairs.reverse();
+    for _ in 0..places {
+        let mut pair = 0;
+        for _ in 0..2 {
+            let tenfold = rest.checked_mul(10)?;
+            pair = pair * 10 + tenfold / below;
+            rest = tenfold % below;
+        }
+        pairs.push(pair);
+    }
+    let (mut root, mut left) = (0u128, 0u128);
+    for pair in pairs {
+        left = left.checked_mul(100)?.checked_add(pair)?;
+        let twenty = root.checked_mul(20)?;
+        let digit = (0..10).rev().find(|d| (twenty + d) * d <= left)?;
+        left -= (twenty + digit) * digit;
+        root = root * 10 + digit;
+    }
+    Some(root + u128::from(left > root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variances_and_their_roots_are_exact() {
+        // 5, 5, 7, 6, 2, 1: PostgreSQL's digits.
+        let (above, below) = fraction(6, 26, 140, 5).unwrap();
+        assert_eq!(quotient(above, below, 10), Some(54_666_666_667));
+        assert_eq!(root(above, below, 16), Some(23_380_903_889_000_243));
+        assert_eq!(root(9, 1, 0), Some(3));
+        assert_eq!(root(2, 1, 20), Some(141_421_356_237_309_504_880));
+        assert_eq!(root(0, 7, 3), Some(0));
+        assert_eq!(quotient(12_345, 1, -2), Some(123));
+        // Deviations far below the mean, and squares at the end of 128 bits.
+        let far = 10i128.pow(18);
+        let (above, below) = fraction(3, 3 * far + 6, 3 * far * far + 12 * far + 14, 2).unwrap();
+        assert_eq!(quotient(above, below, 3), Some(1000));
+        assert_eq!(fraction(2, i128::MAX, i128::MAX, 1), None);
+    }
+}
