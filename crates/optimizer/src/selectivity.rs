@@ -151,7 +151,7 @@ fn of_comparison(op: CompareOp, l: &Expr, r: &Expr, columns: &Columns, estimator
 fn of_between(value: &Expr, low: &Expr, high: &Expr, columns: &Columns) -> f64 {
     match (bounds::expected(value, columns), constant(low), constant(high)) {
         (Some(b), Some(low), Some(high)) if b != bounds::of_type(value.ty).unwrap_or(b) => {
-            let one = 1.0 / b.width().map_or(f64::MAX, |w| w as f64);
+            let one = 1.0 / b.width().map_or(f64::MAX, |w| w.max(1) as f64);
             (part_below(b, high) - part_below(b, low) + one).clamp(one, 1.0)
         }
         _ => UNKNOWN_RANGE / 2.0,

@@ -362,7 +362,7 @@ impl Pass<'_> {
                 WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
                     Some(Bounds {
                         min: 1,
-                        max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).min(i64::MAX.into())),
+                        max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).clamp(1, i64::MAX.into())),
                     })
                 }
                 WindowFunction::Lag
@@ -452,7 +452,7 @@ fn of_aggregate(
     match call.function {
         AggregateFunction::CountRows | AggregateFunction::Count => Some(Bounds {
             min: 0,
-            max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).min(i64::MAX.into())),
+            max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).clamp(1, i64::MAX.into())),
         }),
         AggregateFunction::Sum => argument?.0.sum_over(rows?),
         AggregateFunction::Min | AggregateFunction::Max => Some(argument?.0),
