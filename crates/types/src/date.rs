@@ -121,6 +121,22 @@ pub fn calendar_day(year: i32, month: u32, day: u32) -> Option<i32> {
 /// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone. A time may end in `Z` or an offset of zero, as ISO 8601
 /// writes UTC; other offsets are errors, for a timestamp has no time zone.
 pub fn parse_timestamp(text: &str) -> Result<i64> {
+    let (days, micros) = parse_day_and_time(text)?;
+    let whole = i64::from(days).checked_mul(MICROS_PER_DAY);
+    whole.and_then(|days| days.checked_add(micros)).ok_or_else(|| {
+        let message = format!("timestamp out of range: \"{text}\"");
+        Error::new(SqlState::DATETIME_OVERFLOW, message)
+    })
+}
+
+/// Reads the day that a timestamp's text names: that of a time of 24:00 or of a leap second, too, which as a timestamp are
+/// the next one.
+pub fn parse_day_of_timestamp(text: &str) -> Result<i32> {
+    Ok(parse_day_and_time(text)?.0)
+}
+
+/// A timestamp's day and the microseconds of its time.
+fn parse_day_and_time(text: &str) -> Result<(i32, i64)> {
     let (date, time) = split_timestamp(text.trim());
     let days = parse_date(&date).map_err(|e| match e.state() {
         SqlState::DATETIME_OVERFLOW => out_of_range("date/time", text),
@@ -132,12 +148,7 @@ pub fn parse_timestamp(text: &str) -> Result<i64> {
             .find_map(|zone| str::strip_suffix(t, zone))
             .unwrap_or(t)
     };
-    let micros = time.map_or(Ok(0), |t| parse_time(without_zone(t), text))?;
-    let whole = i64::from(days).checked_mul(MICROS_PER_DAY);
-    whole.and_then(|days| days.checked_add(micros)).ok_or_else(|| {
-        let message = format!("timestamp out of range: \"{text}\"");
-        Error::new(SqlState::DATETIME_OVERFLOW, message)
-    })
+    Ok((days, time.map_or(Ok(0), |t| parse_time(without_zone(t), text))?))
 }
 
 /// A timestamp's date, with the era that may stand behind the time, and its time.
@@ -173,9 +184,6 @@ fn parse_time(time: &str, whole: &str) -> Result<i64> {
     }
     let number = |i: usize| fields.get(i).map_or(0, |f| f.parse::<i64>().unwrap_or(0));
     let (hour, minute, second) = (number(0), number(1), number(2));
-    if hour > 24 || minute > 59 || second > 60 || (hour == 24 && (minute, second) != (0, 0)) {
-        return Err(out_of_range("date/time", whole));
-    }
     let mut micros = 0;
     for i in 0..6 {
         micros = micros * 10 + fraction.as_bytes().get(i).map_or(0, |b| i64::from(b - b'0'));
@@ -183,7 +191,11 @@ fn parse_time(time: &str, whole: &str) -> Result<i64> {
     if fraction.as_bytes().get(6).is_some_and(|&b| b >= b'5') {
         micros += 1;
     }
-    Ok(((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
+    let micros = ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros;
+    if minute > 59 || second > 60 || micros > MICROS_PER_DAY {
+        return Err(out_of_range("date/time", whole));
+    }
+    Ok(micros)
 }
 
 /// Adds an interval to a date; months first, clipped to the month's end, then days. The interval's

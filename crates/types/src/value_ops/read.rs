@@ -1,6 +1,6 @@
 //! Reading values from text.
 
-use crate::date::{self, MICROS_PER_DAY};
+use crate::date;
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
 /// The error 22P02 of a text that is not of a type.
@@ -28,9 +28,11 @@ pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
 
 /// Reads a date; of a timestamp its day. Errors 22007, 22008.
 pub fn read_date(text: &str) -> Result<i32> {
-    date::parse_date(text).or_else(|e| match date::parse_timestamp(text) {
-        Ok(micros) => Ok(micros.div_euclid(MICROS_PER_DAY) as i32),
-        Err(_) => Err(e),
+    date::parse_date(text).or_else(|e| {
+        date::parse_day_of_timestamp(text).map_err(|of_time| match of_time.state() {
+            SqlState::DATETIME_OVERFLOW => of_time,
+            _ => e,
+        })
     })
 }
 
