@@ -26,7 +26,7 @@ impl From<Error> for Complaint {
 
 impl From<std::io::Error> for Complaint {
     fn from(error: std::io::Error) -> Complaint {
-        Complaint::from(Error::new(SqlState::IO_ERROR, error.to_string()))
+        Complaint::from(Error::new(SqlState::of_io(&error), error.to_string()))
     }
 }
 
@@ -69,16 +69,6 @@ impl Complaint {
     /// What happened, in a line.
     pub fn message(&self) -> &str {
         self.error.message()
-    }
-
-    /// Whether it says something of the data, and not of whoever asks for them, or when.
-    pub fn is_of_data(&self) -> bool {
-        let others = [
-            SqlState::QUERY_CANCELED,
-            SqlState::OUT_OF_MEMORY,
-            SqlState::OBJECT_IN_USE,
-        ];
-        !others.contains(&self.error.state())
     }
 
     /// Remembers the statement, to point into it.

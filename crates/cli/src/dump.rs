@@ -24,7 +24,7 @@ pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
     if let Some(path) = &options.output {
         let target = Target::file(path).map_err(|e| {
             let message = format!("could not create \"{}\": {e}", path.display());
-            Complaint::from(Error::new(SqlState::IO_ERROR, message))
+            Complaint::from(Error::new(SqlState::of_io(&e), message))
         })?;
         shell.output.redirect(target);
     }

@@ -4,15 +4,15 @@ use crate::interrupt;
 use crate::pager::Paged;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A place for results.
 pub enum Target {
     /// Standard output.
     Stdout,
-    /// A file.
-    File(BufWriter<File>),
+    /// A file, with its path.
+    File(BufWriter<File>, PathBuf),
     /// Standard input of another program.
     Program(Child),
 }
@@ -43,7 +43,10 @@ impl Target {
 
     /// A file, made anew.
     pub fn file(path: &Path) -> io::Result<Target> {
-        Ok(Target::File(BufWriter::new(File::create(path)?)))
+        Ok(Target::File(
+            BufWriter::new(File::create(path)?),
+            path.to_path_buf(),
+        ))
     }
 
     fn write<T>(
@@ -52,10 +55,12 @@ impl Target {
         work: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<Option<T>> {
         match self {
-            Target::File(file) => {
-                let done = work(file)?;
-                file.flush()?;
-                Ok(Some(done))
+            Target::File(file, path) => {
+                let done = work(file).and_then(|done| file.flush().map(|()| done));
+                let named = |e: io::Error| {
+                    io::Error::new(e.kind(), format!("could not write \"{}\": {e}", path.display()))
+                };
+                done.map(Some).map_err(named)
             }
             Target::Program(child) => {
                 let Some(input) = &mut child.stdin else {

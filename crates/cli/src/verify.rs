@@ -26,7 +26,7 @@ pub fn run(options: &DirectoryOptions) -> Result<(), Complaint> {
                 .filter(|fault| !files.findings.contains(fault));
             faults.extend(fresh);
         }
-        Err(complaint) if !complaint.is_of_data() => return Err(complaint),
+        Err(complaint) if !complaint.state().is_of_data() => return Err(complaint),
         Err(complaint) => {
             println!("It does not open: tables, indexes and constraints were not checked.");
             // The reason may have been found in the files.

@@ -227,6 +227,43 @@ fn a_dump_makes_a_database_of_the_same_dump() {
     directory.out(&["verify", "again"]);
 }
 
+/// What the machine does not give is no fault of the directory, and a full disk is told as such.
+#[test]
+fn what_the_machine_refuses_is_told_by_its_code() {
+    let directory = Directory::new("refused");
+    directory.out(&["db", "-q", "-c", SETUP]);
+    let program = env!("CARGO_BIN_EXE_frazil");
+    let mut refused = 0;
+    for limit in 4..12 {
+        let script = format!("ulimit -n {limit}; exec '{program}' verify db");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(&directory.0);
+        let output = command.stdin(Stdio::null()).output().expect("it starts");
+        let (said, told) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert!(!said.contains("FAULT"), "{limit}: {said}");
+        if output.status.code() != Some(0) {
+            let is_named = told.starts_with("ERROR 53000: ") && told.contains("Too many open files");
+            assert!(is_named, "{limit}: {told}");
+            refused += 1;
+        }
+    }
+    assert!((1..8).contains(&refused), "{refused}");
+    let full = directory.run(&["dump", "db", "-o", "/dev/full"]);
+    assert_eq!(full.status.code(), Some(1));
+    assert!(
+        stderr(&full).starts_with("ERROR 53100: could not write \"/dev/full\": "),
+        "{}",
+        stderr(&full)
+    );
+    let script = format!("'{program}' dump db > /dev/full");
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(&directory.0)
+        .output();
+    let told = stderr(&output.expect("it starts"));
+    assert!(told.starts_with("ERROR 53100: "), "{told}");
+}
+
 /// With few descriptors a statement is refused by name, or done; what was acknowledged is there afterwards, and the directory is sound.
 #[test]
 fn a_process_without_descriptors_loses_nothing() {
@@ -251,7 +288,7 @@ fn a_process_without_descriptors_loses_nothing() {
         if output.status.code() != Some(0) {
             // With fewer than four the system does not start the program.
             let is_unstarted = told.contains("error while loading shared libraries");
-            let is_named = told.starts_with("ERROR 58030: ") && told.contains("Too many open files");
+            let is_named = told.starts_with("ERROR 53000: ") && told.contains("Too many open files");
             assert!(is_unstarted || is_named, "{limit}: {:?}: {told}", output.status);
             refused += 1;
         }

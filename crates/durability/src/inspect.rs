@@ -52,7 +52,7 @@ pub struct InspectedTable {
 }
 
 /// Inspects a directory. `watch` hears of the bytes that were read, and how many there are. 55006 if somebody writes it, 58P01 if it is
-/// not there, 22023 if it is not a database's, 57014.
+/// not there, 22023 if it is not a database's, 57014, 53000 and 53200 if the system has no descriptors or memory.
 pub fn inspect(
     vfs: &Arc<dyn Vfs>,
     path: &Path,
@@ -113,10 +113,10 @@ struct Inspector<'a> {
 }
 
 impl Inspector<'_> {
-    /// Makes a finding of an error, unless it stops the inspection: 57014.
+    /// Makes a finding of an error, unless it is not of the data and stops the inspection: 57014, 53000, 53200.
     fn note(&mut self, checked: Result<()>) -> Result<()> {
         match checked {
-            Err(e) if e.state() == SqlState::QUERY_CANCELED => Err(e),
+            Err(e) if !e.state().is_of_data() => Err(e),
             Err(e) => {
                 self.found.findings.push(e.message().to_string());
                 Ok(())

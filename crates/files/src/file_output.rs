@@ -81,16 +81,11 @@ fn part_name(path: &Path) -> PathBuf {
 
 /// The error for bytes that the system does not take.
 pub fn write_error(path: Option<&Path>, error: &io::Error) -> Error {
-    let state = match error.kind() {
-        io::ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => SqlState::DISK_FULL,
-        _ => SqlState::IO_ERROR,
-    };
     let message = match path {
         Some(path) => format!("could not write file \"{}\": {error}", path.display()),
         None => format!("could not write: {error}"),
     };
-    Error::new(state, message)
+    Error::new(SqlState::of_io(error), message)
 }
 
 /// The last of the layers that bytes go through.

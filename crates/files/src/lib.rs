@@ -65,12 +65,8 @@ impl Default for ReadLimits {
 
 /// The error for a file that the operating system refuses to open or read.
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
-    let state = match error.kind() {
-        std::io::ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
-        _ => SqlState::IO_ERROR,
-    };
     Error::new(
-        state,
+        SqlState::of_io(error),
         format!("could not read file \"{}\": {error}", path.display()),
     )
 }

@@ -1,7 +1,7 @@
 //! Errors as values: what went wrong, its SQLSTATE, and the way out. Made where the fact is known.
 
 use crate::Span;
-use std::fmt;
+use std::{fmt, io};
 
 /// The five-character condition code of the SQL standard and PostgreSQL.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,7 +130,7 @@ sql_states! {
     OBJECT_IN_USE = "55006";
     /// A lock that did not come in time.
     LOCK_NOT_AVAILABLE = "55P03";
-    /// The system refused something other than memory, such as a thread.
+    /// The system refused something other than memory, such as a thread or a file descriptor.
     INSUFFICIENT_RESOURCES = "53000";
     /// Over the memory budget.
     OUT_OF_MEMORY = "53200";
@@ -154,6 +154,33 @@ sql_states! {
     DATA_CORRUPTED = "XX001";
     /// A defect of Frazil.
     INTERNAL_ERROR = "XX000";
+}
+
+impl SqlState {
+    /// The state of an error of the operating system about a file.
+    pub fn of_io(error: &io::Error) -> SqlState {
+        /// The system's, and the process's table of open files is full.
+        const ENFILE: i32 = 23;
+        const EMFILE: i32 = 24;
+        match (error.kind(), error.raw_os_error()) {
+            (io::ErrorKind::NotFound, _) => SqlState::UNDEFINED_FILE,
+            (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => SqlState::DISK_FULL,
+            (io::ErrorKind::OutOfMemory, _) => SqlState::OUT_OF_MEMORY,
+            (_, Some(ENFILE | EMFILE)) => SqlState::INSUFFICIENT_RESOURCES,
+            _ => SqlState::IO_ERROR,
+        }
+    }
+
+    /// Whether an error of this state says something of the data, and not of whoever asks for them, when, or with what.
+    pub fn is_of_data(self) -> bool {
+        let others = [
+            SqlState::QUERY_CANCELED,
+            SqlState::OUT_OF_MEMORY,
+            SqlState::INSUFFICIENT_RESOURCES,
+            SqlState::OBJECT_IN_USE,
+        ];
+        !others.contains(&self)
+    }
 }
 
 impl fmt::Debug for SqlState {

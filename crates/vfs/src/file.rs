@@ -9,13 +9,8 @@ use std::sync::{Arc, OnceLock, Weak};
 
 /// An operating-system error on a file as ours: which file, what was tried, what the system said.
 pub fn io_error(doing: &str, path: &Path, error: &io::Error) -> Error {
-    let state = match error.kind() {
-        io::ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => SqlState::DISK_FULL,
-        _ => SqlState::IO_ERROR,
-    };
     Error::new(
-        state,
+        SqlState::of_io(error),
         format!("could not {doing} \"{}\": {error}", path.display()),
     )
 }

@@ -80,7 +80,7 @@ fn target(call: &Call<'_>) -> Result<Target, Complaint> {
     Target::named(name.as_deref()).map_err(|error| {
         let name = name.unwrap_or_default();
         Complaint::from(Error::new(
-            SqlState::IO_ERROR,
+            SqlState::of_io(&error),
             format!("cannot write to {name}: {error}"),
         ))
     })

@@ -76,7 +76,8 @@ impl RowSink for Streamed<'_> {
 
     fn rows(&mut self, batch: RowBatch) -> Result<()> {
         self.write(&batch).map_err(|error| {
-            let told = Error::new(SqlState::IO_ERROR, format!("could not write the result: {error}"));
+            let message = format!("could not write the result: {error}");
+            let told = Error::new(SqlState::of_io(&error), message);
             self.failed = Some(error);
             told
         })
