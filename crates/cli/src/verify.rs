@@ -85,7 +85,9 @@ fn show_files(files: &Inspection) {
         counted(files.log_records, "commit"),
     );
     if let Some(end) = &files.log_end {
-        println!("{end} (what a crash leaves of its last commits, none of which was acknowledged)");
+        println!(
+            "{end} (as a crash leaves the last commits, none of which was acknowledged; damage of the last group of commits looks the same)"
+        );
     }
 }
 

@@ -31,6 +31,7 @@ const DIRECTORY: (&str, &str) = ("directory", "durability/tests/directory/main.r
 const LOADS: (&str, &str) = ("directory", "durability/tests/directory/loads.rs");
 const FAULTS: (&str, &str) = ("directory", "durability/tests/directory/faults.rs");
 const WAL: (&str, &str) = ("wal", "durability/tests/wal/main.rs");
+const DURABLE_END: (&str, &str) = ("wal", "durability/tests/wal/durable_end.rs");
 const DAMAGE: (&str, &str) = ("wal", "durability/tests/wal/damage.rs");
 const FAILURES: (&str, &str) = ("wal", "durability/tests/wal/failures.rs");
 const GROUPS: (&str, &str) = ("wal", "durability/tests/wal/groups.rs");
@@ -136,7 +137,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "what a killed process wrote is taken for durable",
         file: "durability/src/wal/reader.rs",
-        line: "self.keep(used, bytes, next.is_some())?;",
+        line: "self.keep(used, contents)?;",
         mutated: "",
         program: FAULTS,
         test: "faults::a_process_that_dies_at_any_operation_leaves_what_was_committed_to_later_power_cuts",
@@ -152,8 +153,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "what is taken back of a file that was never used is not",
         file: "durability/src/wal/reader.rs",
-        line: "self.keep(used, bytes, next.is_some())?;",
-        mutated: "self.keep(used, bytes, false)?;",
+        line: "bytes.resize(behind + if next.is_some() { SECTOR as usize } else { 0 }, 0);",
+        mutated: "bytes.resize(behind + if next.is_some() { 0 } else { 0 }, 0);",
         program: DAMAGE,
         test: "damage::a_file_that_was_never_used_is_not_missed",
     },
@@ -164,6 +165,22 @@ pub const MUTANTS: &[Mutant] = &[
         mutated: "partition(|(_, end)| *end <= lsn.0);",
         program: WAL,
         test: "a_checkpoint_of_a_life_that_wrote_nothing_keeps_the_end_of_the_log",
+    },
+    Mutant {
+        name: "damage of what was durable is taken for what a crash leaves",
+        file: "durability/src/wal/reader.rs",
+        line: "(durable > breaks as u64).then_some(durable)",
+        mutated: "(durable > breaks as u64 && bytes.is_empty()).then_some(durable)",
+        program: DURABLE_END,
+        test: "durable_end::damage_before_the_last_group_is_named",
+    },
+    Mutant {
+        name: "a record says that its own group was durable",
+        file: "durability/src/wal/writer.rs",
+        line: "durable: self.begun,",
+        mutated: "durable: self.position,",
+        program: DURABLE_END,
+        test: "durable_end::a_torn_group_ends_the_log_silently",
     },
     Mutant {
         name: "a group ends within a sector",

@@ -1,13 +1,16 @@
 //! Files of the log: their names, headers, and how they come into being.
 
-use super::record::DatabaseId;
+use super::record::{DatabaseId, Version, number};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Vfs, VfsFile, io_error, sync_directory};
 use std::path::{Path, PathBuf};
 
 /// The unit in which groups are written, in bytes: the sector of today's disks, so that no durable one is written again.
 pub const SECTOR: u64 = 4096;
-const MAGIC: &[u8; 16] = b"frazil log v1\n\0\0";
+const MAGIC_ONE: &[u8; 16] = b"frazil log v1\n\0\0";
+const MAGIC_TWO: &[u8; 16] = b"frazil log v2\n\0\0";
+/// What begins the header of every version.
+const ANY_VERSION: &[u8] = b"frazil log v";
 const CONTINUED: &[u8; 16] = b"frazil log next\n";
 /// Bytes of a header, and of a continuation; the rest of the sector is zero.
 const HEADER: usize = 64;
@@ -17,6 +20,8 @@ const ZEROS: usize = 1 << 20;
 /// What the first sector of a file in use says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// How the file's records are written.
+    pub version: Version,
     /// The database.
     pub database: DatabaseId,
     /// Number of the file among all that the log ever had.
@@ -33,7 +38,10 @@ impl Header {
     /// The first sector.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SECTOR as usize);
-        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(match self.version {
+            Version::One => MAGIC_ONE,
+            Version::Two => MAGIC_TWO,
+        });
         bytes.extend_from_slice(&self.database.0);
         for number in [self.generation, self.start, self.bytes] {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -60,54 +68,57 @@ impl Header {
         if bytes.iter().all(|b| *b == 0) {
             return Ok(None);
         }
-        if !bytes.starts_with(MAGIC) {
-            return match bytes.starts_with(&MAGIC[..12]) {
-                true => Err(Error::new(
+        let version = match &bytes[..MAGIC_ONE.len()] {
+            magic if magic == MAGIC_ONE => Version::One,
+            magic if magic == MAGIC_TWO => Version::Two,
+            other if other.starts_with(ANY_VERSION) => {
+                return Err(Error::new(
                     SqlState::FEATURE_NOT_SUPPORTED,
                     format!("log file \"{}\" is of another version of Frazil", path.display()),
                 )
-                .with_hint("open the directory with the Frazil that wrote it")),
-                false => damaged("it does not begin as a log file does"),
-            };
-        }
-        let number =
-            |at: usize, len: usize| (bytes[at..at + len].iter().rev()).fold(0, |n, b| n << 8 | u64::from(*b));
-        if number(60, 4) != u64::from(crc32c::crc32c(&bytes[..60])) {
+                .with_hint("open the directory with the Frazil that wrote it"));
+            }
+            _ => return damaged("it does not begin as a log file does"),
+        };
+        if number(bytes, 60, 4) != u64::from(crc32c::crc32c(&bytes[..60])) {
             return damaged("its header's checksum does not match");
         }
         let mut database = DatabaseId::default();
         database.0.copy_from_slice(&bytes[16..32]);
         Ok(Some(Header {
+            version,
             database,
-            generation: number(32, 8),
-            start: number(40, 8),
-            bytes: number(48, 8),
-            previous: number(56, 4) as u32,
+            generation: number(bytes, 32, 8),
+            start: number(bytes, 40, 8),
+            bytes: number(bytes, 48, 8),
+            previous: number(bytes, 56, 4) as u32,
         }))
     }
 }
 
-/// What stands in the sector behind the last record of a file that another one follows. It is durable before anything in that other file
-/// counts: a file that is missing then was there.
+/// What stands in the sector behind the last record of a file that another one follows, or that was read up to there. It is durable before
+/// anything in that other file counts: a file that is missing then was there. Where no file follows, it was written when all before it was
+/// durable: what can no longer be read then is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
     /// The database.
     pub database: DatabaseId,
     /// Generation of the file that ends here.
     pub generation: u64,
-    /// Position in the log where it ends, and the other one begins.
+    /// Position in the log where it ends, and another one begins.
     pub position: u64,
     /// Checksum of the last record.
     pub previous: u32,
 }
 
 impl Continuation {
-    /// The sector that says that the file of generation `next` follows.
-    pub fn to_bytes(self, next: u64) -> Vec<u8> {
+    /// The sector that says that the file of generation `next` follows, or that none did when the log was read.
+    pub fn to_bytes(self, next: Option<u64>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SECTOR as usize);
         bytes.extend_from_slice(CONTINUED);
         bytes.extend_from_slice(&self.database.0);
-        for number in [self.generation, self.position, next] {
+        // Generations are counted from 1 on.
+        for number in [self.generation, self.position, next.unwrap_or(0)] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&self.previous.to_le_bytes());
@@ -117,11 +128,21 @@ impl Continuation {
         bytes
     }
 
-    /// The generation of the file that follows, if the bytes are this file's continuation.
-    pub fn next(self, bytes: &[u8]) -> Option<u64> {
-        let next: [u8; 8] = bytes.get(HEADER - 16..HEADER - 8)?.try_into().ok()?;
-        let next = u64::from_le_bytes(next);
-        bytes.starts_with(&self.to_bytes(next)[..HEADER]).then_some(next)
+    /// Reads the sector at the beginning of `bytes`, with the generation of the file that follows; `None` if something else stands there.
+    pub fn from_bytes(bytes: &[u8]) -> Option<(Continuation, Option<u64>)> {
+        let bytes = bytes.get(..HEADER).filter(|b| b.starts_with(CONTINUED))?;
+        if number(bytes, HEADER - 4, 4) != u64::from(crc32c::crc32c(&bytes[..HEADER - 4])) {
+            return None;
+        }
+        let mut database = DatabaseId::default();
+        database.0.copy_from_slice(&bytes[16..32]);
+        let continuation = Continuation {
+            database,
+            generation: number(bytes, 32, 8),
+            position: number(bytes, 40, 8),
+            previous: number(bytes, 56, 4) as u32,
+        };
+        Some((continuation, Some(number(bytes, 48, 8)).filter(|next| *next != 0)))
     }
 }
 

@@ -18,7 +18,14 @@
 //! ([`Continuation`](log_file::Continuation)): so the log's last file is missed when it is gone. Recovery takes that back before it removes a
 //! file that was made and never used.
 //!
+//! **Files have a version**, in their headers. Those of version 1, whose records prove nothing, are read; a log goes on in files of today's.
+//!
 //! **A group of commits ends on a sector's border**, behind zeros: no sector that is durable is ever written again.
+//!
+//! **The end of the log is proven, but for its last group.** A group is written when all before it is durable, and its records say where it
+//! begins. What cannot be read in front of a later group was durable, and is damaged: an error (`reader.rs`). What a crash left of the last
+//! group is the end of the log, silently. Recovery says in the last file, behind its last record, that it was read up to there: from then on
+//! damage of that group is an error, too. A file whose header is zero is held against its records in the same way.
 //!
 //! **Recovery appends nothing to a file that it read.** It writes the last file's records once more and syncs them (a process
 //! that was killed may have left them in the system's cache alone, or there after a sync that failed), and goes on in a file

@@ -1,7 +1,12 @@
 //! Reading a log from a position on, up to the first record that does not fit.
+//!
+//! **Where the log breaks off, what stands behind says why.** A crash leaves the last group torn, because each group is written when all before
+//! it is durable: nothing behind the break was written by a later group. A whole record of a later group there, or the sector that
+//! recovery left behind what it had read, proves that what is missing was durable ([`durable_behind`]): that is damage, XX001. Damage
+//! within the last group of a process that was killed looks as what a crash leaves.
 
-use super::log_file::{Continuation, Header, LogFile, SECTOR, generation_of};
-use super::record::{Chain, DatabaseId, Found, Record};
+use super::log_file::{Continuation, Header, LogFile, SECTOR, generation_of, path_of};
+use super::record::{Chain, DatabaseId, Found, Record, Version};
 use frazil_storage::Lsn;
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Access, Vfs, VfsFile, io_error};
@@ -90,6 +95,16 @@ struct Files {
     generations: Vec<u64>,
 }
 
+/// What a file holds.
+struct Contents {
+    /// Its bytes up to the end of the last record's sector, with zeros behind that record.
+    bytes: Vec<u8>,
+    /// What is to stand behind them.
+    end: Continuation,
+    /// The generation of the file that follows, if the file says that one does.
+    next: Option<u64>,
+}
+
 /// A file in use.
 struct Used {
     path: PathBuf,
@@ -128,6 +143,9 @@ impl Reader<'_> {
         } = self.files()?;
         replayed.last_generation = generations.last().copied().unwrap_or(0);
         let Some(first) = files.first() else {
+            for generation in generations {
+                self.check_unused(generation, self.from.0)?;
+            }
             self.remove(&unneeded);
             return Ok(replayed);
         };
@@ -140,18 +158,23 @@ impl Reader<'_> {
         self.visitor.begins(Lsn(most));
         replayed.position = Lsn(first.header.start);
         replayed.previous = first.header.previous;
+        let mut before = &first.path;
         for (place, used) in files.iter().enumerate() {
             let header = &used.header;
             if (header.start, header.previous) != (replayed.position.0, replayed.previous) {
-                return Err(broken(&replayed, self.directory, &used.path));
+                return Err(broken(&replayed, before, &used.path));
             }
-            let (bytes, next) = self.read_file(used, &mut replayed)?;
+            let contents = self.read_file(used, &mut replayed)?;
+            replayed.behind = contents.bytes.len() as u64;
+            before = &used.path;
             if place + 1 == files.len() {
-                if let Some(next) = next.filter(|next| !generations.contains(next)) {
-                    return Err(missing_next(self.directory, &used.path, next));
+                if let Some(next) = contents.next {
+                    if !generations.contains(&next) {
+                        return Err(missing_next(self.directory, &used.path, next));
+                    }
+                    self.check_next(&used.path, next, replayed.position.0)?;
                 }
-                replayed.behind = bytes.len() as u64;
-                self.keep(used, bytes, next.is_some())?;
+                self.keep(used, contents)?;
             }
         }
         let synced = self.vfs.sync_directory(self.directory);
@@ -189,7 +212,7 @@ impl Reader<'_> {
         generations.sort_unstable();
         let (mut files, mut unneeded): (Vec<Used>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         for &generation in &generations {
-            let path = super::log_file::path_of(self.directory, generation);
+            let path = path_of(self.directory, generation);
             let file = self
                 .vfs
                 .open(&path, self.access)
@@ -219,13 +242,66 @@ impl Reader<'_> {
     }
 
     /// Makes the records of the last file durable, which may never have been on the disk: by writing them once more, or, where nothing is
-    /// written, as far as a sync does that. `is_continued`: the file says that another one follows, which was never used and is to be removed.
-    fn keep(&self, used: &Used, mut bytes: Vec<u8>, is_continued: bool) -> Result<()> {
+    /// written, as far as a sync does that. Takes back that another file follows, which was never used and is to be removed. Then says in
+    /// the file that it was read up to here.
+    fn keep(&self, used: &Used, contents: Contents) -> Result<()> {
+        let Contents { mut bytes, end, next } = contents;
+        let behind = bytes.len();
+        let failed = |e| io_error("write", &used.path, &e);
         if self.access == Access::Write {
-            bytes.resize(bytes.len() + if is_continued { SECTOR as usize } else { 0 }, 0);
-            (used.file.write_at(0, &bytes)).map_err(|e| io_error("write", &used.path, &e))?;
+            bytes.resize(behind + if next.is_some() { SECTOR as usize } else { 0 }, 0);
+            used.file.write_at(0, &bytes).map_err(failed)?;
         }
-        self.synced(used.file.sync(), &used.path)
+        self.synced(used.file.sync(), &used.path)?;
+        let has_room = behind as u64 + SECTOR <= used.header.bytes;
+        if self.access == Access::Write && used.header.version == Version::Two && has_room {
+            // It need not be durable: without it less can be proven.
+            used.file
+                .write_at(behind as u64, &end.to_bytes(None))
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the file that the one at `last` says follows it at `start`, whose header says that it was never used.
+    fn check_next(&self, last: &Path, next: u64, start: u64) -> Result<()> {
+        let path = path_of(self.directory, next);
+        // Its length was durable before the other file named it.
+        if self.check_unused(next, start)? <= SECTOR {
+            let what = format!(
+                "at offset 0: it was truncated, but \"{}\" says that it follows",
+                last.display()
+            );
+            return Err(damaged(&path, &what));
+        }
+        Ok(())
+    }
+
+    /// Checks that a file whose header says that it was never used holds no record that says otherwise. Its first one would be that at
+    /// position `start`. Returns its length in bytes.
+    fn check_unused(&self, generation: u64, start: u64) -> Result<u64> {
+        let path = path_of(self.directory, generation);
+        let failed = |e| io_error("read", &path, &e);
+        let file = (self.vfs.open(&path, Access::Read)).map_err(|e| io_error("open", &path, &e))?;
+        let mut bytes = vec![0; file.len().map_err(failed)? as usize];
+        let read = file.read_at(0, &mut bytes).map_err(failed)?;
+        bytes.truncate(read);
+        let chain = Chain {
+            version: Version::Two,
+            database: self.database,
+            generation,
+            previous: 0,
+        };
+        // Its header is written with its first group.
+        let first = SECTOR as usize;
+        match durable_behind(&chain, start, &bytes, (first, first)) {
+            Some(durable) => {
+                let what =
+                    format!("at offset 0: its header is gone, but it was durable up to offset {durable}");
+                Err(damaged(&path, &what))
+            }
+            None => Ok(bytes.len() as u64),
+        }
     }
 
     /// What came of a sync. Who reads a medium that takes no changes has what is on it.
@@ -268,19 +344,19 @@ impl Reader<'_> {
             .with_hint("restore the file from a copy of the directory"))
     }
 
-    /// Visits the records of a file. Returns the file's bytes up to the end of the last one's sector, and the generation of the file that
-    /// follows, if there is one.
-    fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<(Vec<u8>, Option<u64>)> {
+    /// Visits the records of a file. XX001 if it is damaged where it was durable.
+    fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<Contents> {
         let header = &used.header;
         let mut bytes = vec![0; header.bytes as usize];
         let read = used.file.read_at(0, &mut bytes);
         bytes.truncate(read.map_err(|e| io_error("read", &used.path, &e))?);
         let mut chain = Chain {
+            version: header.version,
             database: self.database,
             generation: header.generation,
             previous: header.previous,
         };
-        let mut at = SECTOR as usize;
+        let (mut at, mut last) = (SECTOR as usize, SECTOR as usize);
         replayed.end = loop {
             let position = header.start + at as u64 - SECTOR;
             let border = at.next_multiple_of(SECTOR as usize);
@@ -293,6 +369,7 @@ impl Reader<'_> {
                         replayed.timestamp = record.timestamp;
                     }
                     at += size;
+                    last = at;
                 }
                 Found::Nothing if at < border => at = border,
                 Found::Nothing => break End::Clean,
@@ -305,24 +382,56 @@ impl Reader<'_> {
                 }
             }
         };
-        let end = at.next_multiple_of(SECTOR as usize);
-        replayed.position = Lsn(header.start + end as u64 - SECTOR);
+        let behind = at.next_multiple_of(SECTOR as usize);
+        replayed.position = Lsn(header.start + behind as u64 - SECTOR);
         replayed.previous = chain.previous;
-        let continuation = Continuation {
+        let end = Continuation {
             database: self.database,
             generation: header.generation,
             position: replayed.position.0,
             previous: replayed.previous,
         };
-        let next = bytes.get(end..).and_then(|behind| continuation.next(behind));
-        if next.is_some() {
+        let said = bytes.get(behind..).and_then(Continuation::from_bytes);
+        let said = said.filter(|(there, _)| *there == end);
+        if said.is_some() {
             replayed.end = End::Clean;
+        } else if let Some(durable) = durable_behind(&chain, header.start, &bytes, (last, at)) {
+            let why = match &replayed.end {
+                End::At { offset, why, .. } => format!("at offset {offset} {why}"),
+                End::Clean => "zeros stand where records were".to_string(),
+            };
+            let what = format!("between offsets {last} and {durable}, up to which it was durable: {why}");
+            return Err(damaged(&used.path, &what));
         }
-        // Behind the last record zeros are to stand, whatever stands there.
         bytes.truncate(at);
-        bytes.resize(end, 0);
-        Ok((bytes, next))
+        bytes.resize(behind, 0);
+        let next = said.and_then(|(_, next)| next);
+        Ok(Contents { bytes, end, next })
     }
+}
+
+/// The log breaks off in a file whose first record is that at position `start`: behind offset `last`, where the last record ends, and zeros
+/// stand up to offset `at`. Returns an offset behind the break up to which the file was durable, if something that stands behind proves
+/// that. `chain` is what checksums of the file's records cover.
+fn durable_behind(chain: &Chain, start: u64, bytes: &[u8], (last, at): (usize, usize)) -> Option<u64> {
+    let sector = SECTOR as usize;
+    // A group begins on a border.
+    let mut borders = (at.next_multiple_of(sector)..bytes.len()).step_by(sector);
+    borders.find_map(|border| {
+        let (rest, position) = (&bytes[border..], start + border as u64 - SECTOR);
+        let of_end = || {
+            let (end, next) = Continuation::from_bytes(rest)?;
+            let is_here =
+                (end.database, end.generation, end.position) == (chain.database, chain.generation, position);
+            // That another file follows is written with the last group.
+            (is_here && next.is_none()).then_some(position)
+        };
+        let durable = chain.durable_before(rest, position).or_else(of_end)?;
+        let durable = durable.saturating_sub(start) + SECTOR;
+        // What begins where the log breaks off does not follow what was read: something between is gone, if there is room for it.
+        let breaks = if border == at { last } else { at };
+        (durable > breaks as u64).then_some(durable)
+    })
 }
 
 fn why(end: &End) -> String {
@@ -332,16 +441,27 @@ fn why(end: &End) -> String {
     }
 }
 
-/// The log goes on behind a place where it must not end.
-fn broken(replayed: &Replayed, directory: &Path, next: &Path) -> Error {
+fn damaged(path: &Path, what: &str) -> Error {
+    Error::new(
+        SqlState::DATA_CORRUPTED,
+        format!("log file \"{}\" is damaged {what}", path.display()),
+    )
+    .with_hint("commits that were acknowledged would be missing: restore the directory from a copy that BACKUP TO made")
+}
+
+/// The log goes on in another file than behind the last record of the one that was read.
+fn broken(replayed: &Replayed, last: &Path, next: &Path) -> Error {
+    let why = match &replayed.end {
+        End::Clean => format!("zeros stand from offset {} on", replayed.behind),
+        End::At { offset, why, .. } => format!("at offset {offset} {why}"),
+    };
     Error::new(
         SqlState::DATA_CORRUPTED,
         format!(
-            "the log in \"{}\" ends at position {}, but \"{}\" goes on elsewhere: {}",
-            directory.display(),
+            "log file \"{}\" ends at position {} of the log, but \"{}\" goes on elsewhere: {why}",
+            last.display(),
             replayed.position.0,
             next.display(),
-            why(&replayed.end)
         ),
     )
     .with_hint("a file was changed, or one is missing: restore it from a copy of the directory")
@@ -354,7 +474,7 @@ fn missing_next(directory: &Path, last: &Path, next: u64) -> Error {
             "the log in \"{}\" ends with \"{}\", which \"{}\" followed: that file is missing",
             directory.display(),
             last.display(),
-            super::log_file::path_of(directory, next).display()
+            path_of(directory, next).display()
         ),
     )
     .with_hint("restore it from a copy of the directory")

@@ -1,12 +1,15 @@
 //! The bytes of a record: little-endian checksum (u32), length of the payload in bytes (u32, never 0), position (u64),
-//! timestamp (u64), payload, zeros up to a multiple of 8.
+//! timestamp (u64); from version 2 on the checksum of the record before (u32) and how many bytes before it its group begins (u32); payload,
+//! zeros up to a multiple of 8.
+//!
+//! **A record of version 2 proves what was durable.** A group is written when all before it is durable. So wherever a whole record stands, the
+//! log was durable up to the beginning of that record's group, also where what stands before it can no longer be read
+//! ([`Chain::durable_before`]).
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::str::FromStr;
 
-/// Bytes in front of a payload.
-pub const HEADER: usize = 24;
 /// The greatest payload in bytes.
 pub const MAX_PAYLOAD: usize = 1 << 30;
 
@@ -40,9 +43,35 @@ impl FromStr for DatabaseId {
     }
 }
 
+/// The version of a file, which says how its records are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// A record does not say how far the log was durable. Such files are read, and no longer written.
+    One,
+    /// Today's.
+    Two,
+}
+
+impl Version {
+    /// Bytes in front of a payload.
+    const fn header(self) -> usize {
+        match self {
+            Version::One => 24,
+            Version::Two => 32,
+        }
+    }
+
+    /// Bytes of a record with a payload of that many bytes.
+    pub const fn size(self, payload: usize) -> usize {
+        (self.header() + payload).next_multiple_of(8)
+    }
+}
+
 /// What a record's checksum covers beside the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
+    /// The version of the file.
+    pub version: Version,
     /// The database.
     pub database: DatabaseId,
     /// Generation of the file.
@@ -56,6 +85,9 @@ pub struct Chain {
 pub struct Record<'a> {
     /// Where it begins in the log.
     pub position: u64,
+    /// Everything before this position was durable when the record was written: where its group begins, within the file. 0 in a file of
+    /// version 1, which does not say.
+    pub durable: u64,
     /// When it was committed.
     pub timestamp: u64,
     /// What it says.
@@ -73,9 +105,9 @@ pub enum Found<'a> {
     Other(&'static str),
 }
 
-/// Bytes of a record with a payload of that many bytes.
-pub fn size(payload: usize) -> usize {
-    (HEADER + payload).next_multiple_of(8)
+/// The little-endian number of `len` bytes at `at`.
+pub(super) fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
+    (bytes[at..at + len].iter().rev()).fold(0, |n, b| n << 8 | u64::from(*b))
 }
 
 impl Chain {
@@ -86,36 +118,41 @@ impl Chain {
         out.extend_from_slice(&(record.payload.len() as u32).to_le_bytes());
         out.extend_from_slice(&record.position.to_le_bytes());
         out.extend_from_slice(&record.timestamp.to_le_bytes());
+        if self.version == Version::Two {
+            // A group within a file has less than 4 GB, because a record has at most a quarter of that.
+            let begun = (record.position - record.durable) as u32;
+            out.extend_from_slice(&self.previous.to_le_bytes());
+            out.extend_from_slice(&begun.to_le_bytes());
+        }
         out.extend_from_slice(record.payload);
         self.previous = self.checksum(&out[start + 4..]);
         out[start..start + 4].copy_from_slice(&self.previous.to_le_bytes());
-        out.resize(start + size(record.payload.len()), 0);
+        out.resize(start + self.version.size(record.payload.len()), 0);
     }
 
     /// Reads what stands at the beginning of `bytes`, where the record at `position` could. It becomes the one before the next.
     pub fn read<'a>(&mut self, bytes: &'a [u8], position: u64) -> Found<'a> {
-        let Some(header) = bytes.get(..HEADER) else {
+        let start = self.version.header();
+        let Some(header) = bytes.get(..start) else {
             return match bytes.iter().all(|b| *b == 0) {
                 true => Found::Nothing,
                 false => Found::Other("the file ends inside a record's header"),
             };
         };
-        let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]) as usize;
-        let checksum = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+        let (checksum, length) = (number(header, 0, 4) as u32, number(header, 4, 4) as usize);
         if (length, checksum) == (0, 0) {
             return Found::Nothing;
         }
         if length == 0 || length > MAX_PAYLOAD {
             return Found::Other("a record has a length that none has");
         }
-        let Some(whole) = bytes.get(..size(length)) else {
+        let Some(whole) = bytes.get(..self.version.size(length)) else {
             return Found::Other("a record reaches beyond the end of the file");
         };
-        let number = |at: usize| (whole[at..at + 8].iter().rev()).fold(0, |n, b| n << 8 | u64::from(*b));
-        if number(8) != position {
+        if number(header, 8, 8) != position {
             return Found::Other("a record is of another place in the log");
         }
-        if self.checksum(&whole[4..HEADER + length]) != checksum {
+        if self.checksum(&whole[4..start + length]) != checksum {
             return Found::Other(
                 "a record's checksum does not match: it was not written whole, or changed since",
             );
@@ -123,10 +160,30 @@ impl Chain {
         self.previous = checksum;
         let record = Record {
             position,
-            timestamp: number(16),
-            payload: &whole[HEADER..HEADER + length],
+            durable: match self.version {
+                Version::One => 0,
+                Version::Two => position.saturating_sub(number(header, 28, 4)),
+            },
+            timestamp: number(header, 16, 8),
+            payload: &whole[start..start + length],
         };
         Found::Record(record, whole.len())
+    }
+
+    /// What the record at the beginning of `bytes`, where the one at `position` could stand, says of how far the log was durable, whatever
+    /// stands before it. `None` if there is no whole record of this file, or it does not say.
+    pub fn durable_before(&self, bytes: &[u8], position: u64) -> Option<u64> {
+        if self.version == Version::One || bytes.len() < self.version.header() {
+            return None;
+        }
+        let mut alone = Chain {
+            previous: number(bytes, 24, 4) as u32,
+            ..*self
+        };
+        match alone.read(bytes, position) {
+            Found::Record(record, _) => Some(record.durable),
+            Found::Nothing | Found::Other(_) => None,
+        }
     }
 
     /// The checksum of a record without its first four bytes.

@@ -3,7 +3,7 @@
 use super::group::{GroupCommit, Waited};
 use super::log_file::{Continuation, Header, LogFile, SECTOR};
 use super::reader::{Reader, Replayed, Visitor};
-use super::record::{self, Chain, DatabaseId, Record};
+use super::record::{Chain, DatabaseId, MAX_PAYLOAD, Record, Version};
 use frazil_storage::{Log, Lsn, Reserved};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Access, Vfs, create_directory, io_error, sync_directory};
@@ -110,12 +110,14 @@ struct Tail {
     chain: Chain,
     /// Where the next record comes.
     position: u64,
+    /// Where the group that is pending begins, within its last file: when it is written, everything before is durable.
+    begun: u64,
     /// Timestamp of the last record.
     timestamp: u64,
     /// The file that records go to, and the position of its first one.
     current: Option<(Arc<LogFile>, u64)>,
-    /// Until there is one: the last file that was read, and the byte behind its last record's sector.
-    last_read: Option<(Arc<LogFile>, u64)>,
+    /// Until there is one: the byte behind the last record's sector in the last file that was read.
+    behind: Option<u64>,
     /// The one that comes then.
     next: Option<LogFile>,
     /// Somebody makes that one.
@@ -194,14 +196,16 @@ impl Wal {
             next_file_bytes: options.first_file_bytes.min(options.most_file_bytes),
             most_file_bytes: options.most_file_bytes,
             chain: Chain {
+                version: Version::Two,
                 database,
                 generation: 0,
                 previous: replayed.previous,
             },
             position: replayed.position.0,
+            begun: replayed.position.0,
             timestamp: replayed.timestamp,
             current: None,
-            last_read: (replayed.files.last()).map(|(file, _)| (file.clone(), replayed.behind)),
+            behind: Some(replayed.behind),
             next: None,
             prepares: false,
             generation: replayed.last_generation,
@@ -313,13 +317,13 @@ impl Wal {
 
 impl Log for Wal {
     fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
-        if redo.is_empty() || redo.len() > record::MAX_PAYLOAD {
+        if redo.is_empty() || redo.len() > MAX_PAYLOAD {
             return Err(Error::new(
                 SqlState::PROGRAM_LIMIT_EXCEEDED,
                 format!(
                     "a log record of {} bytes: records have 1 to {} bytes",
                     redo.len(),
-                    record::MAX_PAYLOAD
+                    MAX_PAYLOAD
                 ),
             ));
         }
@@ -453,16 +457,20 @@ impl Tail {
 
     /// Appends a record. After an error nothing is appended.
     fn append(&mut self, wal: &Wal, payload: &[u8]) -> Result<Reserved> {
-        let size = record::size(payload.len()) as u64;
+        let size = self.chain.version.size(payload.len()) as u64;
         let fits = (self.current.as_ref()).is_some_and(|(file, start)| {
             (self.position - start + size).next_multiple_of(SECTOR) + 2 * SECTOR <= file.bytes
         });
         if !fits {
             self.change_file(wal, size)?;
         }
+        if self.pending.is_empty() {
+            self.begun = self.position;
+        }
         self.timestamp += 1;
         let record = Record {
             position: self.position,
+            durable: self.begun,
             timestamp: self.timestamp,
             payload,
         };
@@ -504,6 +512,7 @@ impl Tail {
         self.continue_in(file.generation);
         self.chain.generation = file.generation;
         let header = Header {
+            version: self.chain.version,
             database: self.chain.database,
             generation: file.generation,
             start: self.position,
@@ -515,6 +524,8 @@ impl Tail {
             offset: 0,
             bytes: header.to_bytes(),
         });
+        // What is pending for the files before is durable before this one is written to.
+        self.begun = self.position;
         if let Some((old, _)) = self.current.replace((file, self.position)) {
             self.full.push((old, self.position));
         }
@@ -523,8 +534,15 @@ impl Tail {
 
     /// Says in the file that ends here which one follows.
     fn continue_in(&mut self, next: u64) {
-        let here = |(file, start): &(Arc<LogFile>, u64)| (file.clone(), SECTOR + self.position - start);
-        let Some((file, offset)) = self.last_read.take().or(self.current.as_ref().map(here)) else {
+        let last = match (&self.current, self.behind.take()) {
+            (Some((file, start)), _) => Some((file, SECTOR + self.position - start)),
+            (None, Some(behind)) => {
+                let last_read = self.full.iter().max_by_key(|(file, _)| file.generation);
+                last_read.map(|(file, _)| (file, behind))
+            }
+            (None, None) => None,
+        };
+        let Some((file, offset)) = last.map(|(file, offset)| (file.clone(), offset)) else {
             return;
         };
         // A file that was filled to its end by an earlier version has no room for it.
@@ -537,7 +555,7 @@ impl Tail {
             position: self.position,
             previous: self.chain.previous,
         };
-        let bytes = continuation.to_bytes(next);
+        let bytes = continuation.to_bytes(Some(next));
         match self.pending.last_mut() {
             // It goes to the disk with the last records of the file.
             Some(piece) if Arc::ptr_eq(&piece.file, &file) => piece.bytes.extend_from_slice(&bytes),

@@ -1,7 +1,7 @@
 //! Files that were changed, cut, swapped or taken from another database: a named error, or a prefix of what was written.
 
 use crate::{DATABASE, SMALL, append, directory, open, payload};
-use frazil_durability::wal::record::{Chain, Found, Record};
+use frazil_durability::wal::record::{Chain, Found, Record, Version};
 use frazil_durability::wal::{DatabaseId, End, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};
 use frazil_testkit::{Failure, Random, SimVfs};
@@ -149,27 +149,27 @@ fn records_of_a_files_former_life_stay_dead() {
 #[test]
 fn a_whole_record_behind_a_lost_one_stays_dead() {
     let sim = SimVfs::new(1);
-    let open = |visited: &mut Vec<usize>| {
+    let open = |sim: &SimVfs, visited: &mut Vec<usize>| {
         let mut visit = |record: &Record<'_>| {
             visited.push(record.payload.len());
             Ok(())
         };
         Wal::open(sim.vfs(), directory(), DATABASE, (Lsn(0), 0), SMALL, &mut visit).unwrap()
     };
-    // Records of 24 bytes and the payload: the second one ends on a border.
-    let payloads = [1000, 3048, 500];
-    let (wal, _) = open(&mut Vec::new());
+    // Records of 32 bytes and the payload: the second one ends on a border.
+    let payloads = [992, 3040, 500];
+    let (wal, _) = open(&sim, &mut Vec::new());
     for bytes in payloads {
         wal.reserve(&vec![7; bytes]).unwrap();
     }
     wal.flush().unwrap();
     drop(wal);
     let mut visited = Vec::new();
-    open(&mut visited);
+    open(&sim.copy(1), &mut visited);
     assert_eq!(visited, payloads);
     sim.tamper(&file(1), |bytes| bytes[4096 + 1024..2 * 4096].fill(0));
     visited.clear();
-    let (_, replayed) = open(&mut visited);
+    let (_, replayed) = open(&sim, &mut visited);
     assert_eq!(visited, payloads[..1]);
     assert!(
         matches!(replayed.end, End::At { offset: 8192, .. }),
@@ -179,34 +179,50 @@ fn a_whole_record_behind_a_lost_one_stays_dead() {
 
 #[test]
 fn a_record_counts_in_its_place_alone() {
-    let chain = |database, generation, previous| Chain {
-        database,
-        generation,
-        previous,
-    };
-    let record = Record {
-        position: 64,
-        timestamp: 9,
-        payload: b"redo",
-    };
-    let mut bytes = Vec::new();
-    let mut written = chain(DATABASE, 5, 77);
-    written.write(&mut bytes, &record);
-    let mut read = chain(DATABASE, 5, 77);
-    assert_eq!(read.read(&bytes, 64), Found::Record(record, bytes.len()));
-    assert_eq!(read.previous, written.previous);
-    let elsewhere = [
-        (chain(DatabaseId::random(), 5, 77), 64),
-        (chain(DATABASE, 6, 77), 64),
-        (chain(DATABASE, 5, 78), 64),
-        (chain(DATABASE, 5, 77), 72),
-    ];
-    for (mut chain, position) in elsewhere {
-        let found = chain.read(&bytes, position);
-        assert!(
-            matches!(found, Found::Other(_)),
-            "{chain:?} {position}: {found:?}"
-        );
+    for version in [Version::One, Version::Two] {
+        let chain = |database, generation, previous| Chain {
+            version,
+            database,
+            generation,
+            previous,
+        };
+        let record = Record {
+            position: 64,
+            durable: if version == Version::Two { 40 } else { 0 },
+            timestamp: 9,
+            payload: b"redo",
+        };
+        let mut bytes = Vec::new();
+        let mut written = chain(DATABASE, 5, 77);
+        written.write(&mut bytes, &record);
+        let mut read = chain(DATABASE, 5, 77);
+        assert_eq!(read.read(&bytes, 64), Found::Record(record, bytes.len()));
+        assert_eq!(read.previous, written.previous);
+        let elsewhere = [
+            (chain(DatabaseId::random(), 5, 77), 64),
+            (chain(DATABASE, 6, 77), 64),
+            (chain(DATABASE, 5, 78), 64),
+            (chain(DATABASE, 5, 77), 72),
+        ];
+        for (mut chain, position) in elsewhere {
+            let found = chain.read(&bytes, position);
+            assert!(
+                matches!(found, Found::Other(_)),
+                "{chain:?} {position}: {found:?}"
+            );
+        }
+        // What it proves, it proves behind whatever record.
+        let proven = (version == Version::Two).then_some(40);
+        for previous in [0, 77, 78] {
+            assert_eq!(chain(DATABASE, 5, previous).durable_before(&bytes, 64), proven);
+        }
+        for (chain, position) in [
+            (chain(DatabaseId::random(), 5, 77), 64),
+            (chain(DATABASE, 6, 77), 64),
+            (chain(DATABASE, 5, 77), 72),
+        ] {
+            assert_eq!(chain.durable_before(&bytes, position), None);
+        }
     }
 }
 
@@ -271,10 +287,11 @@ fn a_file_that_was_never_used_is_not_missed() {
         let (sim, is_whole) = run(Some(cut));
         assert!(!is_whole || cut + 1 >= operations);
         let sim = sim.restart_after_power_cut();
-        let opens = || read(&sim).unwrap_or_else(|e| panic!("operation {cut}: {e}"));
-        let found = opens();
+        let opens = |sim: &SimVfs| read(sim).unwrap_or_else(|e| panic!("operation {cut}: {e}"));
+        let found = opens(&sim);
+        let sim = sim.restart_after_power_cut();
         for next in found + 1..found + 4 {
-            assert_eq!(opens(), next - 1);
+            assert_eq!(opens(&sim), next - 1);
             let (wal, _) = open(&sim, (Lsn(0), 0)).unwrap();
             append(&wal, next, 1, &mut Random::new(cut)).unwrap();
             wal.flush().unwrap();

@@ -1,6 +1,7 @@
 //! The log over a disk that loses, tears and refuses: what is read back is a prefix that holds all that was waited for.
 
 mod damage;
+mod durable_end;
 mod failures;
 mod groups;
 

@@ -188,10 +188,11 @@ fn damaged_files_give_a_named_error_or_the_right_answer() {
                 failed[kind] += 1;
             }
             Ok(Ok(found)) if &found == last => right[kind] += 1,
-            // The end of the log cannot be told from what a power cut leaves.
+            // The last group of commits alone cannot be told from what a power cut leaves.
             Ok(Ok(found)) => {
+                let without_last = &database.answers[database.answers.len() - 2];
                 assert!(
-                    database.answers.contains(&found) && database.kinds[2].last() == Some(file),
+                    &found == without_last && database.kinds[2].last() == Some(file),
                     "{what}: wrong rows"
                 );
                 shorter += 1;
@@ -207,5 +208,5 @@ fn damaged_files_give_a_named_error_or_the_right_answer() {
         "{seeds} damages of manifest, segments, log: {refused:?} do not open, {failed:?} fail when they are read, {right:?} harm nothing, \
          {shorter} logs end earlier"
     );
-    assert!(refused[0] > 0 && failed[1] > 0 && refused[2] > 0 && shorter > 0);
+    assert!(refused[0] > 0 && failed[1] > 0 && refused[2] > 0);
 }
