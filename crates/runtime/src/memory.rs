@@ -2,7 +2,8 @@
 //!
 //! Fresh pages cost a fault and the kernel's zeroing, as much as building a hash table on them. So
 //! large mappings are not given back at once: they wait in a pool, up to [`POOLED_BYTES`], for the next
-//! query that asks for the same size, as the next run of the same statement does.
+//! query that asks for the same size, as the next run of the same statement does. Meanwhile the system may take
+//! their pages if it is short of memory (`MADV_FREE`): no other process goes without for them.
 
 use frazil_types::{Error, Result, SqlState};
 use std::alloc::Layout;
@@ -18,7 +19,9 @@ const PAGE: usize = 4096;
 const TOUCHED_AT_ONCE: usize = 4 << 20;
 const ALIGNMENT: usize = 64;
 /// Most bytes of unused mappings that are kept, unless [`limit_pool`] says less.
-pub const POOLED_BYTES: usize = 256 << 20;
+pub const POOLED_BYTES: usize = 1 << 30;
+/// A memory limit over what is pooled at most.
+const LIMIT_OVER_POOL: usize = 16;
 
 /// A piece of memory, freed when dropped.
 #[derive(Debug)]
@@ -155,6 +158,11 @@ fn take_pooled(bytes: usize) -> Option<*mut u8> {
 
 /// Keeps a mapping; what has waited longest is unmapped where the pool grows too large.
 fn pool(mapping: Mapping) {
+    // SAFETY: a mapping of that size whose content nobody will ask for.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::madvise(mapping.start.cast(), mapping.bytes, libc::MADV_FREE)
+    };
     let mut surplus = Vec::new();
     {
         let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,10 +185,13 @@ fn unmap(mappings: impl IntoIterator<Item = Mapping>) {
     }
 }
 
-/// Keeps at most one of 32 parts of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
+/// Keeps at most one of 16 parts of a memory limit in unused mappings, and never more than [`POOLED_BYTES`]: what waits for the next
 /// query counts towards nobody's budget. The pool is the process's; the limit set last holds.
 pub fn limit_pool(memory_limit: usize) {
-    POOL_LIMIT.store((memory_limit / 32).min(POOLED_BYTES), Ordering::Relaxed);
+    POOL_LIMIT.store(
+        (memory_limit / LIMIT_OVER_POOL).min(POOLED_BYTES),
+        Ordering::Relaxed,
+    );
     let all = std::mem::take(&mut *POOL.lock().unwrap_or_else(PoisonError::into_inner));
     unmap(all);
 }
