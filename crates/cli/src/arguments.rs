@@ -180,6 +180,9 @@ pub struct DirectoryOptions {
 /// Arguments of `frazil dump`.
 #[derive(Args)]
 pub struct DumpOptions {
+    /// If the log is damaged, write what was committed before the damage; without it nothing is written then
+    #[arg(long)]
+    pub salvage: bool,
     /// Write to this file instead of standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,

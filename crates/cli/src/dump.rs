@@ -19,7 +19,10 @@ use std::sync::atomic::AtomicBool;
 /// Runs `frazil dump`.
 pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
     interrupt::install();
-    let database = opening::open(Some(&options.directory), Access::Read)?;
+    let database = match options.salvage {
+        true => opening::salvage(&options.directory)?,
+        false => opening::open(Some(&options.directory), Access::Read)?,
+    };
     let mut shell = Shell::new(database.connect());
     if let Some(path) = &options.output {
         let target = Target::file(path).map_err(|e| {

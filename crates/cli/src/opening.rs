@@ -12,17 +12,42 @@ use std::time::Instant;
 
 /// Opens the database of a directory, or an empty one in memory.
 pub fn open(directory: Option<&Path>, access: Access) -> Result<Database, Complaint> {
-    let directory = match (directory, access) {
-        (Some(directory), _) => directory,
-        (None, Access::Write) => return Database::memory().map_err(Complaint::opening),
+    match (directory, access) {
+        (Some(directory), _) => open_as(directory, &Opening::to(access)),
+        (None, Access::Write) => Database::memory().map_err(Complaint::opening),
         (None, Access::Read) => {
             let error = Error::new(
                 SqlState::INVALID_PARAMETER,
                 "--readonly takes the directory of a database",
             );
-            return Err(Complaint::opening(error));
+            Err(Complaint::opening(error))
         }
+    }
+}
+
+/// Opens the database of a directory to read it. If its log is damaged, that is told, and it holds what was committed before.
+pub fn salvage(directory: &Path) -> Result<Database, Complaint> {
+    let opening = Opening::to(Access::Read);
+    let opened = open_as(directory, &opening);
+    let Some(damage) = opened
+        .as_ref()
+        .err()
+        .filter(|e| e.state() == SqlState::DATA_CORRUPTED)
+    else {
+        return opened;
     };
+    eprintln!("WARNING: {}", damage.message());
+    open_as(
+        directory,
+        &Opening {
+            salvages: true,
+            ..opening
+        },
+    )
+}
+
+/// Opens the database of a directory as `opening` says, shows how far that is, and lets Ctrl-C stop it.
+fn open_as(directory: &Path, opening: &Opening<'_>) -> Result<Database, Complaint> {
     let cancel = Cancel::new();
     let shown = Shown::new();
     let watch = |progress: OpeningProgress| {
@@ -32,7 +57,7 @@ pub fn open(directory: Option<&Path>, access: Access) -> Result<Database, Compla
     let opening = Opening {
         cancel: cancel.clone(),
         watch: &watch,
-        ..Opening::to(access)
+        ..opening.clone()
     };
     let opened = interrupt::cancelling(cancel.into(), || Database::open_as(directory, &opening));
     shown.clear();

@@ -227,6 +227,87 @@ fn a_dump_makes_a_database_of_the_same_dump() {
     directory.out(&["verify", "again"]);
 }
 
+/// A log that is damaged is refused with a way out, and what was committed before the damage can be had as SQL.
+#[test]
+fn a_damaged_log_is_named_and_salvaged() {
+    let directory = Directory::new("log");
+    directory.out(&["db", "-q", "-c", "create table t (k integer primary key, s text)"]);
+    let mut writer = directory.open(&["db", "-csv"]);
+    let stdin = writer.stdin.as_mut().expect("it is piped");
+    for k in 1..6 {
+        writeln!(stdin, "insert into t values ({k}, 'number {k}');").expect("it reads");
+    }
+    writeln!(stdin, "select 77777;").expect("it reads");
+    let mut said = String::new();
+    let stdout = writer.stdout.as_mut().expect("it is piped");
+    while !said.contains("77777") {
+        let mut byte = [0];
+        stdout.read_exact(&mut byte).expect("it answers");
+        said.push(byte[0] as char);
+    }
+    writer.kill().and_then(|()| writer.wait()).expect("it dies");
+    let bytes_of = |path: &Path| std::fs::read(path).expect("it can be read");
+    let names = std::fs::read_dir(directory.0.join("db/log"))
+        .expect("it is there")
+        .flatten();
+    let holds = |path: &PathBuf| bytes_of(path).windows(8).any(|part| part == b"number 4");
+    let log = names
+        .map(|name| name.path())
+        .find(holds)
+        .expect("it was committed");
+    let mut bytes = bytes_of(&log);
+    let at = bytes
+        .windows(8)
+        .position(|part| part == b"number 4")
+        .expect("it is there");
+    bytes[at] ^= 1;
+    std::fs::write(&log, &bytes).expect("it can be written");
+    let name = format!(
+        "log file \"db/log/{}\"",
+        log.file_name().expect("it has one").display()
+    );
+    for arguments in [
+        &["db", "-c", "select 1"][..],
+        &["dump", "db"],
+        &["db", "-readonly", "-c", "select 1"],
+    ] {
+        let output = directory.run(arguments);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {told}");
+        assert!(
+            told.starts_with(&format!("ERROR XX001: {name} is damaged between offsets ")),
+            "{told}"
+        );
+        assert!(
+            told.contains("HINT: ") && told.contains("BACKUP TO") && told.contains("--salvage"),
+            "{told}"
+        );
+    }
+    let output = directory.run(&["verify", "db"]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains(&format!("FAULT: {name} is damaged between offsets ")),
+        "{told}"
+    );
+    let output = directory.run(&["dump", "--salvage", "db"]);
+    let (sql, told) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.starts_with(&format!("WARNING: {name} is damaged")), "{told}");
+    assert!(
+        sql.contains("number 3") && !sql.contains("number 4") && !sql.contains("number 5"),
+        "{sql}"
+    );
+    assert!(bytes_of(&log) == bytes, "it stays as it is");
+    // Where nothing is damaged it is a dump, and nothing is told.
+    bytes[at] ^= 1;
+    std::fs::write(&log, &bytes).expect("it can be written");
+    let output = directory.run(&["dump", "--salvage", "db"]);
+    assert_eq!(stderr(&output), "");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("number 5"));
+    directory.out(&["verify", "db"]);
+}
+
 /// What the machine does not give is no fault of the directory, and a full disk is told as such.
 #[test]
 fn what_the_machine_refuses_is_told_by_its_code() {

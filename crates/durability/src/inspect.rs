@@ -233,6 +233,7 @@ impl Inspector<'_> {
             from: manifest.log.position,
             timestamp: manifest.timestamp,
             access: Access::Read,
+            ends_at_damage: false,
             options: WalOptions::default(),
         };
         let path = log_path(self.path);

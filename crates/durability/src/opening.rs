@@ -10,6 +10,9 @@ use std::fmt;
 pub struct Opening<'a> {
     /// Whether it is written, by this process alone, or read, beside others that read.
     pub access: Access,
+    /// A damaged log ends where it is damaged, instead of keeping the directory from being opened: what was committed before can be read. Takes
+    /// [`Access::Read`]; the directory stays as it is.
+    pub salvages: bool,
     /// How its log is written.
     pub log: WalOptions,
     /// Stops opening (57014): the directory is as it was then.
@@ -23,6 +26,7 @@ impl Opening<'_> {
     pub fn to(access: Access) -> Opening<'static> {
         Opening {
             access,
+            salvages: false,
             log: WalOptions::default(),
             cancel: Cancel::new(),
             watch: &|_| (),

@@ -12,7 +12,7 @@ use crate::replay::Dealer;
 use crate::restore::{Restored, restore_named};
 use crate::segment::open_segment;
 use crate::wal::record::Record;
-use crate::wal::{LogOpening, Visitor, Wal};
+use crate::wal::{LogOpening, Visitor, WAY_OUT, Wal};
 use frazil_catalog::Relation;
 use frazil_storage::redo::{Change, LoadedBlock, changes_at, raw_changes};
 use frazil_storage::{Lsn, Table, TableSnapshot};
@@ -89,6 +89,7 @@ pub(crate) fn recover(
             from: place.position,
             timestamp,
             access: opening.access,
+            ends_at_damage: opening.salvages,
             options: opening.log,
         };
         let (wal, replayed) = Wal::open_for(vfs.clone(), &path, log, &mut replay)?;
@@ -105,7 +106,7 @@ pub(crate) fn recover(
         Ok::<_, Error>((wal, replayed, timestamp, report))
     })?;
     let newest = replayed.generation();
-    if newest < place.generation {
+    if newest < place.generation && !opening.salvages {
         return Err(Error::new(
             SqlState::DATA_CORRUPTED,
             format!(
@@ -114,7 +115,7 @@ pub(crate) fn recover(
                 place.generation
             ),
         )
-        .with_hint("restore it from a copy of the directory"));
+        .with_hint(WAY_OUT));
     }
     Ok(Recovered {
         wal,

@@ -42,6 +42,7 @@ pub mod record;
 mod sync;
 pub mod writer;
 
+pub(crate) use reader::WAY_OUT;
 pub use reader::{End, Replayed, Visitor};
 pub use record::DatabaseId;
 pub use writer::{LogOpening, Wal, WalCounters, WalOptions, WalPosition};

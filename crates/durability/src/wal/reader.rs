@@ -14,6 +14,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What can be done about a log that is damaged.
+pub(crate) const WAY_OUT: &str = "restore the directory from a copy that BACKUP TO made, or write what was committed before the damage as SQL, \
+     by frazil dump --salvage";
+
 /// Why a log ends where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
@@ -82,6 +86,8 @@ pub(super) struct Reader<'a> {
     pub from: Lsn,
     /// With [`Access::Read`] no file is changed or removed.
     pub access: Access,
+    /// Where it is damaged the log ends, instead of being refused: what is read is what was committed before. With [`Access::Read`] alone.
+    pub ends_at_damage: bool,
     pub visitor: &'a mut dyn Visitor,
 }
 
@@ -103,6 +109,8 @@ struct Contents {
     end: Continuation,
     /// The generation of the file that follows, if the file says that one does.
     next: Option<u64>,
+    /// What was durable cannot be read.
+    damage: Option<Error>,
 }
 
 /// A file in use.
@@ -144,13 +152,15 @@ impl Reader<'_> {
         replayed.last_generation = generations.last().copied().unwrap_or(0);
         let Some(first) = files.first() else {
             for generation in generations {
-                self.check_unused(generation, self.from.0)?;
+                let checked = self.check_unused(generation, self.from.0);
+                checked.map(drop).or_else(|damage| self.damage(damage))?;
             }
             self.remove(&unneeded);
             return Ok(replayed);
         };
         if first.header.start > self.from.0 {
-            return Err(missing(self.directory, self.from.0, &first.path));
+            let missing = missing(self.directory, self.from.0, &first.path);
+            return self.damage(missing).map(|()| replayed);
         }
         let most = files
             .last()
@@ -162,34 +172,25 @@ impl Reader<'_> {
         for (place, used) in files.iter().enumerate() {
             let header = &used.header;
             if (header.start, header.previous) != (replayed.position.0, replayed.previous) {
-                return Err(broken(&replayed, before, &used.path));
+                self.damage(broken(&replayed, before, &used.path))?;
+                break;
             }
-            let contents = self.read_file(used, &mut replayed)?;
+            let mut contents = self.read_file(used, &mut replayed)?;
             replayed.behind = contents.bytes.len() as u64;
             before = &used.path;
+            if let Some(damage) = contents.damage.take() {
+                self.damage(damage)?;
+                break;
+            }
             if place + 1 == files.len() {
-                if let Some(next) = contents.next {
-                    if !generations.contains(&next) {
-                        return Err(missing_next(self.directory, &used.path, next));
-                    }
-                    self.check_next(&used.path, next, replayed.position.0)?;
-                }
+                self.check_end(used, &contents, &generations, &replayed)?;
                 self.keep(used, contents)?;
             }
         }
         let synced = self.vfs.sync_directory(self.directory);
         self.synced(synced, self.directory)?;
-        if replayed.position < self.from {
-            let end = files.last().map_or(self.directory, |f| &f.path);
-            let message = format!(
-                "log file \"{}\" ends at position {}, before the last checkpoint's {}: {}",
-                end.display(),
-                replayed.position.0,
-                self.from.0,
-                why(&replayed.end)
-            );
-            return Err(Error::new(SqlState::DATA_CORRUPTED, message));
-        }
+        // Of a log that is damaged before the checkpoint nothing is needed that can be read.
+        replayed.position = replayed.position.max(self.from);
         self.remove(&unneeded);
         let ends: Vec<u64> = (files.iter().skip(1).map(|f| f.header.start))
             .chain([replayed.position.0])
@@ -217,9 +218,13 @@ impl Reader<'_> {
                 .vfs
                 .open(&path, self.access)
                 .map_err(|e| io_error("open", &path, &e))?;
-            match self.header(&path, &*file, generation)? {
-                Some(header) => files.push(Used { path, file, header }),
-                None => unneeded.push(path),
+            match self.header(&path, &*file, generation) {
+                Ok(Some(header)) => files.push(Used { path, file, header }),
+                Ok(None) => unneeded.push(path),
+                Err(damage) => {
+                    self.damage(damage)?;
+                    break;
+                }
             }
         }
         let needed = files
@@ -234,6 +239,35 @@ impl Reader<'_> {
         })
     }
 
+    /// Refuses a log that is damaged, unless it is to end there.
+    fn damage(&self, damage: Error) -> Result<()> {
+        match self.ends_at_damage && damage.state() == SqlState::DATA_CORRUPTED {
+            true => Ok(()),
+            false => Err(damage),
+        }
+    }
+
+    /// Checks that the last file, which was read, ends the log.
+    fn check_end(
+        &self,
+        last: &Used,
+        contents: &Contents,
+        generations: &[u64],
+        replayed: &Replayed,
+    ) -> Result<()> {
+        if let Some(next) = contents.next {
+            match generations.contains(&next) {
+                true => self.check_next(&last.path, next, replayed.position.0),
+                false => Err(missing_next(self.directory, &last.path, next)),
+            }
+            .or_else(|damage| self.damage(damage))?;
+        }
+        match replayed.position < self.from {
+            true => self.damage(ends_before(replayed, &last.path, self.from.0)),
+            false => Ok(()),
+        }
+    }
+
     /// Removes files that nobody needs. One that cannot be removed is tried again by the next open.
     fn remove(&self, unneeded: &[PathBuf]) {
         if self.access == Access::Write {
@@ -245,7 +279,9 @@ impl Reader<'_> {
     /// written, as far as a sync does that. Takes back that another file follows, which was never used and is to be removed. Then says in
     /// the file that it was read up to here.
     fn keep(&self, used: &Used, contents: Contents) -> Result<()> {
-        let Contents { mut bytes, end, next } = contents;
+        let Contents {
+            mut bytes, end, next, ..
+        } = contents;
         let behind = bytes.len();
         let failed = |e| io_error("write", &used.path, &e);
         if self.access == Access::Write {
@@ -340,11 +376,10 @@ impl Reader<'_> {
             return Ok(Some(header));
         };
         let message = format!("log file \"{}\": {wrong}", path.display());
-        Err(Error::new(SqlState::DATA_CORRUPTED, message)
-            .with_hint("restore the file from a copy of the directory"))
+        Err(Error::new(SqlState::DATA_CORRUPTED, message).with_hint(WAY_OUT))
     }
 
-    /// Visits the records of a file. XX001 if it is damaged where it was durable.
+    /// Visits the records of a file, up to the first one that cannot be read.
     fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<Contents> {
         let header = &used.header;
         let mut bytes = vec![0; header.bytes as usize];
@@ -393,6 +428,7 @@ impl Reader<'_> {
         };
         let said = bytes.get(behind..).and_then(Continuation::from_bytes);
         let said = said.filter(|(there, _)| *there == end);
+        let mut damage = None;
         if said.is_some() {
             replayed.end = End::Clean;
         } else if let Some(durable) = durable_behind(&chain, header.start, &bytes, (last, at)) {
@@ -401,12 +437,17 @@ impl Reader<'_> {
                 End::Clean => "zeros stand where records were".to_string(),
             };
             let what = format!("between offsets {last} and {durable}, up to which it was durable: {why}");
-            return Err(damaged(&used.path, &what));
+            damage = Some(damaged(&used.path, &what));
         }
         bytes.truncate(at);
         bytes.resize(behind, 0);
         let next = said.and_then(|(_, next)| next);
-        Ok(Contents { bytes, end, next })
+        Ok(Contents {
+            bytes,
+            end,
+            next,
+            damage,
+        })
     }
 }
 
@@ -434,11 +475,26 @@ fn durable_behind(chain: &Chain, start: u64, bytes: &[u8], (last, at): (usize, u
     })
 }
 
-fn why(end: &End) -> String {
-    match end {
-        End::Clean => "nothing was written there".to_string(),
-        End::At { path, offset, why } => format!("at offset {offset} of \"{}\" {why}", path.display()),
+/// What stands where a file could not be read any further.
+fn why(replayed: &Replayed) -> String {
+    match &replayed.end {
+        End::Clean => format!("zeros stand from offset {} on", replayed.behind),
+        End::At { offset, why, .. } => format!("at offset {offset} {why}"),
     }
+}
+
+/// The log ends before the place at which the last checkpoint knew it.
+fn ends_before(replayed: &Replayed, last: &Path, from: u64) -> Error {
+    Error::new(
+        SqlState::DATA_CORRUPTED,
+        format!(
+            "log file \"{}\" ends at position {} of the log, before the last checkpoint's {from}: {}",
+            last.display(),
+            replayed.position.0,
+            why(replayed)
+        ),
+    )
+    .with_hint(WAY_OUT)
 }
 
 fn damaged(path: &Path, what: &str) -> Error {
@@ -446,25 +502,22 @@ fn damaged(path: &Path, what: &str) -> Error {
         SqlState::DATA_CORRUPTED,
         format!("log file \"{}\" is damaged {what}", path.display()),
     )
-    .with_hint("commits that were acknowledged would be missing: restore the directory from a copy that BACKUP TO made")
+    .with_hint(WAY_OUT)
 }
 
 /// The log goes on in another file than behind the last record of the one that was read.
 fn broken(replayed: &Replayed, last: &Path, next: &Path) -> Error {
-    let why = match &replayed.end {
-        End::Clean => format!("zeros stand from offset {} on", replayed.behind),
-        End::At { offset, why, .. } => format!("at offset {offset} {why}"),
-    };
     Error::new(
         SqlState::DATA_CORRUPTED,
         format!(
-            "log file \"{}\" ends at position {} of the log, but \"{}\" goes on elsewhere: {why}",
+            "log file \"{}\" ends at position {} of the log, but \"{}\" goes on elsewhere: {}",
             last.display(),
             replayed.position.0,
             next.display(),
+            why(replayed)
         ),
     )
-    .with_hint("a file was changed, or one is missing: restore it from a copy of the directory")
+    .with_hint(WAY_OUT)
 }
 
 fn missing_next(directory: &Path, last: &Path, next: u64) -> Error {
@@ -477,7 +530,7 @@ fn missing_next(directory: &Path, last: &Path, next: u64) -> Error {
             path_of(directory, next).display()
         ),
     )
-    .with_hint("restore it from a copy of the directory")
+    .with_hint(WAY_OUT)
 }
 
 fn missing(directory: &Path, from: u64, first: &Path) -> Error {
@@ -489,5 +542,5 @@ fn missing(directory: &Path, from: u64, first: &Path) -> Error {
             first.display()
         ),
     )
-    .with_hint("restore it from a copy of the directory")
+    .with_hint(WAY_OUT)
 }

@@ -46,6 +46,8 @@ pub struct LogOpening {
     pub timestamp: u64,
     /// With [`Access::Read`] nothing is made, changed or removed, and nothing may be appended.
     pub access: Access,
+    /// Where it is damaged it ends, with [`Access::Read`], instead of being refused.
+    pub ends_at_damage: bool,
     /// How it is written.
     pub options: WalOptions,
 }
@@ -157,6 +159,7 @@ impl Wal {
             from,
             timestamp,
             access: Access::Write,
+            ends_at_damage: false,
             options,
         };
         Wal::open_for(vfs, directory, opening, &mut Each(visit))
@@ -174,6 +177,7 @@ impl Wal {
             from,
             timestamp,
             access,
+            ends_at_damage,
             options,
         } = opening;
         if access == Access::Write {
@@ -189,6 +193,7 @@ impl Wal {
             database,
             from,
             access,
+            ends_at_damage: ends_at_damage && access == Access::Read,
             visitor,
         };
         let replayed = reader.read(timestamp)?;

@@ -184,21 +184,80 @@ fn what_recovery_has_read_is_missed_if_it_is_damaged_then() {
         from: Lsn(0),
         timestamp: 0,
         access,
+        ends_at_damage: false,
         options: LARGE,
     };
-    let mut none = Nothing;
+    let mut none = Lengths(Vec::new());
     Wal::open_for(sim.vfs(), directory(), opening(Access::Read), &mut none).unwrap();
     sim.tamper(&file(1), |bytes| bytes[last + 40] ^= 1);
     let read = Wal::open_for(sim.vfs(), directory(), opening(Access::Read), &mut none);
     check(&read.unwrap_err(), 1);
 }
 
-struct Nothing;
+/// Whatever happens to a file, a log that is to end at damage ends there, and nothing is changed.
+#[test]
+fn a_damaged_log_is_read_up_to_the_damage() {
+    let sim = SimVfs::new(6);
+    write(
+        &sim,
+        &[&[10], &[20], &[9000], &[30, 31], &[40], &[12000], &[50]],
+        SMALL,
+    );
+    let all = [10, 20, 9000, 30, 31, 40, 12000, 50];
+    let used: Vec<u64> = (1..20)
+        .filter(|g| sim.read(&file(*g)).is_some_and(|bytes| bytes[0] != 0))
+        .collect();
+    assert!(used.len() >= 3, "{used:?}");
+    let salvaged = |sim: &SimVfs, from: u64| {
+        let opening = frazil_durability::wal::LogOpening {
+            database: DATABASE,
+            from: Lsn(from),
+            timestamp: 0,
+            access: Access::Read,
+            ends_at_damage: true,
+            options: SMALL,
+        };
+        let mut lengths = Lengths(Vec::new());
+        let (_, replayed) = Wal::open_for(sim.vfs(), directory(), opening, &mut lengths).unwrap();
+        assert!(replayed.position.0 >= from);
+        lengths.0
+    };
+    let mut shortest = all.len();
+    for generation in &used {
+        let end = sim.read(&file(*generation)).unwrap().len();
+        for at in (0..end).step_by(200) {
+            for truncates in [false, true] {
+                let damaged = sim.copy(1);
+                damaged.tamper(&file(*generation), |bytes| match truncates {
+                    true => bytes.truncate(at),
+                    false => bytes[at] ^= 1,
+                });
+                let before = damaged.read(&file(*generation));
+                let found = salvaged(&damaged, 0);
+                assert!(
+                    all.starts_with(&found),
+                    "{generation} {at} {truncates}: {found:?}"
+                );
+                shortest = shortest.min(found.len());
+                salvaged(&damaged, 4096);
+                assert_eq!(damaged.read(&file(*generation)), before);
+            }
+        }
+        let gone = sim.copy(1);
+        gone.remove(&file(*generation)).unwrap();
+        assert!(all.starts_with(&salvaged(&gone, 0)));
+        salvaged(&gone, 1 << 20);
+    }
+    assert_eq!((salvaged(&sim, 0).len(), shortest), (all.len(), 0));
+}
 
-impl frazil_durability::wal::Visitor for Nothing {
+struct Lengths(Vec<usize>);
+
+impl frazil_durability::wal::Visitor for Lengths {
     fn begins(&mut self, _most: Lsn) {}
 
-    fn visit(&mut self, _record: &Record<'_>) -> Result<()> {
+    fn visit(&mut self, record: &Record<'_>) -> Result<()> {
+        self.0.push(record.payload.len());
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! file. `FRAZIL_DAMAGE_SEEDS=5000` damages more often.
 
 use crate::rows;
-use frazil::{Connection, Database, Error, SqlState};
+use frazil::{Access, Connection, Database, Error, Opening, SqlState};
 use frazil_testkit::{Random, SimVfs};
 use frazil_vfs::Vfs;
 use std::path::{Path, PathBuf};
@@ -155,6 +155,16 @@ fn check_error(e: &Error, what: &str) {
     assert!(e.message().contains("\"/db"), "{what}: {e:?}");
 }
 
+/// What was committed before the log is damaged.
+fn salvaged(sim: &SimVfs) -> String {
+    let opening = Opening {
+        salvages: true,
+        ..Opening::to(Access::Read)
+    };
+    let database = Database::open_over_as(sim.vfs(), Path::new("/db"), &opening).expect("it opens");
+    answer(&database.connect()).expect("it answers")
+}
+
 #[test]
 fn damaged_files_give_a_named_error_or_the_right_answer() {
     let seeds = std::env::var("FRAZIL_DAMAGE_SEEDS")
@@ -182,6 +192,10 @@ fn damaged_files_give_a_named_error_or_the_right_answer() {
             Err(e) => {
                 check_error(&e, &what);
                 refused[kind] += 1;
+                if kind == 2 && e.state() == SqlState::DATA_CORRUPTED {
+                    let found = salvaged(&sim);
+                    assert!(database.answers.contains(&found), "{what}: wrong rows");
+                }
             }
             Ok(Err(e)) => {
                 check_error(&e, &what);
