@@ -183,6 +183,14 @@ pub const MUTANTS: &[Mutant] = &[
         test: "durable_end::a_torn_group_ends_the_log_silently",
     },
     Mutant {
+        name: "what recovery read is said to be durable before it is",
+        file: "durability/src/wal/reader.rs",
+        line: "used.file.write_at(0, &bytes).map_err(failed)?;",
+        mutated: "used.file.write_at(behind as u64, &end.to_bytes(None)).and(used.file.write_at(0, &bytes)).map_err(failed)?;",
+        program: DURABLE_END,
+        test: "durable_end::a_power_cut_while_recovery_keeps_what_it_read_is_no_damage",
+    },
+    Mutant {
         name: "a group ends within a sector",
         file: "durability/src/wal/writer.rs",
         line: "let border = self.position.next_multiple_of(SECTOR);",

@@ -5,7 +5,7 @@ use frazil_durability::wal::log_file::{Header, SECTOR};
 use frazil_durability::wal::record::{Chain, Record, Version};
 use frazil_durability::wal::{End, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};
-use frazil_testkit::SimVfs;
+use frazil_testkit::{Failure, SimVfs};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Access, Vfs};
 use std::ops::Range;
@@ -34,21 +34,19 @@ fn lengths(sim: &SimVfs, options: WalOptions) -> Result<(Vec<usize>, End)> {
 
 /// Writes groups of records whose payloads have these lengths.
 fn write(sim: &SimVfs, groups: &[&[usize]], options: WalOptions) {
-    let opened = Wal::open(
-        sim.vfs(),
-        directory(),
-        DATABASE,
-        (Lsn(0), 0),
-        options,
-        &mut |_| Ok(()),
-    );
-    let (wal, _) = opened.unwrap();
+    try_write(sim, groups, options).unwrap();
+}
+
+fn try_write(sim: &SimVfs, groups: &[&[usize]], options: WalOptions) -> Result<()> {
+    let from = (Lsn(0), 0);
+    let (wal, _) = Wal::open(sim.vfs(), directory(), DATABASE, from, options, &mut |_| Ok(()))?;
     for group in groups {
         for length in *group {
-            wal.reserve(&vec![7; *length]).unwrap();
+            wal.reserve(&vec![7; *length])?;
         }
-        wal.flush().unwrap();
+        wal.flush()?;
     }
+    Ok(())
 }
 
 /// Groups, each with the offset of its first sector and the one behind its last in a file that has them alone.
@@ -151,6 +149,51 @@ fn a_torn_group_ends_the_log_silently() {
             assert!(!found.is_empty() && groups.concat().starts_with(&found));
         }
     }
+}
+
+/// A process died at the sync of its last group, and the power is cut at any operation of the next one, which opens the log: the group is there
+/// or not, and nothing is damaged.
+#[test]
+fn a_power_cut_while_recovery_keeps_what_it_read_is_no_damage() {
+    let groups = [GROUPS, &[&[3000, 3000, 9000]]].concat();
+    let all = groups.concat();
+    let whole = SimVfs::new(0);
+    write(&whole, &groups, LARGE);
+    let sync = whole.operations() - 1;
+    assert!(
+        whole
+            .trace()
+            .last()
+            .is_some_and(|op| op.starts_with("sync /log/"))
+    );
+    let (mut there, mut gone) = (0, 0);
+    for seed in 0..40 {
+        for cut in 0.. {
+            let sim = SimVfs::new(seed);
+            sim.fail_at(sync, Failure::PowerCut);
+            try_write(&sim, &groups, LARGE).unwrap_err();
+            let sim = sim.restart_after_kill();
+            sim.fail_at(cut, Failure::PowerCut);
+            let opened = lengths(&sim, LARGE);
+            let sim = sim.restart_after_power_cut();
+            for _ in 0..2 {
+                let found =
+                    lengths(&sim, LARGE).unwrap_or_else(|e| panic!("seed {seed}, operation {cut}: {e}"));
+                assert!(found.0.len() >= GROUPS.concat().len() && all.starts_with(&found.0));
+                match found.0.len() == all.len() {
+                    true => there += 1,
+                    false => gone += 1,
+                }
+                if let Ok((before, _)) = &opened {
+                    assert_eq!(*before, found.0, "what was read once stays");
+                }
+            }
+            if opened.is_ok() {
+                break;
+            }
+        }
+    }
+    assert!(there > 100 && gone > 100, "{there} {gone}");
 }
 
 /// What was read once and kept is missed later, be it the last group.
