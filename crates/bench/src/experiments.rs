@@ -13,6 +13,8 @@ use crate::plan::{self, point};
 use crate::recovery;
 use crate::statements::{self, Way};
 use crate::table_lookup;
+use crate::taking_turns::Case;
+use crate::topn;
 use crate::windows;
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
@@ -58,7 +60,9 @@ pub enum Kind {
     /// Durable commits are timed with checkpoints beside them and without.
     Checkpoints(checkpoints::Plan),
     /// Window functions are timed.
-    Windows(&'static [windows::Case]),
+    Windows(&'static [Case]),
+    /// The first rows in an order are.
+    TopN(&'static [Case]),
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -257,51 +261,8 @@ const SHAPES: [Shape; 18] = [
     flat("script", "", "select #", "; ", ""),
 ];
 
-/// Window functions.
-const WINDOWS: [windows::Case; 9] = [
-    windows::Case {
-        name: "running sum",
-        sql: "select sum(s) from (select sum(v) over (order by id) as s from t) x",
-    },
-    windows::Case {
-        name: "rank of 100 partitions",
-        sql: "select sum(s) from (select rank() over (partition by few order by v) as s from t) x",
-    },
-    windows::Case {
-        name: "rank of partitions of ten rows",
-        sql: "select sum(s) from (select rank() over (partition by many order by v) as s from t) x",
-    },
-    windows::Case {
-        name: "lag",
-        sql: "select sum(s) from (select lag(v) over (partition by few order by id) as s from t) x",
-    },
-    windows::Case {
-        name: "average of the last 1,000 rows",
-        sql: "select sum(s) from (select avg(f) over (order by id rows 999 preceding) as s from t) x",
-    },
-    windows::Case {
-        name: "range of a day",
-        sql: "select sum(s) from (select sum(v) over (partition by few order by at \
-              range between interval '1 day' preceding and current row) as s from t) x",
-    },
-    windows::Case {
-        name: "percent_rank",
-        sql: "select sum(s) from (select percent_rank() over (partition by few order by v) as s from t) x",
-    },
-    windows::Case {
-        name: "first 3 of 100 partitions",
-        sql: "select sum(v) from (select v, row_number() over (partition by few order by v) as r from t) x \
-              where r <= 3",
-    },
-    windows::Case {
-        name: "first 3 of partitions of ten rows",
-        sql: "select sum(v) from (select v, row_number() over (partition by many order by v) as r from t) x \
-              where r <= 3",
-    },
-];
-
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 22] = [
+pub const EXPERIMENTS: [Experiment; 23] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -382,7 +343,12 @@ pub const EXPERIMENTS: [Experiment; 22] = [
     Experiment {
         name: "windows",
         about: "window functions over ten million rows: running, by partition, sliding, by rank",
-        kind: Kind::Windows(&WINDOWS),
+        kind: Kind::Windows(&windows::CASES),
+    },
+    Experiment {
+        name: "topn",
+        about: "all columns of the first ten of ten million rows in an order, hot and frozen",
+        kind: Kind::TopN(&topn::CASES),
     },
     Experiment {
         name: "recovery",

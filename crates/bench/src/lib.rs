@@ -31,6 +31,8 @@ mod scratch;
 mod statements;
 pub mod statistics;
 mod table_lookup;
+mod taking_turns;
+mod topn;
 mod windows;
 
 pub use arguments::BenchArgs;
@@ -86,6 +88,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),
         Kind::Windows(cases) => windows::run(experiment.name, cases, args),
+        Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
 }

@@ -2,21 +2,54 @@
 //! Cases and numbers of threads take turns; all are compared with the first.
 
 use crate::arguments::BenchArgs;
-use crate::report::{Measurement, Report, Values};
-use crate::statistics::Sample;
+use crate::report::Report;
+use crate::taking_turns::{self, Case};
 use frazil::{Connection, Database};
 use frazil_testkit::Random;
 use frazil_types::{ColumnVector, LogicalType, Result, RowBatch, Value};
-use std::time::Instant;
 
-/// A case.
-#[derive(Clone, Copy, Debug)]
-pub struct Case {
-    /// Its name.
-    pub name: &'static str,
-    /// A query of one row over the table `t`.
-    pub sql: &'static str,
-}
+/// The cases.
+pub const CASES: [Case; 9] = [
+    Case {
+        name: "running sum",
+        sql: "select sum(s) from (select sum(v) over (order by id) as s from t) x",
+    },
+    Case {
+        name: "rank of 100 partitions",
+        sql: "select sum(s) from (select rank() over (partition by few order by v) as s from t) x",
+    },
+    Case {
+        name: "rank of partitions of ten rows",
+        sql: "select sum(s) from (select rank() over (partition by many order by v) as s from t) x",
+    },
+    Case {
+        name: "lag",
+        sql: "select sum(s) from (select lag(v) over (partition by few order by id) as s from t) x",
+    },
+    Case {
+        name: "average of the last 1,000 rows",
+        sql: "select sum(s) from (select avg(f) over (order by id rows 999 preceding) as s from t) x",
+    },
+    Case {
+        name: "range of a day",
+        sql: "select sum(s) from (select sum(v) over (partition by few order by at \
+              range between interval '1 day' preceding and current row) as s from t) x",
+    },
+    Case {
+        name: "percent_rank",
+        sql: "select sum(s) from (select percent_rank() over (partition by few order by v) as s from t) x",
+    },
+    Case {
+        name: "first 3 of 100 partitions",
+        sql: "select sum(v) from (select v, row_number() over (partition by few order by v) as r from t) x \
+              where r <= 3",
+    },
+    Case {
+        name: "first 3 of partitions of ten rows",
+        sql: "select sum(v) from (select v, row_number() over (partition by many order by v) as r from t) x \
+              where r <= 3",
+    },
+];
 
 /// The table: its rows in no order, some hundred of them with one `few`, ten with one `many`.
 const TABLE: &str = "create table t (id integer not null, few integer not null, many integer not null, \
@@ -36,35 +69,8 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Repor
     let connection = Database::memory()?.connect();
     let rows = ((ROWS as f64 * args.scale_factor) as usize).max(BATCH / 16);
     fill(&connection, rows)?;
-    let mut taken = vec![Vec::new(); cases.len() * args.threads.len()];
-    for round in 0..=args.runs {
-        for turn in 0..taken.len() {
-            let at = (turn + round) % taken.len();
-            connection.execute(&format!("set threads = {}", args.threads[at / cases.len()]))?;
-            let begun = Instant::now();
-            connection.execute(cases[at % cases.len()].sql)?;
-            // The first round warms up.
-            if round > 0 {
-                taken[at].push(1e3 * begun.elapsed().as_secs_f64());
-            }
-        }
-    }
-    let names: Vec<String> = (0..taken.len())
-        .map(|at| {
-            let threads = args.threads[at / cases.len()];
-            format!("{}, threads = {threads}", cases[at % cases.len()].name)
-        })
-        .collect();
     let mut report = Report::default();
-    for (at, milliseconds) in taken.into_iter().enumerate() {
-        report.add(Measurement {
-            experiment: name,
-            case: names[at].clone(),
-            metric: "ms",
-            unit: "ms",
-            values: Values::Measured(Sample::new(milliseconds)),
-        });
-    }
+    let names = taking_turns::run(&mut report, name, "", cases, &connection, args)?;
     for case in &names[1..] {
         report.compare(case, &names[0], "ms");
     }

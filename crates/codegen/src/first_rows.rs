@@ -6,7 +6,7 @@ use crate::plan_state::PlanState;
 use frazil_plan::aggregate::AggregateFunction;
 use frazil_plan::breakers::{GroupTable, SortTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
-use frazil_plan::{AggregateCall, ColumnId, ExprKind, JoinKind};
+use frazil_plan::{AggregateCall, ColumnId, ExprKind};
 use frazil_runtime::breakers::{Partial, part_as};
 use frazil_runtime::{AggregateTable, Sorter};
 use frazil_storage::{OrderColumn, TableScan};
@@ -102,14 +102,7 @@ fn passes_on(operator: &PipelineOperator) -> bool {
         | PipelineOperator::Map(_)
         | PipelineOperator::Call(_)
         | PipelineOperator::Repeat { .. } => true,
-        PipelineOperator::Probe { kind, .. } => match kind {
-            JoinKind::Inner
-            | JoinKind::ProbeOuter
-            | JoinKind::ProbeSemi
-            | JoinKind::ProbeAnti
-            | JoinKind::ProbeMark(_) => true,
-            JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti => false,
-        },
+        PipelineOperator::Probe { kind, .. } => !kind.marks_build_rows(),
     }
 }
 

@@ -14,6 +14,7 @@ use frazil_plan::pipeline::{EarlyProbe, Pipeline, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr};
 use frazil_runtime::abi::ParameterCell;
 use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
+use frazil_runtime::breakers::sorter::bound_of;
 use frazil_runtime::breakers::{Breaker, Partial, Run};
 use frazil_runtime::functions::ValueSet;
 use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
@@ -162,6 +163,13 @@ impl OpenPipeline {
     }
 }
 
+/// The position in the table of a column of a scan.
+fn place(columns: &[(ColumnId, usize)], id: ColumnId) -> Result<usize> {
+    let column = columns.iter().find(|column| column.0 == id);
+    let column = column.ok_or_else(|| Error::internal("a bound of a column that is not scanned"))?;
+    Ok(column.1)
+}
+
 fn missing(what: &str) -> Error {
     Error::internal(format!("{what} is read before it is finished"))
 }
@@ -181,6 +189,7 @@ fn source(
             restrictions,
             disjunctions,
             early_probes,
+            bound,
             ..
         } => {
             let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
@@ -195,6 +204,10 @@ fn source(
             let scan = match opening.first_rows {
                 Some(first) => first.restrict(scan),
                 None => scan,
+            };
+            let scan = match (bound, opening.breaker.as_deref().and_then(bound_of)) {
+                (Some(key), Some(bound)) => scan.with_bound(place(columns, *key)?, bound.clone()),
+                _ => scan,
             };
             PipelineSource::Scan {
                 scan: Arc::new(scan),

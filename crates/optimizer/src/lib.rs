@@ -22,6 +22,7 @@ mod restriction_split;
 mod selectivity;
 mod simplify;
 mod stage_policy;
+mod top_bounds;
 mod unions;
 mod unnest;
 pub mod value_bounds;
@@ -139,6 +140,9 @@ pub fn pipelines(
         key_lookups::apply(&mut pipelines, statistics);
     }
     early_probing::apply(&mut pipelines);
+    if settings.restrictions {
+        top_bounds::apply(&mut pipelines);
+    }
     stage_policy::apply(&mut pipelines, policy);
     debug_assert!(verify::pipelines(&pipelines).is_ok());
     Ok(pipelines)

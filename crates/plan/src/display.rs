@@ -150,6 +150,7 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             restrictions,
             disjunctions,
             early_probes,
+            bound,
             ..
         } => {
             let mut out = format!(
@@ -163,6 +164,14 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
                     ", {} early in join {}",
                     names.name(probe.column),
                     plan.number(probe.join)
+                );
+            }
+            if let (Some(key), Some(sorter)) = (bound, pipeline.sink.breaker()) {
+                let _ = write!(
+                    out,
+                    ", {} bounded by sort {}",
+                    names.name(*key),
+                    plan.number(sorter)
                 );
             }
             out

@@ -75,6 +75,9 @@ pub enum Source {
         disjunctions: Vec<ScanDisjunction>,
         /// Probes of this pipeline whose keys the scan tests beforehand, the most selective one first.
         early_probes: Vec<EarlyProbe>,
+        /// A column that is the first key of the sorter that this pipeline fills, which needs its first rows alone: rows behind
+        /// those that it has are left out.
+        bound: Option<ColumnId>,
     },
     /// The row of a table that has a key.
     Lookup(Box<Lookup>),

@@ -5,7 +5,7 @@
 
 use crate::access_counters::LocalAccess;
 use crate::chunk_entry::ChunkEntry;
-use crate::scan_cursor::FetchedColumn;
+use crate::fetched_column::FetchedColumn;
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndex;
 use frazil_block::ColumnBuffer;

@@ -8,16 +8,18 @@
 
 use crate::access_counters::LocalAccess;
 use crate::chunk_entry::ChunkEntry;
-use crate::chunk_view::{ChunkView, Lease, State};
+use crate::chunk_view::{Lease, State};
 use crate::early_probe::EarlyProbes;
+use crate::fetched_column::{FetchedColumn, at_positions_below, fetch};
+use crate::hot_chunk::HotChunk;
 use crate::hot_disjunction::DisjunctionScratch;
 use crate::hot_match::{MatchScratch, set_all};
 use crate::table_scan::{ScanCounters, TableScan};
-use frazil_block::unpack::values_at_positions_below;
+use crate::top_bound::BoundTests;
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
 use frazil_kernels::count::take_words;
-use frazil_kernels::{Isa, Selection, positions};
+use frazil_kernels::{Selection, positions};
 use frazil_types::{CHUNK_ROWS, MatchBits, Result, RowId};
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,21 +35,6 @@ pub enum Positions<'a> {
     Range(u32),
     /// These, ascending.
     List(&'a [u16]),
-}
-
-/// A column of the current vector: row `i` is at `i & mask`.
-///
-/// The pointers are valid until the same column is fetched again, or the cursor moves on (`next`,
-/// `open`) or is dropped; behind the values there are 64 readable bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct FetchedColumn {
-    /// Values of the column's native type. Strings may be transient: see
-    /// [`StringRef`](frazil_types::StringRef).
-    pub values: *const u8,
-    /// One byte a row, 1: valid; `None` when no row is NULL.
-    pub validity: Option<*const u8>,
-    /// Whether one value (and validity byte) stands for all rows.
-    pub constant: bool,
 }
 
 /// A vector that is a range of a hot chunk's rows, for readers that know partitions.
@@ -92,6 +79,7 @@ pub struct ScanCursor {
     buffers: Vec<ColumnBuffer>,
     scratch: MatchScratch,
     disjunction_scratch: DisjunctionScratch,
+    bound: BoundTests,
     early_probes: EarlyProbes,
     counters: ScanCounters,
     // Rows of the chunk that were matched.
@@ -123,6 +111,7 @@ impl ScanCursor {
             buffers,
             scratch: MatchScratch::default(),
             disjunction_scratch: DisjunctionScratch::default(),
+            bound: BoundTests::default(),
             early_probes,
             counters: ScanCounters::default(),
             tested_rows: 0,
@@ -133,10 +122,7 @@ impl ScanCursor {
     /// Begins the chunk of a morsel: a number below [`TableScan::morsels`].
     pub fn open(&mut self, morsel: usize) -> Result<()> {
         self.settle();
-        let entry = match &self.scan.candidates {
-            Some(candidates) => candidates.chunks[morsel].0.clone(),
-            None => self.scan.snapshot.chunk(morsel).clone(),
-        };
+        let entry = self.scan.chunk(morsel).clone();
         self.morsel = morsel;
         let view = entry.view();
         self.counters.chunks += 1;
@@ -146,7 +132,8 @@ impl ScanCursor {
         self.vector = Vector::Range { start: 0, len: 0 };
         self.block_scan = None;
         // Rows that all match are handed out without looking at match bits.
-        let untested = view.deleted().is_none() && !self.early_probes.pay();
+        let untested = view.deleted().is_none() && !self.early_probes.pay() && self.scan.bound.is_none();
+        self.bound.look(&self.scan)?;
         self.lease = view.lend().filter(|_| self.scan.options.lend_columns);
         match view.state() {
             State::Hot(hot) => {
@@ -203,18 +190,12 @@ impl ScanCursor {
 
     fn open_block(&mut self, entry: &ChunkEntry, block: &Block, untested: bool) -> Result<()> {
         let scan = &self.scan;
-        let unrestricted = scan.restrictions.is_empty() && scan.disjunctions.is_empty();
+        let unrestricted = scan.restrictions.is_empty() && self.bound.disjunctions(scan).is_empty();
         if !scan.options.push_restrictions || unrestricted {
             self.all_match = untested;
             return Ok(());
         }
-        let options = frazil_block::ScanOptions {
-            isa: scan.options.isa,
-            use_sma: scan.options.use_sma,
-            use_psma: scan.options.use_psma,
-        };
-        let block_scan = BlockScan::new(block, &scan.restrictions, &scan.disjunctions, options)
-            .map_err(|e| entry.blame(scan.snapshot.table().entry(), e))?;
+        let block_scan = self.block_scan(entry, block)?;
         let range = block_scan.range();
         if block_scan.skipped_by_sma() {
             self.counters.chunks_skipped_by_sma += 1;
@@ -232,6 +213,35 @@ impl ScanCursor {
             self.counters.bytes_touched += block_scan.tested_columns().map(bytes).sum::<usize>() as u64;
         }
         self.block_scan = Some(block_scan);
+        Ok(())
+    }
+
+    fn block_scan(&self, entry: &ChunkEntry, block: &Block) -> Result<BlockScan> {
+        let scan = &self.scan;
+        let options = frazil_block::ScanOptions {
+            isa: scan.options.isa,
+            use_sma: scan.options.use_sma,
+            use_psma: scan.options.use_psma,
+        };
+        let disjunctions = self.bound.disjunctions(scan);
+        BlockScan::new(block, &scan.restrictions, disjunctions, options)
+            .map_err(|e| entry.blame(scan.snapshot.table().entry(), e))
+    }
+
+    /// Takes in a bound that has moved since the open chunk was begun: of a block other tests are made, and rows left out that none
+    /// of them can match.
+    fn follow_bound(&mut self) -> Result<()> {
+        if !self.bound.look(&self.scan)? {
+            return Ok(());
+        }
+        let entry = self.entry.clone().expect("a chunk is open");
+        if let State::Frozen(frozen) = entry.view().state() {
+            let block_scan = self.block_scan(&entry, &frozen.block)?;
+            let end = self.end.min(block_scan.range().end as usize);
+            // Rows before the next one are matched, and may still be returned.
+            self.end = end.max(self.next_row);
+            self.block_scan = Some(block_scan);
+        }
         Ok(())
     }
 
@@ -412,6 +422,7 @@ impl ScanCursor {
 
     /// Matches the window from `next_row` on, which is a multiple of 64.
     fn match_window(&mut self) -> Result<()> {
+        self.follow_bound()?;
         let Range { start, end } = self.next_window();
         if start == end {
             self.next_row = end;
@@ -422,19 +433,8 @@ impl ScanCursor {
         match (view.state(), &mut self.block_scan) {
             (State::Hot(hot), _) => {
                 let words = &mut self.words[start / 64..end.div_ceil(64)];
-                let mut combine = Combine::Replace;
-                for predicate in &self.scan.hot_predicates {
-                    let isa = self.scan.options.isa;
-                    predicate.match_rows(isa, hot, start..end, combine, words, &mut self.scratch);
-                    combine = Combine::And;
-                }
-                if combine == Combine::Replace {
-                    set_all(end - start, words);
-                }
-                for disjunction in &self.scan.hot_disjunctions {
-                    let scratch = (&mut self.disjunction_scratch, &mut self.scratch);
-                    disjunction.match_rows(self.scan.options.isa, hot, start..end, words, scratch);
-                }
+                let scratch = (&mut self.disjunction_scratch, &mut self.scratch);
+                match_hot(&self.scan, &self.bound, hot, start..end, words, scratch);
             }
             (State::Frozen(_), Some(block_scan)) => {
                 let rows = start as u32..end as u32;
@@ -493,10 +493,8 @@ impl ScanCursor {
                 (block_scan.tested_columns()).for_each(|c| self.access.column(c).tested += tested);
             }
             (None, Some(entry)) if entry.is_hot() && self.scan.options.push_restrictions => {
-                let alternatives =
-                    (self.scan.disjunctions.iter()).flat_map(|d| d.alternatives.iter().flatten());
-                let tests = self.scan.restrictions.iter().chain(alternatives);
-                tests.for_each(|r| self.access.column(r.column).tested += tested);
+                let columns = self.scan.tested_columns();
+                columns.for_each(|column| self.access.column(column).tested += tested);
             }
             _ => {}
         }
@@ -512,6 +510,37 @@ impl ScanCursor {
     }
 }
 
+/// Match bits of rows of a hot chunk: first by the bound, which leaves few rows or none once there is one.
+fn match_hot(
+    scan: &TableScan,
+    bound: &BoundTests,
+    hot: &HotChunk,
+    rows: Range<usize>,
+    words: &mut [u64],
+    (scratch, tests_scratch): (&mut DisjunctionScratch, &mut MatchScratch),
+) {
+    let isa = scan.options.isa;
+    let mut combine = Combine::Replace;
+    if let Some(bound) = &bound.hot {
+        set_all(rows.len(), words);
+        bound.match_rows(isa, hot, rows.clone(), words, (scratch, tests_scratch));
+        if words.iter().all(|&word| word == 0) {
+            return;
+        }
+        combine = Combine::And;
+    }
+    for predicate in &scan.hot_predicates {
+        predicate.match_rows(isa, hot, rows.clone(), combine, words, tests_scratch);
+        combine = Combine::And;
+    }
+    if combine == Combine::Replace {
+        set_all(rows.len(), words);
+    }
+    for disjunction in &scan.hot_disjunctions {
+        disjunction.match_rows(isa, hot, rows.clone(), words, (scratch, tests_scratch));
+    }
+}
+
 /// Clears the bits of rows that are no candidates in the word of a window.
 fn keep_candidates(offsets: &[u16], window: Range<usize>, word: &mut u64) {
     let from = offsets.partition_point(|&offset| usize::from(offset) < window.start);
@@ -524,66 +553,4 @@ impl Drop for ScanCursor {
     fn drop(&mut self) {
         self.settle();
     }
-}
-
-fn fetch(
-    scan: &TableScan,
-    entry: &ChunkEntry,
-    index: usize,
-    selection: Selection<'_>,
-    buffer: &mut ColumnBuffer,
-    counters: &mut ScanCounters,
-) -> Result<FetchedColumn> {
-    let (column, view) = (scan.columns[index], entry.view());
-    counters.bytes_touched += cell_bytes(view, column, selection.count()) as u64;
-    if scan.options.lend_columns
-        && let Selection::All { start, len } = selection
-        && let Some(lent) = lend(view, column, start as usize, len as usize)?
-    {
-        return Ok(lent);
-    }
-    (view.read(scan.options.isa, column, selection, buffer))
-        .map_err(|e| entry.blame(scan.snapshot.table().entry(), e))?;
-    Ok(FetchedColumn {
-        values: buffer.values_ptr(),
-        validity: buffer.validity_ptr(),
-        constant: buffer.is_constant(),
-    })
-}
-
-/// Rows in a thousand below which values of a column are fetched at positions.
-fn at_positions_below(isa: Isa, view: ChunkView<'_>, column: usize) -> usize {
-    match view.state() {
-        State::Hot(hot) => values_at_positions_below(isa, hot.layout().column(column).native.size()),
-        State::Frozen(frozen) => frozen.block.at_positions_below(isa, column),
-    }
-}
-
-/// Bytes that so many values of a column take.
-fn cell_bytes(view: ChunkView<'_>, column: usize, values: usize) -> usize {
-    match view.state() {
-        State::Hot(hot) => values * hot.layout().column(column).native.size(),
-        State::Frozen(frozen) => frozen.block.entry(column).code_bytes(values),
-    }
-}
-
-/// The chunk's own memory, if a range of values lies there side by side in native form.
-fn lend(view: ChunkView<'_>, column: usize, start: usize, len: usize) -> Result<Option<FetchedColumn>> {
-    let (values, validity) = match view.state() {
-        State::Hot(hot) if hot.constant(column).is_some() => return Ok(None),
-        State::Hot(hot) if hot.layout().run_end(start, start + len) < start + len => return Ok(None),
-        State::Hot(hot) => (hot.value_ptr(column, start), hot.validity_ptr(column, start)),
-        State::Frozen(frozen) => match frozen.block.borrow(column)? {
-            None => return Ok(None),
-            Some(first) => {
-                let size = frozen.block.native(column).size();
-                (first.wrapping_add(start * size), None)
-            }
-        },
-    };
-    Ok(Some(FetchedColumn {
-        values,
-        validity,
-        constant: false,
-    }))
 }

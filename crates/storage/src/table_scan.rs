@@ -1,6 +1,7 @@
 //! The scan of one version of a table: what all workers share. Each worker takes a
 //! [`ScanCursor`](crate::ScanCursor) and opens one morsel (one chunk) after another.
 
+use crate::chunk_entry::ChunkEntry;
 use crate::first_rows::{FirstRows, OrderColumn};
 use crate::hot_disjunction::HotDisjunction;
 use crate::hot_match::HotPredicate;
@@ -8,6 +9,7 @@ use crate::index_lookup::{Candidates, JoinKeys, LookedUp, most_join_keys};
 use crate::merge_restrictions::{merge_alternatives, merge_ranges};
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
+use crate::top_bound::{ScanBound, TopBound};
 use frazil_kernels::{Isa, KeyFilter};
 use frazil_types::{
     CHUNK_ROWS, Disjunction, Error, Restriction, RestrictionKind, Result, STAGE_ROWS, Schema, Value,
@@ -144,6 +146,8 @@ pub struct TableScan {
     pub(crate) early_probes: Vec<EarlyProbe>,
     /// The rows to look at, if an index says so.
     pub(crate) candidates: Option<Candidates>,
+    /// What the keys of rows that count do not exceed, if some order asks for its first rows alone.
+    pub(crate) bound: Option<ScanBound>,
     has_all_rows: bool,
     totals: [AtomicU64; 7],
 }
@@ -179,6 +183,7 @@ impl TableScan {
             options,
             early_probes: Vec::new(),
             candidates,
+            bound: None,
             has_all_rows: true,
             totals: Default::default(),
         })
@@ -261,6 +266,24 @@ impl TableScan {
         self
     }
 
+    /// The same scan for rows whose value of a column (a position in the table, one of the scan's) does not come behind a bound, which
+    /// may move while the scan runs.
+    pub fn with_bound(mut self, column: usize, bound: Arc<TopBound>) -> TableScan {
+        if self.options.push_restrictions {
+            self.bound = Some(ScanBound::new(&self.snapshot, column, bound));
+        }
+        self
+    }
+
+    /// The chunk of a morsel.
+    pub(crate) fn chunk(&self, morsel: usize) -> &Arc<ChunkEntry> {
+        match (&self.candidates, &self.bound) {
+            (Some(candidates), _) => &candidates.chunks[morsel].0,
+            (None, Some(bound)) => self.snapshot.chunk(bound.visits[morsel]),
+            (None, None) => self.snapshot.chunk(morsel),
+        }
+    }
+
     /// Whether it gives all rows, not only the first ones in some order.
     pub fn has_all_rows(&self) -> bool {
         self.has_all_rows
@@ -319,7 +342,7 @@ impl TableScan {
         &self.options
     }
 
-    /// The columns that restrictions and disjunctions look at, as positions in the table.
+    /// The columns that restrictions, disjunctions and the bound look at, as positions in the table.
     pub(crate) fn tested_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let alternatives = self
             .disjunctions
@@ -329,6 +352,7 @@ impl TableScan {
             .iter()
             .chain(alternatives)
             .map(|restriction| restriction.column)
+            .chain(self.bound.iter().map(|bound| bound.column))
     }
 
     /// A cursor for one worker.

@@ -24,7 +24,7 @@ const READERS_OF_CELLS: [&str; 7] = [
     "storage/src/hot_match.rs",
     "storage/src/read_chunk.rs",
     "storage/src/row_fetch.rs",
-    "storage/src/scan_cursor.rs",
+    "storage/src/fetched_column.rs",
     "runtime/src/scan_cursor.rs",
 ];
 /// The clock on the wall, and the files that may ask it: for what they show. It jumps, so nothing is ordered, timed or kept by it.

@@ -59,13 +59,11 @@ impl SortLayout {
 impl Lays for SortLayout {
     fn open(&self, values: BoundValues<'_>) -> Result<Arc<dyn Breaker>> {
         let (limit, offset) = row_counts(values, &self.limit, &self.offset)?;
-        Ok(Arc::new(SorterBreaker {
-            spec: SortSpec {
-                limit,
-                offset,
-                ..self.spec.clone()
-            },
-        }))
+        Ok(Arc::new(SorterBreaker::new(SortSpec {
+            limit,
+            offset,
+            ..self.spec.clone()
+        })))
     }
 
     fn shape(&self) -> Shape {

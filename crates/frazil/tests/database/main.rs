@@ -39,6 +39,7 @@ mod refreezing;
 mod statements;
 mod streaming;
 mod syncs;
+mod top_bounds;
 mod transactions;
 mod upserts;
 mod value_meaning;

@@ -80,6 +80,18 @@ impl JoinKind {
             }
         }
     }
+
+    /// Whether a probe row marks the build rows that it matches, so that it has to come to the probe for their sake.
+    pub fn marks_build_rows(self) -> bool {
+        match self {
+            JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti => true,
+            JoinKind::Inner
+            | JoinKind::ProbeOuter
+            | JoinKind::ProbeSemi
+            | JoinKind::ProbeAnti
+            | JoinKind::ProbeMark(_) => false,
+        }
+    }
 }
 
 impl Join {
@@ -89,10 +101,7 @@ impl Join {
             keys: self.keys.iter().map(|k| (k.0.ty, k.0.nullable)).collect(),
             payload,
             kind: self.kind,
-            marked: matches!(
-                self.kind,
-                JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti
-            ),
+            marked: self.kind.marks_build_rows(),
             null_aware: self.null_aware,
             estimated_rows: rows,
         }

@@ -120,6 +120,7 @@ impl Node for Scan {
             restrictions: self.restrictions.clone(),
             disjunctions: self.disjunctions.clone(),
             early_probes: vec![],
+            bound: None,
         };
         Opened::of(source, builder.rows(op, &[]))
     }

@@ -1,11 +1,14 @@
-//! Rows to be given out in an order, perhaps only the first: workers sort their own (`sorted_rows.rs`), then runs are merged.
+//! Rows to be given out in an order, perhaps only the first: workers sort their own (`sorted_rows.rs`), then runs are merged. Where only
+//! the first are wanted, workers share a bound of those that still count, which scans that feed them know ([`bound_of`]).
 
 pub mod sorted_rows;
 
 use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};
 use frazil_plan::breakers::Which;
+use frazil_storage::{KeyOrder, TopBound};
 use frazil_types::{Result, RowBatch};
 use sorted_rows::{SortSpec, SortedRows, SortedRun, Sorter};
+use std::any::Any;
 use std::sync::{Arc, Mutex};
 
 /// Rows that make a morsel.
@@ -15,13 +18,38 @@ const MORSEL_ROWS: usize = 16 << 10;
 #[derive(Debug)]
 pub struct SorterBreaker {
     /// How its rows look and are ordered, with limit and offset of this run.
-    pub spec: SortSpec,
+    spec: SortSpec,
+    /// The bound of its rows, if only the first of all are wanted.
+    bound: Option<Arc<TopBound>>,
+}
+
+impl SorterBreaker {
+    /// A sorter for rows of a spec.
+    pub fn new(spec: SortSpec) -> SorterBreaker {
+        let first = spec.keys.first().filter(|_| spec.rows_wanted().is_some());
+        let order = first.map(|key| KeyOrder {
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        });
+        SorterBreaker {
+            spec,
+            bound: order.map(|order| Arc::new(TopBound::new(order))),
+        }
+    }
+}
+
+/// The bound of the first key of the rows that a breaker still needs, if it is a sorter that has one.
+pub fn bound_of(breaker: &dyn Breaker) -> Option<&Arc<TopBound>> {
+    let sorter = (breaker as &dyn Any).downcast_ref::<SorterBreaker>()?;
+    sorter.bound.as_ref()
 }
 
 impl Breaker for SorterBreaker {
     fn partial(&self, run: Run<'_>) -> Result<Box<dyn Partial>> {
         let sorter = Sorter::new(self.spec.clone(), run.budget);
-        Ok(Box::new(sorter.stopped_by(run.cancel)))
+        Ok(Box::new(
+            sorter.stopped_by(run.cancel).bounded_by(self.bound.clone()),
+        ))
     }
 
     fn finish(&self, parts: Vec<Box<dyn Partial>>, workers: &dyn Workers) -> Result<Arc<dyn Finished>> {

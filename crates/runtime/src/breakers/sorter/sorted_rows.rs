@@ -2,7 +2,9 @@
 //!
 //! Generated code writes rows into a worker's private [`Sorter`] as it does into any [`RowPages`], calling
 //! `sort_grow` where a page is full. With a limit of n rows that call is also the moment to forget: when
-//! more than 2n rows have gathered, all but the first n are dropped, so a top-n never holds more.
+//! more than 2n rows have gathered, all but the first n are dropped, so a top-n never holds more. The first key of the last one
+//! that is kept is the bound of the rows that still count: scans that feed the sorter leave out what lies behind it
+//! ([`TopBound`]).
 //!
 //! Rows are ordered by a **normalized prefix**: the leading keys as 128 bits whose unsigned order is
 //! the keys' order, NULLs and directions included. Only where two prefixes are equal, and do not hold all
@@ -12,13 +14,16 @@ use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
 use crate::scan_cursor::{Clause, count_of_rows};
 use crate::string_heap::StringHeap;
-use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result, StringRef};
+use frazil_storage::TopBound;
+use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result, StringRef, Value};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
-/// Rows are not dropped below this many.
-const FEWEST_PRUNED: usize = 4096;
+/// Rows are not dropped below this many. To select the first ones takes as long as to write some hundred rows; to scan without a
+/// bound takes longer.
+const FEWEST_PRUNED: usize = 1024;
 
 /// One key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +65,7 @@ pub struct GroupCounts {
 
 impl SortSpec {
     /// Rows that are of interest at all.
-    fn rows_wanted(&self) -> Option<usize> {
+    pub(crate) fn rows_wanted(&self) -> Option<usize> {
         if self.counts_by_group() {
             return None;
         }
@@ -144,6 +149,30 @@ impl SortSpec {
             }
         }
         out.bits
+    }
+
+    /// The value of the first key of a row; NULL if there is no key.
+    ///
+    /// # Safety
+    /// As [`SortSpec::compare`].
+    unsafe fn first_key(&self, row: *const u8) -> Value {
+        let Some(key) = self.keys.first() else {
+            return Value::Null;
+        };
+        let place = &self.layout.fields[key.field];
+        // SAFETY: by contract; the types are the field's.
+        unsafe {
+            match place.native {
+                _ if !place.is_valid(row) => Value::Null,
+                NativeType::Bool => Value::Bool(place.get::<u8>(row) != 0),
+                NativeType::I16 => Value::Int(place.get::<i16>(row).into()),
+                NativeType::I32 => Value::Int(place.get::<i32>(row).into()),
+                NativeType::I64 => Value::Int(place.get::<i64>(row).into()),
+                NativeType::I128 => Value::Int(place.get::<i128>(row)),
+                NativeType::F64 => Value::Double(place.get::<f64>(row)),
+                NativeType::String => Value::Text(place.get::<StringRef>(row).text().to_owned()),
+            }
+        }
     }
 
     /// Whether the prefix holds all keys whole.
@@ -263,6 +292,8 @@ pub struct Sorter {
     budget: MemoryBudget,
     cancel: Cancel,
     pruner: Option<Box<dyn Prunes>>,
+    /// What tells scans which rows still count.
+    bound: Option<Arc<TopBound>>,
 }
 
 /// Drops rows of a sorter that nobody asks for.
@@ -281,7 +312,13 @@ impl Sorter {
             budget: budget.clone(),
             cancel: Cancel::new(),
             pruner: None,
+            bound: None,
         }
+    }
+
+    /// The same sorter, which says what rows it still needs.
+    pub fn bounded_by(self, bound: Option<Arc<TopBound>>) -> Sorter {
+        Sorter { bound, ..self }
     }
 
     /// The same sorter, of whose rows some are dropped while they come.
@@ -320,6 +357,10 @@ impl Sorter {
     fn prune(&mut self, wanted: usize) -> Result<()> {
         let mut entries = self.entries();
         self.spec.select(&mut entries, wanted);
+        if let (Some(bound), Some(last)) = (&self.bound, entries.last()) {
+            // SAFETY: the row is live and of the layout, its strings kept.
+            bound.tighten(unsafe { self.spec.first_key(last.row) });
+        }
         let mut kept = RowPages::new(self.spec.layout.size, &self.budget);
         for entry in &entries {
             let row = kept.allocate()?;
@@ -366,7 +407,7 @@ impl SortSpec {
         }
     }
 
-    /// Keeps the first `wanted` entries, in any order.
+    /// Keeps the first `wanted` entries, the last of them at its place, the others in any order.
     fn select(&self, entries: &mut Vec<Entry>, wanted: usize) {
         if wanted > 0 && wanted < entries.len() {
             entries.select_nth_unstable_by(wanted - 1, self.order(self.prefix_decides()));
