@@ -115,6 +115,35 @@ impl RowPages {
         }
     }
 
+    /// Drops all rows but some; those move. The last page is used again if they fit it. Error 53200.
+    pub fn keep(&mut self, rows: &[*mut u8]) -> Result<()> {
+        let budget = self.reservation.budget();
+        let mut kept = RowPages::new(self.row_size, budget);
+        let copy = |to: &mut RowPages, rows: &mut dyn Iterator<Item = *mut u8>| -> Result<()> {
+            for row in rows {
+                let place = to.allocate()?;
+                // SAFETY: both rows are live, apart, and of one size.
+                unsafe { place.copy_from_nonoverlapping(row, to.row_size) };
+            }
+            Ok(())
+        };
+        copy(&mut kept, &mut rows.iter().copied())?;
+        let fits = |page: &Page| kept.bytes() <= page.memory.bytes() / 2 && !self.zeroed;
+        if let Some(page) = self.pages.pop_if(|page| fits(page)) {
+            let bytes = page.memory.bytes();
+            self.reservation.shrink(self.reservation.bytes() - bytes);
+            self.cursor = RowCursor {
+                next: page.memory.as_ptr(),
+                end: page.memory.as_ptr().wrapping_add(bytes - bytes % self.row_size),
+            };
+            self.pages = vec![page];
+            return copy(self, &mut kept.iter());
+        }
+        kept.zeroed = self.zeroed;
+        *self = kept;
+        Ok(())
+    }
+
     /// Number of pages.
     pub fn pages(&self) -> usize {
         self.pages.len()

@@ -298,8 +298,8 @@ pub struct Sorter {
 
 /// Drops rows of a sorter that nobody asks for.
 pub trait Prunes: std::fmt::Debug + Send {
-    /// The rows that are kept, if it is time to drop others. All rows are written. Errors: 53200, 57014.
-    fn prune(&mut self, pages: &RowPages) -> Result<Option<RowPages>>;
+    /// Drops rows if it is time to, and says so; those that are kept may move. All rows are written. Errors: 53200, 57014.
+    fn prune(&mut self, pages: &mut RowPages) -> Result<bool>;
 }
 
 impl Sorter {
@@ -345,9 +345,8 @@ impl Sorter {
             return self.pages.allocate();
         }
         if let Some(pruner) = &mut self.pruner
-            && let Some(kept) = pruner.prune(&self.pages)?
+            && pruner.prune(&mut self.pages)?
         {
-            self.pages = kept;
             return self.pages.allocate();
         }
         self.pages.grow()

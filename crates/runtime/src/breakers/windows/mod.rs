@@ -14,6 +14,7 @@
 
 mod aggregate;
 mod array;
+mod best_keys;
 mod frame;
 mod input;
 mod order;

@@ -1,17 +1,19 @@
 //! The first rows of each partition: where only ranks up to a number are asked for, workers drop what is behind them while
 //! they gather rows.
 //!
-//! Every so often a worker sorts what it has and keeps the rows of its best ranks. For each partition that has enough of them
-//! it remembers the last key that counts; rows behind that key are dropped without a sort. A row's rank among a worker's rows is at
+//! Where keys are short and few ranks are asked for, a worker knows the best keys of each partition, and drops what is behind them
+//! (`best_keys.rs`). Otherwise it sorts every so often what it has and keeps the rows of its best ranks. For each partition that has enough
+//! of them it remembers the last key that counts; rows behind that key are dropped without a sort. A row's rank among a worker's rows is at
 //! most its rank among all, so none is dropped that counts, and ranks of those that are kept stay what they are.
 
 use super::array::Array;
+use super::best_keys::BestKeys;
 use super::order::{Entry, Order};
-use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec, normalized};
+use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec};
 use crate::breakers::{Task, Workers};
-use crate::row_layout::{FieldPlace, RowLayout};
+use crate::row_layout::RowLayout;
 use crate::row_pages::RowPages;
-use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result};
+use frazil_types::{Cancel, MemoryBudget, Reservation, Result};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -72,78 +74,20 @@ pub struct TopRows {
 enum Last {
     /// Partitions do not fit 128 bits: no key is known.
     Unknown,
-    /// Both fit 64 bits.
-    Narrow(Words, Words, Map<u64>),
+    /// Both fit 64 bits, and few ranks are asked for.
+    Narrow(BestKeys),
     Wide(Map<u128>),
 }
 
 type Map<K> = HashMap<K, K, BuildHasherDefault<Mixing>>;
 
-/// Keys that fit 64 bits together, in the order of rows.
-#[derive(Debug)]
-struct Words(Vec<(FieldPlace, SortField)>);
-
-impl Words {
-    /// `None` where they do not fit.
-    fn of(keys: &[SortField], layout: &RowLayout) -> Option<Words> {
-        let keys: Vec<_> = keys.iter().map(|key| (layout.fields[key.field], *key)).collect();
-        let bits: usize = (keys.iter())
-            .map(|(place, _)| place.native.size() * 8 + usize::from(place.validity.is_some()))
-            .sum();
-        (bits <= 64).then_some(Words(keys))
-    }
-
-    /// # Safety
-    /// A live row of the layout.
-    #[inline]
-    unsafe fn word(&self, row: *const u8) -> u64 {
-        let mut word = 0_u64;
-        for (place, key) in &self.0 {
-            // SAFETY: by contract, with the type the field says it has.
-            let (valid, (value, width)) = unsafe { (place.is_valid(row), narrow(place, row)) };
-            if place.validity.is_some() {
-                word = word << 1 | u64::from(valid == key.nulls_first);
-            }
-            let mask = u64::MAX >> (64 - width);
-            let value = if key.descending { value ^ mask } else { value };
-            let value = if valid { value } else { 0 };
-            word = word.checked_shl(width).unwrap_or(0) | value;
-        }
-        word
-    }
-}
-
-/// A value of at most 64 bits as an unsigned number of its order, and its bits.
-///
-/// # Safety
-/// A live row of the layout that the place is of.
-#[inline]
-unsafe fn narrow(place: &FieldPlace, row: *const u8) -> (u64, u32) {
-    // SAFETY: by contract.
-    unsafe {
-        match place.native {
-            NativeType::I32 => (u64::from(place.get::<i32>(row) as u32 ^ 1 << 31), 32),
-            NativeType::I64 => (place.get::<i64>(row) as u64 ^ 1 << 63, 64),
-            _ => {
-                let (value, width) = normalized(place, row);
-                (value as u64, width)
-            }
-        }
-    }
-}
-
-/// Hashes 128 bits by two multiplications, 64 by one.
+/// Hashes 128 bits by two multiplications.
 #[derive(Debug, Default)]
 struct Mixing(u64);
 
 impl Hasher for Mixing {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|b| self.write_u128(u128::from(*b)));
-    }
-
-    fn write_u64(&mut self, v: u64) {
-        self.0 = v.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 32;
     }
 
     fn write_u128(&mut self, v: u128) {
@@ -202,11 +146,10 @@ impl TopRows {
             counts: GroupCounts::default(),
         };
         let (of_partition, of_order) = (part(&keys[..partition]), part(&keys[partition..]));
-        let words = |keys: &[SortField]| Words::of(keys, layout);
-        let last = match (words(&keys[..partition]), words(&keys[partition..])) {
-            (Some(partition), Some(order)) => Last::Narrow(partition, order, Map::default()),
-            _ if of_partition.prefix_decides() => Last::Wide(Map::default()),
-            _ => Last::Unknown,
+        let last = match BestKeys::of(spec, layout, keys, partition, budget) {
+            Some(best) => Last::Narrow(best),
+            None if of_partition.prefix_decides() => Last::Wide(Map::default()),
+            None => Last::Unknown,
         };
         TopRows {
             spec: spec.clone(),
@@ -230,19 +173,13 @@ impl TopRows {
     /// # Safety
     /// A live row of the layout, its strings alive.
     unsafe fn may_count(&self, row: *const u8) -> bool {
+        let Last::Wide(last) = &self.last else {
+            return true;
+        };
         // SAFETY: by contract.
         let order = unsafe {
-            match &self.last {
-                Last::Unknown => None,
-                Last::Narrow(partition, order, last) => {
-                    let last = last.get(&partition.word(row));
-                    last.map(|last| order.word(row).cmp(last))
-                }
-                Last::Wide(last) => {
-                    let last = last.get(&self.of_partition.prefix(row));
-                    last.map(|last| self.of_order.prefix(row).cmp(last))
-                }
-            }
+            let last = last.get(&self.of_partition.prefix(row));
+            last.map(|last| self.of_order.prefix(row).cmp(last))
         };
         match order {
             None | Some(Ordering::Less) => true,
@@ -256,17 +193,9 @@ impl TopRows {
     /// # Safety
     /// A live row of the layout, its strings alive.
     unsafe fn note(&mut self, row: *const u8) {
-        // SAFETY: by contract.
-        unsafe {
-            match &mut self.last {
-                Last::Unknown => {}
-                Last::Narrow(partition, order, last) => {
-                    last.insert(partition.word(row), order.word(row));
-                }
-                Last::Wide(last) => {
-                    last.insert(self.of_partition.prefix(row), self.of_order.prefix(row));
-                }
-            }
+        if let Last::Wide(last) = &mut self.last {
+            // SAFETY: by contract.
+            unsafe { last.insert(self.of_partition.prefix(row), self.of_order.prefix(row)) };
         }
     }
 
@@ -316,13 +245,23 @@ impl TopRows {
     }
 }
 
-impl Prunes for TopRows {
-    fn prune(&mut self, pages: &RowPages) -> Result<Option<RowPages>> {
+impl TopRows {
+    /// The rows that may count, of those at hand.
+    fn first(&mut self, pages: &RowPages) -> Result<Vec<*mut u8>> {
         let rows = pages.rows();
-        if rows < self.due {
-            return Ok(None);
+        let _held = self.budget.reserve(rows * size_of::<*mut u8>())?;
+        if let Last::Narrow(best) = &mut self.last {
+            let mut found: Vec<*mut u8> = pages.iter().take(self.seen).collect();
+            for row in pages.iter().skip(self.seen) {
+                // SAFETY: live rows of the layout, each offered once.
+                if unsafe { best.offer(row)? } {
+                    found.push(row);
+                }
+            }
+            // SAFETY: as above; all were offered.
+            found.retain(|row| unsafe { best.holds(*row) });
+            return Ok(found);
         }
-        self.cancel.check()?;
         let held = self.budget.reserve(rows * size_of::<Entry>())?;
         let mut entries: Vec<Entry> = Vec::new();
         for (at, row) in pages.iter().enumerate() {
@@ -334,22 +273,32 @@ impl Prunes for TopRows {
         if entries.len() > 2 * self.seen.max(FEW) {
             entries = self.rank(entries, held)?;
         }
-        if entries.len() > rows / 4 * 3 {
+        Ok(entries.into_iter().map(|entry| entry.row).collect())
+    }
+}
+
+impl Prunes for TopRows {
+    fn prune(&mut self, pages: &mut RowPages) -> Result<bool> {
+        let rows = pages.rows();
+        if rows < self.due {
+            return Ok(false);
+        }
+        self.cancel.check()?;
+        let kept = self.first(pages)?;
+        self.seen = kept.len();
+        if kept.len() > rows / 4 * 3 {
             self.tries += 1;
-            self.due = match self.tries < MOST_TRIES {
-                true => rows.saturating_mul(16),
-                false => usize::MAX,
-            };
-            return Ok(None);
+            if self.tries < MOST_TRIES {
+                self.seen = rows;
+                self.due = rows.saturating_mul(16);
+            } else {
+                self.due = usize::MAX;
+                self.last = Last::Unknown;
+            }
+            return Ok(false);
         }
-        let mut kept = RowPages::new(self.layout.size, &self.budget);
-        for entry in &entries {
-            let row = kept.allocate()?;
-            // SAFETY: both rows are live, apart, and of the layout's size.
-            unsafe { row.copy_from_nonoverlapping(entry.row, self.layout.size) };
-        }
-        self.seen = entries.len();
-        self.due = (4 * entries.len()).max(FEWEST);
-        Ok(Some(kept))
+        self.due = (4 * kept.len()).max(FEWEST);
+        pages.keep(&kept)?;
+        Ok(true)
     }
 }

@@ -1,0 +1,311 @@
+//! The best keys of each partition, for ranks up to a small number: a row is behind them or among them by one look into a table,
+//! without a sort.
+
+use super::top::{TopRank, TopSpec};
+use crate::breakers::sorter::sorted_rows::{SortField, normalized};
+use crate::row_layout::{FieldPlace, RowLayout};
+use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
+
+/// Most keys of a partition that are held: they are searched one by one.
+const MOST_KEYS: u64 = 16;
+/// Slots of a table at first.
+const FEWEST_SLOTS: usize = 256;
+/// Words of a slot before its keys: the partition, and how many keys there are.
+const HEAD: usize = 2;
+
+/// The keys of the first ranks, by partition.
+#[derive(Debug)]
+pub struct BestKeys {
+    partition: Words,
+    order: Words,
+    rank: TopRank,
+    /// Keys of a partition.
+    most: usize,
+    /// Slots found by a hash of the partition, at most half of them used; a slot without keys is free. Keys ascend.
+    slots: Vec<u64>,
+    partitions: usize,
+    held: Reservation,
+}
+
+impl BestKeys {
+    /// For rows ordered by `keys`, of which the first `partition` make partitions. `None` where they do not fit a word each, or
+    /// many ranks are asked for.
+    pub fn of(
+        spec: &TopSpec,
+        layout: &RowLayout,
+        keys: &[SortField],
+        partition: usize,
+        budget: &MemoryBudget,
+    ) -> Option<BestKeys> {
+        Some(BestKeys {
+            partition: Words::of(&keys[..partition], layout)?,
+            order: Words::of(&keys[partition..], layout)?,
+            rank: spec.rank,
+            most: (1..=MOST_KEYS)
+                .contains(&spec.most)
+                .then_some(spec.most as usize)?,
+            slots: Vec::new(),
+            partitions: 0,
+            held: budget.reservation(),
+        })
+    }
+
+    /// Counts a row; whether it may be among those that are asked for. Error 53200.
+    ///
+    /// # Safety
+    /// A live row of the layout, which was not offered before.
+    #[inline]
+    pub unsafe fn offer(&mut self, row: *const u8) -> Result<bool> {
+        // SAFETY: by contract.
+        let (partition, order) = unsafe { (self.partition.word(row), self.order.word(row)) };
+        let mut at = self.find(partition);
+        if self.slots.get(at + 1).is_none_or(|keys| *keys == 0) {
+            at = self.add(partition)?;
+        }
+        let (head, keys) = self.slots[at..at + HEAD + self.most].split_at_mut(HEAD);
+        let held = head[1] as usize;
+        if held == keys.len() && order >= keys[held - 1] {
+            // Of peers of the last row any may be the one that is numbered.
+            return Ok(order == keys[held - 1] && self.rank != TopRank::RowNumber);
+        }
+        let place = keys[..held].partition_point(|key| *key < order);
+        if self.rank == TopRank::DenseRank && keys[..held].get(place) == Some(&order) {
+            return Ok(true);
+        }
+        let end = (held + 1).min(keys.len());
+        keys.copy_within(place..end - 1, place + 1);
+        keys[place] = order;
+        head[1] = end as u64;
+        Ok(true)
+    }
+
+    /// Whether a row that was offered is still among them, or a peer of the last one.
+    ///
+    /// # Safety
+    /// A live row of the layout.
+    pub unsafe fn holds(&self, row: *const u8) -> bool {
+        // SAFETY: by contract.
+        let (partition, order) = unsafe { (self.partition.word(row), self.order.word(row)) };
+        let keys = &self.slots[self.find(partition)..][1..=1 + self.most];
+        (keys[0] as usize) < self.most || order <= keys[self.most]
+    }
+
+    /// The slot of a partition, or the free one where it would be; past the table if it has no slots.
+    #[inline]
+    fn find(&self, partition: u64) -> usize {
+        let width = HEAD + self.most;
+        let slots = self.slots.len() / width;
+        if slots == 0 {
+            return 0;
+        }
+        // Slots are a power of two: the highest bits of the product say which.
+        let hash = partition.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut slot = (hash >> (64 - slots.trailing_zeros())) as usize;
+        loop {
+            let at = slot * width;
+            if self.slots[at] == partition || self.slots[at + 1] == 0 {
+                return at;
+            }
+            slot = (slot + 1) & (slots - 1);
+        }
+    }
+
+    /// The slot of a partition that has none.
+    #[cold]
+    fn add(&mut self, partition: u64) -> Result<usize> {
+        let width = HEAD + self.most;
+        let slots = self.slots.len() / width;
+        if self.partitions * 2 >= slots {
+            let wanted = (slots * 2).max(FEWEST_SLOTS);
+            self.held.grow(wanted * width * size_of::<u64>())?;
+            let before = std::mem::replace(&mut self.slots, vec![0; wanted * width]);
+            for slot in before.chunks_exact(width).filter(|slot| slot[1] > 0) {
+                let at = self.find(slot[0]);
+                self.slots[at..at + width].copy_from_slice(slot);
+            }
+            self.held.shrink(before.len() * size_of::<u64>());
+        }
+        self.partitions += 1;
+        let at = self.find(partition);
+        self.slots[at] = partition;
+        Ok(at)
+    }
+}
+
+/// Keys that fit a word together, in the order of rows.
+#[derive(Debug)]
+struct Words {
+    keys: Vec<(FieldPlace, SortField)>,
+    /// Where they are one number that is never NULL.
+    number: Option<Number>,
+}
+
+/// A number of a row as a word of its order: its bytes, some of whose bits are flipped.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    offset: isize,
+    is_wide: bool,
+    flipped: u64,
+}
+
+impl Words {
+    /// `None` where they do not fit.
+    fn of(keys: &[SortField], layout: &RowLayout) -> Option<Words> {
+        let keys: Vec<_> = keys.iter().map(|key| (layout.fields[key.field], *key)).collect();
+        let bits: usize = (keys.iter())
+            .map(|(place, _)| place.native.size() * 8 + usize::from(place.validity.is_some()))
+            .sum();
+        let number = match &keys[..] {
+            [(place, key)] if place.validity.is_none() => Number::of(place, key.descending),
+            _ => None,
+        };
+        (bits <= 64).then_some(Words { keys, number })
+    }
+
+    /// # Safety
+    /// A live row of the layout.
+    #[inline]
+    unsafe fn word(&self, row: *const u8) -> u64 {
+        match self.number {
+            // SAFETY: by contract, the field lies there.
+            Some(number) => unsafe { number.word(row) },
+            // SAFETY: by contract.
+            None => unsafe { self.packed(row) },
+        }
+    }
+
+    /// # Safety
+    /// A live row of the layout.
+    unsafe fn packed(&self, row: *const u8) -> u64 {
+        let mut word = 0_u64;
+        for (place, key) in &self.keys {
+            // SAFETY: by contract, with the type the field says it has.
+            let (valid, (value, width)) = unsafe { (place.is_valid(row), normalized(place, row)) };
+            if place.validity.is_some() {
+                word = word << 1 | u64::from(valid == key.nulls_first);
+            }
+            let mask = u64::MAX >> (64 - width);
+            let value = value as u64 ^ if key.descending { mask } else { 0 };
+            word = word.checked_shl(width).unwrap_or(0) | if valid { value } else { 0 };
+        }
+        word
+    }
+}
+
+impl Number {
+    fn of(place: &FieldPlace, descending: bool) -> Option<Number> {
+        let (is_wide, sign, mask) = match place.native {
+            NativeType::I32 => (false, 1 << 31, u64::from(u32::MAX)),
+            NativeType::I64 => (true, 1 << 63, u64::MAX),
+            _ => return None,
+        };
+        Some(Number {
+            offset: place.offset as isize,
+            is_wide,
+            flipped: if descending { sign ^ mask } else { sign },
+        })
+    }
+
+    /// # Safety
+    /// A live row with the number.
+    #[inline]
+    unsafe fn word(self, row: *const u8) -> u64 {
+        // SAFETY: by contract, the field lies there.
+        let bits = unsafe {
+            let field = row.offset(self.offset);
+            match self.is_wide {
+                true => field.cast::<u64>().read_unaligned(),
+                false => u64::from(field.cast::<u32>().read_unaligned()),
+            }
+        };
+        bits ^ self.flipped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row_layout::RowField;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Rows of a partition and a key, an integer each.
+    fn best(rank: TopRank, most: u64, descending: bool, rows: &[(i32, i64)]) -> Vec<bool> {
+        let layout = RowLayout::new(
+            0,
+            &[
+                RowField::new(NativeType::I32, false),
+                RowField::new(NativeType::I64, false),
+            ],
+            false,
+        );
+        let key = |field, descending| SortField {
+            field,
+            descending,
+            nulls_first: false,
+        };
+        let spec = TopSpec { rank, most };
+        let budget = MemoryBudget::new(usize::MAX);
+        let keys = [key(0, false), key(1, descending)];
+        let mut best = BestKeys::of(&spec, &layout, &keys, 1, &budget).unwrap();
+        let mut bytes = vec![0_u64; layout.size.div_ceil(8) * rows.len()];
+        let stride = layout.size.div_ceil(8) * 8;
+        let start = bytes.as_mut_ptr().cast::<u8>();
+        let at = |row: usize| start.wrapping_add(row * stride);
+        // SAFETY: each row has room, and is written before it is offered.
+        unsafe {
+            for (number, (partition, key)) in rows.iter().enumerate() {
+                let row = at(number);
+                row.offset(layout.fields[0].offset as isize)
+                    .cast::<i32>()
+                    .write(*partition);
+                row.offset(layout.fields[1].offset as isize)
+                    .cast::<i64>()
+                    .write(*key);
+            }
+            let offered: Vec<bool> = (0..rows.len()).map(|row| best.offer(at(row)).unwrap()).collect();
+            (0..rows.len())
+                .map(|row| offered[row] && best.holds(at(row)))
+                .collect()
+        }
+    }
+
+    /// A key of the last rank that counts, if there are as many.
+    fn last_of(mut keys: Vec<i64>, spec: (TopRank, u64)) -> Option<i64> {
+        keys.sort_unstable();
+        if spec.0 == TopRank::DenseRank {
+            keys.dedup();
+        }
+        keys.get(spec.1 as usize - 1).copied()
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_of_the_first_ranks_is_dropped_and_none_behind_them_is_kept(
+            rows in prop::collection::vec((-9..30_i32, -20..40_i64), 0..1_500),
+            most in 1..6_u64,
+            descending: bool,
+        ) {
+            for rank in [TopRank::RowNumber, TopRank::Rank, TopRank::DenseRank] {
+                let kept = best(rank, most, descending, &rows);
+                let mut of_partition: BTreeMap<i32, Vec<(i64, bool)>> = BTreeMap::new();
+                for ((partition, key), kept) in rows.iter().zip(kept) {
+                    let key = if descending { -key } else { *key };
+                    of_partition.entry(*partition).or_default().push((key, kept));
+                }
+                for rows in of_partition.into_values() {
+                    let last = last_of(rows.iter().map(|(key, _)| *key).collect(), (rank, most));
+                    let kept = rows.iter().filter(|(_, kept)| *kept).count();
+                    for (key, kept) in &rows {
+                        match last {
+                            Some(last) if *key == last && rank == TopRank::RowNumber => {}
+                            Some(last) => prop_assert_eq!(*kept, *key <= last),
+                            None => prop_assert!(*kept),
+                        }
+                    }
+                    prop_assert!(kept as u64 >= most.min(rows.len() as u64) || rank == TopRank::DenseRank);
+                }
+            }
+        }
+    }
+}
