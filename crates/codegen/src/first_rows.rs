@@ -101,7 +101,7 @@ fn passes_on(operator: &PipelineOperator) -> bool {
         PipelineOperator::Filter(_)
         | PipelineOperator::Map(_)
         | PipelineOperator::Call(_)
-        | PipelineOperator::Repeat { .. } => true,
+        | PipelineOperator::Expand(_) => true,
         PipelineOperator::Probe { kind, .. } => !kind.marks_build_rows(),
     }
 }

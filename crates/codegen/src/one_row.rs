@@ -80,7 +80,7 @@ pub fn is_one_row(plan: &PipelinePlan) -> bool {
             };
             rows.len() == 1 && rows.iter().all(cells)
         }
-        Source::Scan { .. } | Source::Given { .. } | Source::Of { .. } => false,
+        Source::Scan { .. } | Source::Given { .. } | Source::Expansion(_) | Source::Of { .. } => false,
     };
     let buffer = plan.filled(pipeline).filter(|(id, _)| plan.result == Some(*id));
     let keeps_all = buffer
@@ -91,7 +91,7 @@ pub fn is_one_row(plan: &PipelinePlan) -> bool {
         });
     let adds_none = pipeline.operators.iter().all(|operator| match operator {
         PipelineOperator::Filter(_) | PipelineOperator::Map(_) | PipelineOperator::Call(_) => true,
-        PipelineOperator::Probe { .. } | PipelineOperator::Repeat { .. } => false,
+        PipelineOperator::Probe { .. } | PipelineOperator::Expand(_) => false,
     });
     has_one && keeps_all && adds_none
 }

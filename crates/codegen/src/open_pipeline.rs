@@ -11,11 +11,13 @@ use crate::source_shape::is_bound_cell;
 use crate::worker::Worker;
 use frazil_kernels::LikePattern;
 use frazil_plan::pipeline::{EarlyProbe, Pipeline, PipelinePlan, Source};
-use frazil_plan::{ColumnId, Expr};
+use frazil_plan::{ColumnId, Expansion, Expr, RowsCall, RowsFunction};
+use frazil_runtime::BoundValues;
 use frazil_runtime::abi::ParameterCell;
 use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
 use frazil_runtime::breakers::sorter::bound_of;
 use frazil_runtime::breakers::{Breaker, Partial, Run};
+use frazil_runtime::expansion_rows::{ExpansionRows, FunctionRows};
 use frazil_runtime::functions::ValueSet;
 use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
 use frazil_types::{
@@ -222,22 +224,15 @@ fn source(
             PipelineSource::Values(vectors, usize::from(row.is_some()))
         }
         Source::Values { columns, rows } => {
-            let cell = |e: &Expr| match is_bound_cell(e) {
-                true => values.value(e),
-                false => Ok(Value::Null),
-            };
-            let vectors = columns.iter().enumerate().map(|(i, id)| {
-                let cells: Vec<Value> = rows.iter().map(|r| cell(&r[i])).collect::<Result<_>>()?;
-                let mut vector = ColumnVector::from_values(plan.columns[*id].ty, &cells);
-                make_transient(&mut vector);
-                Ok(vector)
-            });
+            let types = columns.iter().map(|id| plan.columns[*id].ty);
+            let vectors = types.enumerate().map(|(i, ty)| bound_cells(rows, i, ty, values));
             PipelineSource::Values(vectors.collect::<Result<_>>()?, rows.len())
         }
         Source::Given { columns } => {
             let places = columns.iter().map(|c| c.1).collect();
             PipelineSource::Batches(opening.state.given.clone(), places)
         }
+        Source::Expansion(expansion) => PipelineSource::Expansion(expansion_rows(expansion, values)?),
         Source::Of {
             breaker,
             columns,
@@ -254,6 +249,44 @@ fn source(
             }
         }
     })
+}
+
+/// Column `at` of a VALUES list, in which cells that generated code computes are NULL.
+fn bound_cells(
+    rows: &[Vec<Expr>],
+    at: usize,
+    ty: LogicalType,
+    values: BoundValues<'_>,
+) -> Result<ColumnVector> {
+    let cell = |row: &Vec<Expr>| match is_bound_cell(&row[at]) {
+        true => values.value(&row[at]),
+        false => Ok(Value::Null),
+    };
+    let cells: Vec<Value> = rows.iter().map(cell).collect::<Result<_>>()?;
+    let mut vector = ColumnVector::from_values(ty, &cells);
+    make_transient(&mut vector);
+    Ok(vector)
+}
+
+/// The rows of functions whose arguments are known. 22023 for a step of 0.
+fn expansion_rows(expansion: &Expansion, values: BoundValues<'_>) -> Result<Arc<ExpansionRows>> {
+    let rows = |(_, call): &(ColumnId, RowsCall)| {
+        let arguments = call.arguments.iter().map(|e| values.value(e));
+        let arguments: Vec<Value> = arguments.collect::<Result<_>>()?;
+        match call.function {
+            RowsFunction::Series => FunctionRows::series(&arguments, call.ty),
+            RowsFunction::Once => {
+                let mut vector = ColumnVector::from_values(call.ty, &arguments);
+                make_transient(&mut vector);
+                Ok(FunctionRows::Once(vector))
+            }
+        }
+    };
+    let functions = expansion.calls.iter().map(rows).collect::<Result<_>>()?;
+    Ok(Arc::new(ExpansionRows::new(
+        functions,
+        expansion.ordinality.is_some(),
+    )))
 }
 
 /// Marks the strings of a vector that lives as long as the pipeline: the rows it becomes may live longer.

@@ -180,7 +180,7 @@ fn most_rows(pipeline: &Pipeline) -> usize {
     let adds_rows = |operator: &PipelineOperator| {
         matches!(
             operator,
-            PipelineOperator::Probe { .. } | PipelineOperator::Repeat { .. }
+            PipelineOperator::Probe { .. } | PipelineOperator::Expand(_)
         )
     };
     match pipeline.source {

@@ -8,6 +8,7 @@ use frazil_plan::breakers::Which;
 use frazil_runtime::abi::{Partitions, VectorColumn};
 use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
 use frazil_runtime::breakers::{Finished, Shape};
+use frazil_runtime::expansion_rows::{ExpansionCursor, ExpansionRows};
 use frazil_runtime::{FieldPlace, ScanSource};
 use frazil_storage::TableScan;
 use frazil_types::{ColumnVector, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
@@ -38,6 +39,8 @@ pub enum PipelineSource {
     Batches(Arc<Vec<RowBatch>>, Vec<usize>),
     /// Rows of a VALUES list, what generated code computes left NULL.
     Values(Vec<ColumnVector>, usize),
+    /// Rows of functions.
+    Expansion(Arc<ExpansionRows>),
     /// Rows that are given to the worker: see [`crate::OneRow`].
     Given,
 }
@@ -50,6 +53,7 @@ impl PipelineSource {
             PipelineSource::Of { finished, .. } => finished.morsels(),
             PipelineSource::Batches(batches, _) => batches.len(),
             PipelineSource::Values(..) => 1,
+            PipelineSource::Expansion(rows) => rows.morsels(),
             PipelineSource::Given => 0,
         }
     }
@@ -61,6 +65,7 @@ impl PipelineSource {
             PipelineSource::Scan { .. }
             | PipelineSource::Batches(..)
             | PipelineSource::Values(..)
+            | PipelineSource::Expansion(_)
             | PipelineSource::Given => {}
         }
     }
@@ -74,6 +79,8 @@ pub(crate) enum SourceCursor {
     Rows(Gatherer),
     /// Over columns in memory.
     Columns(Lender),
+    /// Over rows of functions.
+    Expansion(ExpansionCursor),
 }
 
 impl SourceCursor {
@@ -90,6 +97,7 @@ impl SourceCursor {
                 Shape::Rows => SourceCursor::Rows(Gatherer::new(shape)),
                 Shape::Columns => SourceCursor::Columns(Lender::default()),
             },
+            PipelineSource::Expansion(rows) => SourceCursor::Expansion(rows.cursor()),
             PipelineSource::Batches(..) | PipelineSource::Values(..) | PipelineSource::Given => {
                 SourceCursor::Columns(Lender::default())
             }
@@ -104,6 +112,11 @@ impl SourceCursor {
                 gatherer.rows.clear();
                 gatherer.at = 0;
                 source.rows(morsel, &mut gatherer.rows);
+            }
+            SourceCursor::Expansion(cursor) => {
+                if let PipelineSource::Expansion(rows) = source {
+                    cursor.open(rows, morsel);
+                }
             }
             SourceCursor::Columns(lender) => match source {
                 PipelineSource::Of {
@@ -129,6 +142,7 @@ impl SourceCursor {
         match self {
             SourceCursor::Scan(scan) => scan.next(),
             SourceCursor::Rows(gatherer) => Ok(gatherer.next()),
+            SourceCursor::Expansion(cursor) => cursor.next(),
             SourceCursor::Columns(lender) => Ok(Some(std::mem::take(&mut lender.rows)).filter(|&r| r > 0)),
         }
     }
@@ -137,7 +151,9 @@ impl SourceCursor {
     pub fn partitions(&self) -> Partitions {
         match self {
             SourceCursor::Scan(scan) => scan.partitions(),
-            SourceCursor::Rows(_) | SourceCursor::Columns(_) => Partitions::SIDE_BY_SIDE,
+            SourceCursor::Rows(_) | SourceCursor::Columns(_) | SourceCursor::Expansion(_) => {
+                Partitions::SIDE_BY_SIDE
+            }
         }
     }
 
@@ -147,6 +163,7 @@ impl SourceCursor {
             SourceCursor::Scan(scan) => scan.columns(),
             SourceCursor::Rows(gatherer) => &gatherer.columns,
             SourceCursor::Columns(lender) => lender.lent.columns(),
+            SourceCursor::Expansion(cursor) => cursor.columns(),
         }
     }
 }

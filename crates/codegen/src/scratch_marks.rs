@@ -42,7 +42,8 @@ fn operator_makes_strings(operator: &PipelineOperator) -> bool {
         PipelineOperator::Filter(e) => makes_strings(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| makes_strings(e)),
         PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).any(makes_strings),
-        PipelineOperator::Call(_) | PipelineOperator::Repeat { .. } => false,
+        PipelineOperator::Expand(expansion) => expansion.arguments().any(makes_strings),
+        PipelineOperator::Call(_) => false,
     }
 }
 

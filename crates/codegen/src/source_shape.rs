@@ -90,6 +90,10 @@ impl SourceShape {
             }
             Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),
             Source::Given { columns } => columns.iter().map(|c| stored(c.0, true)).collect(),
+            Source::Expansion(expansion) => {
+                let made = expansion.made();
+                made.map(|id| stored(id, plan.columns[id].nullable)).collect()
+            }
             Source::Of { breaker, columns, .. } => {
                 let layout = layouts.of_breaker(*breaker).lays();
                 match layout.shape() {

@@ -57,7 +57,7 @@ impl<'p> Translator<'_, 'p> {
             PipelineOperator::Probe { .. } => self.probe(at, done),
             // Its column was made before the loop.
             PipelineOperator::Call(_) => self.operators(at + 1, done),
-            PipelineOperator::Repeat { count } => self.repeat(*count, at, done),
+            PipelineOperator::Expand(expansion) => self.expand(expansion, at, done),
         }
     }
 

@@ -70,7 +70,7 @@ impl PipelineRun {
         let table = match &plan.pipelines[index].source {
             Source::Scan { table, .. } => Some((environment.tables)(*table)?),
             Source::Lookup(lookup) => Some((environment.tables)(lookup.table)?),
-            Source::Values { .. } | Source::Given { .. } | Source::Of { .. } => None,
+            Source::Values { .. } | Source::Given { .. } | Source::Expansion(_) | Source::Of { .. } => None,
         };
         let stop = environment.cancel.child();
         let opening = Opening {

@@ -172,7 +172,7 @@ fn run(name: &'static str, how: Run, arguments: Vec<Expr>) -> Result<Expr> {
 }
 
 /// 42883, with the nearest name where there is no function of this one, or 42725.
-fn not_found(name: &str, arguments: &[Operand], resolution: Resolution) -> Error {
+pub(crate) fn not_found(name: &str, arguments: &[Operand], resolution: Resolution) -> Error {
     let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
     let signature = format!("{name}({})", types.join(", "));
     if resolution == Resolution::Ambiguous {

@@ -2,6 +2,7 @@
 
 use crate::aggregate::AGGREGATES;
 use crate::catalog;
+use crate::rows::ROWS_FUNCTIONS;
 use crate::typing::Volatility;
 use crate::window::WINDOW_FUNCTIONS;
 use std::fmt::Write;
@@ -31,6 +32,8 @@ pub enum FunctionClass {
     Aggregate,
     /// The rows of a window.
     Window,
+    /// The values of a row, as rows.
+    Rows,
 }
 
 /// Functions that syntax makes, which the catalog does not call by name.
@@ -99,13 +102,20 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
             class: FunctionClass::Window,
             description,
         });
-    let all = scalar.chain(syntax).chain(aggregates).chain(windows);
+    let rows = ROWS_FUNCTIONS.iter().map(|f| FunctionDoc {
+        name: f.name,
+        signatures: f.signatures(),
+        volatility: Volatility::Immutable,
+        class: FunctionClass::Rows,
+        description: f.description,
+    });
+    let all = scalar.chain(syntax).chain(aggregates).chain(windows).chain(rows);
     let mut all: Vec<FunctionDoc> = all.collect();
     all.sort_by_key(|f| (f.class, f.name));
     all
 });
 
-/// Every function by its name, then every aggregate, then every other window function.
+/// Every function by its name, then every aggregate, every other window function, every function that gives rows.
 pub fn list() -> impl Iterator<Item = &'static FunctionDoc> {
     ALL.iter()
 }
@@ -143,6 +153,7 @@ pub fn markdown() -> String {
         ("Scalar functions", FunctionClass::Scalar),
         ("Aggregates", FunctionClass::Aggregate),
         ("Window functions", FunctionClass::Window),
+        ("Functions that give rows", FunctionClass::Rows),
     ];
     for (title, class) in classes {
         let _ = write!(out, "\n## {title}\n\n| call | meaning |\n|---|---|\n");

@@ -21,6 +21,7 @@ mod operators;
 mod pattern;
 mod quantifiers;
 mod resolve;
+mod rows;
 mod statistics;
 mod type_rules;
 mod typing;

@@ -7,19 +7,22 @@
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::operators::{
-    Aggregate, Filter, Join, Limit, Map, Scan, Shared, Sort, UnionAll, Values, Window,
+    Aggregate, Expand, Filter, Join, Limit, Map, Scan, Shared, Sort, UnionAll, Values, Window,
 };
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, Statistics, bounds,
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, RowsCall, Statistics, bounds,
 };
-use frazil_types::ObjectId;
+use frazil_types::{ObjectId, Value};
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
 /// Rows of a turn of a recursion, of which nothing is known; and turns of one.
 const TURN_ROWS: f64 = 100.0;
 const TURNS: f64 = 10.0;
+/// Rows of a series of which nothing is known, and of one that is given for each row.
+const SERIES_ROWS: f64 = 1000.0;
+const ROWS_OF_SERIES_OF_A_ROW: f64 = 10.0;
 /// Rows taken for given where a plan is given its rows: mostly those of one statement on a few rows.
 const GIVEN_ROWS: f64 = 10.0;
 
@@ -128,6 +131,16 @@ impl<'a> Estimator<'a> {
                     self.set(*id, first.unwrap_or_default());
                 }
             }
+            Operator::Expand(Expand { expansion, .. }) => {
+                for (id, call) in &expansion.calls {
+                    let distinct = call.rows().map(|rows| rows as f64);
+                    let fact = Fact {
+                        distinct,
+                        ..Fact::default()
+                    };
+                    self.set(*id, fact);
+                }
+            }
             Operator::Values(_)
             | Operator::Given(_)
             | Operator::Filter(_)
@@ -136,7 +149,6 @@ impl<'a> Estimator<'a> {
             | Operator::Sort(_)
             | Operator::TopPerGroup(_)
             | Operator::Limit(_)
-            | Operator::Repeat(_)
             | Operator::Recursion(_)
             | Operator::Turn(_)
             | Operator::Write(_) => {}
@@ -306,7 +318,11 @@ impl<'a> Estimator<'a> {
             Operator::Join(_) => self.join_rows(op, inputs[0], inputs[1], columns),
             Operator::DependentJoin(_) => inputs[0] * inputs[1],
             Operator::Aggregate(Aggregate { groups, .. }) => self.groups(groups, inputs[0], columns),
-            Operator::TopPerGroup(_) | Operator::Repeat(_) | Operator::Window(_) => inputs[0],
+            Operator::TopPerGroup(_) | Operator::Window(_) => inputs[0],
+            Operator::Expand(Expand { expansion, .. }) => {
+                let rows = expansion.calls.iter().map(|c| self.rows_of_call(&c.1, columns));
+                inputs[0] * rows.fold(0.0, f64::max)
+            }
             Operator::Sort(Sort { limit, .. }) | Operator::Limit(Limit { limit, .. }) => {
                 limited(inputs[0], limit)
             }
@@ -314,6 +330,29 @@ impl<'a> Estimator<'a> {
             Operator::Shared(Shared { id, .. }) => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
             Operator::Map(_) => inputs[0],
             Operator::Write(_) => 0.0,
+        }
+    }
+
+    /// Rows that a function gives.
+    fn rows_of_call(&self, call: &RowsCall, columns: &Columns) -> f64 {
+        if let Some(rows) = call.rows() {
+            return rows as f64;
+        }
+        let (Some(start), Some(stop)) = (call.arguments.first(), call.arguments.get(1)) else {
+            return 1.0;
+        };
+        // How often a row is there is mostly once.
+        if self.is_aggregated(stop) {
+            return 1.0;
+        }
+        let middle = |e: &Expr| bounds::expected(e, columns).map(|b| (b.min as f64 + b.max as f64) / 2.0);
+        let step = call.arguments.get(2).map(|e| &e.kind);
+        match (middle(start), middle(stop), step) {
+            (Some(start), Some(stop), Some(ExprKind::Constant(Value::Int(step)))) if *step != 0 => {
+                ((stop - start) / *step as f64 + 1.0).max(1.0)
+            }
+            _ if call.is_known_before() => SERIES_ROWS,
+            _ => ROWS_OF_SERIES_OF_A_ROW,
         }
     }
 

@@ -127,7 +127,7 @@ fn equal_to(restriction: &ScanRestriction) -> Option<(ColumnId, &Expr)> {
 fn adds_rows(operator: &PipelineOperator) -> bool {
     matches!(
         operator,
-        PipelineOperator::Probe { .. } | PipelineOperator::Repeat { .. }
+        PipelineOperator::Probe { .. } | PipelineOperator::Expand(_)
     )
 }
 

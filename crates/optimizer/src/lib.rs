@@ -20,6 +20,7 @@ mod prune;
 mod pushdown;
 mod restriction_split;
 mod selectivity;
+mod series_range;
 mod simplify;
 mod stage_policy;
 mod top_bounds;

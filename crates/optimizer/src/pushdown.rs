@@ -5,8 +5,9 @@
 //! Each stays a filter of its own, above those that cannot fail.
 
 use crate::can_fail::may_fail;
+use crate::series_range;
 use crate::simplify::{self, any_of, is_bool};
-use frazil_plan::operators::{Aggregate, Filter, Join, Map, Repeat, Sort, UnionAll, Values, Window};
+use frazil_plan::operators::{Aggregate, Expand, Filter, Join, Map, Sort, UnionAll, Values, Window};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
 use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
 use std::collections::HashMap;
@@ -110,11 +111,7 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             offset: RowCount::Constant(0),
         }),
         Operator::Window(window) => push_window(window, predicates, columns),
-        Operator::Repeat(Repeat { input, count }) => {
-            let (above, below) = predicates.into_iter().partition(|p| may_fail(p, columns));
-            let input = Box::new(push(*input, below, columns));
-            place(Operator::Repeat(Repeat { input, count }), above, columns)
-        }
+        Operator::Expand(expand) => push_expand(expand, predicates, columns),
         Operator::UnionAll(UnionAll {
             inputs,
             columns: made,
@@ -138,6 +135,23 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             place(other, predicates, columns)
         }
     }
+}
+
+/// Below functions that give rows goes what does not read what they give; a range of a series becomes its ends.
+fn push_expand(expand: Expand, predicates: Vec<Expr>, columns: &Columns) -> Operator {
+    let Expand { input, mut expansion } = expand;
+    let own = input.visible();
+    let goes = |e: &Expr| reads_only(e, &own) && !may_fail(e, columns);
+    let (below, above): (Vec<Expr>, Vec<Expr>) = predicates.into_iter().partition(goes);
+    let mut left = Vec::new();
+    for predicate in above {
+        match series_range::narrowed(&expansion, &predicate) {
+            Some(narrowed) => expansion = narrowed,
+            None => left.push(predicate),
+        }
+    }
+    let input = Box::new(push(*input, below, columns));
+    place(Operator::Expand(Expand { input, expansion }), left, columns)
 }
 
 /// Below a window goes what whole partitions satisfy or not.

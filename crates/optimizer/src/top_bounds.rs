@@ -73,6 +73,6 @@ fn may_leave_out(operator: &PipelineOperator, types: &Columns) -> bool {
         } => !kind.marks_build_rows() && !keys.iter().chain(residual).any(fails),
         // Functions of vectors may raise errors.
         PipelineOperator::Call(_) => false,
-        PipelineOperator::Repeat { .. } => true,
+        PipelineOperator::Expand(expansion) => !expansion.may_fail() && !expansion.arguments().any(fails),
     }
 }

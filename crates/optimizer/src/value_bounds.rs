@@ -9,10 +9,12 @@
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::operators::{
-    Aggregate, Filter, Given, Join, Limit, Map, Recursion, Scan, Shared, Sort, TopPerGroup, Turn, UnionAll,
-    Values, Window,
+    Aggregate, Expand, Filter, Given, Join, Limit, Map, Recursion, Scan, Shared, Sort, TopPerGroup, Turn,
+    UnionAll, Values, Window,
 };
-use frazil_plan::{AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expr, ExprKind, Grid};
+use frazil_plan::{
+    AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expansion, Expr, ExprKind, Grid,
+};
 use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds, WindowCall, WindowFunction};
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Result, Value};
 
@@ -190,11 +192,10 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::Given(_)
-            | Operator::Turn(_)
-            | Operator::Recursion(_)
-            | Operator::DependentJoin(_)
-            | Operator::Repeat(_) => None,
+            Operator::Given(_) | Operator::Turn(_) | Operator::Recursion(_) | Operator::DependentJoin(_) => {
+                None
+            }
+            Operator::Expand(Expand { input, expansion }) => self.of(input)?.checked_mul(expansion.rows()?),
             Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
                 true => Some(1),
                 false => self.of(input),
@@ -316,6 +317,7 @@ impl Pass<'_> {
                 }
             }
             Operator::Window(Window { input, calls, .. }) => self.windows(input, calls),
+            Operator::Expand(Expand { expansion, .. }) => self.expansion(expansion),
             Operator::Shared(Shared { columns, .. }) => {
                 for (made, stored) in columns {
                     let from = &self.columns[*stored];
@@ -330,10 +332,30 @@ impl Pass<'_> {
             | Operator::Sort(_)
             | Operator::TopPerGroup(_)
             | Operator::Limit(_)
-            | Operator::Repeat(_)
             | Operator::Write(_) => op.expressions().into_iter().for_each(|e| {
                 self.expression(e);
             }),
+        }
+    }
+
+    fn expansion(&mut self, expansion: &Expansion) {
+        for (id, call) in &expansion.calls {
+            let of: Vec<Known> = call.arguments.iter().map(|e| self.expression(e)).collect();
+            let mut at = of.iter();
+            let known = call.bounds(&mut |_| at.next().and_then(|known| known.0.range()));
+            let mut at = of.iter();
+            let observed = call.bounds(&mut |_| at.next().and_then(|known| known.1));
+            let known = ValueBounds::of_exact(known, call.ty);
+            self.proofs += usize::from(known.proved().is_some());
+            self.set(*id, known, observed);
+        }
+        if let Some(id) = expansion.ordinality {
+            let rows = expansion.rows().and_then(|rows| i64::try_from(rows).ok());
+            let rows = rows.map(|rows| Bounds {
+                min: 1,
+                max: i128::from(rows.max(1)),
+            });
+            self.set(id, ValueBounds::of_exact(rows, Expansion::NUMBER), rows);
         }
     }
 

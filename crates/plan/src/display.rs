@@ -183,6 +183,7 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
         ),
         Source::Values { columns, rows } => format!("values {}", values(columns, rows, names)),
         Source::Given { columns } => format!("given {}", given(columns, names)),
+        Source::Expansion(expansion) => format!("rows of {}", expansion.text(names)),
         Source::Of {
             breaker,
             columns,
@@ -232,7 +233,7 @@ fn pipeline_operator(op: &PipelineOperator, plan: &PipelinePlan, names: &Names) 
                 guard.unwrap_or_default()
             )
         }
-        PipelineOperator::Repeat { count } => format!("repeat {} times", names.name(*count)),
+        PipelineOperator::Expand(expansion) => format!("expand {}", expansion.text(names)),
     }
 }
 

@@ -25,6 +25,7 @@ pub mod operators;
 pub mod pipeline;
 pub mod pipeline_builder;
 mod row_count;
+mod rows_call;
 pub mod schedule;
 pub mod statistics;
 pub mod subquery;
@@ -48,6 +49,7 @@ pub use operators::{
     WriteKind,
 };
 pub use row_count::RowCount;
+pub use rows_call::{Expansion, RowsCall, RowsFunction};
 pub use statistics::{IndexInfo, IndexKeyInfo, Statistics};
 pub use subquery::{Subquery, SubqueryKind};
 pub use value_bounds::{Bounds, ValueBounds};

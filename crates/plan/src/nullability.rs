@@ -5,10 +5,13 @@
 //! every expression is recomputed bottom-up from its columns.
 
 use crate::operators::{
-    Aggregate, DependentJoin, Filter, Given, Join, Map, Recursion, Scan, Shared, Turn, UnionAll, Values,
-    Window,
+    Aggregate, DependentJoin, Expand, Filter, Given, Join, Map, Recursion, Scan, Shared, Turn, UnionAll,
+    Values, Window,
 };
-use crate::{AggregateFunction, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, SubqueryKind};
+use crate::{
+    AggregateFunction, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind, Operator, Plan, RowsFunction,
+    SubqueryKind,
+};
 
 /// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
 /// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
@@ -139,7 +142,23 @@ impl Pass<'_> {
                     self.set(*id, own);
                 }
             }
-            Operator::Repeat(_) | Operator::Write(_) => {}
+            Operator::Expand(Expand { expansion, .. }) => self.expansion(expansion),
+            Operator::Write(_) => {}
+        }
+    }
+
+    fn expansion(&mut self, expansion: &mut Expansion) {
+        let pads = expansion.pads();
+        for (id, call) in &mut expansion.calls {
+            call.arguments.iter_mut().for_each(|e| self.expression(e));
+            let gives_null = match call.function {
+                RowsFunction::Series => false,
+                RowsFunction::Once => call.arguments.iter().any(|e| e.nullable),
+            };
+            self.set(*id, pads || gives_null);
+        }
+        if let Some(id) = expansion.ordinality {
+            self.set(id, false);
         }
     }
 

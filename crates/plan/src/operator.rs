@@ -5,7 +5,7 @@
 //! drops or renames columns: liveness decides what is carried.
 
 use crate::operators::{
-    Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Node, Recursion, Repeat, Role, Scan, Shared,
+    Aggregate, DependentJoin, Expand, Filter, Given, Join, Limit, Map, Node, Recursion, Role, Scan, Shared,
     Sort, TopPerGroup, Turn, UnionAll, Values, Window, Write,
 };
 use crate::{ColumnId, Columns, Expr};
@@ -89,8 +89,8 @@ pub enum Operator {
     Turn(Turn),
     /// Some rows.
     Limit(Limit),
-    /// Each row several times.
-    Repeat(Repeat),
+    /// Each row as often as functions give rows for it.
+    Expand(Expand),
     /// All rows of all inputs.
     UnionAll(UnionAll),
     /// Rows of a shared subplan.
@@ -117,7 +117,7 @@ impl Operator {
             Operator::Recursion(node) => node,
             Operator::Turn(node) => node,
             Operator::Limit(node) => node,
-            Operator::Repeat(node) => node,
+            Operator::Expand(node) => node,
             Operator::UnionAll(node) => node,
             Operator::Shared(node) => node,
             Operator::Write(node) => &**node,
@@ -141,7 +141,7 @@ impl Operator {
             Operator::Recursion(node) => node,
             Operator::Turn(node) => node,
             Operator::Limit(node) => node,
-            Operator::Repeat(node) => node,
+            Operator::Expand(node) => node,
             Operator::UnionAll(node) => node,
             Operator::Shared(node) => node,
             Operator::Write(node) => &mut **node,

@@ -11,7 +11,7 @@ use crate::lookup::Lookup;
 use crate::operators::{ScanDisjunction, ScanRestriction};
 use crate::schedule::Schedule;
 use crate::vector_function::VectorFunctionRef;
-use crate::{Assumption, Change, ColumnId, Columns, Expr, JoinKind};
+use crate::{Assumption, Change, ColumnId, Columns, Expansion, Expr, JoinKind};
 use frazil_types::{LogicalType, ObjectId, Span};
 
 /// A plan cut into pipelines.
@@ -93,6 +93,8 @@ pub enum Source {
         /// Columns read: id, position among those given.
         columns: Vec<(ColumnId, usize)>,
     },
+    /// Rows of functions whose arguments are known before.
+    Expansion(Expansion),
     /// Rows of a finished breaker.
     Of {
         /// The breaker.
@@ -135,11 +137,8 @@ pub enum PipelineOperator {
     },
     /// Calls a function for all rows of a stage vector at once.
     Call(VectorCall),
-    /// Passes each row on as often as a bigint column says; NULL, 0 and less: never.
-    Repeat {
-        /// The column.
-        count: ColumnId,
-    },
+    /// Passes each row on as often as functions give rows for it, with what they give.
+    Expand(Expansion),
 }
 
 /// The call of a vector function over columns.
@@ -202,6 +201,7 @@ impl Source {
             Source::Lookup(lookup) => lookup.made(),
             Source::Values { columns, .. } => columns.clone(),
             Source::Given { columns } => columns.iter().map(|c| c.0).collect(),
+            Source::Expansion(expansion) => expansion.made().collect(),
             Source::Of { columns, .. } => columns.iter().map(|c| c.0).collect(),
         }
     }
@@ -259,14 +259,15 @@ impl PipelineOperator {
             PipelineOperator::Filter(_)
             | PipelineOperator::Map(_)
             | PipelineOperator::Call(_)
-            | PipelineOperator::Repeat { .. } => None,
+            | PipelineOperator::Expand(_) => None,
         }
     }
 
     /// Columns it adds.
     pub fn adds(&self, plan: &PipelinePlan) -> Vec<ColumnId> {
         match self {
-            PipelineOperator::Filter(_) | PipelineOperator::Repeat { .. } => vec![],
+            PipelineOperator::Filter(_) => vec![],
+            PipelineOperator::Expand(expansion) => expansion.made().collect(),
             PipelineOperator::Map(expressions) => expressions.iter().map(|e| e.0).collect(),
             PipelineOperator::Call(call) => vec![call.made],
             PipelineOperator::Probe { join, kind, .. } => match kind {
@@ -288,7 +289,7 @@ impl PipelineOperator {
             PipelineOperator::Map(expressions) => expressions.iter().for_each(|(_, e)| add(e)),
             PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).for_each(add),
             PipelineOperator::Call(call) => ids.extend(call.arguments.iter().chain(&call.guard)),
-            PipelineOperator::Repeat { count } => ids.push(*count),
+            PipelineOperator::Expand(expansion) => expansion.arguments().for_each(add),
         }
         ids.sort();
         ids.dedup();

@@ -257,6 +257,9 @@ fn rewrite(pipeline: &mut Pipeline, computed: &[Steps], columns: &mut Columns) {
                 if let PipelineOperator::Probe { keys, .. } = &mut other {
                     keys.iter_mut().for_each(|k| steps.hoist(k, None, columns));
                 }
+                if let PipelineOperator::Expand(expansion) = &mut other {
+                    (expansion.arguments_mut()).for_each(|e| steps.hoist(e, None, columns));
+                }
                 steps.operators.push(other);
             }
         }
@@ -280,7 +283,8 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
         PipelineOperator::Filter(e) => calls(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| calls(e)),
         PipelineOperator::Probe { keys, .. } => keys.iter().any(calls),
-        PipelineOperator::Call(_) | PipelineOperator::Repeat { .. } => false,
+        PipelineOperator::Expand(expansion) => expansion.arguments().any(calls),
+        PipelineOperator::Call(_) => false,
     });
     operators || pipeline.sink.expressions(plan).into_iter().any(calls)
 }

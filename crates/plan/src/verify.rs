@@ -3,7 +3,7 @@
 //! rewriting; what it finds is a defect of Frazil, never of a statement.
 
 use crate::operators::{
-    Aggregate, Filter, Given, Join, Limit, Map, Recursion, Repeat, Scan, Shared, Sort, TopPerGroup, UnionAll,
+    Aggregate, Expand, Filter, Given, Join, Limit, Map, Recursion, Scan, Shared, Sort, TopPerGroup, UnionAll,
     Values, Window,
 };
 use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
@@ -182,18 +182,26 @@ impl Check<'_> {
                 self.row_counts(op)?;
                 self.tree(input)
             }
-            Operator::Repeat(Repeat { input, count }) => {
-                let visible = self.tree(input)?;
-                self.reads_column(*count, &visible, "a repetition")?;
-                match self.columns()[*count].ty {
-                    LogicalType::BigInt => Ok(visible),
-                    ty => Err(defect(format!("rows repeated by a column of type {ty}"))),
-                }
-            }
+            Operator::Expand(expand) => self.expand(expand),
             Operator::UnionAll(UnionAll { inputs, columns }) => self.union(inputs, columns),
             Operator::Shared(Shared { id, columns }) => self.shared_read(*id, columns),
             Operator::Write(write) => self.write(write),
         }
+    }
+
+    fn expand(&mut self, Expand { input, expansion }: &Expand) -> Result<Visible> {
+        let mut visible = self.tree(input)?;
+        for (id, call) in &expansion.calls {
+            for e in &call.arguments {
+                self.reads(e, &visible, "a function that gives rows")?;
+            }
+            if !call.takes_its_arguments() || self.columns()[*id].ty != call.ty {
+                return Err(defect(format!("{} of other types", call.function.name())));
+            }
+        }
+        self.make(expansion.made())?;
+        visible.extend(expansion.made());
+        Ok(visible)
     }
 
     fn write(&mut self, write: &Write) -> Result<Visible> {
@@ -548,7 +556,11 @@ fn pipeline(plan: &PipelinePlan, i: usize, filled: &BTreeSet<usize>) -> Result<(
     let pipeline = &plan.pipelines[i];
     let place = |what: &str| format!("pipeline {i}: {what}");
     let read = match &pipeline.source {
-        Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } | Source::Given { .. } => None,
+        Source::Scan { .. }
+        | Source::Lookup(_)
+        | Source::Values { .. }
+        | Source::Given { .. }
+        | Source::Expansion(_) => None,
         Source::Of { breaker, .. } => Some(*breaker),
     };
     let probed = pipeline.operators.iter().filter_map(PipelineOperator::looks_into);

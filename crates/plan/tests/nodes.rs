@@ -1,13 +1,13 @@
 //! What operators state of themselves is said twice, to be read and to be changed: both agree, and name every column.
 
 use frazil_plan::operators::{
-    Aggregate, DependentJoin, Filter, Given, Join, Limit, Map, Repeat, Role, Scan, ScanRestrictionKind,
+    Aggregate, DependentJoin, Expand, Filter, Given, Join, Limit, Map, Role, Scan, ScanRestrictionKind,
     Shared, Sort, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::{
-    AggregateCall, AggregateFunction, Change, ColumnId, Expr, ExprKind, Frame, FrameBound, FrameExclusion,
-    FrameUnit, JoinKind, Operator, PlanConflict, RowCount, ScanDisjunction, ScanRestriction, SharedId,
-    SortKey, WindowCall, WindowFunction, Write, WriteKind,
+    AggregateCall, AggregateFunction, Change, ColumnId, Expansion, Expr, ExprKind, Frame, FrameBound,
+    FrameExclusion, FrameUnit, JoinKind, Operator, PlanConflict, RowCount, RowsCall, ScanDisjunction,
+    ScanRestriction, SharedId, SortKey, WindowCall, WindowFunction, Write, WriteKind,
 };
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use std::collections::BTreeSet;
@@ -140,9 +140,12 @@ fn of_one_input() -> Vec<Operator> {
             groups: vec![(id(1), constant(0))],
             aggregates: vec![(id(2), call())],
         }),
-        Operator::Repeat(Repeat {
+        Operator::Expand(Expand {
             input: leaf(),
-            count: id(1),
+            expansion: Expansion {
+                calls: vec![(id(1), RowsCall::up_to(constant(3)))],
+                ordinality: Some(id(2)),
+            },
         }),
         insert,
         update,

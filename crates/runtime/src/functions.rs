@@ -14,6 +14,7 @@ mod dates;
 mod decimals;
 mod math;
 mod objects;
+mod rows;
 mod strings;
 mod vectors;
 
@@ -27,6 +28,7 @@ use crate::caught_panic::catching;
 use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::LikePattern;
 use frazil_types::StringRef;
+use frazil_types::value_ops::Series;
 
 /// A Rust type that stands in the signature of a runtime function.
 trait Abi: Copy {
@@ -75,7 +77,7 @@ macro_rules! pointees {
 // keep what an earlier vector left there, and are zero before that.
 pointees! {
     PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, DistinctSet, BufferWriter, VectorCall,
-    VectorColumn, u8, i32, i64, u64, f64, *const u8
+    VectorColumn, Series, u8, i32, i64, u64, f64, *const u8
 }
 impl Pointee for StringRef {
     unsafe fn settle(at: *mut StringRef) {
@@ -264,6 +266,15 @@ runtime_functions! {
     LikeColumn = catching vectors::like_column(*const LikePattern, *const VectorColumn, u64, *mut u8);
     /// `(context, call, columns, rows, out) -> status`: a vector function; the result lives until the next call.
     CallVectorFunction = catching vectors::call_vector_function(Context, *mut VectorCall, *const VectorColumn, u64, *mut VectorColumn) -> u32;
+
+    // Rows of functions.
+
+    /// `(context, start, stop, step, out) -> status`: 22023 for a step of 0.
+    SeriesOfIntegers = catching rows::series_of_integers(Context, Wide, Wide, Wide, *mut Series) -> u32;
+    /// `(context, start, stop, interval, out) -> status`: as `SeriesOfIntegers`.
+    SeriesOfTimestamps = catching rows::series_of_timestamps(Context, i64, i64, Wide, *mut Series) -> u32;
+    /// `(context, series) -> status`: the next row. 22008 outside the calendar.
+    SeriesAdvance = catching rows::series_advance(Context, *mut Series) -> u32;
 
     // Strings.
 

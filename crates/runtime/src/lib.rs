@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod breakers;
 pub mod caught_panic;
+pub mod expansion_rows;
 pub mod functions;
 pub mod memory;
 pub mod one_row;

@@ -189,6 +189,7 @@ fn functions(call: &mut Call<'_>) -> Result<Next, Complaint> {
             FunctionClass::Scalar => "function",
             FunctionClass::Aggregate => "aggregate",
             FunctionClass::Window => "window",
+            FunctionClass::Rows => "rows",
         };
         for signature in &function.signatures {
             rows.push(vec![

@@ -130,7 +130,8 @@ fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
                 PipelineOperator::Filter(e) => all.push(e),
                 PipelineOperator::Map(list) => all.extend(list.iter().map(|(_, e)| e)),
                 PipelineOperator::Probe { keys, residual, .. } => all.extend(keys.iter().chain(residual)),
-                PipelineOperator::Call(_) | PipelineOperator::Repeat { .. } => {}
+                PipelineOperator::Expand(expansion) => all.extend(expansion.arguments()),
+                PipelineOperator::Call(_) => {}
             }
         }
         if let Sink::Into(_, keys) = &pipeline.sink {

@@ -130,7 +130,7 @@ impl<'p> Translator<'_, 'p> {
                 None => Ok(()),
             },
             Source::Values { columns, rows } => self.values_row(columns, rows, source),
-            Source::Scan { .. } | Source::Lookup(_) | Source::Given { .. } => Ok(()),
+            Source::Scan { .. } | Source::Lookup(_) | Source::Given { .. } | Source::Expansion(_) => Ok(()),
         }
     }
 

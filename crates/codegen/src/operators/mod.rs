@@ -2,10 +2,10 @@
 
 pub(crate) mod aggregate;
 mod boundary;
+mod expand;
 mod groups;
 mod hash_join_build;
 mod hash_join_probe;
-mod repeat;
 mod rows;
 mod sort;
 mod values;

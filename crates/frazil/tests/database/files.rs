@@ -236,7 +236,7 @@ fn bad_files_are_named() {
         ),
         (
             format!("select * from generate_files('{one}')"),
-            SqlState::FEATURE_NOT_SUPPORTED,
+            SqlState::UNDEFINED_FUNCTION,
         ),
         (format!("select b from '{one}'"), SqlState::UNDEFINED_COLUMN),
         ("select * from read_csv()".to_owned(), SqlState::INVALID_PARAMETER),

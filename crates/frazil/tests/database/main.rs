@@ -36,6 +36,7 @@ mod points;
 mod power_cuts;
 mod read_only;
 mod refreezing;
+mod series;
 mod statements;
 mod streaming;
 mod syncs;

@@ -121,6 +121,7 @@ impl<'a> Binder<'a> {
         if let Some(row) = operand.as_deref().filter(|e| is_row(e)) {
             return self.row_case(row, conditions, else_result.as_deref(), span);
         }
+        let before = self.rows_functions();
         let operand = operand.as_deref().map(|e| self.expression(e)).transpose()?;
         let mut branches = Vec::with_capacity(conditions.len());
         for branch in conditions {
@@ -130,6 +131,7 @@ impl<'a> Binder<'a> {
             ));
         }
         let otherwise = else_result.as_deref().map(|e| self.expression(e)).transpose()?;
+        self.without_rows(before, "CASE", begin)?;
         let bound = self
             .typing
             .case(operand, branches, otherwise, span, &mut self.columns)?;

@@ -61,11 +61,25 @@ impl<'a> Binder<'a> {
         super::refuse::table_factor(factor)?;
         match factor {
             TableFactor::Table {
-                name, alias, args, ..
-            } => match self.file_source(name, args.as_ref())? {
-                Some(source) => self.file_table(&source, name, alias.as_ref()),
-                None => self.named_table(name, alias.as_ref()),
+                name,
+                alias,
+                args,
+                with_ordinality,
+                ..
+            } => match (self.file_source(name, args.as_ref())?, args) {
+                (Some(source), _) => self.file_table(&source, name, alias.as_ref()),
+                (None, Some(args)) => {
+                    self.function_in_from(name, &args.args, *with_ordinality, alias.as_ref())
+                }
+                (None, None) => self.named_table(name, alias.as_ref()),
             },
+            TableFactor::Function {
+                name,
+                args,
+                with_ordinality,
+                alias,
+                ..
+            } => self.function_in_from(name, args, *with_ordinality, alias.as_ref()),
             TableFactor::Derived {
                 lateral,
                 subquery,
@@ -89,7 +103,8 @@ impl<'a> Binder<'a> {
     /// Where a relation stands, for messages.
     pub(super) fn factor_span(&self, factor: &TableFactor) -> Span {
         match factor {
-            TableFactor::Table { name, alias, .. } => match alias {
+            TableFactor::Table { name, alias, .. } | TableFactor::Function { name, alias, .. } => match alias
+            {
                 Some(alias) => self.name_span(name).to(self.span(&alias.name)),
                 None => self.name_span(name),
             },

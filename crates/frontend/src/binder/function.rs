@@ -69,9 +69,16 @@ impl<'a> Binder<'a> {
             }
         }
         let list = arguments.list();
+        if Typing::gives_rows(&name) {
+            return self.rows_function(&name, list, span);
+        }
+        let before = self.rows_functions();
         let mut bound = Vec::with_capacity(list.len());
         for e in list {
             bound.push(self.expression(e)?);
+        }
+        if name == "coalesce" {
+            self.without_rows(before, "COALESCE", span)?;
         }
         let whole = span.to(row_span(&bound));
         let called = self.call_by_name(&name, bound, span)?;
@@ -103,7 +110,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn function_name(&self, name: &ObjectName, span: Span) -> Result<String> {
+    pub(super) fn function_name(&self, name: &ObjectName, span: Span) -> Result<String> {
         let parts: Option<Vec<_>> = name.0.iter().map(|p| p.as_ident()).collect();
         match parts.as_deref() {
             Some([name]) => Ok(fold(name)),
@@ -182,6 +189,7 @@ impl<'a> Binder<'a> {
         filter: Option<&'a SqlExpr>,
         span: Span,
     ) -> Result<(Aggregated, Span)> {
+        let before = self.rows_functions();
         let (name, bound) = match arguments {
             Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
             Arguments::Rows => (name.to_string(), Vec::new()),
@@ -215,6 +223,7 @@ impl<'a> Binder<'a> {
             }
             None => None,
         };
+        self.arguments_without_rows(before, "aggregate", span)?;
         let whole = span.to(row_span(&bound));
         let aggregate = self.typing.aggregate(&name, bound, distinct, filter, span)?;
         Ok((aggregate, whole))

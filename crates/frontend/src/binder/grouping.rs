@@ -151,6 +151,11 @@ pub(super) struct Groups {
 }
 
 impl Groups {
+    /// The columns that are read in what is grouped by.
+    pub fn columns_read(&self) -> impl Iterator<Item = ColumnId> {
+        self.expressions.iter().flat_map(Expr::columns_read)
+    }
+
     fn push(&mut self, e: Expr, references: &[Reference]) {
         let read: BTreeSet<ColumnId> = e.columns_read().into_iter().collect();
         let named = references.iter().map(|r| r.id);

@@ -37,6 +37,8 @@ mod rename;
 mod returning;
 mod row_value;
 mod rows;
+mod rows_calls;
+mod rows_function;
 mod same;
 mod scope;
 mod select;

@@ -54,13 +54,12 @@ pub(super) fn table_factor(t: &TableFactor) -> Result<()> {
             alias,
             ..
         } => first(&[
-            (
-                args.is_some() && !super::file_table::is_function(name),
-                "a table function",
-            ),
             (!with_hints.is_empty(), "a table hint"),
             (version.is_some(), "FOR SYSTEM_TIME"),
-            (*with_ordinality, "WITH ORDINALITY"),
+            (
+                *with_ordinality && (args.is_none() || super::file_table::is_function(name)),
+                "WITH ORDINALITY of a table",
+            ),
             (!partitions.is_empty(), "PARTITION"),
             (json_path.is_some(), "a JSON path"),
             (sample.is_some(), "TABLESAMPLE"),
@@ -71,8 +70,7 @@ pub(super) fn table_factor(t: &TableFactor) -> Result<()> {
             ),
         ]),
         TableFactor::Derived { sample, .. } => first(&[(sample.is_some(), "TABLESAMPLE")]),
-        TableFactor::NestedJoin { .. } => Ok(()),
-        TableFactor::Function { .. } => first(&[(true, "a table function")]),
+        TableFactor::NestedJoin { .. } | TableFactor::Function { .. } => Ok(()),
         other => Err(Error::unsupported(format!("{other} in FROM"))),
     }
 }

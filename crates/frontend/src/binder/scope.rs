@@ -1,5 +1,6 @@
 //! What a query sees: the relations of its FROM, and through its level those of the queries around it.
 
+use super::rows_calls::RowsCalls;
 use super::windows::Windows;
 use super::{Binder, OutputColumn};
 use frazil_functions::Operand;
@@ -25,6 +26,8 @@ pub(super) struct Level {
     pub aggregates: Aggregates,
     /// Windows of this query.
     pub windows: Windows,
+    /// Functions that give rows in this query.
+    pub rows_calls: RowsCalls,
     /// Names of the select list and what they mean, while QUALIFY is bound.
     pub aliases: Vec<(String, Operand)>,
 }
@@ -126,6 +129,32 @@ impl Clause {
             | Clause::Qualify
             | Clause::WindowPartition
             | Clause::WindowOrder => None,
+        }
+    }
+
+    /// Its name in the message that refuses functions that give rows there; `None` where they may stand.
+    pub fn without_rows(self) -> Option<&'static str> {
+        match self {
+            Clause::Having => Some("HAVING"),
+            Clause::Qualify => Some("QUALIFY"),
+            Clause::Frame(_) => Some("window definitions"),
+            Clause::SelectList
+            | Clause::GroupBy
+            | Clause::OrderBy
+            | Clause::DistinctOn
+            | Clause::WindowPartition
+            | Clause::WindowOrder => None,
+            Clause::From
+            | Clause::On
+            | Clause::Where
+            | Clause::Limit
+            | Clause::Offset
+            | Clause::Values
+            | Clause::Filter
+            | Clause::Default
+            | Clause::Set
+            | Clause::Returning
+            | Clause::Check => self.without_aggregates(),
         }
     }
 

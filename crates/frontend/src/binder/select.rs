@@ -1,9 +1,10 @@
 //! SELECT: its clauses in PostgreSQL's order, then the operators.
 
 use super::grouping::Grouping;
-use super::order_by::{Key, KeyColumns};
+use super::order_by::{By, Key, KeyColumns};
 use super::query::Literals;
 use super::rows::{Computed, filtered};
+use super::rows_calls::RowsCalls;
 use super::scope::{Clause, Level};
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error};
@@ -11,7 +12,7 @@ use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Sort;
 use frazil_plan::{ColumnId, Expr, Operator, RowCount, SortKey};
 use frazil_types::{LogicalType, Result, Span, SqlState};
-use sqlparser::ast::{Distinct, OrderBy, Select};
+use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
 
 impl<'a> Binder<'a> {
     /// Binds SELECT with its ORDER BY.
@@ -54,13 +55,7 @@ impl<'a> Binder<'a> {
         let in_targets = first..self.references.len();
         let condition = self.where_condition(select.selection.as_ref())?;
         let first = self.references.len();
-        let having = match &select.having {
-            Some(having) => {
-                let bound = self.in_clause(Clause::Having, |b| b.expression(having))?;
-                Some(self.typing.predicate(bound, "HAVING")?)
-            }
-            None => None,
-        };
+        let having = self.having(select.having.as_ref())?;
         let mut keys = match order_by {
             Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &targets))?,
             None => Vec::new(),
@@ -81,6 +76,10 @@ impl<'a> Binder<'a> {
         let mut op = filtered(from.op, condition);
         let aggregates = self.level().aggregates.take();
         let mut windows = std::mem::take(&mut self.level().windows);
+        let mut rows_calls = std::mem::take(&mut self.level().rows_calls);
+        if let Some(groups) = &groups {
+            op = rows_calls.take_read(groups.columns_read()).above(op);
+        }
         if groups.is_some() || having.is_some() || !aggregates.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
             let mut having = having;
@@ -95,11 +94,17 @@ impl<'a> Binder<'a> {
             let named = named.map(|at| self.references[at]);
             let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
                 .chain(windows.columns())
+                .chain(rows_calls.columns())
                 .collect();
-            grouping.replace(self, read.chain(windows.expressions_mut()), named, &made)?;
+            let read = read
+                .chain(windows.expressions_mut())
+                .chain(rows_calls.expressions_mut());
+            grouping.replace(self, read, named, &made)?;
             op = filtered(grouping.above(op, aggregates), having);
         }
         if !windows.is_empty() {
+            let read: Vec<ColumnId> = windows.expressions_mut().flat_map(|e| e.columns_read()).collect();
+            op = rows_calls.take_read(read.into_iter()).above(op);
             op = self.windowed(op, windows);
         }
         op = filtered(op, qualify);
@@ -108,7 +113,50 @@ impl<'a> Binder<'a> {
             (Some(Distinct::Distinct), None) => Distinctness::Rows,
             _ => Distinctness::No,
         };
+        let (op, keys) = match distinct {
+            Distinctness::No => self.rows_in_order(op, rows_calls, &targets, keys),
+            Distinctness::Rows | Distinctness::On(_) => (rows_calls.above(op), keys),
+        };
         self.project(op, targets, keys, distinct)
+    }
+
+    fn having(&mut self, condition: Option<&'a SqlExpr>) -> Result<Option<Expr>> {
+        let Some(condition) = condition else {
+            return Ok(None);
+        };
+        let bound = self.in_clause(Clause::Having, |b| b.expression(condition))?;
+        self.typing.predicate(bound, "HAVING").map(Some)
+    }
+
+    /// The rows of functions in the select list. Where the order does not read what they give, it is that of the rows for
+    /// which they give it, and no key is left: what a function gives stays in its own order.
+    fn rows_in_order(
+        &mut self,
+        op: Operator,
+        calls: RowsCalls,
+        targets: &[Target<'a>],
+        keys: Vec<Key<'a>>,
+    ) -> (Operator, Vec<Key<'a>>) {
+        let made: Vec<ColumnId> = calls.columns().collect();
+        let expression = |key: &Key<'a>| match &key.by {
+            By::Expression(e, _) => Some(e.clone()),
+            By::Target(at) => match &targets[*at].value {
+                Operand::Typed(e) => Some(e.clone()),
+                Operand::Unknown(_) => None,
+            },
+        };
+        let apart = |e: &Expr| !e.columns_read().iter().any(|id| made.contains(id));
+        let below: Option<Vec<Expr>> = keys.iter().map(|key| expression(key).filter(apart)).collect();
+        let Some(below) = below.filter(|_| !made.is_empty() && !keys.is_empty()) else {
+            return (calls.above(op), keys);
+        };
+        let mut computed = Computed::default();
+        let mut sorted = Vec::with_capacity(keys.len());
+        for (key, e) in keys.iter().zip(below) {
+            sorted.push(key.on(self.as_column(e, "sort key", &mut computed)));
+        }
+        let rows = Relation::new(computed.above(op), Vec::new());
+        (calls.above(ordered(rows, sorted).op), Vec::new())
     }
 
     /// The condition of QUALIFY, in which names of the select list mean its items.

@@ -2,11 +2,12 @@
 
 use super::distinct::null_safe_equal;
 use super::query::Literals;
+use super::rows_calls::expanded;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand, interval_length};
-use frazil_plan::operators::{Aggregate, Join, Map, Repeat, UnionAll};
+use frazil_plan::operators::{Aggregate, Join, Map, UnionAll};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator,
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, RowsCall,
 };
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
@@ -207,11 +208,16 @@ impl<'a> Binder<'a> {
             groups,
             aggregates: ids.into_iter().zip(calls).collect(),
         });
-        let input = Box::new(Operator::Map(Map {
+        let op = Operator::Map(Map {
             input: Box::new(op),
             expressions: vec![(count, times(l, r))],
-        }));
-        Ok(Relation::new(Operator::Repeat(Repeat { input, count }), columns))
+        });
+        let one_by_one = self.columns.add("row", LogicalType::BigInt, false);
+        let call = RowsCall::up_to(Expr::column(count, &self.columns));
+        Ok(Relation::new(
+            expanded(op, vec![(one_by_one, call)], None),
+            columns,
+        ))
     }
 
     /// The relation with one more column: whether its rows are from the left side.

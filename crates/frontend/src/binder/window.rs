@@ -50,6 +50,7 @@ impl<'a> Binder<'a> {
             return Err(error(SqlState::FEATURE_NOT_SUPPORTED, *message, span));
         }
         let first = self.references.len();
+        let before = self.rows_functions();
         let (typed, value, whole) = match is_aggregate {
             true => {
                 let filter = call.filter.as_deref();
@@ -74,6 +75,7 @@ impl<'a> Binder<'a> {
                 (vec![(typed, None)], None, whole)
             }
         };
+        self.arguments_without_rows(before, "window", span)?;
         let mut ignore_nulls = false;
         for (typed, _) in &typed {
             ignore_nulls = ignores_nulls(call, typed.function, name).map_err(|e| e.at_span(span))?;
@@ -127,8 +129,8 @@ impl<'a> Binder<'a> {
             }
         }
         match self.call_by_name(name, bound, span) {
-            Err(e) => e,
-            Ok(_) => {
+            Err(e) if !Typing::gives_rows(name) => e,
+            _ => {
                 let message =
                     format!("OVER specified, but {name} is not a window function nor an aggregate function");
                 error(SqlState::WRONG_OBJECT_TYPE, message, span)

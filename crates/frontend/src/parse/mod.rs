@@ -19,6 +19,7 @@ pub(crate) use cursor::Cursor;
 pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
+pub(crate) use only::ROWS_FROM;
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
 
@@ -388,7 +389,7 @@ impl Reading {
         let mut words = words;
         definition_words::rewrite(&mut words)?;
         window_words::rewrite(&mut words);
-        only::leave_out(&mut words)?;
+        only::rewrite(&mut words)?;
         let (words, queries) = subqueries::shown(words);
         self.dialect.read_as_queries(queries);
         // Depth is measured before; the parser's own limit would count what is no depth.

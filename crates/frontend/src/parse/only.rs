@@ -1,15 +1,19 @@
 //! What stands beside tables in FROM and sqlparser does not read: ONLY, which changes nothing where no table inherits of another,
-//! is left out; an alias of USING and ROWS FROM are refused.
+//! is left out; ROWS FROM becomes a function of a name that no statement can write; an alias of USING is refused.
 
 use super::tokens::is_word;
 use frazil_types::{Error, Result};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Leaves out ONLY in front of tables, with the parentheses around the table. 0A000.
-pub(super) fn leave_out(words: &mut Vec<TokenWithSpan>) -> Result<()> {
+/// The function that ROWS FROM is.
+pub(crate) const ROWS_FROM: &str = "\u{0}rows from";
+
+/// Leaves out ONLY in front of tables, with the parentheses around the table, and the FROM of ROWS FROM. 0A000.
+pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) -> Result<()> {
     refuse(words)?;
-    if !words.iter().any(|w| is_word(w, Keyword::ONLY)) {
+    let concerns = |w: &TokenWithSpan| is_word(w, Keyword::ONLY) || is_word(w, Keyword::ROWS);
+    if !words.iter().any(concerns) {
         return Ok(());
     }
     // Of each open parenthesis: whether a comma adds a relation.
@@ -24,10 +28,11 @@ pub(super) fn leave_out(words: &mut Vec<TokenWithSpan>) -> Result<()> {
             Token::Word(w) if w.quote_style.is_none() => {
                 let last = in_from.len() - 1;
                 in_from[last] = lists_relations(w.keyword).unwrap_or(in_from[last]);
-                let is_only = w.keyword == Keyword::ONLY
-                    && at > 0
-                    && stands_before_table(&words[at - 1], in_from[last]);
-                if is_only {
+                let stands = at > 0 && stands_before_table(&words[at - 1], in_from[last]);
+                if stands && is_rows_from(&words[at..]) {
+                    left_out[at + 1] = true;
+                    words[at].token = Token::make_word(ROWS_FROM, Some('"'));
+                } else if stands && w.keyword == Keyword::ONLY {
                     left_out[at] = true;
                     if let [first, _, last] = words.get(at + 1..at + 4).unwrap_or_default()
                         && first.token == Token::LParen
@@ -63,19 +68,26 @@ fn lists_relations(word: Keyword) -> Option<bool> {
 }
 
 fn stands_before_table(before: &TokenWithSpan, in_from: bool) -> bool {
-    let words = [Keyword::FROM, Keyword::JOIN, Keyword::UPDATE, Keyword::USING];
+    let words = [
+        Keyword::FROM,
+        Keyword::JOIN,
+        Keyword::LATERAL,
+        Keyword::UPDATE,
+        Keyword::USING,
+    ];
     words.iter().any(|word| is_word(before, *word)) || in_from && before.token == Token::Comma
+}
+
+/// Whether ROWS FROM and a parenthesis are next.
+fn is_rows_from(words: &[TokenWithSpan]) -> bool {
+    matches!(words, [rows, from, open, ..] if is_word(rows, Keyword::ROWS)
+        && is_word(from, Keyword::FROM)
+        && open.token == Token::LParen)
 }
 
 fn refuse(words: &[TokenWithSpan]) -> Result<()> {
     for (at, word) in words.iter().enumerate() {
         let next = |n: usize| words.get(at + n);
-        if is_word(word, Keyword::ROWS)
-            && next(1).is_some_and(|w| is_word(w, Keyword::FROM))
-            && next(2).is_some_and(|w| w.token == Token::LParen)
-        {
-            return Err(Error::unsupported("ROWS FROM"));
-        }
         let is_using = is_word(word, Keyword::USING) && next(1).is_some_and(|w| w.token == Token::LParen);
         if is_using && names_columns(&words[at + 2..]) {
             return Err(Error::unsupported("an alias of USING"));

@@ -10,7 +10,7 @@ use super::gate::{Closed, GatedShared};
 use super::rename::{Names, copied, rename_in, renamed};
 use crate::pushdown::take;
 use frazil_plan::operators::{
-    Aggregate, Filter, Join, Limit, Map, Repeat, Shared, TopPerGroup, UnionAll, Values, Window,
+    Aggregate, Expand, Filter, Join, Limit, Map, Shared, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId};
@@ -234,11 +234,11 @@ impl Unnesting<'_> {
             }
             Operator::TopPerGroup(rows) => self.depend_limit(rows, domain),
             Operator::Window(window) => self.depend_window(window, domain),
-            Operator::Repeat(Repeat { input, count }) => {
+            Operator::Expand(Expand { input, mut expansion }) => {
                 let mut out = self.depend(*input, domain)?;
                 let input = Box::new(out.op);
-                let count = out.names.get(&count).copied().unwrap_or(count);
-                out.op = Operator::Repeat(Repeat { input, count });
+                (expansion.arguments_mut()).for_each(|e| rename_in(e, &out.names));
+                out.op = Operator::Expand(Expand { input, expansion });
                 Ok(out)
             }
             Operator::UnionAll(UnionAll { inputs, columns }) => self.depend_union(inputs, columns, domain),
@@ -533,6 +533,9 @@ fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
     e.columns_read().iter().any(|c| ids.contains(c))
 }
 
+/// Rows of functions that are computed again rather than kept: they are numbers.
+const FEW_ROWS: u64 = 1_000_000;
+
 /// Whether reading a tree's table twice costs no more than keeping its rows.
 fn is_cheap(op: &Operator) -> bool {
     match op {
@@ -542,13 +545,15 @@ fn is_cheap(op: &Operator) -> bool {
         Operator::Map(Map { input, expressions }) => {
             expressions.iter().all(|(_, e)| is_simple(e)) && is_cheap(input)
         }
+        Operator::Expand(Expand { input, expansion }) => {
+            expansion.rows().is_some_and(|rows| rows <= FEW_ROWS) && is_cheap(input)
+        }
         Operator::Join(_)
         | Operator::DependentJoin(_)
         | Operator::Aggregate(_)
         | Operator::Sort(_)
         | Operator::TopPerGroup(_)
         | Operator::Limit(_)
-        | Operator::Repeat(_)
         | Operator::UnionAll(_)
         | Operator::Window(_)
         | Operator::Recursion(_)

@@ -39,8 +39,11 @@ impl Unnesting<'_> {
     }
 
     fn own_may_fail(&self, op: &Operator) -> bool {
-        // Numbers of buckets and rows may be too small, offsets negative, sums too large.
-        matches!(op, Operator::Window(_)) || op.expressions().into_iter().any(|e| may_fail(e, self.columns))
+        // Numbers of buckets and rows may be too small, offsets negative, sums too large, steps 0.
+        let of_rows = matches!(op, Operator::Expand(expand) if expand.expansion.may_fail());
+        of_rows
+            || matches!(op, Operator::Window(_))
+            || op.expressions().into_iter().any(|e| may_fail(e, self.columns))
     }
 
     /// A new shared subplan.

@@ -4,12 +4,18 @@
 //!
 //! What is lifted no longer stands in front of what is computed above it. So a tree whose expressions may fail is not
 //! lifted from, save conjuncts of the same filter, which are lifted along.
+//!
+//! LATERAL of functions that give rows needs no condition either: what stands on one row without columns stands on the outer
+//! rows as well, and gives for each of them what it would give for that row.
 
+use super::Unnesting;
 use crate::can_fail::may_fail;
-use frazil_plan::operators::{Aggregate, Filter, Join, Map, Sort};
+use frazil_plan::operators::{Aggregate, Expand, Filter, Join, Map, Sort, Values};
 use frazil_plan::subquery::{columns_made, free_columns};
-use frazil_plan::{AggregateCall, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount};
-use frazil_types::CompareOp;
+use frazil_plan::{
+    AggregateCall, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, RowsCall, RowsFunction,
+};
+use frazil_types::{CompareOp, Value};
 use std::collections::BTreeSet;
 
 /// What the rows of a tree are wanted for.
@@ -96,7 +102,7 @@ impl Lifting<'_> {
             | Operator::DependentJoin(_)
             | Operator::TopPerGroup(_)
             | Operator::Limit(_)
-            | Operator::Repeat(_)
+            | Operator::Expand(_)
             | Operator::UnionAll(_)
             | Operator::Shared(_)
             | Operator::Window(_)
@@ -274,4 +280,71 @@ pub fn lift_ungrouped(
         aggregates: aggregates.to_vec(),
     });
     Some(Lifted { op, conjuncts })
+}
+
+/// Whether a tree is maps, filters and functions that give rows, at least one of these, on one row without columns.
+pub fn is_expansion(op: &Operator) -> bool {
+    fn stands(op: &Operator, found: bool) -> bool {
+        if let Operator::Values(Values { columns, rows }) = op {
+            return found && columns.is_empty() && rows.len() == 1;
+        }
+        if let Operator::Map(Map { input, .. }) | Operator::Filter(Filter { input, .. }) = op {
+            return stands(input, found);
+        }
+        matches!(op, Operator::Expand(Expand { input, .. }) if stands(input, true))
+    }
+    stands(op, false)
+}
+
+/// An expansion on other rows.
+fn on(op: Operator, rows: Operator) -> Operator {
+    if let Operator::Map(Map { input, expressions }) = op {
+        return super::mapped(on(*input, rows), expressions);
+    }
+    if let Operator::Filter(Filter { input, predicate }) = op {
+        return super::filtered(on(*input, rows), vec![predicate]);
+    }
+    if let Operator::Expand(Expand { input, expansion }) = op {
+        let input = Box::new(on(*input, rows));
+        return Operator::Expand(Expand { input, expansion });
+    }
+    rows
+}
+
+/// A dependent join as an expansion of its outer rows.
+pub fn expanded_inner(outer: Operator, inner: Operator, condition: Option<Expr>) -> Operator {
+    super::filtered(on(inner, outer), condition.into_iter().collect())
+}
+
+impl Unnesting<'_> {
+    /// A dependent join that keeps outer rows, as an expansion of them: beside functions of which none gives a row stands one
+    /// that gives one always. Else the outer rows and the tree again: where a condition drops rows, or rows are counted.
+    pub fn keeping_expansion(
+        &mut self,
+        outer: Operator,
+        inner: Operator,
+        condition: Option<&Expr>,
+    ) -> Result<Operator, (Operator, Operator)> {
+        let asks_nothing = condition.is_none_or(|e| matches!(e.kind, ExprKind::Constant(Value::Bool(true))));
+        let is_plain = |expand: &Expand| {
+            matches!(*expand.input, Operator::Values(_)) && expand.expansion.ordinality.is_none()
+        };
+        let Operator::Expand(mut expand) = inner else {
+            return Err((outer, inner));
+        };
+        if !asks_nothing || !is_plain(&expand) {
+            return Err((outer, Operator::Expand(expand)));
+        }
+        let always = super::boolean(true);
+        let ty = always.ty;
+        let row = self.columns.add("row", ty, true);
+        let call = RowsCall {
+            function: RowsFunction::Once,
+            arguments: vec![always],
+            ty,
+        };
+        expand.expansion.calls.push((row, call));
+        *expand.input = outer;
+        Ok(Operator::Expand(expand))
+    }
 }

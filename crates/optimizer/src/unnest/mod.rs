@@ -210,14 +210,24 @@ impl Unnesting<'_> {
         else {
             return Err(Error::internal("not a dependent join"));
         };
-        let (kind, mut outer) = match keep_outer {
-            true => (JoinKind::ProbeOuter, *outer),
-            false => (JoinKind::Inner, *outer),
+        let (mut outer, mut inner) = (*outer, *inner);
+        if lift::is_expansion(&inner) && !condition.as_ref().is_some_and(has_subquery) {
+            if !keep_outer {
+                return Ok(lift::expanded_inner(outer, inner, condition));
+            }
+            match self.keeping_expansion(outer, inner, condition.as_ref()) {
+                Ok(op) => return Ok(op),
+                Err(back) => (outer, inner) = back,
+            }
+        }
+        let kind = match keep_outer {
+            true => JoinKind::ProbeOuter,
+            false => JoinKind::Inner,
         };
         let Tied {
             op: inner,
             mut conjuncts,
-        } = self.tied(&mut outer, *inner, Wanted::Rows, &[])?;
+        } = self.tied(&mut outer, inner, Wanted::Rows, &[])?;
         conjuncts.extend(condition.into_iter().flat_map(Expr::into_conjuncts));
         let op = join(kind, inner, outer, conjuncts);
         match op.expressions().into_iter().any(has_subquery) {

@@ -5,7 +5,9 @@ use super::rename::copied;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
-use frazil_plan::operators::{Aggregate, Filter, Join, Limit, Map, Sort, TopPerGroup, UnionAll, Values};
+use frazil_plan::operators::{
+    Aggregate, Expand, Filter, Join, Limit, Map, Sort, TopPerGroup, UnionAll, Values,
+};
 use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{
     AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind,
@@ -31,6 +33,7 @@ impl Unnesting<'_> {
                 aggregates,
             }) => self.aggregate(*input, groups, aggregates),
             Operator::Values(Values { columns, rows }) => self.values(columns, rows),
+            Operator::Expand(expand) => self.expand(expand),
             Operator::Sort(Sort {
                 input,
                 keys,
@@ -43,7 +46,6 @@ impl Unnesting<'_> {
             | Operator::Given(_)
             | Operator::DependentJoin(_)
             | Operator::TopPerGroup(_)
-            | Operator::Repeat(_)
             | Operator::UnionAll(_)
             | Operator::Shared(_)
             | Operator::Window(_)
@@ -76,6 +78,19 @@ impl Unnesting<'_> {
             }
         }
         Ok(mapped(site.op, ready))
+    }
+
+    fn expand(&mut self, Expand { input, mut expansion }: Expand) -> Result<Operator> {
+        let mut site = Site {
+            op: *input,
+            guards: vec![],
+        };
+        for argument in expansion.arguments_mut().filter(|e| has_subquery(e)) {
+            let e = take_expression(argument);
+            *argument = self.expression(&mut site, e)?;
+        }
+        let input = Box::new(site.op);
+        Ok(Operator::Expand(Expand { input, expansion }))
     }
 
     /// Subqueries in groups, arguments and filters are computed below.

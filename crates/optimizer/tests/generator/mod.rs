@@ -3,10 +3,10 @@
 //! and scalar subqueries may fail, with and without a guard.
 
 use crate::naive::Tables;
-use frazil_plan::operators::{Aggregate, DependentJoin, Filter, Join, Map, Repeat, Scan, Sort, UnionAll};
+use frazil_plan::operators::{Aggregate, DependentJoin, Expand, Filter, Join, Map, Scan, Sort, UnionAll};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, RowCount, SortKey, Subquery, SubqueryKind, nullability,
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind,
+    Operator, Plan, RowCount, RowsCall, SortKey, Subquery, SubqueryKind, nullability,
 };
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use proptest::prelude::*;
@@ -289,7 +289,10 @@ impl Generator {
                 columns: vec![both, signs],
             })),
         }));
-        (Operator::Repeat(Repeat { input, count }), out)
+        (
+            self.expanded(input, RowsCall::up_to(Expr::column(count, &self.columns))),
+            out,
+        )
     }
 
     /// A number of rows: less than `most`, or now and then a column of the queries around, or a subquery.
@@ -423,6 +426,20 @@ impl Generator {
         }
     }
 
+    /// Rows of a function for each row of a tree.
+    fn expanded(&mut self, input: Box<Operator>, call: RowsCall) -> Operator {
+        let made = self.columns.add("row", call.ty, false);
+        let ordinality = (self.choices.below(4) == 0).then(|| self.columns.add("number", call.ty, false));
+        let mut calls = vec![(made, call)];
+        if self.choices.below(4) == 0 {
+            let few = RowsCall::up_to(Expr::constant(Value::Int(2), LogicalType::BigInt));
+            self.columns[made].nullable = true;
+            calls.push((self.columns.add("few", LogicalType::BigInt, true), few));
+        }
+        let expansion = Expansion { calls, ordinality };
+        Operator::Expand(Expand { input, expansion })
+    }
+
     /// Rows twice where a predicate holds, elsewhere once, never, or as often as NULL says.
     fn repeated(&mut self, depth: usize) -> Operator {
         let input = Box::new(self.tree(depth - 1));
@@ -439,7 +456,7 @@ impl Generator {
             input,
             expressions: vec![(count, Expr::new(kind, bigint, true))],
         }));
-        Operator::Repeat(Repeat { input, count })
+        self.expanded(input, RowsCall::up_to(Expr::column(count, &self.columns)))
     }
 
     /// CASE with a scalar subquery in its branch.

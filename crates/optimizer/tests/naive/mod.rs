@@ -2,13 +2,13 @@
 //! bound too: a subquery is computed for each row that asks for it. AND, OR and CASE stop where the result is known.
 
 use frazil_plan::operators::{
-    Aggregate, DependentJoin, Filter, Join, Limit, Map, Repeat, Scan, ScanRestrictionKind, Shared, Sort,
+    Aggregate, DependentJoin, Expand, Filter, Join, Limit, Map, Scan, ScanRestrictionKind, Shared, Sort,
     TopPerGroup, UnionAll, Values,
 };
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expr, ExprKind, IndexInfo, JoinKind,
-    Operator, Plan, RowCount, ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics,
-    Subquery, SubqueryKind,
+    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind, IndexInfo,
+    JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction, ScanDisjunction, ScanRestriction,
+    SortKey, Statistics, Subquery, SubqueryKind,
 };
 use frazil_types::{ObjectId, Value};
 use std::cell::OnceCell;
@@ -25,6 +25,7 @@ type Done<T> = Result<T, Failure>;
 const SEVERAL_ROWS: Failure = "21000";
 const DIVISION: Failure = "22012";
 const NEGATIVE: Failure = "2201W";
+const STEP_OF_ZERO: Failure = "22023";
 
 /// Small tables of integers.
 #[derive(Clone, Debug)]
@@ -244,14 +245,49 @@ impl Run<'_> {
                 limit,
                 offset,
             }) => self.first(self.rows(input, outer)?, groups, keys, (limit, offset), outer)?,
-            Operator::Repeat(Repeat { input, count }) => (self.rows(input, outer)?.into_iter())
-                .flat_map(|r| {
-                    let times = over(outer, &r)[count].unwrap_or(0);
-                    std::iter::repeat_n(r, usize::try_from(times).unwrap_or(0))
-                })
-                .collect(),
+            Operator::Expand(Expand { input, expansion }) => {
+                let mut out = Vec::new();
+                for row in self.rows(input, outer)? {
+                    self.expand(&row, expansion, outer, &mut out)?;
+                }
+                out
+            }
             other => panic!("not evaluated here: {other:?}"),
         })
+    }
+
+    /// A row with what functions give for it, side by side.
+    fn expand(&self, row: &Row, expansion: &Expansion, outer: &Row, out: &mut Vec<Row>) -> Done<()> {
+        let mut given = Vec::new();
+        for (id, call) in &expansion.calls {
+            let around = over(outer, row);
+            let arguments = call.arguments.iter().map(|e| self.value(e, &around));
+            let values = match (call.function, &arguments.collect::<Done<Vec<Cell>>>()?[..]) {
+                (RowsFunction::Once, [value]) => vec![*value],
+                (RowsFunction::Series, [Some(start), Some(stop), Some(step)]) => {
+                    let mut next = *start;
+                    let mut values = Vec::new();
+                    while *step != 0 && (stop - next) * step.signum() >= 0 {
+                        values.push(Some(next));
+                        next += step;
+                    }
+                    match step {
+                        0 => return Err(STEP_OF_ZERO),
+                        _ => values,
+                    }
+                }
+                _ => vec![],
+            };
+            given.push((*id, values));
+        }
+        let rows = given.iter().map(|g| g.1.len()).max().unwrap_or(0);
+        for at in 0..rows {
+            let mut made = row.clone();
+            made.extend((given.iter()).map(|(id, values)| (*id, values.get(at).copied().flatten())));
+            made.extend(expansion.ordinality.map(|id| (id, Some(at as i128 + 1))));
+            out.push(made);
+        }
+        Ok(())
     }
 
     /// The first rows of each group in the order of the keys.

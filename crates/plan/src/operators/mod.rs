@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod dependent_join;
+mod expand;
 mod filter;
 mod given;
 mod join;
@@ -9,7 +10,6 @@ mod limit;
 mod map;
 mod node;
 mod recursion;
-mod repeat;
 mod scan;
 mod shared;
 mod sort;
@@ -22,6 +22,7 @@ mod write;
 
 pub use aggregate::Aggregate;
 pub use dependent_join::DependentJoin;
+pub use expand::Expand;
 pub use filter::Filter;
 pub use given::Given;
 pub use join::{Join, JoinKind};
@@ -29,7 +30,6 @@ pub use limit::Limit;
 pub use map::Map;
 pub use node::{Needed, Node, Role};
 pub use recursion::{Recursion, RecursionId};
-pub use repeat::Repeat;
 pub use scan::{Scan, ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 pub use shared::Shared;
 pub use sort::{Sort, SortKey};

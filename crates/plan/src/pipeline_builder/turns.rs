@@ -116,7 +116,11 @@ fn changes(step: &Step, plan: &PipelinePlan, changing: &HashSet<BreakerId>) -> b
 fn reads_or_fills(pipeline: &Pipeline, changing: &HashSet<BreakerId>) -> bool {
     let read = match &pipeline.source {
         Source::Of { breaker, .. } => Some(*breaker),
-        Source::Scan { .. } | Source::Lookup(_) | Source::Values { .. } | Source::Given { .. } => None,
+        Source::Scan { .. }
+        | Source::Lookup(_)
+        | Source::Values { .. }
+        | Source::Given { .. }
+        | Source::Expansion(_) => None,
     };
     let probed = pipeline.operators.iter().filter_map(PipelineOperator::looks_into);
     let mut all = probed.chain(read).chain(pipeline.sink.breaker());

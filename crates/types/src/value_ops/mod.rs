@@ -10,6 +10,7 @@ mod interval;
 mod read;
 mod read_interval;
 mod read_iso_interval;
+mod series;
 
 pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, remainder};
 pub(crate) use cast::to_string_type;
@@ -27,6 +28,7 @@ pub use interval::{
 pub(crate) use read::{invalid, trimmed};
 pub use read::{read, read_boolean, read_date, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};
+pub use series::Series;
 
 /// Arithmetic of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

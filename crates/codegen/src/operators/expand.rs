@@ -1,0 +1,238 @@
+//! Rows of functions: the rest of the stage is the body of a loop over what the functions give for the row in hand.
+
+use crate::failures::FailurePoint;
+use crate::sql_value::SqlValue;
+use crate::translator::Translator;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, Block, InstBuilder};
+use cranelift_frontend::Variable;
+use frazil_plan::{Expansion, Expr, ExprKind, RowsCall, RowsFunction};
+use frazil_runtime::functions::Function;
+use frazil_types::value_ops::Series;
+use frazil_types::{Error, LogicalType, NativeType, Result, Value};
+use std::mem::offset_of;
+
+/// A function while its rows are given.
+struct OpenCall {
+    /// Rows left: a variable of 64 bits.
+    left: Variable,
+    /// What it gives for the row in hand, if any is left.
+    gives: Gives,
+}
+
+enum Gives {
+    /// The same value.
+    Same(SqlValue),
+    /// Values a step apart.
+    Series {
+        /// The value, as a variable of this form.
+        value: Variable,
+        native: NativeType,
+        step: ir::Value,
+        /// Where the [`Series`] lies, if its steps may differ.
+        uneven: Option<ir::Value>,
+    },
+}
+
+/// Rows left and the first value, while a series is opened.
+struct Opened {
+    left: ir::Value,
+    value: ir::Value,
+    step: ir::Value,
+    uneven: Option<ir::Value>,
+}
+
+impl Translator<'_, '_> {
+    /// Passes the row on as often as functions give rows for it, then goes to `done`. They may be any number: the loop hears
+    /// of a cancel, and releases the strings it makes.
+    pub fn expand(&mut self, expansion: &Expansion, at: usize, done: Block) -> Result<()> {
+        let mut open = Vec::with_capacity(expansion.calls.len());
+        for (_, call) in &expansion.calls {
+            open.push(self.open_call(call)?);
+        }
+        let first = self.word(1);
+        let number = expansion.ordinality.map(|id| (id, self.variable(first)));
+        let (head, body) = (self.b.create_block(), self.b.create_block());
+        let next = self.b.create_block();
+        let scratch = self.scratch_mark(at + 1);
+        self.jump(head, &[]);
+        self.enter(head);
+        let left: Vec<ir::Value> = open.iter().map(|call| self.b.use_var(call.left)).collect();
+        let any = left.iter().copied().reduce(|a, b| self.b.ins().bor(a, b));
+        let any = any.ok_or_else(|| Error::internal("rows of no function"))?;
+        self.branch(any, body, done);
+        self.enter(body);
+        for ((call, (id, _)), left) in open.iter().zip(&expansion.calls).zip(left) {
+            let mut value = match &call.gives {
+                Gives::Same(value) => *value,
+                Gives::Series { value, native, .. } => SqlValue::certain(self.b.use_var(*value), *native),
+            };
+            if expansion.pads() {
+                let is_there = self.b.ins().icmp_imm_s(IntCC::NotEqual, left, 0);
+                value.valid = self.both(value.valid, Some(is_there));
+            }
+            self.define(*id, value);
+        }
+        if let Some((id, number)) = number {
+            let number = self.b.use_var(number);
+            self.define(id, SqlValue::certain(number, NativeType::I64));
+        }
+        self.operators(at + 1, next)?;
+        self.enter(next);
+        self.release_scratch(scratch)?;
+        self.poll_cancel();
+        for call in &open {
+            self.next_row(call, expansion.pads())?;
+        }
+        if let Some((_, number)) = number {
+            let before = self.b.use_var(number);
+            let after = self.b.ins().iadd_imm_s(before, 1);
+            self.b.def_var(number, after);
+        }
+        self.jump(head, &[]);
+        Ok(())
+    }
+
+    fn open_call(&mut self, call: &RowsCall) -> Result<OpenCall> {
+        match (call.function, &call.arguments[..]) {
+            (RowsFunction::Once, [value]) => {
+                let value = self.expression(value)?;
+                let one = self.word(1);
+                let left = self.variable(one);
+                let gives = Gives::Same(value);
+                Ok(OpenCall { left, gives })
+            }
+            (RowsFunction::Series, [start, stop, step]) => {
+                let native = match call.ty.native() {
+                    NativeType::I128 => NativeType::I128,
+                    _ => NativeType::I64,
+                };
+                let opened = self.open_series([start, stop, step], call.ty, native)?;
+                let gives = Gives::Series {
+                    value: self.variable(opened.value),
+                    native,
+                    step: opened.step,
+                    uneven: opened.uneven,
+                };
+                let left = self.variable(opened.left);
+                Ok(OpenCall { left, gives })
+            }
+            _ => Err(Error::internal("a function that gives rows of other arguments")),
+        }
+    }
+
+    /// The rows of a series; none where an argument is NULL.
+    fn open_series(&mut self, arguments: [&Expr; 3], ty: LogicalType, native: NativeType) -> Result<Opened> {
+        let mut values = Vec::with_capacity(arguments.len());
+        for e in arguments {
+            let value = self.expression(e)?;
+            let native = if e.ty.is_span() { NativeType::I128 } else { native };
+            values.push(self.coerce(value, native));
+        }
+        let valid = values.iter().fold(None, |all, v| self.both(all, v.valid));
+        let [start, stop, step] = [values[0].value, values[1].value, values[2].value];
+        let is_by_one = matches!(arguments[2].kind, ExprKind::Constant(Value::Int(1)));
+        if is_by_one && native == NativeType::I64 {
+            let left = self.rows_by_one(start, stop);
+            let left = self.or_zero(valid, left);
+            return Ok(Opened {
+                left,
+                value: start,
+                step,
+                uneven: None,
+            });
+        }
+        let series = self.stack_array(size_of::<Series>());
+        let none = self.word(0);
+        self.store(none, series, offset_of!(Series, left) as i32);
+        self.store(none, series, offset_of!(Series, is_uneven) as i32);
+        let (known, opened) = (self.b.create_block(), self.b.create_block());
+        match valid {
+            Some(valid) => self.branch(valid, known, opened),
+            None => self.jump(known, &[]),
+        }
+        self.enter(known);
+        let context = self.context;
+        let is_timestamp = ty.scale().is_none();
+        let (function, arguments) = match is_timestamp {
+            true => {
+                let step = self.spill(step);
+                (Function::SeriesOfTimestamps, [context, start, stop, step, series])
+            }
+            false => {
+                let [start, stop, step] = [start, stop, step].map(|value| {
+                    let wide = self.coerce(SqlValue::certain(value, native), NativeType::I128);
+                    self.spill(wide.value)
+                });
+                (Function::SeriesOfIntegers, [context, start, stop, step, series])
+            }
+        };
+        self.call_checked(function, &arguments, FailurePoint::CALL)?;
+        self.jump(opened, &[]);
+        self.enter(opened);
+        Ok(Opened {
+            left: self.load_word(series, offset_of!(Series, left) as i32),
+            value: self.load(native, series, offset_of!(Series, value) as i32),
+            step: self.load(native, series, offset_of!(Series, step) as i32),
+            uneven: is_timestamp.then_some(series),
+        })
+    }
+
+    /// Rows of the integers from `start` to `stop`.
+    fn rows_by_one(&mut self, start: ir::Value, stop: ir::Value) -> ir::Value {
+        let more = self.b.ins().isub(stop, start);
+        let rows = self.b.ins().iadd_imm_s(more, 1);
+        // All integers there are are one more than 64 bits count.
+        let all = self.word(u64::MAX);
+        let rows = self.b.ins().select(rows, rows, all);
+        let some = self.icmp(IntCC::SignedLessThanOrEqual, start, stop);
+        self.or_zero(Some(some), rows)
+    }
+
+    fn or_zero(&mut self, condition: Option<ir::Value>, value: ir::Value) -> ir::Value {
+        let Some(condition) = condition else { return value };
+        let zero = self.word(0);
+        self.b.ins().select(condition, value, zero)
+    }
+
+    /// Comes to the next row of a function. `ends`: whether it may have none left.
+    fn next_row(&mut self, call: &OpenCall, ends: bool) -> Result<()> {
+        let left = self.b.use_var(call.left);
+        let mut fewer = self.b.ins().iadd_imm_s(left, -1);
+        if ends {
+            fewer = self.or_zero(Some(left), fewer);
+        }
+        self.b.def_var(call.left, fewer);
+        let Gives::Series {
+            value,
+            native,
+            step,
+            uneven,
+        } = &call.gives
+        else {
+            return Ok(());
+        };
+        let before = self.b.use_var(*value);
+        let after = self.b.ins().iadd(before, *step);
+        self.b.def_var(*value, after);
+        let Some(series) = *uneven else { return Ok(()) };
+        // The steps of months are added where the series lies. Of one that had ended nothing is asked.
+        let is_uneven = self.load_word(series, offset_of!(Series, is_uneven) as i32);
+        let is_uneven = self.or_zero(Some(left), is_uneven);
+        let (add, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(add);
+        self.branch(is_uneven, add, on);
+        self.enter(add);
+        let context = self.context;
+        self.call_checked(Function::SeriesAdvance, &[context, series], FailurePoint::CALL)?;
+        let (left, next) = (
+            self.load_word(series, offset_of!(Series, left) as i32),
+            self.load(*native, series, offset_of!(Series, value) as i32),
+        );
+        self.b.def_var(call.left, left);
+        self.b.def_var(*value, next);
+        self.jump(on, &[]);
+        self.enter(on);
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! The functions that give rows of a query while it is bound.
+
+use frazil_plan::operators::Expand;
+use frazil_plan::{ColumnId, Expansion, Expr, Operator, RowsCall};
+
+/// The calls in the select list of a query, and in what orders and groups it.
+#[derive(Default)]
+pub(super) struct RowsCalls {
+    calls: Vec<(ColumnId, RowsCall)>,
+    /// Calls bound so far, equal ones counted each.
+    pub bound: usize,
+}
+
+impl RowsCalls {
+    /// The column of an equal call, if there is one.
+    pub fn find(&self, call: &RowsCall) -> Option<ColumnId> {
+        self.calls.iter().find(|c| c.1 == *call).map(|c| c.0)
+    }
+
+    /// Adds a call with its column.
+    pub fn add(&mut self, id: ColumnId, call: RowsCall) {
+        self.calls.push((id, call));
+    }
+
+    /// The columns that stand for calls.
+    pub fn columns(&self) -> impl Iterator<Item = ColumnId> {
+        self.calls.iter().map(|c| c.0)
+    }
+
+    /// The arguments of all calls, to be changed.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.calls.iter_mut().flat_map(|c| &mut c.1.arguments)
+    }
+
+    /// Takes out the calls whose columns are among `read`, and those that they read.
+    pub fn take_read(&mut self, read: impl Iterator<Item = ColumnId>) -> RowsCalls {
+        let mut wanted: Vec<ColumnId> = read.filter(|id| self.columns().any(|c| c == *id)).collect();
+        let mut at = 0;
+        while let Some(id) = wanted.get(at).copied() {
+            let call = self.calls.iter().find(|c| c.0 == id);
+            let inner = call
+                .iter()
+                .flat_map(|c| &c.1.arguments)
+                .flat_map(Expr::columns_read);
+            for id in inner.collect::<Vec<_>>() {
+                if !wanted.contains(&id) && self.columns().any(|c| c == id) {
+                    wanted.push(id);
+                }
+            }
+            at += 1;
+        }
+        let (taken, left) = std::mem::take(&mut self.calls)
+            .into_iter()
+            .partition(|c| wanted.contains(&c.0));
+        self.calls = left;
+        RowsCalls {
+            calls: taken,
+            bound: 0,
+        }
+    }
+
+    /// The rows that the calls make of those of `op`.
+    pub fn above(self, op: Operator) -> Operator {
+        let (mut op, mut left) = (op, self.calls);
+        while !left.is_empty() {
+            let waiting: Vec<ColumnId> = left.iter().map(|c| c.0).collect();
+            let reads = |call: &RowsCall| {
+                let mut read = call.arguments.iter().flat_map(Expr::columns_read);
+                read.any(|id| waiting.contains(&id))
+            };
+            let (later, calls) = left.into_iter().partition(|c| reads(&c.1));
+            op = expanded(op, calls, None);
+            left = later;
+        }
+        op
+    }
+}
+
+/// The rows of functions for each row of `op`.
+pub(super) fn expanded(
+    op: Operator,
+    calls: Vec<(ColumnId, RowsCall)>,
+    ordinality: Option<ColumnId>,
+) -> Operator {
+    Operator::Expand(Expand {
+        input: Box::new(op),
+        expansion: Expansion { calls, ordinality },
+    })
+}

@@ -1,0 +1,187 @@
+//! Functions that give rows: in FROM, with an alias, WITH ORDINALITY and ROWS FROM, and in the select list.
+//!
+//! In the select list a call becomes a column of its query. It is computed above the query's groups and windows, but below
+//! those that read it; calls that read what others give stand above them.
+
+use super::expression::row_span;
+use super::from::FromRows;
+use super::rows::{Computed, one_row};
+use super::rows_calls::expanded;
+use super::scope::Clause;
+use super::{Binder, OutputColumn, Relation, error, fold};
+use crate::parse::ROWS_FROM;
+use frazil_functions::{Operand, Typing};
+use frazil_plan::{Expansion, Expr, RowsCall, RowsFunction};
+use frazil_types::{Error, Result, Span, SqlState, Value};
+use sqlparser::ast::{
+    Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, TableAlias,
+};
+
+/// The way out of a refusal.
+const HINT: &str = "You might be able to move the set-returning function into a LATERAL FROM item.";
+
+/// A function in FROM, with its name.
+struct Called {
+    name: String,
+    call: RowsCall,
+}
+
+impl<'a> Binder<'a> {
+    /// A call in an expression. 0A000 where none may stand.
+    pub(super) fn rows_function(
+        &mut self,
+        name: &str,
+        list: Vec<&'a SqlExpr>,
+        span: Span,
+    ) -> Result<Operand> {
+        let clause = self.level().clause;
+        if clause == Clause::From {
+            let message = "set-returning functions must appear at top level of FROM";
+            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+        }
+        if let Some(clause) = clause.without_rows() {
+            let message = format!("set-returning functions are not allowed in {clause}");
+            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+        }
+        let mut bound = Vec::with_capacity(list.len());
+        for e in list {
+            bound.push(self.expression(e)?);
+        }
+        let whole = span.to(row_span(&bound));
+        let call = self.typing.rows_call(name, bound, span)?;
+        self.level().rows_calls.bound += 1;
+        let id = match self.level().rows_calls.find(&call) {
+            Some(id) => id,
+            None => {
+                let id = self.columns.add(name, call.ty, true);
+                self.own(id);
+                self.level().rows_calls.add(id, call);
+                id
+            }
+        };
+        self.refer(id, span);
+        Ok(Expr::column(id, &self.columns).at(whole).into())
+    }
+
+    /// Calls of functions that give rows in the query being bound, so far.
+    pub(super) fn rows_functions(&mut self) -> usize {
+        self.level().rows_calls.bound
+    }
+
+    /// 0A000 if functions that give rows were called since there were `before`: they may not stand in `what`.
+    pub(super) fn without_rows(&mut self, before: usize, what: &str, span: Span) -> Result<()> {
+        if self.rows_functions() == before {
+            return Ok(());
+        }
+        let message = format!("set-returning functions are not allowed in {what}");
+        Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span).with_hint(HINT))
+    }
+
+    /// As [`Self::without_rows`], of the arguments of aggregates and window functions.
+    pub(super) fn arguments_without_rows(&mut self, before: usize, what: &str, span: Span) -> Result<()> {
+        if self.rows_functions() == before {
+            return Ok(());
+        }
+        let message = format!("{what} function calls cannot contain set-returning function calls");
+        Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span).with_hint(HINT))
+    }
+
+    /// The rows of a function in FROM, or of several side by side: `ROWS FROM (f(…), g(…))`.
+    pub(super) fn function_in_from(
+        &mut self,
+        name: &'a ObjectName,
+        arguments: &'a [FunctionArg],
+        counts: bool,
+        alias: Option<&'a TableAlias>,
+    ) -> Result<FromRows> {
+        let level = self.level();
+        let visible = [&level.lateral[..], &level.target[..]].concat();
+        let is_list = matches!(&name.0[..], [part] if part.as_ident().is_some_and(|i| i.value == ROWS_FROM));
+        let (called, _) = self.within(Clause::From, visible, |b| match is_list {
+            true => b.listed_functions(arguments),
+            false => Ok(vec![b.function_row(name, arguments)?]),
+        })?;
+        let Some(first) = called.first().map(|c| c.name.clone()) else {
+            return Err(self.syntax_error(")", self.name_span(name)));
+        };
+        let pads = called.len() > 1;
+        // The alias names the column of the only function.
+        let own_name = alias.filter(|_| !pads).map(|alias| fold(&alias.name));
+        let (mut calls, mut columns) = (Vec::new(), Vec::new());
+        for Called { name, call } in called {
+            let name = own_name.clone().unwrap_or(name);
+            let nullable = pads || call.function == RowsFunction::Once;
+            let id = self.columns.add(name.clone(), call.ty, nullable);
+            columns.push(OutputColumn::new(name, id));
+            calls.push((id, call));
+        }
+        let ordinality = counts.then(|| self.columns.add("ordinality", Expansion::NUMBER, false));
+        columns.extend(ordinality.map(|id| OutputColumn::new("ordinality", id)));
+        let op = match &calls[..] {
+            // A value is a row without any function that gives rows.
+            [(id, call)] if call.function == RowsFunction::Once => {
+                let one = Expr::constant(Value::Int(1), Expansion::NUMBER);
+                let numbers = ordinality.map(|id| (id, one));
+                let values = call.arguments.iter().map(|e| (*id, e.clone()));
+                let expressions = values.chain(numbers).collect();
+                Computed { expressions }.above(one_row())
+            }
+            _ => expanded(one_row(), calls, ordinality),
+        };
+        self.item(Relation::new(op, columns), Some(&first), alias, true)
+    }
+
+    /// The functions of ROWS FROM.
+    fn listed_functions(&mut self, list: &'a [FunctionArg]) -> Result<Vec<Called>> {
+        let mut called = Vec::with_capacity(list.len());
+        for item in list {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(SqlExpr::Function(call))) = item else {
+                return Err(Error::unsupported("anything but functions in ROWS FROM"));
+            };
+            let arguments = match &call.args {
+                FunctionArguments::List(list) => &list.args[..],
+                FunctionArguments::None | FunctionArguments::Subquery(_) => &[],
+            };
+            if call.over.is_some() || call.filter.is_some() {
+                let span = self.name_span(&call.name);
+                let message = "window functions are not allowed in functions in FROM";
+                return Err(error(SqlState::WINDOWING_ERROR, message, span));
+            }
+            called.push(self.function_row(&call.name, arguments)?);
+        }
+        Ok(called)
+    }
+
+    /// A function in FROM. What gives a value gives it as one row.
+    fn function_row(&mut self, name: &'a ObjectName, arguments: &'a [FunctionArg]) -> Result<Called> {
+        let span = self.name_span(name);
+        let name = self.function_name(name, span)?;
+        if Typing::is_aggregate(&name) {
+            let message = "aggregate functions are not allowed in functions in FROM";
+            return Err(error(SqlState::GROUPING_ERROR, message, span));
+        }
+        if Typing::is_window_function(&name) {
+            let message = format!("window function {name} requires an OVER clause");
+            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+        }
+        let mut bound = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = argument else {
+                return Err(Error::unsupported("a named argument, or *").at_span(span));
+            };
+            bound.push(self.expression(e)?);
+        }
+        if Typing::gives_rows(&name) {
+            let call = self.typing.rows_call(&name, bound, span)?;
+            return Ok(Called { name, call });
+        }
+        let value = self.call_by_name(&name, bound, span)?;
+        let value = self.typing.settle(value)?;
+        let call = RowsCall {
+            function: RowsFunction::Once,
+            ty: value.ty,
+            arguments: vec![value],
+        };
+        Ok(Called { name, call })
+    }
+}

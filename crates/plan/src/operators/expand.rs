@@ -1,0 +1,100 @@
+//! Rows of functions: generate_series and its like.
+
+use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::pipeline::{PipelineOperator, Source};
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::{ColumnId, Expansion, Expr, Operator};
+
+/// Gives each row of its input as often as functions give rows for it, with what they give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expand {
+    /// Input.
+    pub input: Box<Operator>,
+    /// The functions.
+    pub expansion: Expansion,
+}
+
+impl Expand {
+    /// True if it has no input but one row without columns, and the arguments are known before it runs: then it is where rows
+    /// come from, on all workers.
+    fn is_source(&self) -> bool {
+        let is_one_row = self.input.inputs().is_empty()
+            && self.input.visible().is_empty()
+            && self.input.at_most_one_row()
+            && self.input.surely_has_a_row();
+        is_one_row && self.expansion.calls.iter().all(|c| c.1.is_known_before())
+    }
+}
+
+impl Node for Expand {
+    fn inputs(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        vec![&mut self.input]
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![&self.input]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        self.expansion.arguments().collect()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        self.expansion.arguments_mut().collect()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.expansion.made().for_each(|id| visit(Role::Made, id));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        let calls = self.expansion.calls.iter_mut().map(|c| &mut c.0);
+        let made = calls.chain(&mut self.expansion.ordinality);
+        made.for_each(|id| visit(Role::Made, id));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        self.input.at_most_one_row() && self.expansion.rows().is_some_and(|rows| rows <= 1)
+    }
+
+    fn surely_has_a_row(&self) -> bool {
+        self.input.surely_has_a_row() && self.expansion.rows().is_some_and(|rows| rows > 0)
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        empty.first() == Some(&true)
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        // Calls say how many rows there are, whoever reads what they give.
+        self.expansion.ordinality = (self.expansion.ordinality).filter(|id| needed.contains(*id));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        format!("Expand {}", self.expansion.text(names))
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+        if self.is_source() {
+            let source = Source::Expansion(self.expansion.clone());
+            return Opened::of(source, builder.rows(op, &[1.0]));
+        }
+        let mut below = needed.clone();
+        let made: Vec<ColumnId> = self.expansion.made().collect();
+        below.retain(|id| !made.contains(id));
+        below.extend(self.expansion.arguments().flat_map(Expr::columns_read));
+        let opened = builder.open(&self.input, &below);
+        let rows = builder.rows(op, &[opened.rows]);
+        opened.append(PipelineOperator::Expand(self.expansion.clone()), rows)
+    }
+}
