@@ -136,16 +136,18 @@ impl BestKeys {
 #[derive(Debug)]
 struct Words {
     keys: Vec<(FieldPlace, SortField)>,
-    /// Where they are one number that is never NULL.
+    /// Where they are one number.
     number: Option<Number>,
 }
 
-/// A number of a row as a word of its order: its bytes, some of whose bits are flipped.
+/// A number of a row as a word of its order: its bits, some of which are flipped, below one that tells NULL from others.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     offset: isize,
     is_wide: bool,
     flipped: u64,
+    validity: Option<isize>,
+    nulls_first: bool,
 }
 
 impl Words {
@@ -156,7 +158,7 @@ impl Words {
             .map(|(place, _)| place.native.size() * 8 + usize::from(place.validity.is_some()))
             .sum();
         let number = match &keys[..] {
-            [(place, key)] if place.validity.is_none() => Number::of(place, key.descending),
+            [(place, key)] => Number::of(place, key),
             _ => None,
         };
         (bits <= 64).then_some(Words { keys, number })
@@ -193,7 +195,7 @@ impl Words {
 }
 
 impl Number {
-    fn of(place: &FieldPlace, descending: bool) -> Option<Number> {
+    fn of(place: &FieldPlace, key: &SortField) -> Option<Number> {
         let (is_wide, sign, mask) = match place.native {
             NativeType::I32 => (false, 1 << 31, u64::from(u32::MAX)),
             NativeType::I64 => (true, 1 << 63, u64::MAX),
@@ -202,12 +204,14 @@ impl Number {
         Some(Number {
             offset: place.offset as isize,
             is_wide,
-            flipped: if descending { sign ^ mask } else { sign },
+            flipped: if key.descending { sign ^ mask } else { sign },
+            validity: place.validity.map(|offset| offset as isize),
+            nulls_first: key.nulls_first,
         })
     }
 
     /// # Safety
-    /// A live row with the number.
+    /// A live row with the number; one of 64 bits has no validity.
     #[inline]
     unsafe fn word(self, row: *const u8) -> u64 {
         // SAFETY: by contract, the field lies there.
@@ -218,7 +222,13 @@ impl Number {
                 false => u64::from(field.cast::<u32>().read_unaligned()),
             }
         };
-        bits ^ self.flipped
+        let Some(validity) = self.validity else {
+            return bits ^ self.flipped;
+        };
+        // SAFETY: by contract, it is a byte of the row.
+        let valid = unsafe { row.offset(validity).read() } != 0;
+        let value = (bits ^ self.flipped) & u64::from(valid).wrapping_neg();
+        u64::from(valid == self.nulls_first) << 32 | value
     }
 }
 
@@ -229,72 +239,71 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Rows of a partition and a key, an integer each.
-    fn best(rank: TopRank, most: u64, descending: bool, rows: &[(i32, i64)]) -> Vec<bool> {
-        let layout = RowLayout::new(
-            0,
-            &[
-                RowField::new(NativeType::I32, false),
-                RowField::new(NativeType::I64, false),
-            ],
-            false,
-        );
-        let key = |field, descending| SortField {
+    /// A partition and a key.
+    type Row = (Option<i32>, Option<i32>);
+
+    /// Which rows are kept.
+    fn best(spec: &TopSpec, descending: bool, nulls_first: bool, rows: &[Row]) -> Vec<bool> {
+        let field = RowField::new(NativeType::I32, true);
+        let layout = RowLayout::new(0, &[field, field], false);
+        let keys = [(0, false), (1, descending)].map(|(field, descending)| SortField {
             field,
             descending,
-            nulls_first: false,
-        };
-        let spec = TopSpec { rank, most };
+            nulls_first,
+        });
         let budget = MemoryBudget::new(usize::MAX);
-        let keys = [key(0, false), key(1, descending)];
-        let mut best = BestKeys::of(&spec, &layout, &keys, 1, &budget).unwrap();
-        let mut bytes = vec![0_u64; layout.size.div_ceil(8) * rows.len()];
-        let stride = layout.size.div_ceil(8) * 8;
-        let start = bytes.as_mut_ptr().cast::<u8>();
-        let at = |row: usize| start.wrapping_add(row * stride);
+        let mut best = BestKeys::of(spec, &layout, &keys, 1, &budget).unwrap();
+        let words = layout.size.div_ceil(8);
+        // What lies where there is no value counts for nothing.
+        let mut memory = vec![u64::MAX; words * rows.len()];
+        let start = memory.as_mut_ptr();
+        let at = |row: usize| start.wrapping_add(row * words).cast::<u8>();
         // SAFETY: each row has room, and is written before it is offered.
         unsafe {
             for (number, (partition, key)) in rows.iter().enumerate() {
-                let row = at(number);
-                row.offset(layout.fields[0].offset as isize)
-                    .cast::<i32>()
-                    .write(*partition);
-                row.offset(layout.fields[1].offset as isize)
-                    .cast::<i64>()
-                    .write(*key);
+                for (place, value) in layout.fields.iter().zip([partition, key]) {
+                    let validity = place.validity.unwrap() as isize;
+                    at(number).offset(validity).write(u8::from(value.is_some()));
+                    if let Some(value) = value {
+                        let field = at(number).offset(place.offset as isize);
+                        field.cast::<i32>().write_unaligned(*value);
+                    }
+                }
             }
             let offered: Vec<bool> = (0..rows.len()).map(|row| best.offer(at(row)).unwrap()).collect();
-            (0..rows.len())
-                .map(|row| offered[row] && best.holds(at(row)))
-                .collect()
+            let holds = |row: usize| offered[row] && best.holds(at(row));
+            (0..rows.len()).map(holds).collect()
         }
     }
 
-    /// A key of the last rank that counts, if there are as many.
-    fn last_of(mut keys: Vec<i64>, spec: (TopRank, u64)) -> Option<i64> {
+    /// The key of the last rank that counts, if there are as many.
+    fn last_of<K: Ord + Copy>(mut keys: Vec<K>, spec: &TopSpec) -> Option<K> {
         keys.sort_unstable();
-        if spec.0 == TopRank::DenseRank {
+        if spec.rank == TopRank::DenseRank {
             keys.dedup();
         }
-        keys.get(spec.1 as usize - 1).copied()
+        keys.get(spec.most as usize - 1).copied()
     }
 
     proptest! {
         #[test]
         fn no_row_of_the_first_ranks_is_dropped_and_none_behind_them_is_kept(
-            rows in prop::collection::vec((-9..30_i32, -20..40_i64), 0..1_500),
+            rows in prop::collection::vec((prop::option::of(-9..30_i32), prop::option::of(-20..40_i32)), 0..1_500),
             most in 1..6_u64,
             descending: bool,
+            nulls_first: bool,
         ) {
             for rank in [TopRank::RowNumber, TopRank::Rank, TopRank::DenseRank] {
-                let kept = best(rank, most, descending, &rows);
-                let mut of_partition: BTreeMap<i32, Vec<(i64, bool)>> = BTreeMap::new();
+                let spec = TopSpec { rank, most };
+                let kept = best(&spec, descending, nulls_first, &rows);
+                let mut of_partition: BTreeMap<_, Vec<_>> = BTreeMap::new();
                 for ((partition, key), kept) in rows.iter().zip(kept) {
-                    let key = if descending { -key } else { *key };
+                    let value = key.map(|key| if descending { -key } else { key });
+                    let key = (key.is_some() == nulls_first, value);
                     of_partition.entry(*partition).or_default().push((key, kept));
                 }
                 for rows in of_partition.into_values() {
-                    let last = last_of(rows.iter().map(|(key, _)| *key).collect(), (rank, most));
+                    let last = last_of(rows.iter().map(|(key, _)| *key).collect(), &spec);
                     let kept = rows.iter().filter(|(_, kept)| *kept).count();
                     for (key, kept) in &rows {
                         match last {

@@ -252,11 +252,17 @@ impl TopRows {
         let _held = self.budget.reserve(rows * size_of::<*mut u8>())?;
         if let Last::Narrow(best) = &mut self.last {
             let mut found: Vec<*mut u8> = pages.iter().take(self.seen).collect();
-            for row in pages.iter().skip(self.seen) {
-                // SAFETY: live rows of the layout, each offered once.
-                if unsafe { best.offer(row)? } {
-                    found.push(row);
+            let mut offered = self.seen;
+            for page in 0..pages.pages() {
+                let (start, rows) = pages.page(page);
+                for row in offered.min(rows)..rows {
+                    let row = start.wrapping_add(row * pages.row_size());
+                    // SAFETY: live rows of the layout, each offered once.
+                    if unsafe { best.offer(row)? } {
+                        found.push(row);
+                    }
                 }
+                offered = offered.saturating_sub(rows);
             }
             // SAFETY: as above; all were offered.
             found.retain(|row| unsafe { best.holds(*row) });
