@@ -49,6 +49,11 @@ const BY_SYNTAX: &[(&str, &str, &str)] = &[
         "the largest argument that is not NULL",
     ),
     (
+        "grouping",
+        "grouping(any, …) → integer",
+        "a bit for each group, the last one's the lowest: 1 where the row's grouping set is without it",
+    ),
+    (
         "least",
         "least(any, …) → any",
         "the smallest argument that is not NULL",

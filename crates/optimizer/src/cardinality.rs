@@ -141,7 +141,9 @@ impl<'a> Estimator<'a> {
                     self.set(*id, fact);
                 }
             }
-            Operator::Values(_)
+            // What reads its columns is estimated again once they are those of aggregations.
+            Operator::GroupingSets(_)
+            | Operator::Values(_)
             | Operator::Given(_)
             | Operator::Filter(_)
             | Operator::Join(_)
@@ -318,6 +320,9 @@ impl<'a> Estimator<'a> {
             Operator::Join(_) => self.join_rows(op, inputs[0], inputs[1], columns),
             Operator::DependentJoin(_) => inputs[0] * inputs[1],
             Operator::Aggregate(Aggregate { groups, .. }) => self.groups(groups, inputs[0], columns),
+            Operator::GroupingSets(sets) => {
+                self.groups(&sets.all.groups, inputs[0], columns) * sets.sets.len() as f64
+            }
             Operator::TopPerGroup(_) | Operator::Window(_) => inputs[0],
             Operator::Expand(Expand { expansion, .. }) => {
                 let rows = expansion.calls.iter().map(|c| self.rows_of_call(&c.1, columns));
@@ -385,7 +390,7 @@ impl<'a> Estimator<'a> {
     }
 
     /// Groups that `rows` rows fall into.
-    fn groups(&self, groups: &[(ColumnId, Expr)], rows: f64, columns: &Columns) -> f64 {
+    pub fn groups(&self, groups: &[(ColumnId, Expr)], rows: f64, columns: &Columns) -> f64 {
         if groups.is_empty() {
             return 1.0;
         }

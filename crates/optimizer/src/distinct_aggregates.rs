@@ -13,7 +13,9 @@
 //!        (g, null, c, 0) + (g, a, null, 1) + (g, b, null, 2)
 //! ```
 
+use crate::partial_aggregates::{Parts, merged};
 use crate::pushdown::take;
+use crate::shared_trees;
 use frazil_plan::each_once::Places;
 use frazil_plan::operators::{Aggregate, Map, Shared, UnionAll};
 use frazil_plan::{
@@ -28,32 +30,10 @@ const MOST_IN_READINGS: usize = 200_000;
 
 /// Rewrites the DISTINCT aggregates of a plan.
 pub fn plan(plan: &mut Plan) -> Result<()> {
-    // A shared subplan reads only those before it, so what a tree comes to share goes in front of it and
-    // those behind move on.
-    let mut shared = Vec::with_capacity(plan.shared.len());
-    let mut moved = Vec::with_capacity(plan.shared.len());
-    for mut tree in std::mem::take(&mut plan.shared) {
-        renumber(&mut tree, &moved);
-        tree_of(&mut tree, &mut plan.columns, &mut shared)?;
-        moved.push(SharedId(shared.len()));
-        shared.push(tree);
-    }
-    for tree in (plan.subqueries.iter_mut().map(|s| &mut s.0)).chain([&mut plan.root]) {
-        renumber(tree, &moved);
-        tree_of(tree, &mut plan.columns, &mut shared)?;
-    }
-    plan.shared = shared;
-    Ok(())
-}
-
-/// Makes a tree read shared subplans at their new places.
-fn renumber(op: &mut Operator, moved: &[SharedId]) {
-    if let Operator::Shared(Shared { id, .. }) = op {
-        *id = moved[id.0];
-    }
-    op.inputs_mut()
-        .into_iter()
-        .for_each(|input| renumber(input, moved));
+    shared_trees::rewrite(plan, &mut |mut tree, columns, shared| {
+        tree_of(&mut tree, columns, shared)?;
+        Ok(tree)
+    })
 }
 
 fn tree_of(op: &mut Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> Result<()> {
@@ -254,141 +234,35 @@ fn combine(
     grouped: bool,
     columns: &mut Columns,
 ) -> Result<()> {
-    let upper = |function, argument: Expr, ty| AggregateCall {
-        function,
-        argument: Some(argument),
-        second: None,
-        distinct: false,
-        filter: None,
-        ty,
+    let Some(parts) = Parts::of(&call) else {
+        let what = "a variance, covariance or regression of doubles beside an aggregate with DISTINCT";
+        return Err(Error::unsupported(what));
     };
-    let ty = call.ty;
-    match call.function {
-        AggregateFunction::Min
-        | AggregateFunction::Max
-        | AggregateFunction::Sum
-        | AggregateFunction::BitAnd
-        | AggregateFunction::BitOr
-        | AggregateFunction::BitXor => {
-            let function = call.function;
-            let part = partial(levels, call, ty, columns);
-            levels.upper.push((id, upper(function, part, ty)));
-        }
-        AggregateFunction::CountRows | AggregateFunction::Count => {
-            let part = partial(levels, call, ty, columns);
-            // No rows at all: the sum of no counts is NULL, their count is 0.
-            let target = if grouped {
-                id
-            } else {
-                columns.add("count", ty, true)
-            };
-            levels
-                .upper
-                .push((target, upper(AggregateFunction::Sum, part, ty)));
-            if !grouped {
-                levels.after.push((id, or_zero(Expr::column(target, columns))));
-            }
-        }
-        AggregateFunction::Avg => {
-            let sum_ty = match call.argument.as_ref().map(|a| a.ty) {
-                Some(LogicalType::Decimal { scale, .. }) => LogicalType::Decimal { precision: 38, scale },
-                Some(LogicalType::Double) | None => LogicalType::Double,
-                Some(LogicalType::BigInt) => LogicalType::Decimal {
-                    precision: 38,
-                    scale: 0,
-                },
-                Some(_) => LogicalType::BigInt,
-            };
-            let of = |function, ty| AggregateCall {
-                function,
-                ty,
-                ..call.clone()
-            };
-            let sum = partial(levels, of(AggregateFunction::Sum, sum_ty), sum_ty, columns);
-            let count = LogicalType::BigInt;
-            let rows = partial(levels, of(AggregateFunction::Count, count), count, columns);
-            let sums = columns.add("sum", sum_ty, true);
-            let counts = columns.add("count", count, true);
-            levels
-                .upper
-                .push((sums, upper(AggregateFunction::Sum, sum, sum_ty)));
-            levels
-                .upper
-                .push((counts, upper(AggregateFunction::Sum, rows, count)));
-            let quotient = quotient(Expr::column(sums, columns), Expr::column(counts, columns), ty);
-            levels.after.push((id, quotient));
-        }
-        AggregateFunction::Deviations | AggregateFunction::SumOfSquares => {
-            let what = "a variance, covariance or regression of doubles beside an aggregate with DISTINCT";
-            return Err(Error::unsupported(what));
-        }
+    // No rows at all: the sum of no counts is NULL, their count is 0.
+    let may_lack = call.function.counts() && !grouped;
+    let below: Vec<Expr> = (parts.calls.iter())
+        .map(|call| partial(levels, call, columns))
+        .collect();
+    let pairs = parts.calls.iter().zip(below);
+    if parts.calls.len() == 1 && !may_lack {
+        (levels.upper).extend(pairs.map(|(call, part)| (id, merged(call, part))));
+        return Ok(());
     }
+    let mut made = Vec::with_capacity(parts.calls.len());
+    for (call, part) in pairs {
+        let merged_id = columns.add(call.function.name(), call.ty, true);
+        levels.upper.push((merged_id, merged(call, part)));
+        made.push(Expr::column(merged_id, columns));
+    }
+    levels.after.push((id, parts.value(made)));
     Ok(())
 }
 
 /// Adds a partial aggregate to the lower level; gives its column.
-fn partial(levels: &mut Levels, call: AggregateCall, ty: LogicalType, columns: &mut Columns) -> Expr {
-    let never_null = matches!(
-        call.function,
-        AggregateFunction::CountRows | AggregateFunction::Count
-    );
-    let id = columns.add("partial", ty, !never_null);
-    levels.lower.push((id, AggregateCall { ty, ..call }));
+fn partial(levels: &mut Levels, call: &AggregateCall, columns: &mut Columns) -> Expr {
+    let id = columns.add("partial", call.ty, !call.function.counts());
+    levels.lower.push((id, call.clone()));
     Expr::column(id, columns)
-}
-
-fn or_zero(e: Expr) -> Expr {
-    let ty = e.ty;
-    let is_null = Expr::boolean(ExprKind::IsNull(Box::new(e.clone())), false);
-    Expr {
-        kind: ExprKind::Case {
-            branches: vec![(is_null, Expr::constant(Value::Int(0), ty))],
-            otherwise: Some(Box::new(e)),
-        },
-        ty,
-        nullable: true,
-        span: Span::NONE,
-    }
-}
-
-/// sum / count; NULL where nothing was counted.
-fn quotient(sum: Expr, count: Expr, ty: LogicalType) -> Expr {
-    let zero = Expr::constant(Value::Int(0), count.ty);
-    let kind = ExprKind::Compare(CompareOp::Gt, Box::new(count.clone()), Box::new(zero));
-    let counted = Expr::boolean(kind, true);
-    let cast = |e: Expr, ty: LogicalType| match e.ty == ty {
-        true => e,
-        false => Expr {
-            nullable: e.nullable,
-            span: e.span,
-            kind: ExprKind::Cast(Box::new(e)),
-            ty,
-        },
-    };
-    let whole = LogicalType::Decimal {
-        precision: 38,
-        scale: 0,
-    };
-    let (l, r) = match ty {
-        LogicalType::Double => (cast(sum, ty), cast(count, ty)),
-        _ if sum.ty == LogicalType::BigInt => (cast(sum, whole), cast(count, whole)),
-        _ => (sum, cast(count, whole)),
-    };
-    let divided = Expr {
-        kind: ExprKind::Arithmetic(ArithmeticOp::Div, Box::new(l), Box::new(r)),
-        ty,
-        nullable: true,
-        span: Span::NONE,
-    };
-    Expr {
-        kind: ExprKind::Case {
-            branches: vec![(counted, divided)],
-            otherwise: None,
-        },
-        ty,
-        nullable: true,
-        span: Span::NONE,
-    }
 }
 
 /// Which reading has a value, where only one has it.
@@ -407,7 +281,7 @@ fn read_apart(
     // What the readings have: group keys always, plain arguments in the first only.
     let mut values: Vec<(Only, Expr)> = groups.iter().map(|g| (None, g.1.clone())).collect();
     for (_, call) in calls.iter_mut().filter(|c| !c.1.distinct) {
-        let one = || Expr::constant(Value::Int(1), LogicalType::BigInt);
+        let one = || Expr::constant(Value::Int(1), LogicalType::Integer);
         let argument = call.argument.take().unwrap_or_else(one);
         if call.function == AggregateFunction::CountRows {
             call.function = AggregateFunction::Count;

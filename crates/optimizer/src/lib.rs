@@ -11,16 +11,21 @@ mod can_fail;
 pub mod cardinality;
 mod distinct_aggregates;
 mod early_probing;
+mod grouping_branches;
+mod grouping_sets;
 mod join_graph;
 mod join_order;
 mod joins;
 mod key_lookups;
 mod limits;
+mod partial_aggregates;
 mod prune;
 mod pushdown;
+mod rename;
 mod restriction_split;
 mod selectivity;
 mod series_range;
+mod shared_trees;
 mod simplify;
 mod stage_policy;
 mod top_bounds;
@@ -74,6 +79,10 @@ pub fn optimize(
             }
         }
     }
+    if grouping_sets::has_sets(&plan) {
+        // A select list is bound before its GROUP BY tells that columns of NOT NULL are NULL in it.
+        nullability::recompute(&mut plan);
+    }
     unnest::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
     nullability::recompute(&mut plan);
@@ -83,6 +92,8 @@ pub fn optimize(
     longest_function::check(&plan)?;
     cancel.check()?;
     prune::plan(&mut plan);
+    cancel.check()?;
+    grouping_sets::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
     unions::plan(&mut plan);
     cancel.check()?;
@@ -94,6 +105,7 @@ pub fn optimize(
     let grid = value_bounds::choose_grid(&mut plan, statistics, cancel)?;
     cancel.check()?;
     pushdown::plan(&mut plan);
+    shared_trees::drop_unread(&mut plan);
     cancel.check()?;
     let has_joins = joins::has_joins(&plan);
     if has_joins {

@@ -7,7 +7,9 @@
 use crate::can_fail::may_fail;
 use crate::series_range;
 use crate::simplify::{self, any_of, is_bool};
-use frazil_plan::operators::{Aggregate, Expand, Filter, Join, Map, Sort, UnionAll, Values, Window};
+use frazil_plan::operators::{
+    Aggregate, Expand, Filter, GroupingSets, Join, Map, Sort, UnionAll, Values, Window,
+};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
 use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
 use std::collections::HashMap;
@@ -23,11 +25,12 @@ pub fn plan(plan: &mut Plan) {
 
 /// Takes an operator out of its place; what is left there is never run.
 pub fn take(op: &mut Operator) -> Operator {
-    let nothing = Operator::Values(Values {
-        columns: vec![],
-        rows: vec![],
-    });
-    std::mem::replace(op, nothing)
+    std::mem::replace(op, Values::nothing(vec![]))
+}
+
+/// Whether an operator is known to give no rows.
+fn is_nothing(op: &Operator) -> bool {
+    matches!(op, Operator::Values(Values { rows, .. }) if rows.is_empty())
 }
 
 /// Puts predicates on top of an operator: first those that cannot fail, then each of the others as a
@@ -37,10 +40,7 @@ pub fn place(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         .iter()
         .any(|p| is_bool(p, false) || matches!(p.kind, ExprKind::Constant(Value::Null)))
     {
-        return Operator::Values(Values {
-            columns: op.visible(),
-            rows: vec![],
-        });
+        return Values::nothing(op.visible());
     }
     let (late, safe): (Vec<Expr>, Vec<Expr>) = predicates
         .into_iter()
@@ -80,17 +80,7 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             groups,
             aggregates,
         }) => {
-            let (mut below, mut above) = (Vec::new(), Vec::new());
-            let definitions = Definitions::new(&groups);
-            for predicate in predicates {
-                let read = predicate.columns_read();
-                let is_of_groups = !read.is_empty() && read.iter().all(|id| definitions.of(*id).is_some());
-                let lowered = definitions.substituted_if_short(&predicate);
-                match lowered.filter(|e| is_of_groups && !may_fail(e, columns)) {
-                    Some(lowered) => below.push(lowered),
-                    None => above.push(predicate),
-                }
-            }
+            let (below, above) = of_groups(predicates, &groups, columns);
             let input = Box::new(push(*input, below, columns));
             let op = Operator::Aggregate(Aggregate {
                 input,
@@ -99,6 +89,7 @@ fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator 
             });
             place(op, above, columns)
         }
+        Operator::GroupingSets(sets) => push_sets(sets, predicates, columns),
         Operator::Sort(Sort {
             input,
             keys,
@@ -152,6 +143,35 @@ fn push_expand(expand: Expand, predicates: Vec<Expr>, columns: &Columns) -> Oper
     }
     let input = Box::new(push(*input, below, columns));
     place(Operator::Expand(Expand { input, expansion }), left, columns)
+}
+
+/// Predicates on groups, as ones on the rows that are grouped, and all others.
+fn of_groups<'a>(
+    predicates: Vec<Expr>,
+    groups: impl IntoIterator<Item = &'a (ColumnId, Expr)>,
+    columns: &Columns,
+) -> (Vec<Expr>, Vec<Expr>) {
+    let (mut below, mut above) = (Vec::new(), Vec::new());
+    let definitions = Definitions::new(groups);
+    for predicate in predicates {
+        let read = predicate.columns_read();
+        let is_of_groups = !read.is_empty() && read.iter().all(|id| definitions.of(*id).is_some());
+        let lowered = definitions.substituted_if_short(&predicate);
+        match lowered.filter(|e| is_of_groups && !may_fail(e, columns)) {
+            Some(lowered) => below.push(lowered),
+            None => above.push(predicate),
+        }
+    }
+    (below, above)
+}
+
+/// Below grouping sets goes what reads groups of all of them.
+fn push_sets(mut sets: GroupingSets, predicates: Vec<Expr>, columns: &Columns) -> Operator {
+    let in_all = sets.in_all().map(|at| &sets.all.groups[at]);
+    let (below, above) = of_groups(predicates, in_all, columns);
+    let input = take(&mut sets.all.input);
+    *sets.all.input = push(input, below, columns);
+    place(Operator::GroupingSets(sets), above, columns)
 }
 
 /// Below a window goes what whole partitions satisfy or not.
@@ -269,17 +289,22 @@ fn push_map(
         let renamed = (read.iter()).all(|e| matches!(e.kind, ExprKind::Column(_) | ExprKind::Constant(_)));
         // Over a scan nothing is gained by computing a value twice.
         let worth = renamed || !over_scan;
-        let lowered = definitions.substituted_if_short(&predicate);
+        let mut lowered = definitions.substituted_if_short(&predicate);
+        if read.iter().any(|e| matches!(e.kind, ExprKind::Constant(_))) {
+            (lowered.iter_mut()).for_each(|e| simplify::expression(e, columns));
+        }
         match lowered.filter(|e| read.is_empty() || worth && !may_fail(e, columns)) {
             Some(lowered) => below.push(lowered),
             None => above.push(predicate),
         }
     }
-    let op = Operator::Map(Map {
-        input: Box::new(push(input, below, columns)),
-        expressions,
-    });
-    place(op, above, columns)
+    let input = Box::new(push(input, below, columns));
+    let is_empty = is_nothing(&input);
+    let op = Operator::Map(Map { input, expressions });
+    match is_empty {
+        true => Values::nothing(op.visible()),
+        false => place(op, above, columns),
+    }
 }
 
 fn push_union(
@@ -291,7 +316,7 @@ fn push_union(
     let (above, below): (Vec<Expr>, Vec<Expr>) = predicates
         .into_iter()
         .partition(|p| may_fail(p, columns) || p.columns_read().is_empty());
-    let inputs = inputs
+    let inputs: Vec<_> = inputs
         .into_iter()
         .map(|(input, from)| {
             let names: Vec<(ColumnId, Expr)> = made
@@ -303,7 +328,11 @@ fn push_union(
             let own = below.iter().map(|p| names.substituted(p)).collect();
             (push(input, own, columns), from)
         })
+        .filter(|(input, _)| !is_nothing(input))
         .collect();
+    if inputs.is_empty() {
+        return Values::nothing(made);
+    }
     place(
         Operator::UnionAll(UnionAll {
             inputs,

@@ -192,9 +192,11 @@ impl<'a> RowBounds<'a> {
                     JoinKind::BuildSemi | JoinKind::BuildAnti => b,
                 }
             }
-            Operator::Given(_) | Operator::Turn(_) | Operator::Recursion(_) | Operator::DependentJoin(_) => {
-                None
-            }
+            Operator::Given(_)
+            | Operator::Turn(_)
+            | Operator::Recursion(_)
+            | Operator::DependentJoin(_)
+            | Operator::GroupingSets(_) => None,
             Operator::Expand(Expand { input, expansion }) => self.of(input)?.checked_mul(expansion.rows()?),
             Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
                 true => Some(1),
@@ -307,6 +309,10 @@ impl Pass<'_> {
                 groups,
                 aggregates,
             }) => self.aggregate(input, groups, aggregates),
+            Operator::GroupingSets(sets) => {
+                self.aggregate(&sets.all.input, &sets.all.groups, &sets.all.aggregates);
+                (sets.grouping.iter()).for_each(|g| self.set(g.0, ValueBounds::Unknown, None));
+            }
             Operator::UnionAll(UnionAll { inputs, columns }) => {
                 for (i, id) in columns.iter().enumerate() {
                     let parts = || inputs.iter().map(|(_, from)| &self.columns[from[i]]);

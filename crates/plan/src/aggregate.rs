@@ -31,7 +31,35 @@ pub enum AggregateFunction {
     SumOfSquares,
 }
 
+/// How an aggregate of all rows comes from those of parts of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// By itself, over those of the parts.
+    Itself,
+    /// As the sum of those of the parts, 0 without any.
+    Sum,
+    /// As the quotient of the parts' sums, added up, and their counts, added up.
+    Quotient,
+    /// Not at all.
+    Never,
+}
+
 impl AggregateFunction {
+    /// How it comes from those of parts of the rows.
+    pub fn merging(self) -> Merging {
+        match self {
+            AggregateFunction::CountRows | AggregateFunction::Count => Merging::Sum,
+            AggregateFunction::Sum
+            | AggregateFunction::Min
+            | AggregateFunction::Max
+            | AggregateFunction::BitAnd
+            | AggregateFunction::BitOr
+            | AggregateFunction::BitXor => Merging::Itself,
+            AggregateFunction::Avg => Merging::Quotient,
+            AggregateFunction::Deviations | AggregateFunction::SumOfSquares => Merging::Never,
+        }
+    }
+
     /// True if it is 0 over no rows; all others are NULL.
     pub fn counts(self) -> bool {
         matches!(self, AggregateFunction::Count | AggregateFunction::CountRows)
@@ -72,6 +100,21 @@ pub struct AggregateCall {
 }
 
 impl AggregateCall {
+    /// The number of rows, or of those in which an argument is not NULL.
+    pub fn count(argument: Option<Expr>) -> AggregateCall {
+        AggregateCall {
+            function: match argument {
+                None => AggregateFunction::CountRows,
+                Some(_) => AggregateFunction::Count,
+            },
+            argument,
+            second: None,
+            distinct: false,
+            filter: None,
+            ty: LogicalType::BigInt,
+        }
+    }
+
     /// Its expressions: arguments, filter.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
         self.argument.iter().chain(&self.second).chain(&self.filter)

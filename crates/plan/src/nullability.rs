@@ -5,13 +5,14 @@
 //! every expression is recomputed bottom-up from its columns.
 
 use crate::operators::{
-    Aggregate, DependentJoin, Expand, Filter, Given, Join, Map, Recursion, Scan, Shared, Turn, UnionAll,
-    Values, Window,
+    Aggregate, DependentJoin, Expand, Filter, Given, GroupingSets, Join, Map, Recursion, Scan, Shared, Turn,
+    UnionAll, Values, Window,
 };
 use crate::{
     AggregateFunction, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind, Operator, Plan, RowsFunction,
     SubqueryKind,
 };
+use std::collections::HashSet;
 
 /// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
 /// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
@@ -43,11 +44,19 @@ fn mark(op: &Operator, supplied: &mut [bool], columns: &mut Columns) {
             supply(probe);
         }
     }
+    if let Operator::DependentJoin(DependentJoin {
+        inner,
+        keep_outer: true,
+        ..
+    }) = op
+    {
+        supply(inner);
+    }
     for e in op.expressions() {
-        e.walk(&mut |part| {
-            if let ExprKind::Let { column, .. } = part.kind {
-                columns[column].nullable = true;
-            }
+        e.walk(&mut |part| match &part.kind {
+            ExprKind::Let { column, .. } => columns[*column].nullable = true,
+            ExprKind::Subquery(subquery) => mark(&subquery.root, supplied, columns),
+            _ => {}
         });
     }
     op.inputs().into_iter().for_each(|i| mark(i, supplied, columns));
@@ -59,8 +68,11 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// As [`of_expression`], with the columns that it makes for itself set, too.
+    /// As [`of_expression`], with the columns that it makes for itself set, too, those of subqueries among them.
     fn expression(&mut self, e: &mut Expr) {
+        if let ExprKind::Subquery(subquery) = &mut e.kind {
+            self.tree(&mut subquery.root);
+        }
         if let ExprKind::Let { column, value, body } = &mut e.kind {
             self.expression(value);
             self.set(*column, value.nullable);
@@ -114,7 +126,8 @@ impl Pass<'_> {
             Operator::DependentJoin(DependentJoin { condition, .. }) => {
                 condition.iter_mut().for_each(|e| self.expression(e));
             }
-            Operator::Aggregate(_) => self.aggregate(op),
+            Operator::Aggregate(aggregate) => self.aggregate(aggregate),
+            Operator::GroupingSets(sets) => self.grouping_sets(sets),
             Operator::UnionAll(UnionAll { inputs, columns }) => {
                 for (i, id) in columns.iter().enumerate() {
                     let any = inputs.iter().any(|(_, from)| self.columns[from[i]].nullable);
@@ -184,13 +197,28 @@ impl Pass<'_> {
         }
     }
 
-    fn aggregate(&mut self, op: &mut Operator) {
-        let Operator::Aggregate(Aggregate {
+    /// A group that some set lacks is NULL in its rows, and so are aggregates of no rows.
+    fn grouping_sets(&mut self, sets: &mut GroupingSets) {
+        self.aggregate(&mut sets.all);
+        let in_all: HashSet<usize> = sets.in_all().collect();
+        for (i, (id, _)) in sets.all.groups.iter().enumerate() {
+            if !in_all.contains(&i) {
+                self.set(*id, true);
+            }
+        }
+        let of_no_rows = sets.sets.iter().any(Vec::is_empty);
+        for (id, call) in &sets.all.aggregates {
+            if of_no_rows && !call.function.counts() {
+                self.set(*id, true);
+            }
+        }
+        sets.grouping.iter().for_each(|g| self.set(g.0, false));
+    }
+
+    fn aggregate(&mut self, aggregate: &mut Aggregate) {
+        let Aggregate {
             groups, aggregates, ..
-        }) = op
-        else {
-            return;
-        };
+        } = aggregate;
         for (id, e) in groups.iter_mut() {
             self.expression(e);
             self.set(*id, e.nullable);

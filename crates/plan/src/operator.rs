@@ -5,8 +5,8 @@
 //! drops or renames columns: liveness decides what is carried.
 
 use crate::operators::{
-    Aggregate, DependentJoin, Expand, Filter, Given, Join, Limit, Map, Node, Recursion, Role, Scan, Shared,
-    Sort, TopPerGroup, Turn, UnionAll, Values, Window, Write,
+    Aggregate, DependentJoin, Expand, Filter, Given, GroupingSets, Join, Limit, Map, Node, Recursion, Role,
+    Scan, Shared, Sort, TopPerGroup, Turn, UnionAll, Values, Window, Write,
 };
 use crate::{ColumnId, Columns, Expr};
 use frazil_types::LogicalType;
@@ -77,6 +77,8 @@ pub enum Operator {
     DependentJoin(DependentJoin),
     /// Groups.
     Aggregate(Aggregate),
+    /// GROUPING SETS, until they are aggregations.
+    GroupingSets(GroupingSets),
     /// Orders rows, perhaps only the first ones.
     Sort(Sort),
     /// The first rows of each group.
@@ -111,6 +113,7 @@ impl Operator {
             Operator::Join(node) => node,
             Operator::DependentJoin(node) => node,
             Operator::Aggregate(node) => node,
+            Operator::GroupingSets(node) => node,
             Operator::Sort(node) => node,
             Operator::TopPerGroup(node) => node,
             Operator::Window(node) => node,
@@ -135,6 +138,7 @@ impl Operator {
             Operator::Join(node) => node,
             Operator::DependentJoin(node) => node,
             Operator::Aggregate(node) => node,
+            Operator::GroupingSets(node) => node,
             Operator::Sort(node) => node,
             Operator::TopPerGroup(node) => node,
             Operator::Window(node) => node,

@@ -3,8 +3,8 @@
 //! rewriting; what it finds is a defect of Frazil, never of a statement.
 
 use crate::operators::{
-    Aggregate, Expand, Filter, Given, Join, Limit, Map, Recursion, Scan, Shared, Sort, TopPerGroup, UnionAll,
-    Values, Window,
+    Aggregate, Expand, Filter, Given, GroupingSets, Join, Limit, Map, Recursion, Scan, Shared, Sort,
+    TopPerGroup, UnionAll, Values, Window,
 };
 use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
 use crate::schedule::Step;
@@ -158,6 +158,7 @@ impl Check<'_> {
                 groups,
                 aggregates,
             }) => self.aggregate(input, groups, aggregates),
+            Operator::GroupingSets(sets) => self.grouping_sets(sets),
             Operator::Sort(Sort { limit, offset, .. }) | Operator::Limit(Limit { limit, offset, .. })
                 if limit.iter().chain([offset]).any(|n| n.column().is_some()) =>
             {
@@ -404,6 +405,20 @@ impl Check<'_> {
             }
             _ => both,
         })
+    }
+
+    fn grouping_sets(&mut self, sets: &GroupingSets) -> Result<Visible> {
+        let mut made = self.aggregate(&sets.all.input, &sets.all.groups, &sets.all.aggregates)?;
+        let named = sets.grouping.iter().map(|g| &g.1).chain(&sets.sets).flatten();
+        if named.into_iter().any(|at| *at >= sets.all.groups.len()) {
+            return Err(defect("grouping sets of a group that is not there".into()));
+        }
+        if !sets.sets.iter().all(|set| set.is_sorted_by(|a, b| a < b)) {
+            return Err(defect("a grouping set that is not in order".into()));
+        }
+        self.make(sets.grouping.iter().map(|g| g.0))?;
+        made.extend(sets.grouping.iter().map(|g| g.0));
+        Ok(made)
     }
 
     fn aggregate(

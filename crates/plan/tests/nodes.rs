@@ -1,8 +1,8 @@
 //! What operators state of themselves is said twice, to be read and to be changed: both agree, and name every column.
 
 use frazil_plan::operators::{
-    Aggregate, DependentJoin, Expand, Filter, Given, Join, Limit, Map, Role, Scan, ScanRestrictionKind,
-    Shared, Sort, TopPerGroup, UnionAll, Values, Window,
+    Aggregate, DependentJoin, Expand, Filter, Given, GroupingSets, Join, Limit, Map, Role, Scan,
+    ScanRestrictionKind, Shared, Sort, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, Change, ColumnId, Expansion, Expr, ExprKind, Frame, FrameBound,
@@ -51,6 +51,14 @@ fn call() -> AggregateCall {
         second: None,
         distinct: false,
         ty: LogicalType::BigInt,
+    }
+}
+
+fn aggregate() -> Aggregate {
+    Aggregate {
+        input: leaf(),
+        groups: vec![(id(1), constant(0))],
+        aggregates: vec![(id(2), call())],
     }
 }
 
@@ -135,10 +143,11 @@ fn of_one_input() -> Vec<Operator> {
             input: leaf(),
             expressions: vec![(id(1), constant(1))],
         }),
-        Operator::Aggregate(Aggregate {
-            input: leaf(),
-            groups: vec![(id(1), constant(0))],
-            aggregates: vec![(id(2), call())],
+        Operator::Aggregate(aggregate()),
+        Operator::GroupingSets(GroupingSets {
+            all: aggregate(),
+            sets: vec![vec![0], vec![]],
+            grouping: vec![(id(3), vec![0])],
         }),
         Operator::Expand(Expand {
             input: leaf(),

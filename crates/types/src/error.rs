@@ -142,6 +142,10 @@ sql_states! {
     DISK_FULL = "53100";
     /// A statement nested too deeply.
     STATEMENT_TOO_COMPLEX = "54001";
+    /// More elements than a clause takes.
+    TOO_MANY_COLUMNS = "54011";
+    /// More arguments than a function takes.
+    TOO_MANY_ARGUMENTS = "54023";
     /// A limit of the program.
     PROGRAM_LIMIT_EXCEEDED = "54000";
     /// The user or a timeout cancelled the statement.

@@ -11,7 +11,7 @@ use frazil_functions::Operand;
 use frazil_plan::operators::{Aggregate, DependentJoin, Join};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Assignment, AssignmentTarget, Expr as SqlExpr, ObjectName, Query};
 
 /// What SET asks for.
@@ -171,12 +171,10 @@ impl<'a> Binder<'a> {
         };
         let is_single = relation.op.at_most_one_row();
         let mut aggregates = Vec::with_capacity(width + 1);
-        let rows = self.columns.add("rows", LogicalType::BigInt, false);
+        let count = AggregateCall::count(None);
+        let rows = self.columns.add("rows", count.ty, false);
         self.own(rows);
-        aggregates.push((
-            rows,
-            call(AggregateFunction::CountRows, None, LogicalType::BigInt),
-        ));
+        aggregates.push((rows, count));
         let mut values = Vec::with_capacity(width);
         for column in relation.columns {
             let value = Expr::column(column.id, &self.columns);

@@ -5,9 +5,11 @@ use super::walk::every_operator;
 use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
 use frazil_functions::{Typing, interval_length};
-use frazil_plan::operators::{Aggregate, Map, Shared};
-use frazil_plan::{AggregateCall, AggregateFunction, Columns, Expr, Operator, Plan, SharedId};
-use frazil_types::{Error, Result};
+use frazil_plan::operators::{Aggregate, GROUPING, Map, Shared, Values, grouping_value};
+use frazil_plan::{
+    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, ExprKind, Operator, Plan, SharedId,
+};
+use frazil_types::{CompareOp, Error, Result};
 
 /// Completes a statement that has a plan.
 pub(crate) fn finished(
@@ -57,16 +59,51 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
 /// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are counted by
 /// their length.
 fn group_by_length(op: &mut Operator, columns: &mut Columns) {
-    let Operator::Aggregate(Aggregate {
-        groups, aggregates, ..
-    }) = op
-    else {
+    if let Operator::Aggregate(aggregate) = op {
+        lengths(aggregate, columns);
+        return;
+    }
+    let Operator::GroupingSets(sets) = op else {
         return;
     };
-    for (made, e) in groups.iter_mut().filter(|g| g.1.ty.is_span()) {
+    // Where a set lacks the group, it is NULL.
+    let mut shown = Vec::new();
+    for (at, made) in lengths(&mut sets.all, columns) {
+        let ty = columns[made].ty;
+        let (any, absent) = (
+            columns.add("interval", ty, true),
+            columns.add("grouping", GROUPING, false),
+        );
+        let aggregates = sets.all.aggregates.iter_mut().map(|a| &mut a.0);
+        aggregates.filter(|id| **id == made).for_each(|id| *id = any);
+        sets.grouping.push((absent, vec![at]));
+        let zero = grouping_value(&[at], &[at]);
+        let is_there = ExprKind::Compare(
+            CompareOp::Eq,
+            Box::new(Expr::column(absent, columns)),
+            Box::new(zero),
+        );
+        let kind = ExprKind::Case {
+            branches: vec![(Expr::boolean(is_there, false), Expr::column(any, columns))],
+            otherwise: None,
+        };
+        shown.push((made, Expr::new(kind, ty, true)));
+    }
+    let sets = std::mem::replace(op, Values::nothing(vec![]));
+    *op = Map::above(sets, shown);
+}
+
+/// [`group_by_length`] in one aggregation: the places of groups of intervals, and the columns that show them.
+fn lengths(aggregate: &mut Aggregate, columns: &mut Columns) -> Vec<(usize, ColumnId)> {
+    let Aggregate {
+        groups, aggregates, ..
+    } = aggregate;
+    let mut shown = Vec::new();
+    for (at, (made, e)) in groups.iter_mut().enumerate().filter(|g| g.1.1.ty.is_span()) {
         let length = interval_length(e.clone());
         let id = columns.add("length", length.ty, e.nullable);
         let (made, e) = (std::mem::replace(made, id), std::mem::replace(e, length));
+        shown.push((at, made));
         let any = AggregateCall {
             function: AggregateFunction::Min,
             ty: e.ty,
@@ -85,6 +122,7 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
             *e = interval_length(e.clone());
         }
     }
+    shown
 }
 
 /// Keeps the subplans that are read several times; one that is read once goes where it is read.

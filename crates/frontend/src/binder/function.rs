@@ -62,6 +62,9 @@ impl<'a> Binder<'a> {
             let filter = call.filter.as_deref();
             return self.aggregate(&name, arguments, distinct, filter, span);
         }
+        if name == "grouping" && !distinct && call.filter.is_none() {
+            return self.grouping_call(arguments.list(), span);
+        }
         for (is_there, what) in [(distinct, "DISTINCT"), (call.filter.is_some(), "FILTER")] {
             if is_there {
                 let message = format!("{what} specified, but {name} is not an aggregate function");
@@ -105,7 +108,6 @@ impl<'a> Binder<'a> {
             }
             ("coalesce" | "greatest" | "least" | "nullif", _) => Err(self.syntax_error(")", span)),
             ("row", _) => Err(Error::unsupported("a row value here").at_span(span)),
-            ("grouping", _) => Err(Error::unsupported("GROUPING").at_span(span)),
             _ => self.typing.call(name, arguments, span, columns),
         }
     }
@@ -260,7 +262,10 @@ impl<'a> Binder<'a> {
         };
         let windows = level.windows.first_of(&read);
         let nested = level.aggregates.first_of(&read);
-        if let Some(inner) = windows.or(nested) {
+        let groupings = read
+            .iter()
+            .find(|id| level.groupings.iter().any(|g| g.id == **id));
+        if let Some(inner) = windows.or(nested).or(groupings.copied()) {
             let message = match windows {
                 Some(_) => "aggregate function calls cannot contain window function calls",
                 None => "aggregate function calls cannot be nested",
@@ -274,12 +279,7 @@ impl<'a> Binder<'a> {
             let nullable = !call.function.counts();
             made.push((level.aggregates).column_of(call, |ty| columns.add(name, ty, nullable)));
         }
-        for id in made.iter().map(|id| id.0 as usize) {
-            if self.owners.len() <= id {
-                self.owners.resize(id + 1, 0);
-            }
-            self.owners[id] = depth;
-        }
+        made.iter().for_each(|id| self.own_at(*id, depth));
         // Columns of that query may be named in its aggregates, whatever it groups by; those around it are still read.
         inside.retain(|r| self.owner(r.id) < depth);
         self.references.append(&mut inside);
@@ -407,9 +407,6 @@ impl<'a> Binder<'a> {
             SqlExpr::Array(_) => "ARRAY",
             SqlExpr::CompoundFieldAccess { .. } | SqlExpr::JsonAccess { .. } => "a subscript or field",
             SqlExpr::Like { .. } | SqlExpr::ILike { .. } => "LIKE ANY",
-            SqlExpr::GroupingSets(_) | SqlExpr::Cube(_) | SqlExpr::Rollup(_) => {
-                "GROUPING SETS, CUBE or ROLLUP"
-            }
             SqlExpr::Wildcard(_) | SqlExpr::QualifiedWildcard(..) => {
                 return self.syntax_error("*", Span::NONE);
             }

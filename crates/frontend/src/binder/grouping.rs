@@ -1,13 +1,15 @@
 //! GROUP BY, aggregates and HAVING: what groups by what, and which columns are left above the groups.
 
+use super::grouping_sets::{self, Item, MOST_IN_CUBE, Word};
 use super::order_by::{check_keys, is_position};
 use super::same::same;
-use super::scope::Reference;
+use super::scope::{GroupingCall, Reference};
 use super::select_list::Target;
 use super::{Binder, error, fold};
+use crate::parse::{DISTINCT_SETS, EMPTY_SET};
 use frazil_functions::Operand;
-use frazil_plan::operators::Aggregate;
-use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, subquery};
+use frazil_plan::operators::{Aggregate, GroupingSets, Map, grouping_value};
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, nullability, subquery};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};
 use std::collections::{BTreeSet, HashMap};
@@ -22,16 +24,26 @@ impl<'a> Binder<'a> {
     ) -> Result<Option<Groups>> {
         let list = match group_by {
             GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers) if !modifiers.is_empty() => {
-                return Err(Error::unsupported("GROUPING SETS, ROLLUP, CUBE or TOTALS"));
+                return Err(self.syntax_error("grouping", Span::NONE));
             }
             GroupByExpr::All(_) => return self.group_by_all(targets).map(Some),
             GroupByExpr::Expressions(list, _) if list.is_empty() => return Ok(None),
-            GroupByExpr::Expressions(list, _) => list,
+            GroupByExpr::Expressions(list, _) => &list[..],
+        };
+        let (list, each_once) = match list {
+            [SqlExpr::Identifier(first), rest @ ..] if first.value == DISTINCT_SETS => (rest, true),
+            list => (list, false),
         };
         let mut groups = Groups::default();
         check_keys(list.len(), "GROUP BY")?;
+        let mut items = Vec::with_capacity(list.len());
         for e in list {
-            self.group(e, targets, &mut groups)?;
+            items.push(self.group_item(e, targets, &mut groups)?);
+        }
+        check_keys(groups.expressions.len(), "GROUP BY")?;
+        if !items.iter().all(Item::is_plain) {
+            let list = grouping_sets::combined(items)?;
+            groups.sets = Some(Sets { list, each_once });
         }
         Ok(Some(groups))
     }
@@ -53,20 +65,53 @@ impl<'a> Binder<'a> {
         Ok(groups)
     }
 
-    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<()> {
-        match e {
-            SqlExpr::Rollup(_) => return Err(Error::unsupported("ROLLUP")),
-            SqlExpr::Cube(_) => return Err(Error::unsupported("CUBE")),
-            SqlExpr::GroupingSets(_) => return Err(Error::unsupported("GROUPING SETS")),
-            // GROUP BY () and (a, b).
-            SqlExpr::Tuple(parts) => {
-                for part in parts {
-                    self.group(part, targets, groups)?;
-                }
-                return Ok(());
-            }
-            _ => {}
+    /// An item of the list of GROUP BY, its expressions added to the groups.
+    fn group_item(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<Item> {
+        let call = match e {
+            SqlExpr::Identifier(name) if name.value == EMPTY_SET => return Ok(Item::Set(Vec::new())),
+            SqlExpr::Function(call) => grouping_sets::written(call).map(|sets| (sets, &call.name)),
+            _ => None,
+        };
+        let Some(((word, written), name)) = call else {
+            return self.element(e, targets, groups).map(Item::Set);
+        };
+        let span = self.name_span(name);
+        if written.is_empty() {
+            return Err(self.syntax_error(")", span));
         }
+        if let Word::Sets = word {
+            let items = written.into_iter().map(|e| self.group_item(e, targets, groups));
+            return items.collect::<Result<_>>().map(Item::Sets);
+        }
+        let elements = written.into_iter().map(|e| self.element(e, targets, groups));
+        let elements: Vec<Vec<usize>> = elements.collect::<Result<_>>()?;
+        match word {
+            Word::Cube if elements.len() > MOST_IN_CUBE => {
+                let message = format!("CUBE is limited to {MOST_IN_CUBE} elements");
+                Err(error(SqlState::TOO_MANY_COLUMNS, message, span))
+            }
+            Word::Cube => Ok(Item::Cube(elements)),
+            Word::Rollup | Word::Sets => Ok(Item::Rollup(elements)),
+        }
+    }
+
+    /// Expressions that are in a set together or not at all: one, or several in parentheses.
+    fn element(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<Vec<usize>> {
+        match e {
+            SqlExpr::Nested(inner) => self.element(inner, targets, groups),
+            SqlExpr::Tuple(parts) => {
+                let mut all = Vec::with_capacity(parts.len());
+                for part in parts {
+                    all.extend(self.element(part, targets, groups)?);
+                }
+                Ok(all)
+            }
+            e => Ok(vec![self.group(e, targets, groups)?]),
+        }
+    }
+
+    /// Adds an expression, a position or a name of GROUP BY to the groups; its number there.
+    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<usize> {
         let target = match self.position_of(e, targets.len(), "GROUP BY")? {
             Some(at) => Some(at),
             // A name is that of an input column before that of an output column.
@@ -111,14 +156,16 @@ impl<'a> Binder<'a> {
                 }
             }
         };
-        groups.push(e, &self.references[references]);
-        Ok(())
+        Ok(groups.push(e, &self.references[references]))
     }
 
-    /// The first of some references that is to an aggregate of the query being bound.
+    /// The first of some references that is to an aggregate of the query being bound, or to a `grouping(…)`.
     fn first_aggregate(&mut self, references: &Range<usize>) -> Option<ColumnId> {
         let named: Vec<ColumnId> = self.references[references.clone()].iter().map(|r| r.id).collect();
-        self.level().aggregates.first_of(&named)
+        let level = self.level();
+        let mut groupings = level.groupings.iter().map(|g| g.id);
+        let grouping = groupings.find(|id| named.contains(id));
+        level.aggregates.first_of(&named).or(grouping)
     }
 
     /// The first of some references that is to a window function of the query being bound.
@@ -146,8 +193,17 @@ impl<'a> Binder<'a> {
 #[derive(Default)]
 pub(super) struct Groups {
     expressions: Vec<Expr>,
+    /// The sets of them that it groups by; `None`: one, of all.
+    sets: Option<Sets>,
     /// Columns that were named in an expression whose value is known without them.
     unread: BTreeSet<ColumnId>,
+}
+
+/// Sets of expressions, by their numbers.
+struct Sets {
+    list: Vec<Vec<usize>>,
+    /// Whether equal sets are one.
+    each_once: bool,
 }
 
 impl Groups {
@@ -156,11 +212,13 @@ impl Groups {
         self.expressions.iter().flat_map(Expr::columns_read)
     }
 
-    fn push(&mut self, e: Expr, references: &[Reference]) {
+    /// Adds an expression; its number.
+    fn push(&mut self, e: Expr, references: &[Reference]) -> usize {
         let read: BTreeSet<ColumnId> = e.columns_read().into_iter().collect();
         let named = references.iter().map(|r| r.id);
         self.unread.extend(named.filter(|id| !read.contains(id)));
         self.expressions.push(e);
+        self.expressions.len() - 1
     }
 }
 
@@ -168,6 +226,8 @@ impl Groups {
 pub(super) struct Grouping {
     groups: Vec<(ColumnId, Expr)>,
     columns: HashMap<ColumnId, ColumnId>,
+    /// The sets of groups, each ascending; `None`: one, of all.
+    sets: Option<Vec<Vec<usize>>>,
     /// As in [`Groups`].
     unread: BTreeSet<ColumnId>,
 }
@@ -178,12 +238,17 @@ impl Grouping {
         let mut grouping = Grouping {
             groups: Vec::new(),
             columns: HashMap::new(),
+            sets: None,
             unread: list.unread,
         };
+        // For each expression the group that it is.
+        let mut places = Vec::with_capacity(list.expressions.len());
         for e in list.expressions {
-            if grouping.find(&e).is_some() {
+            if let Some(at) = grouping.place_of(&e) {
+                places.push(at);
                 continue;
             }
+            places.push(grouping.groups.len());
             let label = match &e.kind {
                 ExprKind::Column(id) => binder.columns[*id].label.clone(),
                 _ => "group".to_string(),
@@ -195,22 +260,69 @@ impl Grouping {
             }
             grouping.groups.push((made, e));
         }
+        if let Some(sets) = list.sets {
+            grouping.set_sets(binder, sets, &places);
+        }
         grouping
+    }
+
+    /// Says by which sets it groups; `places`: the group that each expression is.
+    fn set_sets(&mut self, binder: &mut Binder, sets: Sets, places: &[usize]) {
+        let groups = |set: Vec<usize>| {
+            let mut set: Vec<usize> = set.into_iter().map(|e| places[e]).collect();
+            set.sort();
+            set.dedup();
+            set
+        };
+        let mut list: Vec<Vec<usize>> = sets.list.into_iter().map(groups).collect();
+        if sets.each_once {
+            list.sort();
+            list.dedup();
+        }
+        if list.len() > 1 {
+            for (at, (id, _)) in self.groups.iter().enumerate() {
+                let is_in = |set: &Vec<usize>| set.binary_search(&at).is_ok();
+                binder.columns[*id].nullable |= !list.iter().all(is_in);
+            }
+            self.sets = Some(list);
+        }
     }
 
     fn find(&self, e: &Expr) -> Option<ColumnId> {
         if let ExprKind::Column(id) = &e.kind {
             return self.columns.get(id).copied();
         }
-        let mut groups = self.groups.iter();
-        groups.find(|(_, group)| same(group, e)).map(|(id, _)| *id)
+        self.place_of(e).map(|at| self.groups[at].0)
+    }
+
+    /// The place of the group that an expression is.
+    fn place_of(&self, e: &Expr) -> Option<usize> {
+        match &e.kind {
+            ExprKind::Column(id) => {
+                let made = self.columns.get(id)?;
+                self.groups.iter().position(|g| g.0 == *made)
+            }
+            _ => self.groups.iter().position(|(_, group)| same(group, e)),
+        }
+    }
+
+    /// The groups that the arguments of a `grouping(…)` are. 42803 if one is none.
+    fn arguments(&self, call: &GroupingCall) -> Result<Vec<usize>> {
+        let places = call.arguments.iter().map(|e| {
+            self.place_of(e).ok_or_else(|| {
+                let message =
+                    "arguments to GROUPING must be grouping expressions of the associated query level";
+                error(SqlState::GROUPING_ERROR, message, e.span)
+            })
+        });
+        places.collect()
     }
 
     /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named. `made`
     /// are the columns of aggregates and windows. 42803 for a column that is left, or was named where it does not count.
     pub fn replace<'e>(
         &self,
-        binder: &Binder,
+        binder: &mut Binder,
         list: impl Iterator<Item = &'e mut Expr>,
         mut named: impl Iterator<Item = Reference>,
         made: &[ColumnId],
@@ -221,6 +333,15 @@ impl Grouping {
         for e in list {
             read.extend(e.columns_read());
             self.replace_in(binder, e, &made, Within::Query)?;
+            if self.sets.is_some() {
+                // Groups that a set lacks are NULL.
+                e.walk(&mut |part| {
+                    if let ExprKind::Let { column, .. } = part.kind {
+                        binder.columns[column].nullable = true;
+                    }
+                });
+                nullability::of_expression(e, &binder.columns);
+            }
         }
         let is_known =
             |id: &ColumnId| made.contains(id) || self.columns.contains_key(id) || self.unread.contains(id);
@@ -278,13 +399,28 @@ impl Grouping {
         (op.inputs_mut().into_iter()).try_for_each(|input| self.replace_below(binder, input, made))
     }
 
-    /// The groups above `op`.
-    pub fn above(self, op: Operator, aggregates: Vec<(ColumnId, AggregateCall)>) -> Operator {
-        Operator::Aggregate(Aggregate {
+    /// The groups above `op`. 42803 for a `grouping(…)` of what is no group.
+    pub fn above(
+        self,
+        op: Operator,
+        aggregates: Vec<(ColumnId, AggregateCall)>,
+        calls: Vec<GroupingCall>,
+    ) -> Result<Operator> {
+        let grouping: Vec<(ColumnId, Vec<usize>)> = (calls.iter())
+            .map(|call| Ok((call.id, self.arguments(call)?)))
+            .collect::<Result<_>>()?;
+        let all = Aggregate {
             input: Box::new(op),
             groups: self.groups,
             aggregates,
-        })
+        };
+        if let Some(sets) = self.sets {
+            return Ok(Operator::GroupingSets(GroupingSets { all, sets, grouping }));
+        }
+        let set: Vec<usize> = (0..all.groups.len()).collect();
+        let values = (grouping.into_iter()).map(|(id, groups)| (id, grouping_value(&set, &groups)));
+        let expressions = values.collect();
+        Ok(Map::above(Operator::Aggregate(all), expressions))
     }
 }
 

@@ -24,6 +24,8 @@ mod finish;
 mod from;
 mod function;
 mod grouping;
+mod grouping_call;
+mod grouping_sets;
 mod insert;
 mod join;
 mod limit;

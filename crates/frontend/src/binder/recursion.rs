@@ -6,7 +6,7 @@
 use super::cte::Rows;
 use super::query::{Literals, Tail};
 use super::{Binder, OutputColumn, Relation, error, fold};
-use frazil_plan::operators::{Aggregate, DependentJoin, Join, Recursion, RecursionId, Turn};
+use frazil_plan::operators::{Aggregate, DependentJoin, GroupingSets, Join, Recursion, RecursionId, Turn};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Cte as SqlCte, Query, SetExpr, SetOperator, SetQuantifier};
@@ -220,7 +220,11 @@ impl Uses {
             return Ok(());
         }
         let at = |i: usize| found.get(i) == Some(&true);
-        if let Operator::Aggregate(Aggregate { aggregates, .. }) = op
+        if let Operator::Aggregate(Aggregate { aggregates, .. })
+        | Operator::GroupingSets(GroupingSets {
+            all: Aggregate { aggregates, .. },
+            ..
+        }) = op
             && !aggregates.is_empty()
         {
             return Err("aggregate functions are not allowed in a recursive query's recursive term".into());

@@ -5,7 +5,7 @@ use super::windows::Windows;
 use super::{Binder, OutputColumn};
 use frazil_functions::Operand;
 use frazil_plan::each_once::Places;
-use frazil_plan::{AggregateCall, ColumnId, FrameUnit};
+use frazil_plan::{AggregateCall, ColumnId, Expr, FrameUnit};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -24,6 +24,8 @@ pub(super) struct Level {
     pub clause: Clause,
     /// Aggregates of this query.
     pub aggregates: Aggregates,
+    /// Calls of `grouping(…)` of this query.
+    pub groupings: Vec<GroupingCall>,
     /// Windows of this query.
     pub windows: Windows,
     /// Functions that give rows in this query.
@@ -62,6 +64,14 @@ impl Aggregates {
     pub fn take(&mut self) -> Vec<(ColumnId, AggregateCall)> {
         std::mem::take(self).calls
     }
+}
+
+/// A call of `grouping(…)`: its column and arguments.
+pub(super) struct GroupingCall {
+    /// The column.
+    pub id: ColumnId,
+    /// The arguments.
+    pub arguments: Vec<Expr>,
 }
 
 /// A column where it is named, or an aggregate where it is called: what the rules of aggregates and groups go by, as
@@ -281,7 +291,12 @@ impl Binder<'_> {
 
     /// Says that a column belongs to the query being bound.
     pub(super) fn own(&mut self, id: ColumnId) {
-        let (at, depth) = (id.0 as usize, self.depth());
+        self.own_at(id, self.depth());
+    }
+
+    /// Says that a column belongs to the query of a depth.
+    pub(super) fn own_at(&mut self, id: ColumnId, depth: u32) {
+        let at = id.0 as usize;
         if self.owners.len() <= at {
             self.owners.resize(at + 1, 0);
         }

@@ -5,7 +5,7 @@ use super::order_by::{By, Key, KeyColumns};
 use super::query::Literals;
 use super::rows::{Computed, filtered};
 use super::rows_calls::RowsCalls;
-use super::scope::{Clause, Level};
+use super::scope::{Clause, Level, Reference};
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand};
@@ -75,12 +75,13 @@ impl<'a> Binder<'a> {
         let mut targets = self.settle_targets(targets, literals, keeps)?;
         let mut op = filtered(from.op, condition);
         let aggregates = self.level().aggregates.take();
+        let groupings = std::mem::take(&mut self.level().groupings);
         let mut windows = std::mem::take(&mut self.level().windows);
         let mut rows_calls = std::mem::take(&mut self.level().rows_calls);
         if let Some(groups) = &groups {
             op = rows_calls.take_read(groups.columns_read()).above(op);
         }
-        if groups.is_some() || having.is_some() || !aggregates.is_empty() {
+        if groups.is_some() || having.is_some() || !aggregates.is_empty() || !groupings.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
             let mut having = having;
             let read = targets
@@ -91,16 +92,17 @@ impl<'a> Binder<'a> {
                 .chain(&mut having)
                 .chain(&mut qualify);
             let named = [in_targets, in_keys, in_rest].into_iter().flatten();
-            let named = named.map(|at| self.references[at]);
+            let named: Vec<Reference> = named.map(|at| self.references[at]).collect();
             let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
                 .chain(windows.columns())
                 .chain(rows_calls.columns())
+                .chain(groupings.iter().map(|g| g.id))
                 .collect();
             let read = read
                 .chain(windows.expressions_mut())
                 .chain(rows_calls.expressions_mut());
-            grouping.replace(self, read, named, &made)?;
-            op = filtered(grouping.above(op, aggregates), having);
+            grouping.replace(self, read, named.into_iter(), &made)?;
+            op = filtered(grouping.above(op, aggregates, groupings)?, having);
         }
         if !windows.is_empty() {
             let read: Vec<ColumnId> = windows.expressions_mut().flat_map(|e| e.columns_read()).collect();

@@ -130,8 +130,9 @@ impl Dialect for FrazilDialect {
         true
     }
 
+    /// ROLLUP and CUBE are read as calls: sqlparser would take parentheses in them for lists.
     fn supports_group_by_expr(&self) -> bool {
-        true
+        false
     }
 
     fn supports_empty_projections(&self) -> bool {

@@ -7,8 +7,9 @@
 
 use super::Unnesting;
 use super::gate::{Closed, GatedShared};
-use super::rename::{Names, copied, rename_in, renamed};
+use crate::grouping_branches;
 use crate::pushdown::take;
+use crate::rename::{Names, copied, rename_in, renamed};
 use frazil_plan::operators::{
     Aggregate, Expand, Filter, Join, Limit, Map, Shared, TopPerGroup, UnionAll, Values, Window,
 };
@@ -211,6 +212,10 @@ impl Unnesting<'_> {
             }
             Operator::Join(_) => self.depend_join(crate::pushdown::normalized(op), domain),
             Operator::Aggregate(_) => self.depend_aggregate(op, domain),
+            Operator::GroupingSets(sets) => {
+                let aggregations = grouping_branches::apart(sets, self.columns);
+                self.depend(aggregations, domain)
+            }
             Operator::Sort(sort) => {
                 let rows = TopPerGroup {
                     input: sort.input,
@@ -536,8 +541,8 @@ fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
 /// Rows of functions that are computed again rather than kept: they are numbers.
 const FEW_ROWS: u64 = 1_000_000;
 
-/// Whether reading a tree's table twice costs no more than keeping its rows.
-fn is_cheap(op: &Operator) -> bool {
+/// Whether reading a tree's table twice costs no more than keeping its rows: it may be copied.
+pub fn is_cheap(op: &Operator) -> bool {
     match op {
         Operator::Scan(_) | Operator::Given(_) | Operator::Shared(_) | Operator::Turn(_) => true,
         Operator::Values(Values { rows, .. }) => rows.len() <= 1,
@@ -551,6 +556,7 @@ fn is_cheap(op: &Operator) -> bool {
         Operator::Join(_)
         | Operator::DependentJoin(_)
         | Operator::Aggregate(_)
+        | Operator::GroupingSets(_)
         | Operator::Sort(_)
         | Operator::TopPerGroup(_)
         | Operator::Limit(_)

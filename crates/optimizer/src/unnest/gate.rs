@@ -3,10 +3,10 @@
 //! that passes the guards, else none.
 
 use super::domain::Domain;
-use super::rename::{Names, copied};
 use super::{Unnesting, first_row, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
+use crate::rename::{Names, copied};
 use frazil_plan::operators::{Join, Shared, UnionAll, Values};
 use frazil_plan::{ColumnId, Expr, JoinKind, Operator, SharedId};
 

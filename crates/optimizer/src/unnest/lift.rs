@@ -95,6 +95,7 @@ impl Lifting<'_> {
                 ..
             }) => self.lift(input),
             Operator::Aggregate(_)
+            | Operator::GroupingSets(_)
             | Operator::Sort(_)
             | Operator::Scan(_)
             | Operator::Values(_)

@@ -17,12 +17,14 @@ mod domain;
 mod gate;
 mod lift;
 mod places;
-mod rename;
 mod scalar;
+
+pub use domain::is_cheap;
 
 use crate::can_fail::may_fail;
 use crate::limits;
 use crate::pushdown::take;
+use crate::rename;
 use crate::value_bounds;
 use frazil_plan::operators::{Aggregate, DependentJoin, Filter, Join, Limit, Map, Sort};
 use frazil_plan::subquery::{free_columns, has_subquery};

@@ -1,17 +1,15 @@
 //! The places where a subquery may stand: every expression of every operator.
 
 use super::domain::Parts;
-use super::rename::copied;
 use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
+use crate::rename::{self, copied};
 use frazil_plan::operators::{
-    Aggregate, Expand, Filter, Join, Limit, Map, Sort, TopPerGroup, UnionAll, Values,
+    Aggregate, Expand, Filter, GroupingSets, Join, Limit, Map, Sort, TopPerGroup, UnionAll, Values,
 };
 use frazil_plan::subquery::{free_columns, has_subquery};
-use frazil_plan::{
-    AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind,
-};
+use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind};
 use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
 use std::collections::HashSet;
 
@@ -27,11 +25,11 @@ impl Unnesting<'_> {
             }
             Operator::Map(Map { input, expressions }) => self.map(*input, expressions),
             Operator::Join(_) => self.join_condition(normalized(op)),
-            Operator::Aggregate(Aggregate {
-                input,
-                groups,
-                aggregates,
-            }) => self.aggregate(*input, groups, aggregates),
+            Operator::Aggregate(aggregate) => Ok(Operator::Aggregate(self.aggregate(aggregate)?)),
+            Operator::GroupingSets(sets) => {
+                let all = self.aggregate(sets.all)?;
+                Ok(Operator::GroupingSets(GroupingSets { all, ..sets }))
+            }
             Operator::Values(Values { columns, rows }) => self.values(columns, rows),
             Operator::Expand(expand) => self.expand(expand),
             Operator::Sort(Sort {
@@ -94,14 +92,14 @@ impl Unnesting<'_> {
     }
 
     /// Subqueries in groups, arguments and filters are computed below.
-    fn aggregate(
-        &mut self,
-        input: Operator,
-        mut groups: Vec<(ColumnId, Expr)>,
-        mut aggregates: Vec<(ColumnId, AggregateCall)>,
-    ) -> Result<Operator> {
+    fn aggregate(&mut self, aggregate: Aggregate) -> Result<Aggregate> {
+        let Aggregate {
+            input,
+            mut groups,
+            mut aggregates,
+        } = aggregate;
         let mut site = Site {
-            op: input,
+            op: *input,
             guards: vec![],
         };
         for e in groups.iter_mut().map(|g| &mut g.1) {
@@ -123,11 +121,11 @@ impl Unnesting<'_> {
             }
             site.guards.clear();
         }
-        Ok(Operator::Aggregate(Aggregate {
+        Ok(Aggregate {
             input: Box::new(site.op),
             groups,
             aggregates,
-        }))
+        })
     }
 
     /// Replaces an expression with subqueries by a column computed below.
@@ -368,8 +366,8 @@ impl Unnesting<'_> {
         let (b, b_names) = self.second_reading(build);
         let (p, p_names) = self.second_reading(probe);
         let read = e.columns_read();
-        let names: super::rename::Names = b_names.into_iter().chain(p_names).collect();
-        let renamed = |e: Expr| super::rename::renamed(e, &names);
+        let names: rename::Names = b_names.into_iter().chain(p_names).collect();
+        let renamed = |e: Expr| rename::renamed(e, &names);
         let before = before.into_iter().map(renamed).collect();
         let op = self.conjunct(join(JoinKind::Inner, b, p, before), renamed(e))?;
         let (mut groups, mut of_build, mut of_probe) = (Vec::new(), Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, Subquery,
     SubqueryId,
 };
-use frazil_types::{Error, LogicalType, Result};
+use frazil_types::{Error, Result};
 
 /// An aggregation without groups, and what is computed of its one row.
 struct OneRow {
@@ -142,9 +142,9 @@ impl Unnesting<'_> {
         let mut aggregates = vec![(one, call(AggregateFunction::Min, Some(value), ty))];
         let mut value = Expr::column(one, self.columns);
         if !single {
-            let bigint = LogicalType::BigInt;
-            let rows = self.columns.add("rows", bigint, false);
-            aggregates.push((rows, call(AggregateFunction::CountRows, None, bigint)));
+            let count = AggregateCall::count(None);
+            let rows = self.columns.add("rows", count.ty, false);
+            aggregates.push((rows, count));
             let arguments = vec![value, Expr::column(rows, self.columns)];
             let kind = ExprKind::Function(ScalarFunction::Single, arguments);
             value = Expr::new(kind, ty, true);

@@ -1,9 +1,11 @@
-//! Random plans over small tables of nullable integers: joins of every kind, filters, maps, aggregations, repetitions and
-//! unions; with subqueries in any place, nested and correlated at any depth, plans as a binder makes them. Expressions
+//! Random plans over small tables of nullable integers: joins of every kind, filters, maps, aggregations, grouping sets,
+//! repetitions and unions; with subqueries in any place, nested and correlated at any depth, plans as a binder makes them. Expressions
 //! and scalar subqueries may fail, with and without a guard.
 
 use crate::naive::Tables;
-use frazil_plan::operators::{Aggregate, DependentJoin, Expand, Filter, Join, Map, Scan, Sort, UnionAll};
+use frazil_plan::operators::{
+    Aggregate, DependentJoin, Expand, Filter, GroupingSets, Join, Map, Scan, Sort, UnionAll,
+};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind,
     Operator, Plan, RowCount, RowsCall, SortKey, Subquery, SubqueryKind, nullability,
@@ -520,8 +522,14 @@ impl Generator {
     fn aggregate(&mut self, depth: usize) -> Operator {
         let input = Box::new(self.tree(depth - 1));
         let visible = input.visible();
-        let key = self.columns.add("key", LogicalType::Integer, true);
-        let groups = vec![(key, self.integer(&visible))];
+        let has_sets = self.choices.below(2) == 0;
+        let keys = 1 + if has_sets { self.choices.below(3) } else { 0 };
+        let groups: Vec<(ColumnId, Expr)> = (0..keys)
+            .map(|_| {
+                let key = self.columns.add("key", LogicalType::Integer, true);
+                (key, self.integer(&visible))
+            })
+            .collect();
         let mut aggregates = Vec::new();
         for _ in 0..1 + self.choices.below(3) {
             let function = [
@@ -543,10 +551,31 @@ impl Generator {
             };
             aggregates.push((self.columns.add("aggregate", ty, true), call));
         }
-        Operator::Aggregate(Aggregate {
+        let all = Aggregate {
             input,
             groups,
             aggregates,
+        };
+        match has_sets {
+            true => self.grouping_sets(all),
+            false => Operator::Aggregate(all),
+        }
+    }
+
+    /// Groups by one to four sets.
+    fn grouping_sets(&mut self, all: Aggregate) -> Operator {
+        let keys = all.groups.len();
+        let subset = |chosen: usize| (0..keys).filter(|at| chosen & (1 << at) != 0).collect();
+        let sets: Vec<Vec<usize>> = (0..1 + self.choices.below(4))
+            .map(|_| subset(self.choices.below(1 << keys)))
+            .collect();
+        let mut arguments: Vec<usize> = (0..keys).collect();
+        arguments.rotate_left(self.choices.below(keys));
+        let id = self.columns.add("grouping", LogicalType::Integer, true);
+        Operator::GroupingSets(GroupingSets {
+            all,
+            sets,
+            grouping: vec![(id, arguments)],
         })
     }
 }

@@ -2,8 +2,8 @@
 //! bound too: a subquery is computed for each row that asks for it. AND, OR and CASE stop where the result is known.
 
 use frazil_plan::operators::{
-    Aggregate, DependentJoin, Expand, Filter, Join, Limit, Map, Scan, ScanRestrictionKind, Shared, Sort,
-    TopPerGroup, UnionAll, Values,
+    Aggregate, DependentJoin, Expand, Filter, GroupingSets, Join, Limit, Map, Scan, ScanRestrictionKind,
+    Shared, Sort, TopPerGroup, UnionAll, Values,
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind, IndexInfo,
@@ -216,6 +216,7 @@ impl Run<'_> {
                 groups,
                 aggregates,
             }) => self.aggregate(&self.rows(input, outer)?, groups, aggregates, outer)?,
+            Operator::GroupingSets(sets) => self.grouping_sets(sets, outer)?,
             Operator::UnionAll(UnionAll { inputs, columns }) => {
                 let mut out = Vec::new();
                 for (input, from) in inputs {
@@ -479,6 +480,29 @@ impl Run<'_> {
                 row.insert(*id, self.of_call(call, &rows)?);
             }
             out.push(row);
+        }
+        Ok(out)
+    }
+
+    /// The rows of one set after the other.
+    fn grouping_sets(&self, sets: &GroupingSets, outer: &Row) -> Done<Vec<Row>> {
+        let rows = self.rows(&sets.all.input, outer)?;
+        let mut out = Vec::new();
+        for set in &sets.sets {
+            let groups: Vec<_> = set.iter().map(|at| sets.all.groups[*at].clone()).collect();
+            for mut row in self.aggregate(&rows, &groups, &sets.all.aggregates, outer)? {
+                for (id, _) in &sets.all.groups {
+                    row.entry(*id).or_insert(None);
+                }
+                for (id, arguments) in &sets.grouping {
+                    let absent = arguments.iter().rev().enumerate();
+                    let bits = absent
+                        .filter(|(_, at)| !set.contains(at))
+                        .map(|(bit, _)| 1 << bit);
+                    row.insert(*id, Some(bits.sum()));
+                }
+                out.push(row);
+            }
         }
         Ok(out)
     }

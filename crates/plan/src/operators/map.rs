@@ -17,6 +17,17 @@ pub struct Map {
     pub expressions: Vec<(ColumnId, Expr)>,
 }
 
+impl Map {
+    /// Computed columns above an operator, if there are any.
+    pub fn above(input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Operator {
+        if expressions.is_empty() {
+            return input;
+        }
+        let input = Box::new(input);
+        Operator::Map(Map { input, expressions })
+    }
+}
+
 impl Node for Map {
     fn inputs(&self) -> Vec<&Operator> {
         vec![&self.input]

@@ -18,6 +18,18 @@ pub struct Shared {
     pub columns: Vec<(ColumnId, ColumnId)>,
 }
 
+impl Shared {
+    /// Gives `visit` the shared subplans that a tree reads.
+    pub fn read_by(op: &Operator, visit: &mut dyn FnMut(SharedId)) {
+        if let Operator::Shared(shared) = op {
+            visit(shared.id);
+        }
+        op.inputs()
+            .into_iter()
+            .for_each(|input| Shared::read_by(input, visit));
+    }
+}
+
 impl Node for Shared {
     fn inputs(&self) -> Vec<&Operator> {
         vec![]

@@ -17,6 +17,14 @@ pub struct Values {
     pub rows: Vec<Vec<Expr>>,
 }
 
+impl Values {
+    /// No rows.
+    pub fn nothing(columns: Vec<ColumnId>) -> Operator {
+        let rows = vec![];
+        Operator::Values(Values { columns, rows })
+    }
+}
+
 impl Node for Values {
     fn inputs(&self) -> Vec<&Operator> {
         vec![]

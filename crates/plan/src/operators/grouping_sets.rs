@@ -1,0 +1,113 @@
+//! Groups by several sets of columns: GROUPING SETS, ROLLUP, CUBE. The optimizer makes of it aggregations whose rows are put
+//! together, so that nothing below it knows of sets.
+
+use super::aggregate::Aggregate;
+use super::node::{Needed, Node, Role};
+use crate::Columns;
+use crate::display_expression::Names;
+use crate::display_operator::aggregation;
+use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::{ColumnId, Expr, Operator};
+use frazil_types::{LogicalType, Value};
+
+/// Groups by several sets of columns: for each set the rows that grouping by it alone gives, with NULL in the columns of all
+/// other groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupingSets {
+    /// The groups of all sets, and the aggregates.
+    pub all: Aggregate,
+    /// The groups in each set: indexes into those of `all`, each once and ascending. One set may come several times.
+    pub sets: Vec<Vec<usize>>,
+    /// Columns of `grouping(…)` made, and the groups that are its arguments, as indexes.
+    pub grouping: Vec<(ColumnId, Vec<usize>)>,
+}
+
+impl GroupingSets {
+    /// The groups that are in every set, as indexes.
+    pub fn in_all(&self) -> impl Iterator<Item = usize> {
+        let is_in_all = |group: &usize| self.sets.iter().all(|set| set.binary_search(group).is_ok());
+        (0..self.all.groups.len()).filter(is_in_all)
+    }
+}
+
+/// The type of `grouping(…)`.
+pub const GROUPING: LogicalType = LogicalType::Integer;
+
+/// What `grouping` says of these groups in the rows of a set, which is ascending: a bit for each, the last one's the lowest, which
+/// is 1 if the group is not in the set.
+pub fn grouping_value(set: &[usize], groups: &[usize]) -> Expr {
+    let bits = groups
+        .iter()
+        .map(|group| i128::from(set.binary_search(group).is_err()));
+    Expr::constant(Value::Int(bits.fold(0, |all, bit| all * 2 + bit)), GROUPING)
+}
+
+impl Node for GroupingSets {
+    fn inputs(&self) -> Vec<&Operator> {
+        self.all.inputs()
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+        self.all.inputs_mut()
+    }
+
+    fn passes(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        self.all.expressions()
+    }
+
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        self.all.expressions_mut()
+    }
+
+    fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        self.all.ids(visit);
+        self.grouping.iter().for_each(|g| visit(Role::Made, g.0));
+    }
+
+    fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        self.all.ids_mut(visit);
+        self.grouping.iter_mut().for_each(|g| visit(Role::Made, &mut g.0));
+    }
+
+    fn at_most_one_row(&self) -> bool {
+        matches!(&self.sets[..], [only] if only.is_empty())
+    }
+
+    fn surely_has_a_row(&self) -> bool {
+        self.sets.iter().any(Vec::is_empty)
+    }
+
+    fn is_empty_where(&self, empty: &[bool]) -> bool {
+        !self.surely_has_a_row() && empty.first() == Some(&true)
+    }
+
+    fn prune(&mut self, needed: &mut dyn Needed) {
+        self.all.prune(needed);
+        self.grouping.retain(|g| needed.contains(g.0));
+    }
+
+    fn text(&self, names: &Names, _columns: &Columns) -> String {
+        let list = |groups: &[usize]| names.list(groups.iter().map(|group| self.all.groups[*group].0));
+        let sets: Vec<String> = self.sets.iter().map(|set| format!("({})", list(set))).collect();
+        let grouping = (self.grouping.iter())
+            .map(|(id, groups)| format!("; {} := grouping({})", names.name(*id), list(groups)));
+        let aggregation = aggregation(&self.all.groups, &self.all.aggregates, names);
+        format!(
+            "Grouping sets {}{aggregation}{}",
+            sets.join(", "),
+            grouping.collect::<String>()
+        )
+    }
+
+    fn input_title(&self, _i: usize) -> &'static str {
+        ""
+    }
+
+    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+        unreachable!("grouping sets of which no aggregations were made")
+    }
+}
