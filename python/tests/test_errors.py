@@ -54,6 +54,11 @@ ERRORS = [
     ("select sum(a) over (order by a rows -1 preceding) from t", "22013"),
     ("select ntile(0) over (order by a) from t", "22014"),
     ("select nth_value(a, 0) over (order by a) from t", "22016"),
+    # Functions that give rows, samples.
+    ("select * from generate_series(1, 2, 0)", "22023"),
+    ("select a from t where generate_series(1, 2) = 1", "0A000"),
+    ("select * from t tablesample bernoulli (101)", "2202H"),
+    ("select * from t tablesample system (5) repeatable (null)", "2202G"),
     # Division.
     ("select 1 / 0", "22012"),
     ("select a / (a - a) from t", "22012"),
@@ -151,6 +156,12 @@ ERRORS = [
     ("commit", "25P01"),
     ("rollback", "25P01"),
     ("begin; rollback to s", "3B001"),
+    # Prepared statements.
+    ("execute p (1)", "26000"),
+    ("deallocate p", "26000"),
+    ("prepare p as select 1; prepare p as select 2", "42P05"),
+    ("prepare p (integer) as select $1; execute p (1, 2)", "42601"),
+    ("prepare p (integer) as select $1; execute p (true)", "42804"),
     # Files.
     ("copy t from '/no/such/file.csv'", "58P01"),
     ("copy t from '/no/such/file.parquet' (format parquet)", "58P01"),

@@ -1,6 +1,6 @@
 //! ALTER TABLE: what an action asks of the rows that there are is asked of them by a query before the action is done.
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, TypedBy};
 use crate::execute::hidden_value;
 use crate::parameters;
 use crate::query::{self, Runner};
@@ -182,7 +182,7 @@ fn run_query(
         text: text.into(),
         types: Vec::new(),
         hidden,
-        is_typed_by_text: true,
+        typed_by: TypedBy::Text,
         depth,
     };
     frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))

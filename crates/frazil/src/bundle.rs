@@ -6,6 +6,17 @@ use frazil_types::{LogicalType, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// What gives the types of a statement's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypedBy {
+    /// Its text alone: they are the same whenever it comes again.
+    Text,
+    /// PREPARE: they are the same whenever that statement is executed.
+    Prepare,
+    /// The values that it is called with.
+    Values,
+}
+
 /// A bound statement with what it reads and is given.
 pub struct Bundle {
     /// The tables it was bound to.
@@ -22,8 +33,8 @@ pub struct Bundle {
     pub types: Vec<LogicalType>,
     /// Parameters that follow its own.
     pub hidden: Vec<HiddenParameter>,
-    /// Whether its text alone gives the types of its parameters: they are the same whenever it comes again.
-    pub is_typed_by_text: bool,
+    /// What gives the types of its parameters.
+    pub typed_by: TypedBy,
     /// How deep it nests, with the views that it reads; 0 for what runs as it was compiled.
     pub depth: usize,
 }

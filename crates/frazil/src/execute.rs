@@ -1,10 +1,11 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, TypedBy};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::panics::survive;
 use crate::parameters;
 pub(crate) use crate::parameters::hidden_value;
+use crate::prepared;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
@@ -12,7 +13,7 @@ use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query};
 use frazil_codegen::OneRun;
-use frazil_frontend::{Bound, HiddenParameter, ParsedStatement, PlanSettings, Statement};
+use frazil_frontend::{Bound, ExplainMode, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
@@ -32,6 +33,8 @@ pub struct Call<'a> {
     to: Delivery<'a>,
     /// When the transaction began that is open, in microseconds since 1970.
     transaction: Option<i64>,
+    /// Types of the values of a prepared statement, which they have already.
+    prepared: Option<(&'a [LogicalType], TypedBy)>,
 }
 
 impl<'a> Call<'a> {
@@ -42,12 +45,51 @@ impl<'a> Call<'a> {
             started: Instant::now(),
             to,
             transaction: session.transaction().started(),
+            prepared: None,
         }
+    }
+
+    /// When it began.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// The same call, of a prepared statement with values of its types.
+    pub fn of_prepared<'b>(
+        &'b self,
+        values: &'b [Value],
+        types: &'b [LogicalType],
+        typed_by: TypedBy,
+    ) -> Call<'b> {
+        Call {
+            given: values,
+            prepared: Some((types, typed_by)),
+            ..*self
+        }
+    }
+
+    /// What the values of a prepared statement are computed with.
+    pub fn bundle_of_values(&self, hidden: Vec<HiddenParameter>, tables: StatementTables) -> Result<Bundle> {
+        let none = Call { given: &[], ..*self };
+        Ok(Bundle {
+            tables,
+            parameters: none.values(&[], &hidden)?.into_owned(),
+            started: self.started,
+            bind: self.started.elapsed(),
+            text: Arc::default(),
+            types: Vec::new(),
+            hidden,
+            typed_by: TypedBy::Values,
+            depth: 0,
+        })
     }
 
     /// Values of all parameters, as the types the statement wants.
     fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Cow<'a, [Value]>> {
-        let mut values = parameters::converted(types, self.given)?;
+        let mut values = match self.prepared {
+            Some(_) => Cow::Borrowed(self.given),
+            None => parameters::converted(types, self.given)?,
+        };
         if !hidden.is_empty() {
             // now() is the start of the transaction, or of the statement where it is its own.
             let now = self.transaction.unwrap_or_else(parameters::now_micros);
@@ -69,7 +111,7 @@ impl<'a> Call<'a> {
             text: Arc::default(),
             types: Vec::new(),
             hidden: Vec::new(),
-            is_typed_by_text: true,
+            typed_by: TypedBy::Text,
             depth: 0,
         })
     }
@@ -102,15 +144,22 @@ pub fn run_compiled(
     guarded(session, &statement.text, |session| {
         session.transaction().check()?;
         let call = Call::new(session, given, to);
-        let response = match &statement.action {
-            Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
-                read_compiled(session, statement, &call)?
-            }
-            Action::Write(action, rows) => write_compiled(session, statement, (action, rows), &call)?,
-        };
+        let response = run_kept(session, statement, &call)?;
         response.map(|response| response.delivered(to)).transpose()
     })
     .transpose()
+}
+
+/// Runs a statement that was compiled before, within another; `None` if it no longer fits.
+pub(crate) fn run_kept(
+    session: &mut Session,
+    statement: &CompiledStatement,
+    call: &Call<'_>,
+) -> Result<Option<Response>> {
+    match &statement.action {
+        Action::Rows(..) | Action::Point(_) | Action::Query(_) => read_compiled(session, statement, call),
+        Action::Write(action, rows) => write_compiled(session, statement, (action, rows), call),
+    }
 }
 
 /// The view is taken first, then the statement's assumptions are checked.
@@ -256,7 +305,8 @@ fn guarded<T>(session: &mut Session, text: &str, work: impl FnOnce(&mut Session)
     result.map_err(|error| error.placed_in(text))
 }
 
-fn run_bound(
+/// Binds and runs a statement, within what keeps its errors.
+pub(crate) fn run_bound(
     session: &mut Session,
     parsed: &ParsedStatement,
     call: &Call<'_>,
@@ -285,10 +335,13 @@ fn run_as_bound(
     match statement {
         Statement::Query(plan) => {
             let runner = query::Runner::new(session);
-            let mut timing = Timing::default();
-            let compiled = runner.compile(plan, &bundle, &mut timing)?;
-            let statement = compiled.keep(kept);
-            query::read(&runner, &statement.action, bundle, timing, call.to)
+            read(&runner, plan, bundle, kept, call.to)
+        }
+        of_prepared @ (Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate { .. }) => {
+            drop(bundle);
+            prepared::run(session, of_prepared, call)
         }
         Statement::CopyTo {
             plan,
@@ -306,7 +359,7 @@ fn run_as_bound(
             mode,
             analyze,
             statement,
-        } => explain::run(session, mode, analyze, *statement, bundle),
+        } => explained(session, (mode, analyze), *statement, bundle, call),
         Statement::ExplainFreeze {
             table,
             order_by,
@@ -342,6 +395,35 @@ fn run_as_bound(
         }
         writing => run_writing(session, parsed, call, writing, bundle, kept),
     }
+}
+
+fn explained(
+    session: &mut Session,
+    (mode, analyze): (ExplainMode, bool),
+    statement: Statement,
+    bundle: Bundle,
+    call: &Call<'_>,
+) -> Result<Response> {
+    match statement {
+        Statement::Execute { name, values } => {
+            prepared::explained(session, (mode, analyze), &name, values.as_ref(), call)
+        }
+        statement => explain::run(session, mode, analyze, statement, bundle),
+    }
+}
+
+/// Runs a query that is bound.
+pub(crate) fn read(
+    runner: &query::Runner,
+    plan: Plan,
+    bundle: Bundle,
+    kept: &mut Option<Arc<CompiledStatement>>,
+    to: Delivery<'_>,
+) -> Result<Response> {
+    let mut timing = Timing::default();
+    let compiled = runner.compile(plan, &bundle, &mut timing)?;
+    let statement = compiled.keep(kept);
+    query::read(runner, &statement.action, bundle, timing, to)
 }
 
 /// A writing statement sees what its transaction sees: if another one committed since it was bound,
@@ -434,15 +516,22 @@ fn write(
 }
 
 /// Binds a statement to tables and its parameters to their types.
-fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> Result<(Statement, Bundle)> {
+pub(crate) fn bind(
+    parsed: &ParsedStatement,
+    tables: StatementTables,
+    call: &Call<'_>,
+) -> Result<(Statement, Bundle)> {
     let begun = Instant::now();
     let settings = PlanSettings::default();
-    let open: Vec<Option<LogicalType>> = vec![None; call.given.len()];
-    let mut is_typed_by_text = true;
+    let open: Vec<Option<LogicalType>> = match call.prepared {
+        Some((types, _)) => types.iter().copied().map(Some).collect(),
+        None => vec![None; call.given.len()],
+    };
+    let mut typed_by = call.prepared.map_or(TypedBy::Text, |p| p.1);
     let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
         // A parameter whose type nothing tells is of its value's own type.
-        Err(e) if !call.given.is_empty() && lacks_types(e.state()) => {
-            is_typed_by_text = false;
+        Err(e) if !call.given.is_empty() && call.prepared.is_none() && lacks_types(e.state()) => {
+            typed_by = TypedBy::Values;
             let own: Vec<_> = (call.given.iter())
                 .map(|v| Some(parameters::own_type(v)))
                 .collect();
@@ -464,7 +553,7 @@ fn bind(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> R
         text: parsed.text.as_str().into(),
         types,
         hidden,
-        is_typed_by_text,
+        typed_by,
         tables,
         depth,
     };

@@ -46,6 +46,8 @@ mod panics;
 mod parameters;
 mod plan_cache;
 mod point_query;
+mod prepared;
+mod prepared_statements;
 mod query;
 mod row_checks;
 mod row_query;

@@ -5,6 +5,7 @@ use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use std::borrow::Cow;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The value as one of type `ty`: as what is assigned to a column, and a text as what it shows. 42804 where there is no such
@@ -91,6 +92,8 @@ pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
     match hidden {
         HiddenParameter::Now => Value::Int(now.into()),
         HiddenParameter::CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
+        // The keys of a hasher are random.
+        HiddenParameter::Seed => Value::Double((RandomState::new().build_hasher().finish() >> 12) as f64),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A plan's way to rows: optimize, cut into pipelines and stages, compile, run.
 
 use crate::assumptions;
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, TypedBy};
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
@@ -243,7 +243,7 @@ impl Runner {
             assumptions.extend(sizes(&query.pipelines, &bundle.tables));
         }
         let assumptions = assumptions::by_table(&assumptions);
-        let lasts = bundle.is_typed_by_text && !bundle.tables.names_system_tables();
+        let lasts = bundle.typed_by != TypedBy::Values && !bundle.tables.names_system_tables();
         let statement = Arc::new(CompiledStatement {
             action,
             text: bundle.text.clone(),
@@ -253,7 +253,7 @@ impl Runner {
             catalog: bundle.tables.snapshot().catalog().version(),
             assumptions,
         });
-        if lasts && self.settings.plan_cache {
+        if lasts && bundle.typed_by == TypedBy::Text && self.settings.plan_cache {
             self.database.plan_cache().put(bundle.text.trim(), &statement);
         }
         Ok(Compiled { statement, lasts })

@@ -1,7 +1,7 @@
 //! CHECK constraints of rows that no plan computed: those of COPY and of an Appender. The conditions of a table are
 //! compiled once, as a query over the rows that it is given.
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, TypedBy};
 use crate::parameters::{hidden_value, now_micros};
 use crate::query::{Reading, Runner};
 use crate::row_query::RowQuery;
@@ -166,7 +166,7 @@ fn bundle(tables: StatementTables, parameters: Vec<Value>, depth: usize) -> Bund
         text: Arc::default(),
         types: Vec::new(),
         hidden: Vec::new(),
-        is_typed_by_text: true,
+        typed_by: TypedBy::Text,
         depth,
     }
 }

@@ -6,6 +6,7 @@ use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
 use crate::frame_tables::Frames;
 use crate::panics;
+use crate::prepared_statements::PreparedStatements;
 use crate::settings::{self, Settings};
 use crate::transaction::{self, TransactionState};
 use frazil_exec::Progress;
@@ -41,6 +42,8 @@ pub struct Session {
     frames: Option<Arc<dyn Frames>>,
     /// Statements that ran without pipelines.
     direct: Cell<u64>,
+    /// What PREPARE named.
+    prepared: PreparedStatements,
 }
 
 impl Session {
@@ -56,7 +59,18 @@ impl Session {
             progress,
             frames: None,
             direct: Cell::new(0),
+            prepared: PreparedStatements::default(),
         }
+    }
+
+    /// What PREPARE named.
+    pub fn prepared(&self) -> &PreparedStatements {
+        &self.prepared
+    }
+
+    /// The same, to be changed.
+    pub fn prepared_mut(&mut self) -> &mut PreparedStatements {
+        &mut self.prepared
     }
 
     /// Counts a statement that ran without pipelines. `frazil.direct_statements` shows how many did.

@@ -29,6 +29,23 @@ pub fn bind(
     bound.map(|(bound, depth)| Bound { depth, ..bound })
 }
 
+/// Binds the values of EXECUTE for a statement whose parameters have these types: a query of one row. 42601 if they are more or
+/// fewer; 42804.
+pub fn bind_values(
+    values: &ParsedStatement,
+    types: &[LogicalType],
+    name: &str,
+    catalog: &dyn CatalogView,
+) -> Result<Bound> {
+    let query = values.query();
+    let query = query.ok_or_else(|| Error::internal("values that are no query"))?;
+    let bound = in_context(values, catalog, &PlanSettings::default(), &[], |context| {
+        let bound = binder::execute_values(context.binder(values), query, types, name);
+        bound.map_err(|e| values.place.located(e))
+    });
+    bound.map(|(bound, depth)| Bound { depth, ..bound })
+}
+
 /// Binds the value that rows get in a column that no INSERT names: a query of one row and one column. Errors are those of an
 /// assignment.
 pub fn bind_default(column: &ColumnDef, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
@@ -176,6 +193,20 @@ impl<'a> Context<'a> {
                 value: value.clone(),
             },
             ParsedKind::Show { name } => Statement::Show { name: name.clone() },
+            ParsedKind::Prepare { name, types, inner } => {
+                let bound = bind(inner, self.catalog, &self.settings, types)?;
+                Statement::Prepare {
+                    name: name.clone(),
+                    types: bound.parameters,
+                    typed_by_text: types.iter().all(Option::is_none),
+                    statement: (**inner).clone(),
+                }
+            }
+            ParsedKind::Execute { name, values } => Statement::Execute {
+                name: name.clone(),
+                values: values.as_deref().cloned(),
+            },
+            ParsedKind::Deallocate { name } => Statement::Deallocate { name: name.clone() },
         }))
     }
 
@@ -192,10 +223,10 @@ impl<'a> Context<'a> {
         }
         let bound = self.bind(inner)?;
         match &bound.statement {
-            Statement::Query(_) | Statement::Write(_) => {}
+            Statement::Query(_) | Statement::Write(_) | Statement::Execute { .. } => {}
             _ => {
                 return Err(Error::unsupported(
-                    "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
+                    "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE, EXECUTE or FREEZE",
                 ));
             }
         }

@@ -21,7 +21,7 @@ mod parse;
 mod sql_type;
 mod statement;
 
-pub use bind::{bind, bind_default};
+pub use bind::{bind, bind_default, bind_values};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};
 pub use copy::{CopyCompression, CopyEnd, CopyFormat, CopyOptions};

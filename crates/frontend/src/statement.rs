@@ -1,9 +1,9 @@
 //! Bound statements: what `frazil` executes.
 
-use crate::{CopyEnd, CopyOptions};
+use crate::{CopyEnd, CopyOptions, ParsedStatement};
 use frazil_catalog::{AlterAction, DropRelations, NewConstraint, NewIndex, NewView};
 use frazil_plan::Plan;
-use frazil_types::{ObjectId, Schema, Value};
+use frazil_types::{LogicalType, ObjectId, Schema, Value};
 
 /// A statement whose names are resolved and types final.
 #[derive(Clone, Debug)]
@@ -144,13 +144,36 @@ pub enum Statement {
         /// The setting's name, folded.
         name: String,
     },
+    /// PREPARE.
+    Prepare {
+        /// Its name, folded.
+        name: String,
+        /// Types of its parameters: as given, or found out.
+        types: Vec<LogicalType>,
+        /// Whether none was given.
+        typed_by_text: bool,
+        /// The statement.
+        statement: ParsedStatement,
+    },
+    /// EXECUTE.
+    Execute {
+        /// The name of the prepared statement, folded.
+        name: String,
+        /// The values of its parameters, to be bound by [`crate::bind_values`].
+        values: Option<ParsedStatement>,
+    },
+    /// DEALLOCATE.
+    Deallocate {
+        /// The name of the prepared statement, folded; none: all.
+        name: Option<String>,
+    },
     /// EXPLAIN.
     Explain {
         /// What to show.
         mode: ExplainMode,
         /// Whether to run it and show what it did.
         analyze: bool,
-        /// The statement explained: a query, INSERT, UPDATE or DELETE.
+        /// The statement explained: a query, INSERT, UPDATE, DELETE or EXECUTE.
         statement: Box<Statement>,
     },
 }

@@ -31,7 +31,6 @@ fn states_and_positions_are_postgresqls() {
 fn what_is_refused_is_named() {
     for (sql, what) in [
         ("select a from t for update", "FOR UPDATE"),
-        ("select * from t tablesample system (10)", "TABLESAMPLE"),
         ("select count(distinct a) over () from t", "DISTINCT"),
         (
             "with recursive a(n) as (select 1 union all select n from b), b(n) as (select 2 union all select n from a) select n from a",

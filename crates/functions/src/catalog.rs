@@ -261,7 +261,8 @@ impl Typing {
         }
     }
 
-    fn hidden(&self, which: HiddenParameter) -> Expr {
+    /// A value that the engine gives.
+    pub(crate) fn hidden(&self, which: HiddenParameter) -> Expr {
         let mut hidden = self.hidden.borrow_mut();
         let index = hidden.iter().position(|h| *h == which).unwrap_or_else(|| {
             hidden.push(which);

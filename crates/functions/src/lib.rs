@@ -22,6 +22,7 @@ mod pattern;
 mod quantifiers;
 mod resolve;
 mod rows;
+mod sample;
 mod statistics;
 mod type_rules;
 mod typing;
@@ -37,6 +38,7 @@ pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_func
 pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
-pub use type_rules::Kind;
+pub use sample::SampleMethod;
+pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};
 pub use window::{FrameSide, TypedWindowCall};

@@ -52,6 +52,8 @@ pub enum HiddenParameter {
     Now,
     /// Its day.
     CurrentDate,
+    /// A number that differs from run to run: the seed of samples.
+    Seed,
 }
 
 impl HiddenParameter {
@@ -60,6 +62,7 @@ impl HiddenParameter {
         match self {
             HiddenParameter::Now => LogicalType::Timestamp,
             HiddenParameter::CurrentDate => LogicalType::Date,
+            HiddenParameter::Seed => LogicalType::Double,
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::operators::{
 use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
 use crate::schedule::Step;
 use crate::{
-    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator,
-    Plan, RowCount, ScanDisjunction, ScanRestriction, SharedId, Write,
+    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind,
+    Operator, Plan, RowCount, ScanDisjunction, ScanRestriction, SharedId, Write,
 };
 use frazil_types::{Error, LogicalType, Result};
 use std::collections::BTreeSet;
@@ -286,7 +286,7 @@ impl Check<'_> {
         let visible = self.tree(input)?;
         for id in limit.iter().chain([offset]).filter_map(RowCount::column) {
             self.reads_column(id, &visible, "a number of rows")?;
-            if self.columns()[id].ty != LogicalType::BigInt {
+            if self.columns()[id].ty != Expansion::NUMBER {
                 return Err(defect("a number of rows that is no bigint".into()));
             }
         }
@@ -304,7 +304,7 @@ impl Check<'_> {
     fn row_counts(&self, op: &Operator) -> Result<()> {
         for e in op.expressions() {
             self.reads(e, &Visible::new(), "a number of rows")?;
-            if e.ty != LogicalType::BigInt {
+            if e.ty != Expansion::NUMBER {
                 return Err(defect(format!("a number of rows of type {}", e.ty)));
             }
         }

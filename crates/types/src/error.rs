@@ -62,6 +62,8 @@ sql_states! {
     READ_ONLY_TRANSACTION = "25006";
     /// A statement after a failure inside a transaction.
     IN_FAILED_TRANSACTION = "25P02";
+    /// A prepared statement that the connection does not have.
+    INVALID_STATEMENT_NAME = "26000";
     /// A savepoint that the transaction does not have.
     INVALID_SAVEPOINT = "3B001";
     /// A text that does not parse.
@@ -88,6 +90,10 @@ sql_states! {
     INVALID_REGULAR_EXPRESSION = "2201B";
     /// NULL where a value is needed.
     NULL_VALUE_NOT_ALLOWED = "22004";
+    /// A part of a table to be sampled that is none.
+    INVALID_SAMPLE_ARGUMENT = "2202H";
+    /// NULL as what makes a sample repeatable.
+    INVALID_SAMPLE_REPEAT = "2202G";
     /// A negative offset of a window's frame.
     INVALID_PRECEDING_OR_FOLLOWING = "22013";
     /// A number of buckets below one.
@@ -120,6 +126,8 @@ sql_states! {
     INVALID_OBJECT_DEFINITION = "42P17";
     /// A column of that name exists.
     DUPLICATE_COLUMN = "42701";
+    /// A prepared statement of that name exists.
+    DUPLICATE_STATEMENT = "42P05";
     /// An unknown setting, type name, index or constraint.
     UNDEFINED_OBJECT = "42704";
     /// A constraint of that name exists on the table.

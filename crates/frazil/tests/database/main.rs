@@ -34,6 +34,7 @@ mod model;
 mod plans;
 mod points;
 mod power_cuts;
+mod prepared;
 mod read_only;
 mod refreezing;
 mod series;

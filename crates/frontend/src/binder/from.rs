@@ -10,7 +10,9 @@ use crate::file_source::FileSource;
 use frazil_plan::operators::Map;
 use frazil_plan::{Expr, JoinKind, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
-use sqlparser::ast::{ObjectName, Query, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins};
+use sqlparser::ast::{
+    ObjectName, Query, TableAlias, TableFactor, TableFunctionArgs, TableSampleKind, TableWithJoins,
+};
 
 /// Relations combined so far.
 pub(super) struct FromRows {
@@ -65,13 +67,14 @@ impl<'a> Binder<'a> {
                 alias,
                 args,
                 with_ordinality,
+                sample,
                 ..
             } => match (self.file_source(name, args.as_ref())?, args) {
                 (Some(source), _) => self.file_table(&source, name, alias.as_ref()),
                 (None, Some(args)) => {
                     self.function_in_from(name, &args.args, *with_ordinality, alias.as_ref())
                 }
-                (None, None) => self.named_table(name, alias.as_ref()),
+                (None, None) => self.named_table(name, sample.as_ref(), alias.as_ref()),
             },
             TableFactor::Function {
                 name,
@@ -142,15 +145,26 @@ impl<'a> Binder<'a> {
         self.item(relation, Some(&table.name), alias, false)
     }
 
-    fn named_table(&mut self, name: &'a ObjectName, alias: Option<&'a TableAlias>) -> Result<FromRows> {
+    fn named_table(
+        &mut self,
+        name: &'a ObjectName,
+        sample: Option<&'a TableSampleKind>,
+        alias: Option<&'a TableAlias>,
+    ) -> Result<FromRows> {
         if let [part] = &name.0[..]
             && let Some(ident) = part.as_ident()
             && let Some(at) = self.find_cte(&fold(ident))
         {
+            if sample.is_some() {
+                return Err(super::sample::no_table(self.name_span(name)));
+            }
             let relation = self.read_cte(at)?;
             return self.item(relation, Some(&fold(ident)), alias, false);
         }
-        let (relation, name) = self.read(name)?;
+        let (relation, name) = match sample {
+            Some(sample) => self.sampled(name, sample)?,
+            None => self.read(name)?,
+        };
         self.item(relation, Some(&name), alias, false)
     }
 

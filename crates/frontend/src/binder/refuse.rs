@@ -1,6 +1,6 @@
 //! What sqlparser reads and the binder would read past is refused by name.
 
-use frazil_types::{Error, Result};
+use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{Query, Select, SelectFlavor, Statement, TableFactor};
 
 /// 0A000 with the first name whose condition holds.
@@ -62,15 +62,18 @@ pub(super) fn table_factor(t: &TableFactor) -> Result<()> {
             ),
             (!partitions.is_empty(), "PARTITION"),
             (json_path.is_some(), "a JSON path"),
-            (sample.is_some(), "TABLESAMPLE"),
+            (sample.is_some() && args.is_some(), "TABLESAMPLE of a function"),
             (!index_hints.is_empty(), "an index hint"),
             (
                 alias.as_ref().is_some_and(|a| a.at.is_some()),
                 "AT behind an alias",
             ),
         ]),
-        TableFactor::Derived { sample, .. } => first(&[(sample.is_some(), "TABLESAMPLE")]),
-        TableFactor::NestedJoin { .. } | TableFactor::Function { .. } => Ok(()),
+        TableFactor::Derived { sample: Some(_), .. } => {
+            let message = "syntax error at or near \"tablesample\"";
+            Err(Error::new(SqlState::SYNTAX_ERROR, message))
+        }
+        TableFactor::Derived { .. } | TableFactor::NestedJoin { .. } | TableFactor::Function { .. } => Ok(()),
         other => Err(Error::unsupported(format!("{other} in FROM"))),
     }
 }

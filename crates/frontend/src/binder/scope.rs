@@ -106,6 +106,8 @@ pub(super) enum Clause {
     Set,
     Returning,
     Check,
+    /// Values of EXECUTE.
+    Execute,
     Qualify,
     WindowPartition,
     WindowOrder,
@@ -129,6 +131,7 @@ impl Clause {
             Clause::Set => Some("UPDATE"),
             Clause::Returning => Some("RETURNING"),
             Clause::Check => Some("check constraints"),
+            Clause::Execute => Some("EXECUTE parameters"),
             Clause::Frame(FrameUnit::Rows) => Some("window ROWS"),
             Clause::Frame(FrameUnit::Range) => Some("window RANGE"),
             Clause::Frame(FrameUnit::Groups) => Some("window GROUPS"),
@@ -164,7 +167,8 @@ impl Clause {
             | Clause::Default
             | Clause::Set
             | Clause::Returning
-            | Clause::Check => self.without_aggregates(),
+            | Clause::Check
+            | Clause::Execute => self.without_aggregates(),
         }
     }
 
@@ -185,7 +189,8 @@ impl Clause {
             | Clause::Default
             | Clause::Set
             | Clause::Returning
-            | Clause::Check => self.without_aggregates(),
+            | Clause::Check
+            | Clause::Execute => self.without_aggregates(),
         }
     }
 }

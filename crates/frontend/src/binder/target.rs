@@ -26,6 +26,13 @@ pub(super) struct TargetRows {
 }
 
 impl<'a> Binder<'a> {
+    /// A column of row ids.
+    pub(super) fn row_id(&mut self) -> ColumnId {
+        let row_id = self.columns.add("row id", LogicalType::BigInt, false);
+        self.own(row_id);
+        row_id
+    }
+
     /// The rows of a table under a name, or that of an alias.
     pub(super) fn target_rows(
         &mut self,
@@ -40,8 +47,7 @@ impl<'a> Binder<'a> {
             read.push((id, position));
             columns.push(OutputColumn::new(column.name.as_str(), id));
         }
-        let row_id = self.columns.add("row id", LogicalType::BigInt, false);
-        self.own(row_id);
+        let row_id = self.row_id();
         let op = Operator::Scan(Scan {
             table: entry.id,
             name: entry.name.clone(),

@@ -22,34 +22,9 @@ pub(super) fn is_reserved_keyword(keyword: Keyword) -> bool {
 
 /// Statements of PostgreSQL that Frazil does not have.
 pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
-    "analyse",
-    "analyze",
-    "call",
-    "close",
-    "cluster",
-    "comment",
-    "deallocate",
-    "declare",
-    "discard",
-    "do",
-    "execute",
-    "fetch",
-    "grant",
-    "import",
-    "listen",
-    "load",
-    "lock",
-    "merge",
-    "move",
-    "notify",
-    "prepare",
-    "reassign",
-    "refresh",
-    "reindex",
-    "revoke",
-    "security",
-    "unlisten",
-    "vacuum",
+    "analyse", "analyze", "call", "close", "cluster", "comment", "declare", "discard", "do", "fetch",
+    "grant", "import", "listen", "load", "lock", "merge", "move", "notify", "reassign", "refresh", "reindex",
+    "revoke", "security", "unlisten", "vacuum",
 ];
 
 #[cfg(test)]

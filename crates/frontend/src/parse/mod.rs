@@ -10,6 +10,7 @@ mod group_words;
 mod keywords;
 mod only;
 mod own;
+mod prepared;
 mod source;
 mod subqueries;
 mod tokens;
@@ -30,7 +31,7 @@ use crate::copy::{self, Copied, CopyEnd, CopyOptions, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
-use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
+use frazil_types::{Error, LogicalType, Reservation, Result, Span, SqlState, Value};
 use source::Source;
 use sqlparser::ast::{Query, SetExpr, Statement as Ast};
 use sqlparser::keywords::Keyword;
@@ -105,6 +106,19 @@ pub(crate) enum ParsedKind {
     },
     Show {
         name: String,
+    },
+    Prepare {
+        name: String,
+        types: Vec<Option<LogicalType>>,
+        inner: Box<ParsedStatement>,
+    },
+    Execute {
+        name: String,
+        /// The values, as the select list of a query.
+        values: Option<Box<ParsedStatement>>,
+    },
+    Deallocate {
+        name: Option<String>,
     },
     ShowTables,
     Describe {
@@ -348,6 +362,21 @@ impl Reading {
             "show" => own::show(&mut cursor),
             "describe" | "desc" => own::describe(&mut cursor),
             "backup" => own::backup(&mut cursor),
+            "prepare" => {
+                let (name, types) = prepared::prepare(&mut cursor, &self.dialect)?;
+                let inner = Box::new(self.prepared(&cursor)?);
+                Ok(ParsedKind::Prepare { name, types, inner })
+            }
+            "execute" => {
+                let (name, values) = prepared::execute(&mut cursor)?;
+                let values = values.map(|words| self.statement(words).map(Box::new));
+                let values = values.transpose()?;
+                Ok(ParsedKind::Execute { name, values })
+            }
+            "deallocate" => {
+                let name = prepared::deallocate(&mut cursor)?;
+                Ok(ParsedKind::Deallocate { name })
+            }
             "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
             "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
             "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
@@ -365,6 +394,19 @@ impl Reading {
                 let ast = on_deep_stack(depth, || self.tree(words))?;
                 Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
             }
+        }
+    }
+
+    /// The statement that PREPARE names: a query, INSERT, UPDATE or DELETE. 42601.
+    fn prepared(&self, cursor: &Cursor<'_>) -> Result<ParsedStatement> {
+        let is_one = match cursor.peek() {
+            Some(Token::LParen) => true,
+            _ => ["select", "with", "values", "table", "insert", "update", "delete"]
+                .contains(&cursor.word().unwrap_or_default().as_str()),
+        };
+        match is_one {
+            true => self.statement(cursor.rest().to_vec()),
+            false => Err(cursor.error()),
         }
     }
 

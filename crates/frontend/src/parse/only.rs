@@ -1,7 +1,7 @@
 //! What stands beside tables in FROM and sqlparser does not read: ONLY, which changes nothing where no table inherits of another,
 //! is left out; ROWS FROM becomes a function of a name that no statement can write; an alias of USING is refused.
 
-use super::tokens::is_word;
+use super::tokens::{end_of_parenthesis, is_word};
 use frazil_types::{Error, Result};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -12,6 +12,7 @@ pub(crate) const ROWS_FROM: &str = "\u{0}rows from";
 /// Leaves out ONLY in front of tables, with the parentheses around the table, and the FROM of ROWS FROM. 0A000.
 pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) -> Result<()> {
     refuse(words)?;
+    sample_seeds(words);
     let concerns = |w: &TokenWithSpan| is_word(w, Keyword::ONLY) || is_word(w, Keyword::ROWS);
     if !words.iter().any(concerns) {
         return Ok(());
@@ -76,6 +77,32 @@ fn stands_before_table(before: &TokenWithSpan, in_from: bool) -> bool {
         Keyword::USING,
     ];
     words.iter().any(|word| is_word(before, *word)) || in_from && before.token == Token::Comma
+}
+
+/// Writes `TABLESAMPLE method (percentage) REPEATABLE (seed)` as `TABLESAMPLE method ((percentage, seed))`: sqlparser reads
+/// no seed but a number.
+fn sample_seeds(words: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at < words.len() {
+        if is_word(&words[at], Keyword::TABLESAMPLE) {
+            let open = words[at..].iter().position(|w| w.token == Token::LParen);
+            if let Some(open) = open.map(|open| at + open) {
+                let close = end_of_parenthesis(words, open);
+                let is_next = matches!(&words[close..], [repeatable, open, ..]
+                    if is_word(repeatable, Keyword::REPEATABLE) && open.token == Token::LParen);
+                if is_next {
+                    let end = end_of_parenthesis(words, close + 1);
+                    let (first, last) = (words[open].clone(), words[end - 1].clone());
+                    let comma = TokenWithSpan::new(Token::Comma, words[close].span);
+                    words.insert(end, last);
+                    // `)` REPEATABLE `(`
+                    words.splice(close - 1..close + 2, [comma]);
+                    words.insert(open, first);
+                }
+            }
+        }
+        at += 1;
+    }
 }
 
 /// Whether ROWS FROM and a parenthesis are next.

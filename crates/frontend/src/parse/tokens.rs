@@ -72,7 +72,7 @@ fn limit_for_fetch(words: &mut Vec<TokenWithSpan>) {
 }
 
 /// The place behind the parenthesis that opens at `open`.
-fn end_of_parenthesis(words: &[TokenWithSpan], open: usize) -> usize {
+pub(super) fn end_of_parenthesis(words: &[TokenWithSpan], open: usize) -> usize {
     let mut depth = 0;
     let closes = words[open..].iter().position(|word| {
         match word.token {

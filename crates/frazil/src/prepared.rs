@@ -1,0 +1,128 @@
+//! PREPARE, EXECUTE and DEALLOCATE: statements that a connection keeps by name.
+//!
+//! What a statement was compiled to stays with it. One whose parameters had no types given shares the plan cache with
+//! the statements of its text.
+
+use crate::bundle::TypedBy;
+use crate::execute::{self, Call};
+use crate::explain;
+use crate::query;
+use crate::row_sink::Delivery;
+use crate::rows::{Outcome, Response, done};
+use crate::session::Session;
+use frazil_frontend::{Bound, ExplainMode, ParsedStatement, Statement, bind_values, on_deep_stack};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+
+/// PREPARE, EXECUTE and DEALLOCATE. 42P05, 26000.
+pub fn run(session: &mut Session, statement: Statement, call: &Call<'_>) -> Result<Response> {
+    let tag = match statement {
+        Statement::Prepare {
+            name,
+            types,
+            typed_by_text,
+            statement,
+        } => {
+            let typed_by = if typed_by_text {
+                TypedBy::Text
+            } else {
+                TypedBy::Prepare
+            };
+            session.prepared_mut().add(name, statement, types, typed_by)?;
+            "PREPARE"
+        }
+        Statement::Execute { name, values } => return execute(session, &name, values.as_ref(), call),
+        Statement::Deallocate { name } => session.prepared_mut().remove(name.as_deref())?,
+        _ => return Err(Error::internal("a statement that prepares none")),
+    };
+    Ok(done(tag, call.started()))
+}
+
+/// EXECUTE. 26000; 42601 and 42804 for values that do not fit.
+fn execute(
+    session: &mut Session,
+    name: &str,
+    values: Option<&ParsedStatement>,
+    call: &Call<'_>,
+) -> Result<Response> {
+    let prepared = session.prepared().get(name)?;
+    let values = evaluated(session, name, &prepared.types, values, call)?;
+    let call = call.of_prepared(&values, &prepared.types, prepared.typed_by);
+    let own = prepared.compiled().clone();
+    let of_text = || match prepared.typed_by {
+        TypedBy::Text => execute::cached(session, &prepared.parsed.text),
+        TypedBy::Prepare | TypedBy::Values => None,
+    };
+    if let Some(own) = own.or_else(of_text)
+        && let Some(response) = execute::run_kept(session, &own, &call)?
+    {
+        *prepared.compiled() = Some(own);
+        return Ok(response);
+    }
+    let mut kept = None;
+    let run = || execute::run_bound(session, &prepared.parsed, &call, &mut kept);
+    let response = on_deep_stack(prepared.parsed.depth(), run)?;
+    if kept.is_some() {
+        *prepared.compiled() = kept;
+    }
+    Ok(response)
+}
+
+/// EXPLAIN EXECUTE: the plan of the prepared statement.
+pub fn explained(
+    session: &mut Session,
+    (mode, analyze): (ExplainMode, bool),
+    name: &str,
+    values: Option<&ParsedStatement>,
+    call: &Call<'_>,
+) -> Result<Response> {
+    let prepared = session.prepared().get(name)?;
+    let values = evaluated(session, name, &prepared.types, values, call)?;
+    let call = call.of_prepared(&values, &prepared.types, prepared.typed_by);
+    let tables = query::Runner::new(session).tables(session.snapshot());
+    let (statement, bundle) = execute::bind(&prepared.parsed, tables, &call)?;
+    on_deep_stack(bundle.depth, || {
+        explain::run(session, mode, analyze, statement, bundle)
+    })
+}
+
+/// The values of EXECUTE, of these types.
+fn evaluated(
+    session: &Session,
+    name: &str,
+    types: &[LogicalType],
+    values: Option<&ParsedStatement>,
+    call: &Call<'_>,
+) -> Result<Vec<Value>> {
+    let Some(values) = values else {
+        return match types.len() {
+            0 => Ok(Vec::new()),
+            wanted => Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                format!("wrong number of parameters for prepared statement \"{name}\""),
+            )
+            .with_detail(format!("Expected {wanted} parameters but got 0."))),
+        };
+    };
+    let runner = query::Runner::new(session);
+    let tables = runner.tables(session.snapshot());
+    let Bound {
+        statement: Statement::Query(plan),
+        hidden,
+        depth,
+        ..
+    } = bind_values(values, types, name, &tables)?
+    else {
+        return Err(Error::internal("values that are no query"));
+    };
+    let row = on_deep_stack(depth, || {
+        let bundle = call.bundle_of_values(hidden, tables)?;
+        execute::read(&runner, plan, bundle, &mut None, Delivery::Whole)
+    })?;
+    match row.outcome {
+        Outcome::Rows(rows) => rows
+            .iter()
+            .next()
+            .ok_or_else(|| Error::internal("values without a row")),
+        Outcome::Command { .. } => Err(Error::internal("values that are a command")),
+    }
+}

@@ -1,0 +1,75 @@
+//! The statements that a connection keeps by name: PREPARE.
+
+use crate::bundle::TypedBy;
+use crate::compiled_statement::CompiledStatement;
+use frazil_frontend::ParsedStatement;
+use frazil_types::{Error, LogicalType, Result, SqlState};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A statement by a name.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The statement.
+    pub parsed: ParsedStatement,
+    /// Types of its parameters.
+    pub types: Vec<LogicalType>,
+    /// What gave them.
+    pub typed_by: TypedBy,
+    compiled: Mutex<Option<Arc<CompiledStatement>>>,
+}
+
+impl Prepared {
+    /// What it was compiled to, if that serves again.
+    pub fn compiled(&self) -> MutexGuard<'_, Option<Arc<CompiledStatement>>> {
+        self.compiled.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The prepared statements of a connection.
+#[derive(Debug, Default)]
+pub struct PreparedStatements(HashMap<String, Arc<Prepared>>);
+
+impl PreparedStatements {
+    /// PREPARE. 42P05 for a name that is taken.
+    pub fn add(
+        &mut self,
+        name: String,
+        parsed: ParsedStatement,
+        types: Vec<LogicalType>,
+        typed_by: TypedBy,
+    ) -> Result<()> {
+        if self.0.contains_key(&name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(Error::new(SqlState::DUPLICATE_STATEMENT, message));
+        }
+        let prepared = Prepared {
+            parsed,
+            types,
+            typed_by,
+            compiled: Mutex::default(),
+        };
+        self.0.insert(name, Arc::new(prepared));
+        Ok(())
+    }
+
+    /// The statement of a name. 26000.
+    pub fn get(&self, name: &str) -> Result<Arc<Prepared>> {
+        self.0.get(name).cloned().ok_or_else(|| missing(name))
+    }
+
+    /// DEALLOCATE, of all without a name: the command's tag. 26000.
+    pub fn remove(&mut self, name: Option<&str>) -> Result<&'static str> {
+        let Some(name) = name else {
+            self.0.clear();
+            return Ok("DEALLOCATE ALL");
+        };
+        let removed = self.0.remove(name);
+        removed.map(|_| "DEALLOCATE").ok_or_else(|| missing(name))
+    }
+}
+
+fn missing(name: &str) -> Error {
+    let message = format!("prepared statement \"{name}\" does not exist");
+    Error::new(SqlState::INVALID_STATEMENT_NAME, message)
+}
