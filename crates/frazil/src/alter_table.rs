@@ -175,7 +175,7 @@ fn run_query(
     };
     let now = parameters::now_micros();
     let bundle = Bundle {
-        tables,
+        tables: tables.into(),
         parameters: hidden.iter().map(|h| hidden_value(h, now)).collect(),
         started,
         bind: started.elapsed(),

@@ -20,7 +20,7 @@ pub enum TypedBy {
 /// A bound statement with what it reads and is given.
 pub struct Bundle {
     /// The tables it was bound to.
-    pub tables: StatementTables,
+    pub tables: Arc<StatementTables>,
     /// Values of its parameters, the hidden ones at the end.
     pub parameters: Vec<Value>,
     /// When its planning began.

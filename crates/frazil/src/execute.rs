@@ -11,7 +11,7 @@ use crate::rows::{Response, Timing, counted, done, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
-use crate::{copy, copy_to, ddl, explain, explain_freeze, query};
+use crate::{copy, copy_to, ddl, explain, explain_freeze, query, with_writes};
 use frazil_codegen::OneRun;
 use frazil_frontend::{Bound, ExplainMode, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
     pub fn bundle_of_values(&self, hidden: Vec<HiddenParameter>, tables: StatementTables) -> Result<Bundle> {
         let none = Call { given: &[], ..*self };
         Ok(Bundle {
-            tables,
+            tables: tables.into(),
             parameters: none.values(&[], &hidden)?.into_owned(),
             started: self.started,
             bind: self.started.elapsed(),
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
     /// What a compiled statement is run with.
     fn bundle(&self, statement: &CompiledStatement, tables: StatementTables) -> Result<Bundle> {
         Ok(Bundle {
-            tables,
+            tables: tables.into(),
             parameters: self
                 .values(&statement.parameters, &statement.hidden)?
                 .into_owned(),
@@ -460,19 +460,9 @@ fn write(
 ) -> Result<Response> {
     let started = bundle.started;
     match statement {
-        Statement::Write(plan) => {
-            refuse_system_table(&plan)?;
-            let mut timing = Timing::default();
-            let compiled = runner.compile(plan, &bundle, &mut timing)?;
-            let statement = compiled.keep(kept);
-            match &statement.action {
-                Action::Write(action, rows) => {
-                    query::write(runner, transaction, (action, rows), bundle, timing)
-                }
-                Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
-                    Err(Error::internal("a write that is a query"))
-                }
-            }
+        Statement::Write(plan) => write_plan(runner, transaction, plan, bundle, kept),
+        Statement::With { writes, last } => {
+            with_writes::run(runner, transaction, (writes, *last), bundle, to)
         }
         Statement::CreateTable {
             name,
@@ -511,6 +501,26 @@ fn write(
             drop(bundle);
             let tag = ddl::define(runner, transaction, definition)?;
             Ok(done(tag, started))
+        }
+    }
+}
+
+/// Runs INSERT, UPDATE or DELETE that is bound.
+pub(crate) fn write_plan(
+    runner: &query::Runner,
+    transaction: &mut Transaction,
+    plan: Plan,
+    bundle: Bundle,
+    kept: &mut Option<Arc<CompiledStatement>>,
+) -> Result<Response> {
+    refuse_system_table(&plan)?;
+    let mut timing = Timing::default();
+    let compiled = runner.compile(plan, &bundle, &mut timing)?;
+    let statement = compiled.keep(kept);
+    match &statement.action {
+        Action::Write(action, rows) => query::write(runner, transaction, (action, rows), bundle, timing),
+        Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
+            Err(Error::internal("a write that is a query"))
         }
     }
 }
@@ -554,7 +564,7 @@ pub(crate) fn bind(
         types,
         hidden,
         typed_by,
-        tables,
+        tables: tables.into(),
         depth,
     };
     Ok((statement, bundle))

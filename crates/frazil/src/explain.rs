@@ -35,7 +35,7 @@ pub fn run(
     let mut timing = Timing::default();
     let plan = runner.optimize(plan, &bundle, &mut timing)?;
     let mut text = match mode {
-        ExplainMode::Plan => frazil_optimizer::explain(&plan, &bundle.tables, &runner.optimizer_settings()),
+        ExplainMode::Plan => frazil_optimizer::explain(&plan, &*bundle.tables, &runner.optimizer_settings()),
         _ => String::new(),
     };
     let planned = runner.cut(plan, &bundle, &mut timing)?;

@@ -63,6 +63,7 @@ mod table_info;
 mod transaction;
 mod verification;
 mod view_text;
+mod with_writes;
 mod write;
 
 pub use appender::Appender;

@@ -122,7 +122,7 @@ type Resolve<'a> = &'a dyn Fn(ObjectId) -> Result<Arc<TableSnapshot>>;
 #[derive(Debug)]
 pub struct Reading {
     /// The tables, as they were before the statement wrote anything; `None` once they are let go.
-    pub tables: Option<StatementTables>,
+    pub tables: Option<Arc<StatementTables>>,
     /// Values of its parameters, the hidden ones at the end.
     pub parameters: Vec<Value>,
 }
@@ -175,7 +175,8 @@ impl Runner {
     pub fn optimize(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Plan> {
         let begun = Instant::now();
         timing.bind = bundle.bind;
-        let plan = frazil_optimizer::optimize(plan, &bundle.tables, &self.optimizer_settings(), &self.cancel);
+        let plan =
+            frazil_optimizer::optimize(plan, &*bundle.tables, &self.optimizer_settings(), &self.cancel);
         timing.optimize = begun.elapsed();
         plan
     }
@@ -186,7 +187,7 @@ impl Runner {
         let schema = result_schema(&plan);
         let stages = self.settings.stages;
         let settings = self.optimizer_settings();
-        let pipelines = frazil_optimizer::pipelines(plan, &bundle.tables, &settings, stages, &self.cancel)?;
+        let pipelines = frazil_optimizer::pipelines(plan, &*bundle.tables, &settings, stages, &self.cancel)?;
         timing.optimize += begun.elapsed();
         Ok(PlannedQuery { pipelines, schema })
     }

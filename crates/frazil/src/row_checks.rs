@@ -159,7 +159,7 @@ pub fn insert(
 
 fn bundle(tables: StatementTables, parameters: Vec<Value>, depth: usize) -> Bundle {
     Bundle {
-        tables,
+        tables: tables.into(),
         parameters,
         started: Instant::now(),
         bind: Duration::ZERO,

@@ -6,7 +6,7 @@ use crate::system_tables::SystemTable;
 use frazil_catalog::Reading;
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
-use frazil_frontend::{CatalogView, FileSource, Relation, TableEntry};
+use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
 use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, ObjectId, Result};
@@ -15,6 +15,12 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
 const SYSTEM_ID: u32 = u32::MAX;
+
+/// The place of a table that shows what a WITH query returned.
+fn returned_place(id: ObjectId) -> Option<usize> {
+    let place = RETURNED_ID.checked_sub(id.0)? as usize;
+    (place < MOST_WRITES).then_some(place)
+}
 
 /// What one statement sees.
 #[derive(Debug)]
@@ -28,6 +34,8 @@ pub struct StatementTables {
     files: FileTables,
     /// The frames that were named.
     frames: FrameTables,
+    /// What WITH queries returned, once they ran.
+    returned: [OnceLock<Arc<TableSnapshot>>; MOST_WRITES],
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
 }
@@ -41,6 +49,7 @@ impl StatementTables {
             files: FileTables::new(ReadLimits::default()),
             frames: FrameTables::new(None, ReadLimits::default()),
             system: Default::default(),
+            returned: [const { OnceLock::new() }; MOST_WRITES],
             bounds: Mutex::default(),
         }
     }
@@ -74,7 +83,21 @@ impl StatementTables {
 
     /// Whether statements may only read the table: it is a system table, a file or a frame.
     pub fn is_system_table(id: ObjectId) -> bool {
-        StatementTables::system_place(id).is_some() || FileTables::is_file(id) || FrameTables::is_frame(id)
+        StatementTables::system_place(id).is_some()
+            || returned_place(id).is_some()
+            || FileTables::is_file(id)
+            || FrameTables::is_frame(id)
+    }
+
+    /// Says what a WITH query returned.
+    pub fn set_returned(&self, id: ObjectId, rows: Arc<TableSnapshot>) -> Result<()> {
+        let place = returned_place(id).map(|place| self.returned[place].set(rows));
+        match place {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) | None => Err(Error::internal(
+                "rows of a WITH query that is none, or ran before",
+            )),
+        }
     }
 
     /// The error of a name that looked like a frame's, once: it says more than that there is no such table.
@@ -89,6 +112,7 @@ impl StatementTables {
     fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
         match StatementTables::system_place(id) {
             Some(place) => self.system[place].get(),
+            None if returned_place(id).is_some() => self.returned[returned_place(id)?].get(),
             None if FileTables::is_file(id) => self.files.find(id),
             None if FrameTables::is_frame(id) => self.frames.find(id),
             None => self.snapshot.table(id).ok(),

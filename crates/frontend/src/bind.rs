@@ -267,10 +267,12 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             if let SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) = &*query.body {
                 // WITH in front of what writes.
                 if let Some(with) = &query.with {
+                    binder.may_write = true;
                     binder.with(with)?;
                 }
                 return bind_ast(binder, inner);
             }
+            binder.may_write = true;
             let relation = binder.top_query(query)?;
             finished(binder, relation.op, relation.columns, Statement::Query)
         }

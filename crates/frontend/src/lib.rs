@@ -22,6 +22,7 @@ mod sql_type;
 mod statement;
 
 pub use bind::{bind, bind_default, bind_values};
+pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};
 pub use copy::{CopyCompression, CopyEnd, CopyFormat, CopyOptions};
@@ -30,4 +31,4 @@ pub use file_source::{FileForm, FileSource};
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, parse};
-pub use statement::{ExplainMode, Statement};
+pub use statement::{ExplainMode, Statement, WithWrite};

@@ -12,6 +12,13 @@ pub enum Statement {
     Query(Plan),
     /// INSERT, UPDATE, DELETE: the root of the plan is a [`frazil_plan::Operator::Write`].
     Write(Plan),
+    /// A statement with WITH queries that write.
+    With {
+        /// What they write, in order.
+        writes: Vec<WithWrite>,
+        /// The statement itself: a query, INSERT, UPDATE or DELETE.
+        last: Box<Statement>,
+    },
     /// CREATE TABLE.
     CreateTable {
         /// The table's name, folded.
@@ -176,6 +183,17 @@ pub enum Statement {
         /// The statement explained: a query, INSERT, UPDATE, DELETE or EXECUTE.
         statement: Box<Statement>,
     },
+}
+
+/// A WITH query that writes.
+#[derive(Clone, Debug)]
+pub struct WithWrite {
+    /// Its name.
+    pub name: String,
+    /// The table in plans that shows what it returned.
+    pub table: ObjectId,
+    /// The root of the plan is a [`frazil_plan::Operator::Write`].
+    pub plan: Plan,
 }
 
 /// What EXPLAIN shows.

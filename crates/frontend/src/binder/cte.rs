@@ -3,6 +3,7 @@
 
 use super::recursion::{Defined, MUTUAL, NO_UNION, reads_turns};
 use super::scope::Level;
+use super::writing_with::{Returned, not_at_the_top, writing};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_plan::operators::{RecursionId, Shared};
 use frazil_plan::subquery::free_columns;
@@ -32,6 +33,10 @@ pub(super) enum Rows {
     Pending,
     /// Its definition is being bound, and may not read it: why.
     Closed(&'static str),
+    /// It writes, and returns rows.
+    Returned(Returned),
+    /// It writes, and returns nothing.
+    Silent,
     /// Its turn is being bound: the rows of the turn before, of these columns.
     Turn(RecursionId, Vec<(String, LogicalType)>),
 }
@@ -40,6 +45,7 @@ impl<'a> Binder<'a> {
     /// Takes the definitions of WITH in sight.
     pub(crate) fn with(&mut self, with: &'a With) -> Result<()> {
         let before = self.ctes.len();
+        let may_write = std::mem::take(&mut self.may_write);
         for definition in &with.cte_tables {
             let name = fold(&definition.alias.name);
             let span = self.span(&definition.alias.name);
@@ -50,9 +56,14 @@ impl<'a> Binder<'a> {
             if definition.from.is_some() {
                 return Err(Error::unsupported("FROM behind a common table expression").at_span(span));
             }
-            let rows = match with.recursive {
-                true => Rows::Pending,
-                false => self.plain_rows(definition)?,
+            let written = writing(definition);
+            if written.is_some() && !may_write {
+                return Err(not_at_the_top(span));
+            }
+            let rows = match (with.recursive, written) {
+                (true, _) => Rows::Pending,
+                (false, Some(inner)) => self.writing_rows(&name, definition, inner)?,
+                (false, None) => self.plain_rows(definition)?,
             };
             let depth = self.levels.len();
             let sees = match with.recursive {
@@ -121,6 +132,11 @@ impl<'a> Binder<'a> {
     }
 
     fn recursive_rows(&mut self, at: usize, definition: &'a SqlCte) -> Result<Rows> {
+        if let Some(inner) = writing(definition) {
+            self.ctes[at].rows = Rows::Closed("must not contain data-modifying statements");
+            let name = self.ctes[at].name.clone();
+            return self.writing_rows(&name, definition, inner);
+        }
         match self.recursion(at, definition)? {
             Defined::Recursive(relation) => {
                 let relation = self.with_names(relation, definition)?;
@@ -142,6 +158,16 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Common table expressions in sight.
+    pub(super) fn with_count(&self) -> usize {
+        self.ctes.len()
+    }
+
+    /// Leaves only so many common table expressions in sight.
+    pub(super) fn forget_with(&mut self, count: usize) {
+        self.ctes.truncate(count);
+    }
+
     /// Says which rows a definition that is being bound has when it is read.
     pub(super) fn set_rows(&mut self, at: usize, rows: Rows) {
         self.ctes[at].rows = rows;
@@ -153,7 +179,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A definition's rows, their columns named as it says.
-    fn with_names(&mut self, mut relation: Relation, definition: &'a SqlCte) -> Result<Relation> {
+    pub(super) fn with_names(&mut self, mut relation: Relation, definition: &'a SqlCte) -> Result<Relation> {
         let (given, available) = (definition.alias.columns.len(), relation.columns.len());
         if given > available {
             let name = fold(&definition.alias.name);
@@ -190,6 +216,18 @@ impl<'a> Binder<'a> {
                 })
             }
             Rows::Turn(id, columns) => Ok(self.turn(id, columns)),
+            Rows::Returned(returned) => {
+                let name = self.ctes[at].name.clone();
+                Ok(self.returned_rows(&name, returned))
+            }
+            Rows::Silent => {
+                let message = format!(
+                    "WITH query \"{}\" does not have a RETURNING clause",
+                    self.ctes[at].name
+                );
+                let span = self.span(&definition.alias.name);
+                Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span))
+            }
             Rows::Shared(id, stored) => {
                 let mut made = Vec::with_capacity(stored.len());
                 let mut columns: Vec<OutputColumn> = Vec::with_capacity(stored.len());

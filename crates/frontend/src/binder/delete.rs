@@ -3,7 +3,7 @@
 use super::join::Joined;
 use super::rows::filtered;
 use super::scope::Level;
-use super::target::{TargetRows, WriteQueries};
+use super::target::{TargetRows, WriteQueries, Written};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
 use frazil_plan::operators::Aggregate;
@@ -13,6 +13,11 @@ use sqlparser::ast::{Delete, FromTable, TableAlias, TableFactor, TableWithJoins}
 
 /// Binds DELETE.
 pub(crate) fn delete<'a>(mut binder: Binder<'a>, d: &'a Delete) -> Result<Bound> {
+    let written = binder.deleted(d)?;
+    binder.finish_write(written)
+}
+
+fn deleted<'a>(binder: &mut Binder<'a>, d: &'a Delete) -> Result<Written> {
     super::refuse::first(&[
         (!d.tables.is_empty(), "DELETE of several tables"),
         (d.output.is_some(), "OUTPUT"),
@@ -49,7 +54,12 @@ pub(crate) fn delete<'a>(mut binder: Binder<'a>, d: &'a Delete) -> Result<Bound>
         checks: Vec::new(),
         returning: Vec::new(),
     };
-    binder.finish_write(deleted.op, change, deleted.output, WriteQueries::default())
+    Ok(Written {
+        op: deleted.op,
+        change,
+        output: deleted.output,
+        queries: WriteQueries::default(),
+    })
 }
 
 /// Rows to be deleted, and what RETURNING shows of them.
@@ -60,6 +70,11 @@ struct Deleted {
 }
 
 impl<'a> Binder<'a> {
+    /// Binds the rows of DELETE.
+    pub(super) fn deleted(&mut self, d: &'a Delete) -> Result<Written> {
+        deleted(self, d)
+    }
+
     fn rows_to_delete(
         &mut self,
         entry: &TableEntry,

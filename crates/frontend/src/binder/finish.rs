@@ -13,14 +13,21 @@ use frazil_types::{CompareOp, Error, Result};
 
 /// Completes a statement that has a plan.
 pub(crate) fn finished(
-    binder: Binder,
+    mut binder: Binder,
     root: Operator,
     output: Vec<OutputColumn>,
     statement: impl FnOnce(Plan) -> Statement,
 ) -> Result<Bound> {
-    let plan = plan_of(&binder, root, output)?;
+    let writes = binder.planned_writes()?;
+    let statement = statement(plan_of(&binder, root, output)?);
     Ok(Bound {
-        statement: statement(plan),
+        statement: match writes.is_empty() {
+            true => statement,
+            false => Statement::With {
+                writes,
+                last: Box::new(statement),
+            },
+        },
         parameters: binder.typing.parameter_types()?,
         hidden: binder.typing.hidden_parameters(),
         depth: 0,

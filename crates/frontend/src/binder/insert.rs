@@ -3,7 +3,7 @@
 use super::query::Literals;
 use super::rows::Computed;
 use super::scope::{Item, Level};
-use super::target::{WriteQueries, is_default};
+use super::target::{WriteQueries, Written, is_default};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::{Bound, TableEntry};
 use frazil_plan::{Change, ColumnId, Expr, Operator, PlanConflict, WriteKind};
@@ -71,6 +71,12 @@ impl Target {
 
 /// Binds INSERT.
 pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<Bound> {
+    let written = binder.inserted(insert)?;
+    binder.finish_write(written)
+}
+
+/// Binds the rows of INSERT.
+fn inserted<'a>(binder: &mut Binder<'a>, insert: &'a Insert) -> Result<Written> {
     refuse(insert)?;
     let TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported("INSERT INTO anything but a table"));
@@ -79,7 +85,7 @@ pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<B
     let names: Vec<(String, Span)> = insert
         .columns
         .iter()
-        .map(|name| column_name(&binder, name))
+        .map(|name| column_name(binder, name))
         .collect::<Result<_>>()?;
     let target = Target {
         positions: positions(&entry, names.iter().map(|(n, span)| (n.as_str(), *span)))?,
@@ -95,14 +101,9 @@ pub(crate) fn insert<'a>(mut binder: Binder<'a>, insert: &'a Insert) -> Result<B
     };
     let (op, columns) = binder.complete(relation, &target)?;
     binder.levels.push(Level::default());
-    let Insertion {
-        op,
-        change,
-        output,
-        queries,
-    } = binder.insertion(op, columns, &target, insert)?;
+    let written = binder.insertion(op, columns, &target, insert)?;
     binder.levels.pop();
-    binder.finish_write(op, change, output, queries)
+    Ok(written)
 }
 
 fn column_name(binder: &Binder, name: &ObjectName) -> Result<(String, Span)> {
@@ -155,6 +156,11 @@ fn plain_values(source: &Query) -> Option<&Values> {
 }
 
 impl<'a> Binder<'a> {
+    /// Binds the rows of INSERT.
+    pub(super) fn inserted(&mut self, insert: &'a Insert) -> Result<Written> {
+        inserted(self, insert)
+    }
+
     fn rows_to_insert(&mut self, values: &'a Values, target: &Target) -> Result<Relation> {
         let width = values.rows.first().map_or(0, |r| r.content.len());
         let mut rows = Vec::with_capacity(values.rows.len());
@@ -240,7 +246,7 @@ impl<'a> Binder<'a> {
         columns: Vec<ColumnId>,
         target: &Target,
         i: &'a Insert,
-    ) -> Result<Insertion> {
+    ) -> Result<Written> {
         let name = match &i.table_alias {
             Some(alias) => {
                 self.not_reserved(&alias.alias)?;
@@ -274,21 +280,13 @@ impl<'a> Binder<'a> {
             checks,
             returning: Vec::new(),
         };
-        Ok(Insertion {
+        Ok(Written {
             op,
             change,
             output,
             queries,
         })
     }
-}
-
-/// INSERT without its root.
-struct Insertion {
-    op: Operator,
-    change: Change,
-    output: Vec<OutputColumn>,
-    queries: WriteQueries,
 }
 
 /// Columns under the names that the table gives them.

@@ -57,6 +57,7 @@ mod view;
 mod walk;
 mod window;
 mod windows;
+mod writing_with;
 
 pub(crate) use alter_table::alter_table;
 pub(crate) use column_uses::columns_read;
@@ -72,6 +73,7 @@ pub(crate) use refuse::unsupported_statement;
 pub(crate) use target::default_query;
 pub(crate) use update::update;
 pub(crate) use view::{Nesting, create_view};
+pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
 use crate::parse::Place;
@@ -85,6 +87,7 @@ use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use scope::{Item, Level, Reference};
 use sqlparser::ast::{DataType, Ident, ObjectName, Query};
 use view::Names;
+use writing_with::PendingWrite;
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -108,6 +111,10 @@ pub(crate) struct Binder<'a> {
     ctes: Vec<Cte<'a>>,
     /// Number of recursive queries bound so far.
     recursions: usize,
+    /// WITH queries that write.
+    writes: Vec<PendingWrite>,
+    /// Whether the next WITH is that of the statement, whose queries may write.
+    pub may_write: bool,
     shared: Vec<Operator>,
     /// The relations of the SELECT that was bound last, which its LIMIT must not read.
     read: Vec<Item>,
@@ -169,6 +176,8 @@ impl<'a> Binder<'a> {
             references: Vec::new(),
             ctes: Vec::new(),
             recursions: 0,
+            writes: Vec::new(),
+            may_write: false,
             shared: Vec::new(),
             read: Vec::new(),
             names: Names::Catalog,

@@ -70,8 +70,9 @@ impl<'a> Binder<'a> {
         super::refuse::query(query)?;
         let tail = self.tail(outer, Tail::of(query))?;
         let known = self.ctes.len();
-        if let Some(with) = &query.with {
-            self.with(with)?;
+        match &query.with {
+            Some(with) => self.with(with)?,
+            None => self.may_write = false,
         }
         let relation = self.body(&query.body, tail, literals);
         self.ctes.truncate(known);

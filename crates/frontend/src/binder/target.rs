@@ -19,6 +19,24 @@ pub(super) struct WriteQueries {
     pub returning: Option<Relation>,
 }
 
+/// A change of a table, all of which is bound: its rows, what becomes of them, and what RETURNING shows unless a query makes that.
+pub(super) struct Written {
+    pub op: Operator,
+    pub change: Change,
+    pub output: Vec<OutputColumn>,
+    pub queries: WriteQueries,
+}
+
+impl Written {
+    /// The columns that RETURNING shows.
+    pub fn shown(&self) -> &[OutputColumn] {
+        match &self.queries.returning {
+            Some(query) => &query.columns,
+            None => &self.output,
+        }
+    }
+}
+
 /// The rows of the table, as one relation in sight, and the column of their ids.
 pub(super) struct TargetRows {
     pub rows: FromRows,
@@ -96,25 +114,31 @@ impl<'a> Binder<'a> {
         self.typing.cast(value, column.ty, CastContext::Assignment, span)
     }
 
-    /// The statement that changes a table as `change` says; RETURNING shows `output`, or what a query makes.
-    pub(super) fn finish_write(
-        self,
-        input: Operator,
-        mut change: Change,
-        output: Vec<OutputColumn>,
-        queries: WriteQueries,
-    ) -> Result<Bound> {
+    /// The statement that writes so.
+    pub(super) fn finish_write(self, written: Written) -> Result<Bound> {
+        let (op, output) = self.write_operator(written)?;
+        finished(self, op, output, Statement::Write)
+    }
+
+    /// The Write above rows, and what it shows unless a query makes that.
+    pub(super) fn write_operator(&self, written: Written) -> Result<(Operator, Vec<OutputColumn>)> {
+        let Written {
+            op,
+            mut change,
+            output,
+            queries,
+        } = written;
         change.returning = output.iter().map(|c| c.id).collect();
         let query = |query: Option<Relation>| {
-            let complete = |query: Relation| plan_of(&self, query.op, query.columns).map(Box::new);
+            let complete = |query: Relation| plan_of(self, query.op, query.columns).map(Box::new);
             query.map(complete).transpose()
         };
         let write = Write {
             update: query(queries.update)?,
             returning: query(queries.returning)?,
-            ..Write::new(input, change)
+            ..Write::new(op, change)
         };
-        finished(self, Operator::Write(Box::new(write)), output, Statement::Write)
+        Ok((Operator::Write(Box::new(write)), output))
     }
 }
 

@@ -4,7 +4,7 @@ use super::from::FromRows;
 use super::join::Joined;
 use super::rows::{Computed, filtered};
 use super::scope::{Item, Level};
-use super::target::{TargetRows, WriteQueries};
+use super::target::{TargetRows, WriteQueries, Written};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
 use frazil_plan::{Change, ColumnId, JoinKind, Operator, WriteKind};
@@ -13,6 +13,11 @@ use sqlparser::ast::{TableAlias, TableFactor, TableWithJoins, Update, UpdateTabl
 
 /// Binds UPDATE.
 pub(crate) fn update<'a>(mut binder: Binder<'a>, u: &'a Update) -> Result<Bound> {
+    let written = binder.updated(u)?;
+    binder.finish_write(written)
+}
+
+fn updated<'a>(binder: &mut Binder<'a>, u: &'a Update) -> Result<Written> {
     super::refuse::first(&[
         (u.or.is_some(), "UPDATE OR"),
         (u.output.is_some(), "OUTPUT"),
@@ -33,10 +38,20 @@ pub(crate) fn update<'a>(mut binder: Binder<'a>, u: &'a Update) -> Result<Bound>
     binder.levels.push(Level::default());
     let (op, change, output) = binder.rows_to_update(&entry, alias.as_ref(), u)?;
     binder.levels.pop();
-    binder.finish_write(op, change, output, WriteQueries::default())
+    Ok(Written {
+        op,
+        change,
+        output,
+        queries: WriteQueries::default(),
+    })
 }
 
 impl<'a> Binder<'a> {
+    /// Binds the rows of UPDATE.
+    pub(super) fn updated(&mut self, u: &'a Update) -> Result<Written> {
+        updated(self, u)
+    }
+
     fn rows_to_update(
         &mut self,
         entry: &TableEntry,

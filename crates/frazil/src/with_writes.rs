@@ -1,0 +1,48 @@
+//! A statement with WITH queries that write: all read one snapshot, each runs to its end, once, whether it is read or not, and
+//! the others see of it what its RETURNING shows.
+
+use crate::bundle::{Bundle, TypedBy};
+use crate::execute;
+use crate::made_table;
+use crate::query::Runner;
+use crate::row_sink::Delivery;
+use crate::rows::{Outcome, Response};
+use frazil_frontend::{Statement, WithWrite};
+use frazil_storage::Transaction;
+use frazil_types::{ColumnDef, Error, Result, Schema};
+
+/// Runs the queries, then the statement.
+pub fn run(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    (writes, last): (Vec<WithWrite>, Statement),
+    bundle: Bundle,
+    to: Delivery<'_>,
+) -> Result<Response> {
+    // Each is compiled when those before it have run: it is planned for what they returned.
+    let again = || Bundle {
+        tables: bundle.tables.clone(),
+        parameters: bundle.parameters.clone(),
+        text: bundle.text.clone(),
+        types: bundle.types.clone(),
+        hidden: bundle.hidden.clone(),
+        typed_by: TypedBy::Values,
+        ..bundle
+    };
+    for write in writes {
+        let response = execute::write_plan(runner, transaction, write.plan, again(), &mut None)?;
+        if let Outcome::Rows(rows) = response.outcome {
+            // Two columns may have one name, which a table's do not.
+            let columns = rows.schema().columns.iter().enumerate();
+            let columns = columns.map(|(at, column)| ColumnDef::new(format!("c{at}"), column.ty));
+            let schema = Schema::new(columns.collect());
+            let returned = made_table::make(&write.name, schema, rows.batches().to_vec(), runner.cancel())?;
+            bundle.tables.set_returned(write.table, returned)?;
+        }
+    }
+    match last {
+        Statement::Query(plan) => execute::read(runner, plan, again(), &mut None, to),
+        Statement::Write(plan) => execute::write_plan(runner, transaction, plan, again(), &mut None),
+        _ => Err(Error::internal("a statement that has no WITH")),
+    }
+}
