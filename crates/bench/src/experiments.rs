@@ -11,6 +11,7 @@ use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{Shape, flat};
 use crate::plan::{self, point};
 use crate::recovery;
+use crate::rollup;
 use crate::statements::{self, Way};
 use crate::table_lookup;
 use crate::taking_turns::Case;
@@ -61,6 +62,8 @@ pub enum Kind {
     Checkpoints(checkpoints::Plan),
     /// Window functions are timed.
     Windows(&'static [Case]),
+    /// Grouping sets are.
+    Rollup(&'static [Case]),
     /// The first rows in an order are.
     TopN(&'static [Case]),
     /// Directories are opened whose process was killed.
@@ -262,7 +265,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 23] = [
+pub const EXPERIMENTS: [Experiment; 24] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -344,6 +347,11 @@ pub const EXPERIMENTS: [Experiment; 23] = [
         name: "windows",
         about: "window functions over ten million rows: running, by partition, sliding, by rank",
         kind: Kind::Windows(&windows::CASES),
+    },
+    Experiment {
+        name: "rollup",
+        about: "grouping sets over ten million rows: ROLLUP, CUBE, sets side by side, hot and frozen",
+        kind: Kind::Rollup(&rollup::CASES),
     },
     Experiment {
         name: "topn",

@@ -26,6 +26,7 @@ mod plan;
 mod query_runner;
 mod recovery;
 mod report;
+mod rollup;
 mod rust_loop;
 mod scratch;
 mod statements;
@@ -88,6 +89,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),
         Kind::Windows(cases) => windows::run(experiment.name, cases, args),
+        Kind::Rollup(cases) => rollup::run(experiment.name, cases, args),
         Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
