@@ -88,12 +88,34 @@ struct Pass<'a> {
 /// A set, each once.
 struct Set {
     groups: Vec<usize>,
+    /// The groups as bits: bit `at % 64` of word `at / 64`.
+    bits: Vec<u64>,
     /// How often it is asked for.
     times: usize,
     /// The set whose groups it is grouped from; `None`: from the rows.
     from: Option<usize>,
     /// How many sets are grouped from its groups.
     children: usize,
+}
+
+impl Set {
+    /// Some of so many groups.
+    fn new(groups: Vec<usize>, of: usize, times: usize) -> Set {
+        let mut bits = vec![0; of.div_ceil(64)];
+        groups.iter().for_each(|at| bits[at / 64] |= 1 << (at % 64));
+        Set {
+            groups,
+            bits,
+            times,
+            from: None,
+            children: 0,
+        }
+    }
+
+    /// Whether all its groups are in another.
+    fn is_part(&self, of: &Set) -> bool {
+        self.bits.iter().zip(&of.bits).all(|(own, of)| own & !of == 0)
+    }
 }
 
 /// What the rows of each set are aggregated to, and what becomes of that in the end.
@@ -167,20 +189,10 @@ fn each_once(sets: &GroupingSets) -> Vec<Set> {
     for groups in all {
         match order.last_mut().filter(|last| last.groups == *groups) {
             Some(last) => last.times += 1,
-            None => order.push(Set {
-                groups: groups.clone(),
-                times: 1,
-                from: None,
-                children: 0,
-            }),
+            None => order.push(Set::new(groups.clone(), sets.all.groups.len(), 1)),
         }
     }
     order
-}
-
-/// Whether all groups of a set are in another.
-fn is_part(set: &[usize], of: &[usize]) -> bool {
-    set.iter().all(|at| of.binary_search(at).is_ok())
 }
 
 /// The rows that are grouped, read for each set that is grouped from them.
@@ -245,7 +257,7 @@ impl Pass<'_> {
         let calls = Calls::of(&sets.all.aggregates);
         let rows = self.estimator.rows(&sets.all.input, self.columns);
         let order = match calls.parts {
-            Some(_) => self.chained(&sets, rows),
+            Some(_) => self.chained(&sets, rows)?,
             None => each_once(&sets),
         };
         let mut input = Readings::of(&mut sets.all, &order, self);
@@ -280,40 +292,31 @@ impl Pass<'_> {
     }
 
     /// The sets, finer ones before those that are grouped from them.
-    fn chained(&self, sets: &GroupingSets, rows: f64) -> Vec<Set> {
+    fn chained(&self, sets: &GroupingSets, rows: f64) -> Result<Vec<Set>> {
         let mut order = each_once(sets);
         let groups_of = |set: &[usize]| {
             let groups: Vec<_> = set.iter().map(|at| sets.all.groups[*at].clone()).collect();
             self.estimator.groups(&groups, rows, self.columns)
         };
-        let all: Vec<usize> = (0..sets.all.groups.len()).collect();
-        let coarser = |at: &usize| {
-            order[..*at]
-                .iter()
-                .all(|finer| !is_part(&order[*at].groups, &finer.groups))
-        };
-        let finest = (0..order.len()).filter(coarser).count();
-        if finest > 1 && groups_of(&all) * ROWS_OF_A_GROUP <= rows {
-            order.insert(
-                0,
-                Set {
-                    groups: all,
-                    times: 0,
-                    from: None,
-                    children: 0,
-                },
-            );
+        let is_finest = |at: &usize| order[..*at].iter().all(|finer| !order[*at].is_part(finer));
+        if (0..order.len()).filter(is_finest).count() > 1 {
+            let all: Vec<usize> = (0..sets.all.groups.len()).collect();
+            if groups_of(&all) * ROWS_OF_A_GROUP <= rows {
+                let of = all.len();
+                order.insert(0, Set::new(all, of, 0));
+            }
         }
         let sizes: Vec<f64> = order.iter().map(|set| groups_of(&set.groups)).collect();
         for at in 1..order.len() {
-            let finer = (0..at).filter(|finer| is_part(&order[at].groups, &order[*finer].groups));
+            self.cancel.check()?;
+            let finer = (0..at).filter(|finer| order[at].is_part(&order[*finer]));
             let from = finer.min_by(|a, b| sizes[*a].total_cmp(&sizes[*b]));
             order[at].from = from;
             if let Some(from) = from {
                 order[from].children += 1;
             }
         }
-        order
+        Ok(order)
     }
 
     /// Groups a set from the rows: the tree, its groups and what the calls made.

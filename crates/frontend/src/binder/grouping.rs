@@ -21,7 +21,7 @@ impl<'a> Binder<'a> {
         &mut self,
         group_by: &'a GroupByExpr,
         targets: &mut [Target],
-    ) -> Result<Option<Groups>> {
+    ) -> Result<Option<Groups<'a>>> {
         let list = match group_by {
             GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers) if !modifiers.is_empty() => {
                 return Err(self.syntax_error("grouping", Span::NONE));
@@ -49,7 +49,7 @@ impl<'a> Binder<'a> {
     }
 
     /// GROUP BY ALL: by every item of the select list without an aggregate.
-    fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Groups> {
+    fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Groups<'a>> {
         let mut groups = Groups::default();
         for target in targets {
             match &target.value {
@@ -66,7 +66,12 @@ impl<'a> Binder<'a> {
     }
 
     /// An item of the list of GROUP BY, its expressions added to the groups.
-    fn group_item(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<Item> {
+    fn group_item(
+        &mut self,
+        e: &'a SqlExpr,
+        targets: &mut [Target],
+        groups: &mut Groups<'a>,
+    ) -> Result<Item> {
         let call = match e {
             SqlExpr::Identifier(name) if name.value == EMPTY_SET => return Ok(Item::Set(Vec::new())),
             SqlExpr::Function(call) => grouping_sets::written(call).map(|sets| (sets, &call.name)),
@@ -96,7 +101,12 @@ impl<'a> Binder<'a> {
     }
 
     /// Expressions that are in a set together or not at all: one, or several in parentheses.
-    fn element(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<Vec<usize>> {
+    fn element(
+        &mut self,
+        e: &'a SqlExpr,
+        targets: &mut [Target],
+        groups: &mut Groups<'a>,
+    ) -> Result<Vec<usize>> {
         match e {
             SqlExpr::Nested(inner) => self.element(inner, targets, groups),
             SqlExpr::Tuple(parts) => {
@@ -111,7 +121,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Adds an expression, a position or a name of GROUP BY to the groups; its number there.
-    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups) -> Result<usize> {
+    fn group(&mut self, e: &'a SqlExpr, targets: &mut [Target], groups: &mut Groups<'a>) -> Result<usize> {
         let target = match self.position_of(e, targets.len(), "GROUP BY")? {
             Some(at) => Some(at),
             // A name is that of an input column before that of an output column.
@@ -142,7 +152,18 @@ impl<'a> Binder<'a> {
                 let bound = self.expression(e)?;
                 let bound = self.typing.settle(bound)?;
                 // Two subqueries are the same if they are written alike.
-                let alike = match subquery::has_subquery(&bound) {
+                let has_subquery = subquery::has_subquery(&bound);
+                if let Some((_, at)) = groups
+                    .written
+                    .iter()
+                    .find(|(known, _)| has_subquery && *known == e)
+                {
+                    return Ok(*at);
+                }
+                if has_subquery {
+                    groups.written.push((e, groups.expressions.len()));
+                }
+                let alike = match has_subquery {
                     true => targets.iter().find(|t| t.written == Some(e)),
                     false => None,
                 };
@@ -191,8 +212,10 @@ impl<'a> Binder<'a> {
 
 /// What a query groups by.
 #[derive(Default)]
-pub(super) struct Groups {
+pub(super) struct Groups<'a> {
     expressions: Vec<Expr>,
+    /// Those that hold subqueries, as they are written: each binding of a subquery has columns of its own.
+    written: Vec<(&'a SqlExpr, usize)>,
     /// The sets of them that it groups by; `None`: one, of all.
     sets: Option<Sets>,
     /// Columns that were named in an expression whose value is known without them.
@@ -206,7 +229,7 @@ struct Sets {
     each_once: bool,
 }
 
-impl Groups {
+impl Groups<'_> {
     /// The columns that are read in what is grouped by.
     pub fn columns_read(&self) -> impl Iterator<Item = ColumnId> {
         self.expressions.iter().flat_map(Expr::columns_read)
