@@ -30,6 +30,7 @@ mod failures;
 mod first_rows;
 mod jit;
 mod join_lookup;
+mod late_fetch;
 mod operators;
 mod pipeline_function;
 mod row_loop;

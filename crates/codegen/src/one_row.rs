@@ -6,7 +6,8 @@
 //! sink as they are do not even pass generated code.
 
 use crate::compile::CompiledPlan;
-use crate::open_pipeline::{OpenPipeline, cell, make_transient};
+use crate::late_fetch::make_transient;
+use crate::open_pipeline::{OpenPipeline, cell};
 use crate::plan_state::PlanState;
 use crate::row_lookup;
 use crate::source_shape::SourceShape;

@@ -3,6 +3,7 @@
 use crate::CompiledPlan;
 use crate::first_rows::FirstRows;
 use crate::join_lookup;
+use crate::late_fetch::{LateFetch, make_transient};
 use crate::objects::ObjectSpec;
 use crate::plan_state::PlanState;
 use crate::row_lookup;
@@ -233,21 +234,7 @@ fn source(
             PipelineSource::Batches(opening.state.given.clone(), places)
         }
         Source::Expansion(expansion) => PipelineSource::Expansion(expansion_rows(expansion, values)?),
-        Source::Of {
-            breaker,
-            columns,
-            which,
-        } => {
-            let layout = code.layouts.of_breaker(*breaker).lays();
-            PipelineSource::Of {
-                finished: opening.state.breaker(*breaker)?.clone(),
-                columns: columns
-                    .iter()
-                    .filter_map(|(_, kept)| layout.place(*kept))
-                    .collect(),
-                which: *which,
-            }
-        }
+        Source::Of { .. } => rows_of_breaker(pipeline, code, opening)?,
     })
 }
 
@@ -289,13 +276,33 @@ fn expansion_rows(expansion: &Expansion, values: BoundValues<'_>) -> Result<Arc<
     )))
 }
 
-/// Marks the strings of a vector that lives as long as the pipeline: the rows it becomes may live longer.
-pub(crate) fn make_transient(vector: &mut ColumnVector) {
-    if vector.native() == NativeType::String {
-        for string in vector.values_mut::<StringRef>() {
-            *string = string.as_transient();
-        }
-    }
+/// The rows of a finished breaker.
+fn rows_of_breaker(
+    pipeline: &Pipeline,
+    code: &CompiledPlan,
+    opening: &Opening<'_>,
+) -> Result<PipelineSource> {
+    let Source::Of {
+        breaker,
+        columns,
+        which,
+        late,
+    } = &pipeline.source
+    else {
+        return Err(missing("a breaker"));
+    };
+    let layout = code.layouts.of_breaker(*breaker).lays();
+    let late = late.as_deref().map(|late| {
+        let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
+        LateFetch::new(late, layout, table)
+    });
+    let places = columns.iter().filter_map(|(_, kept)| layout.place(*kept));
+    Ok(PipelineSource::Of {
+        finished: opening.state.breaker(*breaker)?.clone(),
+        columns: places.collect(),
+        which: *which,
+        late: late.transpose()?,
+    })
 }
 
 /// The filters of the joins that a scan probes early, as far as their build keys make one.

@@ -1,6 +1,6 @@
 //! The row of a lookup, found in a version of its table.
 
-use crate::open_pipeline::make_transient;
+use crate::late_fetch::make_transient;
 use frazil_plan::Lookup;
 use frazil_runtime::BoundValues;
 use frazil_storage::{FoundRow, RowFetch, TableSnapshot};

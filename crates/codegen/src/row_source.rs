@@ -3,6 +3,7 @@
 
 use crate::compile::CompiledPipeline;
 use crate::compile_options::PaxCode;
+use crate::late_fetch::LateFetch;
 use crate::source_shape::{SourceColumn, SourceShape};
 use frazil_plan::breakers::Which;
 use frazil_runtime::abi::{Partitions, VectorColumn};
@@ -34,6 +35,8 @@ pub enum PipelineSource {
         columns: Vec<usize>,
         /// Which of its rows.
         which: Which,
+        /// What is fetched of the rows of a table that they come from.
+        late: Option<LateFetch>,
     },
     /// Rows that were given to the plan; of their columns these, in order.
     Batches(Arc<Vec<RowBatch>>, Vec<usize>),
@@ -93,8 +96,8 @@ impl SourceCursor {
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
                 SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place)))
             }
-            PipelineSource::Of { finished, .. } => match finished.shape() {
-                Shape::Rows => SourceCursor::Rows(Gatherer::new(shape)),
+            PipelineSource::Of { finished, late, .. } => match finished.shape() {
+                Shape::Rows => SourceCursor::Rows(Gatherer::new(shape, late.clone())),
                 Shape::Columns => SourceCursor::Columns(Lender::default()),
             },
             PipelineSource::Expansion(rows) => SourceCursor::Expansion(rows.cursor()),
@@ -141,7 +144,7 @@ impl SourceCursor {
     pub fn next(&mut self) -> Result<Option<usize>> {
         match self {
             SourceCursor::Scan(scan) => scan.next(),
-            SourceCursor::Rows(gatherer) => Ok(gatherer.next()),
+            SourceCursor::Rows(gatherer) => gatherer.next(),
             SourceCursor::Expansion(cursor) => cursor.next(),
             SourceCursor::Columns(lender) => Ok(Some(std::mem::take(&mut lender.rows)).filter(|&r| r > 0)),
         }
@@ -188,6 +191,8 @@ pub(crate) struct Gatherer {
     at: usize,
     fields: Vec<Option<GatheredColumn>>,
     columns: Vec<VectorColumn>,
+    /// What gives the last of the columns.
+    late: Option<LateFetch>,
 }
 
 struct GatheredColumn {
@@ -240,7 +245,7 @@ impl GatheredColumn {
 }
 
 impl Gatherer {
-    fn new(shape: &SourceShape) -> Gatherer {
+    fn new(shape: &SourceShape, late: Option<LateFetch>) -> Gatherer {
         let fields: Vec<_> = shape.columns.iter().map(GatheredColumn::new).collect();
         let columns = (fields.iter())
             .map(|f| f.as_ref().map_or_else(VectorColumn::null, GatheredColumn::column))
@@ -250,17 +255,24 @@ impl Gatherer {
             at: 0,
             fields,
             columns,
+            late,
         }
     }
 
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Result<Option<usize>> {
         let rest = &self.rows[self.at..];
         let rows = &rest[..rest.len().min(STAGE_ROWS)];
         for field in self.fields.iter_mut().flatten() {
             // SAFETY: the source keeps its rows alive, and they have the layout the shape was made of.
             unsafe { field.gather(rows) };
         }
+        if let Some(late) = &mut self.late {
+            // SAFETY: as above.
+            let fetched = unsafe { late.fetch(rows) }?;
+            let first = self.columns.len() - fetched.len();
+            self.columns[first..].copy_from_slice(fetched);
+        }
         self.at += rows.len();
-        (!rows.is_empty()).then_some(rows.len())
+        Ok((!rows.is_empty()).then_some(rows.len()))
     }
 }

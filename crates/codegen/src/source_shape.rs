@@ -94,7 +94,12 @@ impl SourceShape {
                 let made = expansion.made();
                 made.map(|id| stored(id, plan.columns[id].nullable)).collect()
             }
-            Source::Of { breaker, columns, .. } => {
+            Source::Of {
+                breaker,
+                columns,
+                late,
+                ..
+            } => {
                 let layout = layouts.of_breaker(*breaker).lays();
                 match layout.shape() {
                     Shape::Rows => {
@@ -102,8 +107,10 @@ impl SourceShape {
                         let made =
                             |kept: ColumnId| columns.iter().find(|c| c.1 == kept).map_or(kept, |c| c.0);
                         let fields = layout.fields().into_iter();
+                        let late = late.iter().flat_map(|late| &late.columns);
                         fields
                             .map(|(kept, field)| in_row(kept.map(made), field))
+                            .chain(late.map(|c| stored(c.0, plan.columns[c.0].nullable)))
                             .collect()
                     }
                     Shape::Columns => {

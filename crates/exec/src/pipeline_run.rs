@@ -9,7 +9,7 @@ use crate::Progress;
 use crate::metrics::PipelineMetrics;
 use crate::run_plan::{Environment, Take};
 use frazil_codegen::{CompiledPlan, FirstRows, Flow, OpenPipeline, Opening, PlanState, Worker};
-use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_plan::pipeline::PipelinePlan;
 use frazil_runtime::breakers::{Breaker, Partial, parts_of};
 use frazil_runtime::caught_panic::panicked;
 use frazil_runtime::{BufferBuild, Left};
@@ -67,11 +67,8 @@ impl PipelineRun {
         first_rows: Option<&FirstRows>,
         environment: &Environment<'_>,
     ) -> Result<PipelineRun> {
-        let table = match &plan.pipelines[index].source {
-            Source::Scan { table, .. } => Some((environment.tables)(*table)?),
-            Source::Lookup(lookup) => Some((environment.tables)(lookup.table)?),
-            Source::Values { .. } | Source::Given { .. } | Source::Expansion(_) | Source::Of { .. } => None,
-        };
+        let table = plan.pipelines[index].source.table();
+        let table = table.map(|table| (environment.tables)(table)).transpose()?;
         let stop = environment.cancel.child();
         let opening = Opening {
             table,

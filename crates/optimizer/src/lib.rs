@@ -17,6 +17,7 @@ mod join_graph;
 mod join_order;
 mod joins;
 mod key_lookups;
+mod late_rows;
 mod limits;
 mod partial_aggregates;
 mod prune;
@@ -153,6 +154,7 @@ pub fn pipelines(
         key_lookups::apply(&mut pipelines, statistics);
     }
     early_probing::apply(&mut pipelines);
+    late_rows::apply(&mut pipelines);
     if settings.restrictions {
         top_bounds::apply(&mut pipelines);
     }

@@ -61,6 +61,11 @@ impl Columns {
         ColumnId(self.list.len() as u32 - 1)
     }
 
+    /// Adds a column of row ids.
+    pub fn add_row_id(&mut self) -> ColumnId {
+        self.add("row id", LogicalType::BigInt, false)
+    }
+
     /// Number of columns.
     pub fn len(&self) -> usize {
         self.list.len()

@@ -188,6 +188,7 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             breaker,
             columns,
             which,
+            late,
         } => {
             let columns: Vec<String> = columns
                 .iter()
@@ -197,7 +198,16 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
                 })
                 .collect();
             let rows = plan.keeps(*breaker).rows_text(*which);
-            format!("{rows} {} ({})", plan.number(*breaker), columns.join(", "))
+            let late = late.as_ref().map(|late| {
+                let columns = names.list(late.columns.iter().map(|c| c.0));
+                format!(
+                    ", with ({columns}) of {} by {}",
+                    late.name,
+                    names.name(late.row_id)
+                )
+            });
+            let (number, columns) = (plan.number(*breaker), columns.join(", "));
+            format!("{rows} {number} ({columns}){}", late.unwrap_or_default())
         }
     }
 }

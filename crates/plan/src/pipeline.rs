@@ -103,7 +103,23 @@ pub enum Source {
         columns: Vec<(ColumnId, ColumnId)>,
         /// Which of its rows.
         which: Which,
+        /// Columns of a table that are fetched when the rows are read, if any.
+        late: Option<Box<LateColumns>>,
     },
+}
+
+/// Columns that a breaker does not keep: of the rows of a scan it keeps the ids, by which the columns are fetched from the same
+/// version of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LateColumns {
+    /// The table.
+    pub table: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// The column of row ids that the breaker keeps.
+    pub row_id: ColumnId,
+    /// Columns fetched: id, position in the table.
+    pub columns: Vec<(ColumnId, usize)>,
 }
 
 /// A probe whose build keys are tested while its key is scanned (Data Blocks, appendix E).
@@ -194,6 +210,16 @@ impl std::str::FromStr for StagePolicy {
 }
 
 impl Source {
+    /// The table that it reads rows of, or columns of rows.
+    pub fn table(&self) -> Option<ObjectId> {
+        match self {
+            Source::Scan { table, .. } => Some(*table),
+            Source::Lookup(lookup) => Some(lookup.table),
+            Source::Of { late, .. } => late.as_ref().map(|late| late.table),
+            Source::Values { .. } | Source::Given { .. } | Source::Expansion(_) => None,
+        }
+    }
+
     /// Columns it makes.
     pub fn columns(&self) -> Vec<ColumnId> {
         match self {
@@ -202,7 +228,10 @@ impl Source {
             Source::Values { columns, .. } => columns.clone(),
             Source::Given { columns } => columns.iter().map(|c| c.0).collect(),
             Source::Expansion(expansion) => expansion.made().collect(),
-            Source::Of { columns, .. } => columns.iter().map(|c| c.0).collect(),
+            Source::Of { columns, late, .. } => {
+                let late = late.iter().flat_map(|late| &late.columns);
+                columns.iter().map(|c| c.0).chain(late.map(|c| c.0)).collect()
+            }
         }
     }
 }

@@ -332,6 +332,7 @@ pub(crate) fn some_rows_of(breaker: BreakerId, columns: Vec<ColumnId>, which: Wh
         breaker,
         columns: columns.into_iter().map(|c| (c, c)).collect(),
         which,
+        late: None,
     }
 }
 

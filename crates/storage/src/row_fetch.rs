@@ -14,9 +14,8 @@ use crate::hot_layout::HotLayout;
 use crate::snapshot::TableSnapshot;
 use frazil_block::ColumnBuffer;
 use frazil_kernels::prefetch::prefetch_read;
-use frazil_types::{
-    ColumnVector, Error, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native,
-};
+use frazil_kernels::{Isa, Selection};
+use frazil_types::{ColumnVector, Native, NativeType, Result, RowBatch, RowId, StringRef, dispatch_native};
 use std::sync::Arc;
 
 /// Rows of a group: few enough for the lines of all their cells to stay in the core's cache.
@@ -144,9 +143,7 @@ impl<'a> RowFetch<'a> {
             match place.entry.view().state() {
                 State::Hot(hot) => match hot.constant(index) {
                     Some(value) => copy_constant(column, value, from + i),
-                    None if !hot.has_cells(index) => {
-                        return Err(Error::internal("rows are fetched that are only lent"));
-                    }
+                    None if !hot.has_cells(index) => copy_lent((column, strings), index, place, from + i)?,
                     None => copy_hot(column, hot.layout(), index, std::slice::from_ref(place), from + i),
                 },
                 State::Frozen(frozen) => {
@@ -227,6 +224,21 @@ fn copy_hot(out: &mut ColumnVector, layout: &HotLayout, column: usize, places: &
             out.set_null(from + i);
         }
     }
+}
+
+/// The cell of a row that lies elsewhere.
+fn copy_lent(
+    out: (&mut ColumnVector, &mut Strings),
+    column: usize,
+    place: &Place<'_>,
+    row: usize,
+) -> Result<()> {
+    let mut one = ColumnBuffer::new();
+    let offset = [place.offset as u16];
+    let selection = Selection::Positions(&offset);
+    (place.entry.view()).read(Isa::detect(), column, selection, &mut one)?;
+    copy_value(out, &one, row);
+    Ok(())
 }
 
 /// The only value of a column that the chunk keeps.

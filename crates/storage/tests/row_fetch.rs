@@ -3,8 +3,12 @@
 mod support;
 
 use frazil_block::BuildOptions;
-use frazil_storage::{RowFetch, ScanOptions};
-use frazil_types::{Cancel, RowId, SqlState, Value};
+use frazil_catalog::{TableEntry, TableOptions};
+use frazil_storage::{LentCells, LentRows, RowFetch, ScanOptions, Table, TableSnapshot};
+use frazil_types::{
+    Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, Result, RowId, Schema, SqlState, Value,
+};
+use std::sync::Arc;
 use support::*;
 
 #[test]
@@ -43,4 +47,38 @@ fn whole_rows_come_back_in_the_order_of_their_ids() {
             assert_eq!(error.state(), SqlState::INTERNAL_ERROR);
         }
     }
+}
+
+/// Rows of one column of texts, made when they are asked for.
+#[derive(Debug)]
+struct Lender;
+
+impl LentRows for Lender {
+    fn column(&self, chunk: usize, _column: usize) -> Result<LentCells> {
+        let text = |row: usize| match row {
+            2 => Value::Null,
+            row => Value::Text(format!("a text that does not lie in its cell, {chunk}, {row}")),
+        };
+        let values: Vec<Value> = (0..4).map(text).collect();
+        Ok(LentCells::of_column(ColumnVector::from_values(
+            LogicalType::Text,
+            &values,
+        )))
+    }
+}
+
+#[test]
+fn rows_that_lie_elsewhere_are_fetched_like_others() {
+    let schema = Arc::new(Schema::new(vec![ColumnDef::new("t", LogicalType::Text)]));
+    let entry = TableEntry::new(ObjectId(1), "lent", schema, TableOptions::default());
+    let rows: Arc<dyn LentRows> = Arc::new(Lender);
+    let table = Table::new(Arc::new(entry), 0);
+    let version = TableSnapshot::lent(table, &[4, 4], &rows).unwrap();
+    let id = |chunk: usize, offset| RowId::new(version.chunk(chunk).number(), offset);
+    let found = RowFetch::new(&version)
+        .fetch(&[id(1, 3), id(0, 2), id(0, 0)])
+        .unwrap();
+    let text = |place: &str| Value::Text(format!("a text that does not lie in its cell, {place}"));
+    let got: Vec<Value> = (0..3).map(|i| found.columns[0].value(i)).collect();
+    assert_eq!(got, [text("1, 3"), Value::Null, text("0, 0")]);
 }

@@ -23,6 +23,7 @@ mod inserts;
 mod interleaving;
 mod keys;
 mod kills;
+mod late_rows;
 mod limits;
 mod loads;
 mod logged_definitions;

@@ -8,7 +8,7 @@ use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
 use frazil_plan::operators::Aggregate;
 use frazil_plan::{Change, ColumnId, Expr, JoinKind, Operator, WriteKind};
-use frazil_types::{Error, LogicalType, Result, Span};
+use frazil_types::{Error, Result, Span};
 use sqlparser::ast::{Delete, FromTable, TableAlias, TableFactor, TableWithJoins};
 
 /// Binds DELETE.
@@ -91,7 +91,7 @@ impl<'a> Binder<'a> {
         let op = filtered(rows.op, condition);
         if d.using.is_some() && d.returning.is_none() {
             // A row that goes together with several others is deleted once: so few rows are kept.
-            let id = self.columns.add("row id", LogicalType::BigInt, false);
+            let id = self.columns.add_row_id();
             let op = Operator::Aggregate(Aggregate {
                 input: Box::new(op),
                 groups: vec![(id, Expr::column(row_id, &self.columns))],

@@ -9,7 +9,7 @@ use crate::{Bound, Statement, TableEntry};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
 use frazil_plan::{Change, ColumnId, Expr, Operator, Write};
-use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
 
 /// Queries that a write runs between and after its writing: see [`Write`].
@@ -46,7 +46,7 @@ pub(super) struct TargetRows {
 impl<'a> Binder<'a> {
     /// A column of row ids.
     pub(super) fn row_id(&mut self) -> ColumnId {
-        let row_id = self.columns.add("row id", LogicalType::BigInt, false);
+        let row_id = self.columns.add_row_id();
         self.own(row_id);
         row_id
     }

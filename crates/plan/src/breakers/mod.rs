@@ -84,6 +84,15 @@ impl Breaker {
         }
     }
 
+    /// The same, to be changed.
+    pub fn sorter_mut(&mut self) -> Option<&mut SortTable> {
+        if let Breaker::Sorter(table) = self {
+            Some(table)
+        } else {
+            None
+        }
+    }
+
     /// It as a buffer.
     pub fn buffer(&self) -> Option<&Buffer> {
         if let Breaker::Buffer(buffer) = self {

@@ -96,6 +96,7 @@ impl Node for Shared {
             breaker: builder.buffer_of(self.id),
             columns: kept.copied().collect(),
             which: Which::All,
+            late: None,
         };
         Opened::of(source, builder.rows(op, &[]))
     }

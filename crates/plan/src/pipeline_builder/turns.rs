@@ -18,6 +18,7 @@ impl Builder<'_> {
             breaker: *work,
             columns: columns.into_iter().map(|(made, at)| (made, kept[at])).collect(),
             which: Which::All,
+            late: None,
         }
     }
 
