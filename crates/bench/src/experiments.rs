@@ -265,7 +265,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 24] = [
+pub const EXPERIMENTS: [Experiment; 25] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -357,6 +357,11 @@ pub const EXPERIMENTS: [Experiment; 24] = [
         name: "topn",
         about: "all columns of the first ten of ten million rows in an order, hot and frozen",
         kind: Kind::TopN(&topn::CASES),
+    },
+    Experiment {
+        name: "ordered",
+        about: "aggregates of ten million ordered or distinct rows: texts, medians, percentiles, pairs",
+        kind: Kind::Windows(&windows::ORDERED),
     },
     Experiment {
         name: "recovery",

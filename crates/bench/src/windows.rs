@@ -1,4 +1,5 @@
-//! The experiment `windows`: window functions over a table in memory, from the statement to the sum of their results.
+//! The experiments `windows` and `ordered`: window functions, and aggregates of ordered rows, over a table in memory, from the
+//! statement to the sum of their results.
 //! Cases and numbers of threads take turns; all are compared with the first.
 
 use crate::arguments::BenchArgs;
@@ -63,6 +64,42 @@ const A_MANY: usize = 10;
 const BATCH: usize = 1 << 16;
 /// Microseconds of a year, over which `at` is spread.
 const YEAR: u64 = 365 * 86_400_000_000;
+
+/// Aggregates of ordered rows, and of distinct ones.
+pub const ORDERED: [Case; 8] = [
+    Case {
+        name: "string_agg of 100 groups",
+        sql: "select sum(length(s)) from (select string_agg(v::text, ',' order by id) as s from t group by few) x",
+    },
+    Case {
+        name: "string_agg of groups of ten rows",
+        sql: "select sum(length(s)) from (select string_agg(v::text, ',' order by id) as s from t group by many) x",
+    },
+    Case {
+        name: "median of 100 groups",
+        sql: "select sum(s) from (select median(f) as s from t group by few) x",
+    },
+    Case {
+        name: "median of groups of ten rows",
+        sql: "select sum(s) from (select median(f) as s from t group by many) x",
+    },
+    Case {
+        name: "percentile of all rows",
+        sql: "select percentile_disc(0.9) within group (order by f) from t",
+    },
+    Case {
+        name: "arg_max of groups of ten rows",
+        sql: "select sum(s) from (select arg_max(v, f) as s from t group by many) x",
+    },
+    Case {
+        name: "distinct pairs",
+        sql: "select count(distinct (few, v)) from t",
+    },
+    Case {
+        name: "about how many of 100 groups",
+        sql: "select sum(s) from (select approx_count_distinct(id) as s from t group by few) x",
+    },
+];
 
 /// Runs the experiment.
 pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {

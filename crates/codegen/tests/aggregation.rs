@@ -23,6 +23,7 @@ fn call(function: AggregateFunction, argument: Option<Expr>, ty: LogicalType) ->
         argument,
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: None,
         ty,
     }

@@ -467,6 +467,7 @@ fn aggregated(
         argument: Some(argument),
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: None,
         ty,
     };

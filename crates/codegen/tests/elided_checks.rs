@@ -46,6 +46,7 @@ fn sums(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
                 argument: Some(argument),
                 second: None,
                 distinct: false,
+                order: Vec::new(),
                 filter: None,
                 ty,
             };

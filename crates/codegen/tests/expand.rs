@@ -45,6 +45,7 @@ fn call(function: AggregateFunction, argument: Option<Expr>) -> AggregateCall {
         argument,
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: None,
         ty: BIG,
     }

@@ -100,6 +100,7 @@ fn in_groups_and_aggregates() {
         argument: Some(add(a.clone(), b, false)),
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: None,
         ty: BIG,
     };
@@ -282,6 +283,7 @@ fn a_filter_guards_the_argument_of_its_aggregate() {
         argument: Some(below(100, b.clone())),
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: Some(compare(CompareOp::Le, b, int(100, BIG))),
         ty: BIG,
     };

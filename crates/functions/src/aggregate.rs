@@ -1,14 +1,16 @@
 //! Aggregate functions.
 
 use crate::arithmetic::average_type;
-use crate::build::is_null_constant;
-use crate::convert::{WIDEST, decimal, digits, type_of_kind};
+use crate::build::{case, is_null, is_null_constant, null};
+use crate::convert::{WIDEST, convert, decimal, digits, type_of_kind};
+use crate::ordered_set::{self, OfSet, key_of, keys_of};
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::statistics::{self, OfPairs, Spread};
 use crate::type_rules::{Category, Kind, name_of};
-use crate::{CastContext, Operand, Typing};
-use frazil_plan::{AggregateCall, AggregateFunction, Expr};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use crate::{CastContext, Operand, Typing, catalog};
+use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
+use frazil_types::value_ops::CastLength;
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// What an aggregate takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +56,75 @@ pub(crate) enum Made {
     Spread(Spread),
     /// Of counts and sums, of two doubles.
     OfPairs(OfPairs),
+    /// Of two texts, in order.
+    Texts,
+    /// The first or last value in an order, whatever it is.
+    Ranked(AggregateFunction),
+    /// A value of the row with the least or greatest of another.
+    Picked(AggregateFunction),
+    /// A value of the sorted set of its own argument, DuckDB's way to write it: with the part that lies before it, or half.
+    OfValues(OfSet, Part),
+    /// A value of a set that `WITHIN GROUP` sorts.
+    OfSet(OfSet),
+}
+
+/// Which part of a sorted set lies before a value of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A half.
+    Half,
+    /// The second argument.
+    Given,
 }
 
 impl Made {
     /// How many arguments it takes.
-    pub fn arguments(self) -> usize {
+    fn arguments(self) -> usize {
         match self {
-            Made::Plain(_) | Made::Spread(_) => 1,
-            Made::OfPairs(_) => 2,
+            Made::Plain(_) | Made::Spread(_) | Made::Ranked(_) | Made::OfValues(_, Part::Half) => 1,
+            Made::OfPairs(_) | Made::Texts | Made::Picked(_) | Made::OfValues(_, Part::Given) => 2,
+            Made::OfSet(what) => what.direct(),
+        }
+    }
+
+    /// How it is called.
+    pub fn signatures(self, name: &str, takes: Takes) -> Vec<String> {
+        match self {
+            Made::Plain(AggregateFunction::Count) => {
+                vec!["count(*) → bigint".to_string(), "count(any) → bigint".to_string()]
+            }
+            Made::Plain(AggregateFunction::ApproxCountDistinct) => vec![format!("{name}(any) → bigint")],
+            Made::Plain(_) | Made::Spread(_) | Made::OfPairs(_) => (takes.kinds().iter())
+                .map(|k| format!("{name}({})", vec![k.name(); self.arguments()].join(", ")))
+                .collect(),
+            Made::Texts => vec![format!("{name}(text, text)")],
+            Made::Ranked(_) => vec![format!("{name}(any) → any")],
+            Made::Picked(_) => vec![format!("{name}(any, ordered) → any")],
+            Made::OfValues(OfSet::Continuous, part) => ["double precision", "interval"]
+                .map(|kind| format!("{name}({kind}{})", part.parameter()))
+                .to_vec(),
+            Made::OfValues(_, part) => vec![format!("{name}(any{}) → any", part.parameter())],
+            Made::OfSet(OfSet::Mode) => vec![
+                format!("{name}() within group (order by any) → any"),
+                format!("{name}(any) → any"),
+            ],
+            Made::OfSet(OfSet::Continuous) => ["double precision", "interval"]
+                .map(|kind| format!("{name}(double precision) within group (order by {kind})"))
+                .to_vec(),
+            Made::OfSet(OfSet::Discrete) => {
+                vec![format!(
+                    "{name}(double precision) within group (order by any) → any"
+                )]
+            }
+        }
+    }
+}
+
+impl Part {
+    fn parameter(self) -> &'static str {
+        match self {
+            Part::Half => "",
+            Part::Given => ", double precision",
         }
     }
 }
@@ -76,6 +139,9 @@ type Aggregate = (&'static str, Made, Takes, &'static str);
 #[rustfmt::skip]
 pub(crate) const AGGREGATES: &[Aggregate] = &[
     ("any_value", Made::Plain(AggregateFunction::Min), Takes::Values, "one of the values that are not NULL: the smallest"),
+    ("approx_count_distinct", Made::Plain(AggregateFunction::ApproxCountDistinct), Takes::Anything, "about how many different values that are not NULL there are; exact up to 32"),
+    ("arg_max", Made::Picked(AggregateFunction::ArgMax), Takes::Anything, "the first argument in a row with the greatest second; neither is NULL"),
+    ("arg_min", Made::Picked(AggregateFunction::ArgMin), Takes::Anything, "the first argument in a row with the least second; neither is NULL"),
     ("avg", Made::Plain(AggregateFunction::Avg), Takes::Numbers, "the average of all values that are not NULL"),
     ("bit_and", Made::Plain(AggregateFunction::BitAnd), Takes::Integers, "the bits that all values have"),
     ("bit_or", Made::Plain(AggregateFunction::BitOr), Takes::Integers, "the bits that some value has"),
@@ -87,8 +153,19 @@ pub(crate) const AGGREGATES: &[Aggregate] = &[
     ("covar_pop", Made::OfPairs(OfPairs::Covariance(false)), Takes::Doubles, "the covariance of a population"),
     ("covar_samp", Made::OfPairs(OfPairs::Covariance(true)), Takes::Doubles, "the covariance of a sample"),
     ("every", Made::Plain(AggregateFunction::Min), Takes::Truth, "whether all values are true"),
+    ("first", Made::Ranked(AggregateFunction::First), Takes::Anything, "the value of the first row in the order, NULL or not"),
+    ("last", Made::Ranked(AggregateFunction::Last), Takes::Anything, "the value of the last row in the order, NULL or not"),
     ("max", Made::Plain(AggregateFunction::Max), Takes::Ordered, "the largest value"),
+    ("max_by", Made::Picked(AggregateFunction::ArgMax), Takes::Anything, "as `arg_max`"),
+    ("median", Made::OfValues(OfSet::Continuous, Part::Half), Takes::Anything, "the value in the middle, or between two: `percentile_cont(0.5)`"),
     ("min", Made::Plain(AggregateFunction::Min), Takes::Ordered, "the smallest value"),
+    ("min_by", Made::Picked(AggregateFunction::ArgMin), Takes::Anything, "as `arg_min`"),
+    ("mode", Made::OfSet(OfSet::Mode), Takes::Anything, "the most frequent value; of several the first in the order"),
+    ("percentile_cont", Made::OfSet(OfSet::Continuous), Takes::Anything, "the value before which that part of all values lies, perhaps between two"),
+    ("percentile_disc", Made::OfSet(OfSet::Discrete), Takes::Anything, "the first value at which at least that part of all values has come"),
+    ("quantile", Made::OfValues(OfSet::Discrete, Part::Given), Takes::Anything, "as `quantile_disc`"),
+    ("quantile_cont", Made::OfValues(OfSet::Continuous, Part::Given), Takes::Anything, "`percentile_cont` of the second argument over the first"),
+    ("quantile_disc", Made::OfValues(OfSet::Discrete, Part::Given), Takes::Anything, "`percentile_disc` of the second argument over the first"),
     ("regr_avgx", Made::OfPairs(OfPairs::AverageX), Takes::Doubles, "the average of the second values of pairs"),
     ("regr_avgy", Made::OfPairs(OfPairs::AverageY), Takes::Doubles, "the average of the first values of pairs"),
     ("regr_count", Made::OfPairs(OfPairs::Count), Takes::Doubles, "the number of pairs without NULL"),
@@ -101,6 +178,7 @@ pub(crate) const AGGREGATES: &[Aggregate] = &[
     ("stddev", spread_of(true, true), Takes::Numbers, "the standard deviation of a sample"),
     ("stddev_pop", spread_of(false, true), Takes::Numbers, "the standard deviation of a population"),
     ("stddev_samp", spread_of(true, true), Takes::Numbers, "the standard deviation of a sample"),
+    ("string_agg", Made::Texts, Takes::Anything, "the texts that are not NULL, in the order, with the second argument between them"),
     ("sum", Made::Plain(AggregateFunction::Sum), Takes::Numbers, "the sum of all values that are not NULL"),
     ("var_pop", spread_of(false, false), Takes::Numbers, "the variance of a population"),
     ("var_samp", spread_of(true, false), Takes::Numbers, "the variance of a sample"),
@@ -116,6 +194,57 @@ pub struct Aggregated {
     pub calls: Vec<AggregateCall>,
     /// The value over their columns; none for the column of the only one.
     pub value: Option<MadeOf>,
+    /// What is written in it and has to be the same for all rows of a group.
+    pub grouped: Vec<Expr>,
+}
+
+impl Aggregated {
+    /// One call, whose column is the value.
+    pub(crate) fn one(call: AggregateCall) -> Aggregated {
+        Aggregated {
+            calls: vec![call],
+            value: None,
+            grouped: Vec::new(),
+        }
+    }
+}
+
+/// What a call of an aggregate is written with.
+pub struct AggregateArguments {
+    /// Its arguments; direct ones with `WITHIN GROUP`.
+    pub values: Vec<Operand>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY.
+    pub order: Vec<OrderedBy>,
+    /// Whether ORDER BY stands in `WITHIN GROUP`.
+    pub is_within: bool,
+    /// The condition of FILTER.
+    pub filter: Option<Expr>,
+}
+
+impl AggregateArguments {
+    /// Arguments and nothing else.
+    pub fn of(values: Vec<Operand>) -> AggregateArguments {
+        AggregateArguments {
+            values,
+            distinct: false,
+            order: Vec::new(),
+            is_within: false,
+            filter: None,
+        }
+    }
+}
+
+/// A key of ORDER BY in a call.
+#[derive(Clone)]
+pub struct OrderedBy {
+    /// What rows are ordered by.
+    pub value: Operand,
+    /// DESC.
+    pub descending: bool,
+    /// NULLs before all else.
+    pub nulls_first: bool,
 }
 
 /// The value of a call over the columns of [`Aggregated::calls`], of which there is at least one.
@@ -135,106 +264,214 @@ pub(crate) fn plain(
     filter: Option<Expr>,
 ) -> AggregateCall {
     AggregateCall {
-        function,
-        argument,
-        second: None,
-        distinct: false,
         filter,
-        ty,
+        ..AggregateCall::new(function, argument, ty)
     }
-}
-
-fn one(call: AggregateCall) -> Result<Aggregated> {
-    Ok(Aggregated {
-        calls: vec![call],
-        value: None,
-    })
 }
 
 impl Typing {
     /// A call of an aggregate; `count(*)` is the name of that without arguments. The filter is a condition. 42883,
-    /// 42725; 42809 for `count()`.
-    pub fn aggregate(
-        &self,
-        name: &str,
-        mut arguments: Vec<Operand>,
-        distinct: bool,
-        filter: Option<Expr>,
-        span: Span,
-    ) -> Result<Aggregated> {
-        let bigint = LogicalType::BigInt;
+    /// 42725; 42809 for `count()`, and for WITHIN GROUP where it is missing or out of place; 42P10 for keys that DISTINCT
+    /// does not know.
+    pub fn aggregate(&self, name: &str, call: AggregateArguments, span: Span) -> Result<Aggregated> {
         if name == "count(*)" {
-            if distinct {
+            if call.distinct {
                 let message = "DISTINCT specified, but count(*) has no argument";
                 return Err(Error::new(SqlState::SYNTAX_ERROR, message).at_span(span));
             }
-            return one(plain(AggregateFunction::CountRows, None, bigint, filter));
+            return Ok(Aggregated::one(counted_rows(call.filter)));
+        }
+        if let Some(what) = ordered_set::hypothetical(name).filter(|_| call.is_within) {
+            return self.supposed(what, name, call, span);
         }
         let known = AGGREGATES.iter().find(|a| a.0 == name);
-        let &(_, made, takes, _) = known.ok_or_else(|| no_function(name, &arguments).at_span(span))?;
-        if name == "count" && arguments.is_empty() {
+        let &(_, made, takes, _) = known.ok_or_else(|| no_function(name, &call.values).at_span(span))?;
+        if let Made::OfSet(what) = made {
+            if what == OfSet::Mode && !call.is_within && call.values.len() == 1 {
+                let mut values = call.values;
+                let value = values.remove(0);
+                return self.value_of_set(what, name, (None, value), call.distinct, call.filter, span);
+            }
+            return self.of_set(what, name, call, span);
+        }
+        if name == "count" && call.values.is_empty() {
             let message = "count(*) must be used to call a parameterless aggregate function";
-            return Err(Error::new(SqlState("42809"), message).at_span(span));
+            return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message).at_span(span));
         }
-        if arguments.len() != made.arguments() {
-            return Err(no_function(name, &arguments).at_span(span));
+        if call.is_within {
+            return Err(self.not_of_sets(name, call, span).at_span(span));
         }
-        let function = match made {
-            Made::Plain(function) => function,
+        if call.values.len() != made.arguments() {
+            return Err(no_function(name, &call.values).at_span(span));
+        }
+        let order = self.order_of(&call, span)?;
+        self.aggregate_of_rows(name, made, takes, call, order, span)
+    }
+
+    /// A call whose rows may have an order, which only few aggregates ask for.
+    fn aggregate_of_rows(
+        &self,
+        name: &str,
+        made: Made,
+        takes: Takes,
+        call: AggregateArguments,
+        order: Vec<AggregateKey>,
+        span: Span,
+    ) -> Result<Aggregated> {
+        let AggregateArguments {
+            mut values,
+            distinct,
+            filter,
+            ..
+        } = call;
+        match made {
+            Made::Plain(function) => {
+                self.plain_aggregate(name, function, takes, (values.remove(0), distinct, filter), span)
+            }
             Made::Spread(what) => {
-                let x = self.aggregated(name, arguments.remove(0), takes, span)?;
-                return Ok(statistics::spread(what, x, distinct, filter));
+                let x = self.aggregated(name, values.remove(0), takes, span)?;
+                Ok(statistics::spread(what, x, distinct, filter))
             }
             Made::OfPairs(what) => {
-                if distinct {
-                    return Err(Error::unsupported(format!("{name} with DISTINCT")).at_span(span));
-                }
-                let [y, x] = self.pair(name, arguments, span)?;
-                return Ok(statistics::of_pairs(what, y, x, filter));
+                let [y, x] = self.of_kinds(name, values, &[&[Kind::Double, Kind::Double]], span)?;
+                Ok(statistics::of_pairs(what, y, x, distinct, filter))
             }
-        };
-        let argument = arguments.remove(0);
+            Made::Texts => {
+                let call = AggregateArguments {
+                    distinct,
+                    filter,
+                    ..AggregateArguments::of(values)
+                };
+                self.string_agg(name, call, order, span)
+            }
+            Made::Ranked(function) => {
+                let value = self.settle(values.remove(0))?;
+                let ty = value.ty;
+                Ok(Aggregated::one(AggregateCall {
+                    order,
+                    ..plain(function, Some(value), ty, filter)
+                }))
+            }
+            Made::Picked(function) => {
+                let by = values.pop().map(|by| self.settle(by)).transpose()?;
+                let value = self.settle(values.remove(0))?;
+                let by = by.ok_or_else(|| Error::internal("an aggregate without its key"))?;
+                Ok(Aggregated::one(picked(function, value, by, filter)))
+            }
+            Made::OfValues(what, part) => {
+                let half = || Expr::constant(Value::Double(0.5), LogicalType::Double).into();
+                let fraction = match part {
+                    Part::Half => Some(half()),
+                    Part::Given => values.pop(),
+                };
+                let grouped = match &fraction {
+                    Some(Operand::Typed(e)) => vec![e.clone()],
+                    _ => vec![],
+                };
+                let set = (fraction, values.remove(0));
+                let made = self.value_of_set(what, name, set, distinct, filter, span)?;
+                Ok(Aggregated { grouped, ..made })
+            }
+            Made::OfSet(_) => Err(Error::internal("a sorted set without its order")),
+        }
+    }
+
+    fn plain_aggregate(
+        &self,
+        name: &str,
+        function: AggregateFunction,
+        takes: Takes,
+        (argument, distinct, filter): (Operand, bool, Option<Expr>),
+        span: Span,
+    ) -> Result<Aggregated> {
+        let bigint = LogicalType::BigInt;
         if function == AggregateFunction::Count {
             let e = self.settle(argument)?;
             // Any value counts as one row, if it is a constant that is not NULL.
             let is_constant = crate::build::constant_of(&e).is_some() && !is_null_constant(&e);
             if is_constant && !distinct {
-                return one(plain(AggregateFunction::CountRows, None, bigint, filter));
+                return Ok(Aggregated::one(counted_rows(filter)));
             }
             let call = plain(function, Some(e), bigint, filter);
-            return one(AggregateCall { distinct, ..call });
+            return Ok(Aggregated::one(AggregateCall { distinct, ..call }));
+        }
+        if function == AggregateFunction::ApproxCountDistinct {
+            let e = Typing::order_key(self.settle(argument)?);
+            return Ok(Aggregated::one(plain(function, Some(e), bigint, filter)));
+        }
+        if let Operand::Typed(e) = &argument
+            && e.ty.is_span()
+        {
+            let made = catalog::of_intervals(function, e.clone(), distinct, filter);
+            return made.ok_or_else(|| no_function(name, &[argument]).at_span(span));
         }
         let e = self.aggregated(name, argument, takes, span)?;
         let ty = result_type(function, e.ty);
-        // The least of distinct values is the least of all.
-        let distinct = distinct
-            && matches!(
-                function,
-                AggregateFunction::Sum | AggregateFunction::Avg | AggregateFunction::BitXor
-            );
         let call = plain(function, Some(e), ty, filter);
-        one(AggregateCall { distinct, ..call })
+        let distinct = distinct && !function.ignores_repetition();
+        Ok(Aggregated::one(AggregateCall { distinct, ..call }))
     }
 
-    /// Two arguments as doubles. 42883.
-    fn pair(&self, name: &str, arguments: Vec<Operand>, span: Span) -> Result<[Expr; 2]> {
-        let given: Vec<Option<Kind>> = arguments.iter().map(|a| a.ty().map(Kind::of)).collect();
-        let missing = no_function(name, &arguments).at_span(span);
-        let Resolution::Found(_) = resolve(&[&[Kind::Double, Kind::Double]], &given, CallKind::Function)
-        else {
-            return Err(missing);
+    /// How many different rows of some values there are.
+    pub fn count_of_rows(
+        &self,
+        values: Vec<Operand>,
+        distinct: bool,
+        filter: Option<Expr>,
+    ) -> Result<Aggregated> {
+        let values: Vec<Expr> = (values.into_iter())
+            .map(|x| self.settle(x))
+            .collect::<Result<_>>()?;
+        let call = counted_rows(filter);
+        Ok(Aggregated::one(match distinct {
+            true => AggregateCall {
+                distinct,
+                order: keys_of(values),
+                ..call
+            },
+            false => call,
+        }))
+    }
+
+    /// The keys of a call. 42P10 for one that DISTINCT does not know.
+    fn order_of(&self, call: &AggregateArguments, span: Span) -> Result<Vec<AggregateKey>> {
+        let mut keys = Vec::with_capacity(call.order.len());
+        for key in &call.order {
+            let e = self.settle(key.value.clone())?;
+            let is_argument = |value: &Operand| match value {
+                Operand::Typed(value) => *value == e,
+                Operand::Unknown(_) => false,
+            };
+            if call.distinct && !call.values.iter().any(is_argument) {
+                let message =
+                    "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
+                let at = if e.span == Span::NONE { span } else { e.span };
+                return Err(Error::new(SqlState::INVALID_COLUMN_REFERENCE, message).at_span(at));
+            }
+            keys.push(key_of(e, key.descending, key.nulls_first));
+        }
+        Ok(keys)
+    }
+
+    /// The error for WITHIN GROUP behind an aggregate that sorts no set: 42809, or 42883 where no aggregate takes all that.
+    fn not_of_sets(&self, name: &str, call: AggregateArguments, span: Span) -> Error {
+        let keys = call.order.into_iter().map(|key| key.value);
+        let plain = AggregateArguments {
+            values: call.values.into_iter().chain(keys).collect(),
+            order: Vec::new(),
+            is_within: false,
+            ..call
         };
-        let double = |x| self.cast(x, LogicalType::Double, CastContext::Implicit, Span::NONE);
-        let doubles: Vec<Expr> = arguments.into_iter().map(double).collect::<Result<_>>()?;
-        doubles.try_into().map_err(|_| missing)
+        if let Err(e) = self.aggregate(name, plain, span) {
+            return e;
+        }
+        let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+        Error::new(SqlState::WRONG_OBJECT_TYPE, message)
     }
 
-    /// The argument as one of the kinds that an aggregate takes. 42883, 42725; 0A000 for the order of intervals.
+    /// The argument as one of the kinds that an aggregate takes. 42883, 42725.
     fn aggregated(&self, name: &str, argument: Operand, takes: Takes, span: Span) -> Result<Expr> {
         let given = argument.ty().map(Kind::of);
-        if argument.ty().is_some_and(LogicalType::is_span) {
-            return Err(Error::unsupported(format!("{name}(interval)")).at_span(span));
-        }
         if matches!(takes, Takes::Ordered | Takes::Values) && given == Some(Kind::Varchar) {
             return self.settle(argument);
         }
@@ -259,6 +496,43 @@ impl Typing {
     /// Whether a name is an aggregate's.
     pub fn is_aggregate(name: &str) -> bool {
         AGGREGATES.iter().any(|a| a.0 == name)
+    }
+
+    /// Whether a name with WITHIN GROUP is an aggregate's.
+    pub fn is_aggregate_within_group(name: &str) -> bool {
+        Typing::is_aggregate(name) || ordered_set::hypothetical(name).is_some()
+    }
+
+    /// Whether a name is that of an aggregate that sorts its rows by WITHIN GROUP.
+    pub fn is_ordered_set(name: &str) -> bool {
+        let found = AGGREGATES.iter().find(|a| a.0 == name);
+        found.is_some_and(|a| matches!(a.1, Made::OfSet(_)))
+    }
+}
+
+/// A number as a double.
+pub(crate) fn as_double(e: Expr) -> Expr {
+    convert(e, LogicalType::Double, CastLength::Refuse)
+}
+
+/// count(*).
+pub(crate) fn counted_rows(filter: Option<Expr>) -> AggregateCall {
+    plain(AggregateFunction::CountRows, None, LogicalType::BigInt, filter)
+}
+
+/// The value of a row with the least or greatest of `by`; rows with a NULL do not count.
+pub(crate) fn picked(
+    function: AggregateFunction,
+    value: Expr,
+    by: Expr,
+    filter: Option<Expr>,
+) -> AggregateCall {
+    let by = Typing::order_key(by);
+    let by = case(vec![(is_null(value.clone()), null(by.ty))], by);
+    let ty = value.ty;
+    AggregateCall {
+        second: Some(by),
+        ..plain(function, Some(value), ty, filter)
     }
 }
 

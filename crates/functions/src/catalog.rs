@@ -6,7 +6,9 @@ mod regular;
 mod text;
 mod time;
 
+pub(crate) use text::TEXTS;
 pub use time::interval_length;
+pub(crate) use time::{PARTS, of_intervals};
 
 use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
 use crate::convert::as_text;

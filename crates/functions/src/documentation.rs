@@ -2,6 +2,7 @@
 
 use crate::aggregate::AGGREGATES;
 use crate::catalog;
+use crate::ordered_set::HYPOTHETICAL;
 use crate::rows::ROWS_FUNCTIONS;
 use crate::typing::Volatility;
 use crate::window::WINDOW_FUNCTIONS;
@@ -88,12 +89,16 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
         .iter()
         .map(|&(name, made, takes, description)| FunctionDoc {
             name,
-            signatures: match name {
-                "count" => vec!["count(*) → bigint".to_string(), "count(any) → bigint".to_string()],
-                _ => (takes.kinds().iter())
-                    .map(|k| format!("{name}({})", vec![k.name(); made.arguments()].join(", ")))
-                    .collect(),
-            },
+            signatures: made.signatures(name, takes),
+            volatility: Volatility::Immutable,
+            class: FunctionClass::Aggregate,
+            description,
+        });
+    let hypothetical = HYPOTHETICAL
+        .iter()
+        .map(|&(name, _, signature, description)| FunctionDoc {
+            name,
+            signatures: vec![signature.to_string()],
             volatility: Volatility::Immutable,
             class: FunctionClass::Aggregate,
             description,
@@ -114,7 +119,12 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
         class: FunctionClass::Rows,
         description: f.description,
     });
-    let all = scalar.chain(syntax).chain(aggregates).chain(windows).chain(rows);
+    let all = scalar
+        .chain(syntax)
+        .chain(aggregates)
+        .chain(hypothetical)
+        .chain(windows)
+        .chain(rows);
     let mut all: Vec<FunctionDoc> = all.collect();
     all.sort_by_key(|f| (f.class, f.name));
     all

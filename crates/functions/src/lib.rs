@@ -18,6 +18,7 @@ mod documentation;
 mod literal;
 mod operand;
 mod operators;
+mod ordered_set;
 mod pattern;
 mod quantifiers;
 mod resolve;
@@ -31,7 +32,7 @@ mod typing_tests;
 mod vector;
 mod window;
 
-pub use aggregate::{Aggregated, MadeOf, value_of};
+pub use aggregate::{AggregateArguments, Aggregated, MadeOf, OrderedBy, value_of};
 pub use catalog::interval_length;
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};

@@ -7,6 +7,7 @@ use crate::aggregate::{Aggregated, plain, result_type};
 use crate::arithmetic::{average_type, numbers};
 use crate::build::{and, case, function, int, is_null, null};
 use crate::convert::{WIDEST, convert, decimal, digits};
+use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
@@ -57,6 +58,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
         let x = convert(x, LogicalType::Double, CastLength::Refuse);
         let deviations = call(AggregateFunction::Deviations, x, LogicalType::Double);
         return Aggregated {
+            grouped: Vec::new(),
             calls: vec![count, deviations],
             value: Some(Box::new(move |made: Vec<Expr>| {
                 let [n, sum] = of(made);
@@ -102,17 +104,26 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
         (false, false) => ("var_pop", exact::<false, false>),
     };
     Aggregated {
+        grouped: Vec::new(),
         calls: vec![count, sum, squares],
         value: Some(Box::new(move |made| rows(name, OnNull::Null, run, made, result))),
     }
 }
 
 /// corr and its like of pairs of doubles; a pair with a NULL does not count.
-pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, filter: Option<Expr>) -> Aggregated {
+pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, distinct: bool, filter: Option<Expr>) -> Aggregated {
     let double = LogicalType::Double;
     let both = |value: &Expr, other: &Expr| case(vec![(is_null(other.clone()), null(double))], value.clone());
     let (y, x) = (both(&y, &x), both(&x, &y));
-    let call = |function, argument: &Expr, ty| plain(function, Some(argument.clone()), ty, filter.clone());
+    let call = |function, argument: &Expr, ty| AggregateCall {
+        distinct,
+        order: if distinct {
+            keys_of([y.clone(), x.clone()])
+        } else {
+            Vec::new()
+        },
+        ..plain(function, Some(argument.clone()), ty, filter.clone())
+    };
     let n = call(AggregateFunction::Count, &x, LogicalType::BigInt);
     let sum = |v: &Expr| call(AggregateFunction::Sum, v, double);
     let products = |v: &Expr, w: &Expr| AggregateCall {
@@ -135,6 +146,7 @@ pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, filter: Option<Expr>) ->
     Aggregated {
         calls,
         value: Some(Box::new(move |made| pairs_value(what, made))),
+        grouped: Vec::new(),
     }
 }
 

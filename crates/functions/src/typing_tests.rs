@@ -1,6 +1,6 @@
 //! What typing promises: coercion of literals, NULLs and parameters, and plans that grow with the text.
 
-use crate::{BetweenKind, CastContext, Operand, Typing};
+use crate::{AggregateArguments, BetweenKind, CastContext, Operand, Typing};
 use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{CompareOp, LogicalType, Result, Span};
@@ -117,7 +117,7 @@ fn errors_have_postgresqls_codes_and_a_place() {
     let columns = &mut Columns::default();
     let truth = || cast(literal("t"), LogicalType::Boolean);
     let aggregate = |name: &str, arguments| {
-        let call = typing.aggregate(name, arguments, false, None, AT);
+        let call = typing.aggregate(name, AggregateArguments::of(arguments), AT);
         call.map(|c| c.calls[0].ty).map_err(|e| (e.state().0, e.span()))
     };
     assert_eq!(aggregate("sum", vec![truth()]), Err(("42883", AT)));
@@ -235,7 +235,7 @@ fn quotients_keep_sixteen_significant_digits() {
     let average = |ty| {
         let argument = cast(null(), ty);
         typing
-            .aggregate("avg", vec![argument], false, None, AT)
+            .aggregate("avg", AggregateArguments::of(vec![argument]), AT)
             .unwrap()
             .calls[0]
             .ty

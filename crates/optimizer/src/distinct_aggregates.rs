@@ -12,15 +12,19 @@
 //!     (c' := sum(c)) by g, reading, v of
 //!        (g, null, c, 0) + (g, a, null, 1) + (g, b, null, 2)
 //! ```
+//!
+//! Where an aggregate has no partial results that could be combined, nothing is rewritten: groups keep the rows of
+//! those with DISTINCT.
 
 use crate::partial_aggregates::{Parts, merged};
 use crate::pushdown::take;
 use crate::shared_trees;
+use frazil_plan::aggregate::Merging;
 use frazil_plan::each_once::Places;
 use frazil_plan::operators::{Aggregate, Map, Shared, UnionAll};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, Operator, Plan,
-    SharedId, nullability,
+    AggregateCall, AggregateFunction, AggregateKey, ArithmeticOp, ColumnId, Columns, Expr, ExprKind,
+    Operator, Plan, SharedId, nullability,
 };
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::{HashMap, HashSet};
@@ -42,19 +46,32 @@ fn tree_of(op: &mut Operator, columns: &mut Columns, shared: &mut Vec<Operator>)
     }
     if let Operator::Aggregate(Aggregate { aggregates, .. }) = op {
         for (_, call) in aggregates.iter_mut() {
-            // The smallest of distinct values is the smallest.
-            call.distinct &= !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max);
+            call.distinct &= !call.function.ignores_repetition();
         }
-        if aggregates.iter().any(|a| a.1.distinct) {
+        if !aggregates.iter().any(|a| a.1.distinct) {
+            return Ok(());
+        }
+        if aggregates.iter().all(|a| is_of_parts(&a.1)) {
             let whole = take(op);
             *op = rewrite(whole, columns, shared)?;
-            square(op);
         }
+        square(op);
     }
     Ok(())
 }
 
-/// Makes sums of squares sums of products, in the upper level, where values are distinct.
+/// Whether an aggregation of all (group, argument) once can make an aggregate: of the argument if it is one with DISTINCT,
+/// else of partial results.
+fn is_of_parts(call: &AggregateCall) -> bool {
+    if !call.distinct {
+        return call.function.merging() != Merging::Never;
+    }
+    let by_argument = call.order.is_empty() && call.second.is_none() && !call.function.keeps_rows();
+    by_argument || call.function == AggregateFunction::CountRows
+}
+
+/// Makes sums of squares sums of products, in the upper level, where values are distinct; in the only one, of rows that the
+/// values tell apart.
 fn square(op: &mut Operator) {
     if let Operator::Map(Map { input, .. }) = op {
         return square(input);
@@ -67,6 +84,13 @@ fn square(op: &mut Operator) {
             continue;
         }
         call.function = AggregateFunction::Sum;
+        if let (Some(x), true) = (&call.argument, call.distinct && call.order.is_empty()) {
+            call.order.push(AggregateKey {
+                e: x.clone(),
+                descending: false,
+                nulls_first: false,
+            });
+        }
         call.argument = call.argument.take().map(|x| Expr {
             ty: call.ty,
             nullable: x.nullable,
@@ -96,13 +120,13 @@ fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> R
     };
     let mut input = *input;
     let (mut groups, mut calls) = (groups, aggregates);
-    let mut arguments: Vec<Expr> = Vec::new();
-    // Which argument a call has, for those with DISTINCT.
+    let mut arguments: Vec<Vec<Expr>> = Vec::new();
+    // Which arguments a call has, for those with DISTINCT.
     let (mut which, mut places) = (Vec::with_capacity(calls.len()), Places::default());
     for (_, call) in calls.iter_mut() {
         which.push(match call.distinct {
             false => None,
-            true => Some(place_of(distinct_argument(call)?, &mut arguments, &mut places)),
+            true => Some(place_of(distinct_values(call)?, &mut arguments, &mut places)),
         });
     }
     let mut reading = None;
@@ -120,7 +144,7 @@ fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> R
         lower_group(&mut levels, "reading", e, columns)
     });
     let mut lowered: Vec<(Expr, Expr)> = Vec::new();
-    for e in &arguments {
+    for e in arguments.iter().flatten() {
         if !lowered.iter().any(|(known, _)| known == e) {
             lowered.push((
                 e.clone(),
@@ -134,25 +158,21 @@ fn rewrite(op: Operator, columns: &mut Columns, shared: &mut Vec<Operator>) -> R
             combine(&mut levels, id, call, grouped, columns)?;
             continue;
         };
-        let argument = lowered
-            .iter()
-            .find(|(e, _)| *e == arguments[at])
-            .map(|l| l.1.clone());
+        let first = arguments[at].first().filter(|_| call.argument.is_some());
+        let argument = lowered.iter().find(|(e, _)| Some(e) == first);
+        let argument = argument.map(|l| l.1.clone());
         let filter = reading.clone().map(|reading| is_reading(reading, at + 1));
         let call = AggregateCall {
-            argument,
-            second: None,
-            distinct: false,
             filter,
-            ..call
+            ..AggregateCall::new(call.function, argument, call.ty)
         };
         levels.upper.push((id, call));
     }
     Ok(levels.operators(input, upper_groups))
 }
 
-/// The place of an argument among all; a new one is added.
-fn place_of(argument: Expr, arguments: &mut Vec<Expr>, places: &mut Places) -> usize {
+/// The place of arguments among all; new ones are added.
+fn place_of(argument: Vec<Expr>, arguments: &mut Vec<Vec<Expr>>, places: &mut Places) -> usize {
     let next = arguments.len();
     let known = places.find_or_add(&argument, next, |place| arguments[place] == argument);
     known.unwrap_or_else(|| {
@@ -191,28 +211,47 @@ impl Levels {
     }
 }
 
-/// The argument of a DISTINCT call, its FILTER made part of it: NULL where the filter does not hold.
-fn distinct_argument(call: &mut AggregateCall) -> Result<Expr> {
+/// What tells the rows of a DISTINCT call apart: its argument, or the keys of rows that are counted. Of a FILTER of rows an
+/// argument is made, which is not NULL where it holds, and comes first.
+fn distinct_values(call: &mut AggregateCall) -> Result<Vec<Expr>> {
+    if call.function != AggregateFunction::CountRows {
+        return Ok(vec![filtered_argument(call)?]);
+    }
+    let keys = std::mem::take(&mut call.order).into_iter().map(|key| key.e);
+    let Some(filter) = call.filter.take() else {
+        return Ok(keys.collect());
+    };
+    let taken = Expr::boolean(ExprKind::Constant(Value::Bool(true)), false);
+    call.function = AggregateFunction::Count;
+    call.argument = Some(where_true(filter.clone(), taken));
+    let keys = keys.map(|e| where_true(filter.clone(), e));
+    Ok(call.argument.iter().cloned().chain(keys).collect())
+}
+
+/// The argument of a call, its FILTER made part of it.
+fn filtered_argument(call: &mut AggregateCall) -> Result<Expr> {
     let Some(argument) = call.argument.take() else {
-        return Err(Error::unsupported("count(DISTINCT *)"));
+        return Err(Error::internal("an aggregate without its argument"));
     };
     let argument = match call.filter.take() {
         None => argument,
-        Some(filter) => {
-            let ty = argument.ty;
-            Expr {
-                kind: ExprKind::Case {
-                    branches: vec![(filter, argument)],
-                    otherwise: None,
-                },
-                ty,
-                nullable: true,
-                span: Span::NONE,
-            }
-        }
+        Some(filter) => where_true(filter, argument),
     };
     call.argument = Some(argument.clone());
     Ok(argument)
+}
+
+/// The value where a filter holds, else NULL.
+fn where_true(filter: Expr, value: Expr) -> Expr {
+    Expr {
+        ty: value.ty,
+        kind: ExprKind::Case {
+            branches: vec![(filter, value)],
+            otherwise: None,
+        },
+        nullable: true,
+        span: Span::NONE,
+    }
 }
 
 /// Adds a group key to the lower level; gives its column as an expression.
@@ -235,8 +274,7 @@ fn combine(
     columns: &mut Columns,
 ) -> Result<()> {
     let Some(parts) = Parts::of(&call) else {
-        let what = "a variance, covariance or regression of doubles beside an aggregate with DISTINCT";
-        return Err(Error::unsupported(what));
+        return Err(Error::internal("parts of an aggregate that has none"));
     };
     // No rows at all: the sum of no counts is NULL, their count is 0.
     let may_lack = call.function.counts() && !grouped;
@@ -274,7 +312,7 @@ fn read_apart(
     input: Operator,
     groups: &mut [(ColumnId, Expr)],
     calls: &mut [(ColumnId, AggregateCall)],
-    arguments: &mut [Expr],
+    arguments: &mut [Vec<Expr>],
     columns: &mut Columns,
     shared: &mut Vec<Operator>,
 ) -> Result<(Operator, ColumnId)> {
@@ -287,14 +325,12 @@ fn read_apart(
             call.function = AggregateFunction::Count;
         }
         call.argument = Some(argument);
-        values.push((Some(0), distinct_argument(call)?));
+        values.push((Some(0), filtered_argument(call)?));
     }
     let mut types: Vec<LogicalType> = Vec::new();
-    for e in arguments.iter() {
-        if !types.contains(&e.ty) {
-            types.push(e.ty);
-        }
-    }
+    let places: Vec<Vec<usize>> = (arguments.iter())
+        .map(|tuple| places_of(tuple, &mut types))
+        .collect();
     let width = values.len() + types.len();
     if width * (arguments.len() + 1) > MOST_IN_READINGS {
         let message = "the statement has too many aggregates beside those with DISTINCT";
@@ -302,7 +338,7 @@ fn read_apart(
             Error::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint("cut it into several statements")
         );
     }
-    let all = values.iter().map(|v| &v.1).chain(arguments.iter());
+    let all = values.iter().map(|v| &v.1).chain(arguments.iter().flatten());
     let mut read: Vec<ColumnId> = all.flat_map(Expr::columns_read).collect();
     read.sort();
     read.dedup();
@@ -313,15 +349,17 @@ fn read_apart(
     let reading = columns.add("reading", LogicalType::Integer, false);
     let mut inputs = Vec::with_capacity(arguments.len() + 1);
     for number in 0..=arguments.len() {
-        let argument = number.checked_sub(1).map(|at| &arguments[at]);
+        let tuple = number.checked_sub(1).map(|at| (&arguments[at], &places[at]));
+        let at_place = |place: usize| {
+            let (tuple, places) = tuple?;
+            Some(tuple[places.iter().position(|p| *p == place)?].clone())
+        };
         let row = values.iter().map(|(only, e)| match only {
             Some(k) if *k != number => null_of(e.ty),
             _ => e.clone(),
         });
-        let row = row.chain(types.iter().map(|ty| match argument {
-            Some(e) if e.ty == *ty => e.clone(),
-            _ => null_of(*ty),
-        }));
+        let typed = types.iter().enumerate();
+        let row = row.chain(typed.map(|(place, ty)| at_place(place).unwrap_or_else(|| null_of(*ty))));
         inputs.push(one_reading(id, number, row.collect(), &read, columns));
     }
     let union = Operator::UnionAll(UnionAll {
@@ -330,18 +368,29 @@ fn read_apart(
     });
     let mut next = made.iter().map(|id| Expr::column(*id, columns));
     let plain = calls.iter_mut().filter(|c| !c.1.distinct);
-    let places = (groups.iter_mut().map(|g| &mut g.1)).chain(plain.filter_map(|c| c.1.argument.as_mut()));
-    places.zip(next.by_ref()).for_each(|(place, e)| *place = e);
-    let by_type: Vec<Expr> = made[values.len()..]
-        .iter()
-        .map(|id| Expr::column(*id, columns))
-        .collect();
-    for argument in arguments.iter_mut() {
-        if let Some(column) = by_type.iter().find(|c| c.ty == argument.ty) {
-            *argument = column.clone();
+    let read = (groups.iter_mut().map(|g| &mut g.1)).chain(plain.filter_map(|c| c.1.argument.as_mut()));
+    read.zip(next.by_ref()).for_each(|(place, e)| *place = e);
+    let typed = &made[values.len()..];
+    for (tuple, places) in arguments.iter_mut().zip(places) {
+        for (e, place) in tuple.iter_mut().zip(places) {
+            *e = Expr::column(typed[place], columns);
         }
     }
     Ok((union, reading))
+}
+
+/// The places of expressions among columns of their types, of which each has one of its own; those that are missing are added.
+fn places_of(tuple: &[Expr], types: &mut Vec<LogicalType>) -> Vec<usize> {
+    let mut places = Vec::with_capacity(tuple.len());
+    for e in tuple {
+        let mut free = (0..types.len()).filter(|place| types[*place] == e.ty && !places.contains(place));
+        let place = free.next().unwrap_or(types.len());
+        if place == types.len() {
+            types.push(e.ty);
+        }
+        places.push(place);
+    }
+    places
 }
 
 fn null_of(ty: LogicalType) -> Expr {

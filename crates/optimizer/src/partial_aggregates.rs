@@ -57,14 +57,7 @@ pub fn merged(part: &AggregateCall, column: Expr) -> AggregateCall {
         Merging::Sum => AggregateFunction::Sum,
         Merging::Itself | Merging::Quotient | Merging::Never => part.function,
     };
-    AggregateCall {
-        function,
-        argument: Some(column),
-        second: None,
-        distinct: false,
-        filter: None,
-        ty: part.ty,
-    }
+    AggregateCall::new(function, Some(column), part.ty)
 }
 
 /// The type of the sum of which an average is the quotient.

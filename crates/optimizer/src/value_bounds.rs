@@ -377,14 +377,7 @@ impl Pass<'_> {
             let of = |values: Option<Bounds>| match call.function {
                 WindowFunction::Aggregate(function) => {
                     let ty = call.arguments.first().map(|e| e.ty);
-                    let aggregate = AggregateCall {
-                        function,
-                        argument: None,
-                        second: None,
-                        distinct: false,
-                        filter: None,
-                        ty: call.ty,
-                    };
+                    let aggregate = AggregateCall::new(function, None, call.ty);
                     of_aggregate(&aggregate, values.zip(ty), rows)
                 }
                 WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
@@ -449,7 +442,7 @@ impl Pass<'_> {
         let rows = self.rows.of(input);
         for (id, call) in aggregates {
             let argument = call.argument.as_ref().map(|e| (self.expression(e), e.ty));
-            for e in call.second.iter().chain(&call.filter) {
+            for e in call.expressions().skip(usize::from(call.argument.is_some())) {
                 self.expression(e);
             }
             let of = |argument| ValueBounds::of_exact(of_aggregate(call, argument, rows), call.ty);
@@ -483,7 +476,14 @@ fn of_aggregate(
             max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).clamp(1, i64::MAX.into())),
         }),
         AggregateFunction::Sum => argument?.0.sum_over(rows?),
-        AggregateFunction::Min | AggregateFunction::Max => Some(argument?.0),
+        AggregateFunction::Min
+        | AggregateFunction::Max
+        | AggregateFunction::PercentileDisc
+        | AggregateFunction::Mode
+        | AggregateFunction::First
+        | AggregateFunction::Last
+        | AggregateFunction::ArgMin
+        | AggregateFunction::ArgMax => Some(argument?.0),
         AggregateFunction::Avg => {
             let (b, ty) = argument?;
             b.rescaled(ty.scale()?, call.ty.scale()?)
@@ -492,6 +492,9 @@ fn of_aggregate(
         | AggregateFunction::BitOr
         | AggregateFunction::BitXor
         | AggregateFunction::Deviations
-        | AggregateFunction::SumOfSquares => None,
+        | AggregateFunction::SumOfSquares
+        | AggregateFunction::StringAgg
+        | AggregateFunction::PercentileCont
+        | AggregateFunction::ApproxCountDistinct => None,
     }
 }

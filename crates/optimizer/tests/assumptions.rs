@@ -67,6 +67,7 @@ fn sum_of_prices() -> Plan {
         )),
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: None,
         ty,
     };

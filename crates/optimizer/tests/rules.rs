@@ -266,6 +266,7 @@ fn distinct_counts_become_two_aggregations() {
         argument: Some(argument),
         second: None,
         distinct: true,
+        order: Vec::new(),
         filter: None,
         ty: LogicalType::BigInt,
     };

@@ -65,6 +65,7 @@ fn aggregated(
         argument,
         second: None,
         distinct: false,
+        order: Vec::new(),
         filter: None,
         ty,
     };

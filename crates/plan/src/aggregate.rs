@@ -29,6 +29,25 @@ pub enum AggregateFunction {
     Deviations,
     /// The sum of x² of exact numbers: what DISTINCT is about is x. The optimizer makes a sum of it.
     SumOfSquares,
+    /// string_agg(x, y): the texts x that are not NULL, in order, with y between them.
+    StringAgg,
+    /// The value of the row in whose place the part y of all rows lies, or a value between two rows. Doubles, intervals.
+    /// NULLs do not count. Error 22003 for a y that is not between 0 and 1.
+    PercentileCont,
+    /// The first value in the order at which at least the part y of all rows lies. Errors as [`Self::PercentileCont`].
+    PercentileDisc,
+    /// The most frequent value that is not NULL; of several the first in the order.
+    Mode,
+    /// x of the first row in the order.
+    First,
+    /// x of the last row in the order.
+    Last,
+    /// x of a row with the least y that is not NULL.
+    ArgMin,
+    /// x of a row with the greatest y that is not NULL.
+    ArgMax,
+    /// About how many different values that are not NULL there are. bigint.
+    ApproxCountDistinct,
 }
 
 /// How an aggregate of all rows comes from those of parts of them.
@@ -56,13 +75,97 @@ impl AggregateFunction {
             | AggregateFunction::BitOr
             | AggregateFunction::BitXor => Merging::Itself,
             AggregateFunction::Avg => Merging::Quotient,
-            AggregateFunction::Deviations | AggregateFunction::SumOfSquares => Merging::Never,
+            AggregateFunction::Deviations
+            | AggregateFunction::SumOfSquares
+            | AggregateFunction::StringAgg
+            | AggregateFunction::PercentileCont
+            | AggregateFunction::PercentileDisc
+            | AggregateFunction::Mode
+            | AggregateFunction::First
+            | AggregateFunction::Last
+            | AggregateFunction::ArgMin
+            | AggregateFunction::ArgMax
+            | AggregateFunction::ApproxCountDistinct => Merging::Never,
         }
     }
 
     /// True if it is 0 over no rows; all others are NULL.
     pub fn counts(self) -> bool {
-        matches!(self, AggregateFunction::Count | AggregateFunction::CountRows)
+        match self {
+            AggregateFunction::Count
+            | AggregateFunction::CountRows
+            | AggregateFunction::ApproxCountDistinct => true,
+            AggregateFunction::Sum
+            | AggregateFunction::Min
+            | AggregateFunction::Max
+            | AggregateFunction::Avg
+            | AggregateFunction::BitAnd
+            | AggregateFunction::BitOr
+            | AggregateFunction::BitXor
+            | AggregateFunction::Deviations
+            | AggregateFunction::SumOfSquares
+            | AggregateFunction::StringAgg
+            | AggregateFunction::PercentileCont
+            | AggregateFunction::PercentileDisc
+            | AggregateFunction::Mode
+            | AggregateFunction::First
+            | AggregateFunction::Last
+            | AggregateFunction::ArgMin
+            | AggregateFunction::ArgMax => false,
+        }
+    }
+
+    /// True if it needs the rows of a group one by one, in an order: groups keep lists of rows for it.
+    pub fn keeps_rows(self) -> bool {
+        match self {
+            AggregateFunction::StringAgg
+            | AggregateFunction::PercentileCont
+            | AggregateFunction::PercentileDisc
+            | AggregateFunction::Mode
+            | AggregateFunction::First
+            | AggregateFunction::Last => true,
+            AggregateFunction::CountRows
+            | AggregateFunction::Count
+            | AggregateFunction::Sum
+            | AggregateFunction::Min
+            | AggregateFunction::Max
+            | AggregateFunction::Avg
+            | AggregateFunction::BitAnd
+            | AggregateFunction::BitOr
+            | AggregateFunction::BitXor
+            | AggregateFunction::Deviations
+            | AggregateFunction::SumOfSquares
+            | AggregateFunction::ArgMin
+            | AggregateFunction::ArgMax
+            | AggregateFunction::ApproxCountDistinct => false,
+        }
+    }
+
+    /// True if its value may be NULL though its argument is not, over rows: the second argument decides too.
+    pub fn asks_second(self) -> bool {
+        matches!(
+            self,
+            AggregateFunction::PercentileCont
+                | AggregateFunction::PercentileDisc
+                | AggregateFunction::ArgMin
+                | AggregateFunction::ArgMax
+        )
+    }
+
+    /// True if equal values count as one, whether or not DISTINCT says so.
+    pub fn ignores_repetition(self) -> bool {
+        matches!(
+            self,
+            AggregateFunction::Min
+                | AggregateFunction::Max
+                | AggregateFunction::BitAnd
+                | AggregateFunction::BitOr
+                | AggregateFunction::First
+                | AggregateFunction::Last
+                | AggregateFunction::ArgMin
+                | AggregateFunction::ArgMax
+                | AggregateFunction::ApproxCountDistinct
+        )
     }
 
     /// Its SQL name.
@@ -78,8 +181,28 @@ impl AggregateFunction {
             AggregateFunction::BitXor => "bit_xor",
             AggregateFunction::Deviations => "deviations",
             AggregateFunction::SumOfSquares => "sum_of_squares",
+            AggregateFunction::StringAgg => "string_agg",
+            AggregateFunction::PercentileCont => "percentile_cont",
+            AggregateFunction::PercentileDisc => "percentile_disc",
+            AggregateFunction::Mode => "mode",
+            AggregateFunction::First => "first",
+            AggregateFunction::Last => "last",
+            AggregateFunction::ArgMin => "arg_min",
+            AggregateFunction::ArgMax => "arg_max",
+            AggregateFunction::ApproxCountDistinct => "approx_count_distinct",
         }
     }
+}
+
+/// A key of the order in which an aggregate takes its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateKey {
+    /// What rows are ordered by.
+    pub e: Expr,
+    /// Descending.
+    pub descending: bool,
+    /// NULLs before all else.
+    pub nulls_first: bool,
 }
 
 /// One aggregate of an aggregation.
@@ -91,8 +214,10 @@ pub struct AggregateCall {
     pub argument: Option<Expr>,
     /// Its second argument; none for most.
     pub second: Option<Expr>,
-    /// Over distinct values of the argument.
+    /// Of rows with equal arguments one counts; without an argument, of rows with equal keys.
     pub distinct: bool,
+    /// The order of its rows, of an aggregate that keeps rows; and what count(*) with DISTINCT tells rows by.
+    pub order: Vec<AggregateKey>,
     /// FILTER (WHERE …).
     pub filter: Option<Expr>,
     /// Type of the result.
@@ -102,27 +227,46 @@ pub struct AggregateCall {
 impl AggregateCall {
     /// The number of rows, or of those in which an argument is not NULL.
     pub fn count(argument: Option<Expr>) -> AggregateCall {
+        let function = match argument {
+            None => AggregateFunction::CountRows,
+            Some(_) => AggregateFunction::Count,
+        };
+        AggregateCall::new(function, argument, LogicalType::BigInt)
+    }
+
+    /// A call of a function over all rows.
+    pub fn new(function: AggregateFunction, argument: Option<Expr>, ty: LogicalType) -> AggregateCall {
         AggregateCall {
-            function: match argument {
-                None => AggregateFunction::CountRows,
-                Some(_) => AggregateFunction::Count,
-            },
+            function,
             argument,
             second: None,
             distinct: false,
+            order: Vec::new(),
             filter: None,
-            ty: LogicalType::BigInt,
+            ty,
         }
     }
 
-    /// Its expressions: arguments, filter.
+    /// Its expressions: arguments, keys, filter.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        self.argument.iter().chain(&self.second).chain(&self.filter)
+        self.values().chain(&self.filter)
     }
 
     /// The same, to be changed.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         let arguments = self.argument.iter_mut().chain(&mut self.second);
-        arguments.chain(&mut self.filter)
+        let keys = self.order.iter_mut().map(|key| &mut key.e);
+        arguments.chain(keys).chain(&mut self.filter)
+    }
+
+    /// What it computes of the rows that pass its filter: arguments, keys.
+    pub fn values(&self) -> impl Iterator<Item = &Expr> {
+        let keys = self.order.iter().map(|key| &key.e);
+        self.argument.iter().chain(&self.second).chain(keys)
+    }
+
+    /// True if groups keep rows for it.
+    pub fn keeps_rows(&self) -> bool {
+        self.distinct || self.function.keeps_rows()
     }
 }

@@ -246,28 +246,43 @@ fn call_text(call: &AggregateCall, names: &Names) -> String {
         false => arguments.join(", "),
     };
     let distinct = if call.distinct { "distinct " } else { "" };
+    let keys: Vec<String> = (call.order.iter())
+        .map(|key| {
+            let direction = direction(key.descending, key.nulls_first);
+            format!("{}{direction}", names.expr(&key.e))
+        })
+        .collect();
+    let order = match keys.is_empty() {
+        true => String::new(),
+        false => format!(" order by {}", keys.join(", ")),
+    };
     let filter = call
         .filter
         .as_ref()
         .map_or(String::new(), |e| format!(" filter (where {})", names.expr(e)));
-    format!("{name}({distinct}{argument}){filter}")
+    format!("{name}({distinct}{argument}{order}){filter}")
 }
 
 pub(crate) fn sort_keys(keys: &[SortKey], names: &Names) -> String {
     let list: Vec<String> = keys
         .iter()
         .map(|k| {
-            let order = if k.descending { " desc" } else { "" };
-            // PostgreSQL's default: NULLs are larger than all else.
-            let nulls = match (k.descending, k.nulls_first) {
-                (false, true) => " nulls first",
-                (true, false) => " nulls last",
-                _ => "",
-            };
-            format!("{}{order}{nulls}", names.name(k.column))
+            let direction = direction(k.descending, k.nulls_first);
+            format!("{}{direction}", names.name(k.column))
         })
         .collect();
     list.join(", ")
+}
+
+/// How a key orders rows, behind the key.
+fn direction(descending: bool, nulls_first: bool) -> &'static str {
+    // PostgreSQL's default: NULLs are larger than all else.
+    match (descending, nulls_first) {
+        (false, false) => "",
+        (false, true) => " nulls first",
+        (true, false) => " desc nulls last",
+        (true, true) => " desc",
+    }
 }
 
 /// " by " and the keys, if there are any.

@@ -64,11 +64,22 @@ impl<T: Fingerprint> Fingerprint for Option<T> {
     }
 }
 
+impl<T: Fingerprint> Fingerprint for Vec<T> {
+    fn feed(&self, hasher: &mut DefaultHasher) {
+        self.len().hash(hasher);
+        self.iter().for_each(|item| item.feed(hasher));
+    }
+}
+
 impl Fingerprint for AggregateCall {
     fn feed(&self, hasher: &mut DefaultHasher) {
         (self.function, self.distinct, self.ty).hash(hasher);
         self.argument.feed(hasher);
         self.second.feed(hasher);
+        for key in &self.order {
+            (key.descending, key.nulls_first).hash(hasher);
+            key.e.feed(hasher);
+        }
         self.filter.feed(hasher);
     }
 }

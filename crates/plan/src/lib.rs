@@ -36,7 +36,7 @@ pub mod verify;
 mod window_call;
 pub mod work;
 
-pub use aggregate::{AggregateCall, AggregateFunction};
+pub use aggregate::{AggregateCall, AggregateFunction, AggregateKey};
 pub use assumptions::{Assumption, Grid};
 pub use column::{ColumnId, ColumnInfo, Columns};
 pub use constant_value::value_by_parts;

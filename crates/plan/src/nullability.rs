@@ -9,8 +9,7 @@ use crate::operators::{
     UnionAll, Values, Window,
 };
 use crate::{
-    AggregateFunction, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind, Operator, Plan, RowsFunction,
-    SubqueryKind,
+    ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind, Operator, Plan, RowsFunction, SubqueryKind,
 };
 use std::collections::HashSet;
 
@@ -228,10 +227,10 @@ impl Pass<'_> {
             for e in call.expressions_mut() {
                 self.expression(e);
             }
-            let nullable = match call.function {
-                AggregateFunction::CountRows | AggregateFunction::Count => false,
-                _ => !grouped || call.filter.is_some() || call.argument.as_ref().is_some_and(|a| a.nullable),
-            };
+            let may_be_null = |e: &Expr| e.nullable;
+            let second = call.second.iter().filter(|_| call.function.asks_second());
+            let nullable = !call.function.counts()
+                && (!grouped || call.filter.is_some() || call.argument.iter().chain(second).any(may_be_null));
             self.set(*id, nullable);
         }
     }

@@ -436,7 +436,12 @@ impl Check<'_> {
             if call.argument.is_none() != (call.function == AggregateFunction::CountRows) {
                 return Err(defect(format!("{:?} with a wrong argument", call.function)));
             }
-            for e in call.argument.iter().chain(&call.second) {
+            if call.function == AggregateFunction::CountRows && call.distinct == call.order.is_empty() {
+                return Err(defect(
+                    "rows that are told apart by no key, or counted by one".to_string(),
+                ));
+            }
+            for e in call.values() {
                 self.reads(e, &visible, "an aggregate")?;
             }
             if let Some(e) = &call.filter {

@@ -84,15 +84,14 @@ impl WindowFunction {
             | WindowFunction::Rank
             | WindowFunction::DenseRank
             | WindowFunction::PercentRank
-            | WindowFunction::CumeDist
-            | WindowFunction::Aggregate(AggregateFunction::Count | AggregateFunction::CountRows) => false,
+            | WindowFunction::CumeDist => false,
             WindowFunction::Ntile
             | WindowFunction::Lag
             | WindowFunction::Lead
             | WindowFunction::FirstValue
             | WindowFunction::LastValue
-            | WindowFunction::NthValue
-            | WindowFunction::Aggregate(_) => true,
+            | WindowFunction::NthValue => true,
+            WindowFunction::Aggregate(function) => !function.counts(),
         }
     }
 }

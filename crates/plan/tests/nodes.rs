@@ -50,6 +50,7 @@ fn call() -> AggregateCall {
         filter: Some(constant(2)),
         second: None,
         distinct: false,
+        order: Vec::new(),
         ty: LogicalType::BigInt,
     }
 }

@@ -25,7 +25,7 @@ pub use vectors::VectorCall;
 
 use crate::abi::{AbiType, PipelineContext, RuntimeFunction, STATUS_FAILED, VectorColumn};
 use crate::caught_panic::catching;
-use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
+use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::LikePattern;
 use frazil_types::StringRef;
 use frazil_types::value_ops::Series;
@@ -76,7 +76,7 @@ macro_rules! pointees {
 // Cells for numbers belong to functions with a status. Bytes, hashes and rows are arrays in the stage memory: they
 // keep what an earlier vector left there, and are zero before that.
 pointees! {
-    PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, DistinctSet, BufferWriter, VectorCall,
+    PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, BufferWriter, VectorCall,
     VectorColumn, Series, u8, i32, i64, u64, f64, *const u8
 }
 impl Pointee for StringRef {
@@ -242,11 +242,13 @@ runtime_functions! {
     AggregateInsert = catching objects::aggregate_insert(Context, *mut AggregateTable, u64) -> *mut u8;
     /// `(context, table, slot) -> row`: a new group of an array. Null on failure.
     AggregateInsertAt = catching objects::aggregate_insert_at(Context, *mut AggregateTable, u64) -> *mut u8;
+    /// `(context, table, list, cell) -> row`: a new row of a list whose state lies at the cell. Null on failure.
+    AggregateAppend = catching objects::aggregate_append(Context, *mut AggregateTable, u64, *mut u8) -> *mut u8;
+    /// `(context, table, cell, hash) -> status`: notes a value in the sketch whose state lies at the cell.
+    AggregateSketch = catching objects::aggregate_sketch(Context, *mut AggregateTable, *mut u8, u64) -> u32;
     /// `(table, hashes, keys, rows, out)`: head of each row's chain, or null, with prefetching. Directly addressed
     /// tables look at `keys` (i64 each), hashed ones at `hashes`; whichever is known not to be needed may be null.
     JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, *const i64, u64, *mut *const u8);
-    /// `(context, set, group row, value) -> 1` if the group has not seen the value, `0` if it has, `-1` on failure.
-    DistinctInsert = catching objects::distinct_insert(Context, *mut DistinctSet, *const u8, *const u8) -> i32;
     /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough.
     BufferAppend = catching objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;
     /// `(set, value) -> bool`.

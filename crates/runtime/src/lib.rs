@@ -21,7 +21,6 @@ pub use breakers::buffer::row_buffer::{
     BufferBuild, BufferColumn, BufferSpec, BufferWriter, Left, Part, RowBuffer,
 };
 pub use breakers::groups::aggregate_hash_table::{AggregateSpec, AggregateTable, GroupAddressing, StateKind};
-pub use breakers::groups::distinct_set::DistinctSet;
 pub use breakers::groups::group_merge::{GroupMerge, Groups};
 pub use breakers::join::join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};
 pub use breakers::sorter::sorted_rows::{GroupCounts, SortField, SortSpec, SortedRows, SortedRun, Sorter};

@@ -1,5 +1,6 @@
 //! The rows of an aggregation: group keys, then partial aggregates, of which the aggregates are made when they are read.
 
+use super::group_lists::GroupList;
 use super::lays::{Lays, Nullable, form};
 use frazil_plan::bounds;
 use frazil_plan::breakers::GroupTable;
@@ -22,9 +23,26 @@ pub(crate) struct State {
     /// The second argument of deviations.
     pub second: Option<Expr>,
     pub filter: Option<Expr>,
+    /// The list whose rows it is made of, if generated code does not advance it.
+    pub list: Option<usize>,
     pub field: RowField,
     /// Whether adding to it must be checked.
     pub checked: bool,
+}
+
+impl State {
+    /// A state without arguments, of all rows.
+    pub fn new(kind: StateKind, field: RowField) -> State {
+        State {
+            kind,
+            argument: None,
+            second: None,
+            filter: None,
+            list: None,
+            field,
+            checked: false,
+        }
+    }
 }
 
 impl Fingerprint for State {
@@ -57,6 +75,8 @@ pub struct GroupLayout {
     /// Group columns and what they are.
     pub(crate) groups: Vec<(ColumnId, Expr)>,
     pub(crate) states: Vec<State>,
+    /// The rows that groups keep.
+    pub(crate) lists: Vec<GroupList>,
     pub(crate) results: Vec<(ColumnId, Finish)>,
     /// Array addressing: for each group key its smallest value and stride.
     pub(crate) array: Vec<(i64, u64)>,
@@ -76,12 +96,14 @@ impl GroupLayout {
             plan,
             nullable,
             states: Vec::new(),
+            lists: Vec::new(),
             places: Places::default(),
         };
         let results = (table.aggregates.iter())
             .map(|(column, call)| Ok((*column, made.finish(call)?)))
             .collect::<Result<_>>()?;
-        let states = made.states;
+        let list_specs = made.list_specs();
+        let (states, lists) = (made.states, made.lists);
         let groups: Vec<RowField> = table
             .groups
             .iter()
@@ -104,9 +126,13 @@ impl GroupLayout {
         };
         let state_fields: Vec<_> = states.iter().map(|s| (s.kind, s.field)).collect();
         Ok(GroupLayout {
-            spec: AggregateSpec::new(&groups, &state_fields, addressing),
+            spec: AggregateSpec {
+                lists: list_specs,
+                ..AggregateSpec::new(&groups, &state_fields, addressing)
+            },
             groups: table.groups.clone(),
             states,
+            lists,
             results,
             array: array.map(|a| a.1).unwrap_or_default(),
         })
@@ -114,17 +140,18 @@ impl GroupLayout {
 }
 
 /// The states of an aggregation in the making, each once.
-struct States<'a> {
+pub(super) struct States<'a> {
     table: &'a GroupTable,
-    plan: &'a PipelinePlan,
-    nullable: &'a Nullable,
-    states: Vec<State>,
+    pub(super) plan: &'a PipelinePlan,
+    pub(super) nullable: &'a Nullable,
+    pub(super) states: Vec<State>,
+    pub(super) lists: Vec<GroupList>,
     places: Places,
 }
 
 impl States<'_> {
     /// The place of a state.
-    fn add(&mut self, state: State) -> usize {
+    pub(super) fn add(&mut self, state: State) -> usize {
         let (states, next) = (&self.states, self.states.len());
         let known = (self.places).find_or_add(&state, next, |place| states[place] == state);
         known.unwrap_or_else(|| {
@@ -135,24 +162,45 @@ impl States<'_> {
 
     /// Adds what a call needs; says how it comes of it.
     fn finish(&mut self, call: &AggregateCall) -> Result<Finish> {
-        if call.distinct && !matches!(call.function, AggregateFunction::Min | AggregateFunction::Max) {
-            return Err(Error::unsupported("this combination of DISTINCT aggregates"));
+        match call.keeps_rows() {
+            true => self.finish_rows(call),
+            false => self.of_states(call, None),
         }
+    }
+
+    /// Adds the states that a call is made of; with a list those are advanced by its rows.
+    pub(super) fn of_states(&mut self, call: &AggregateCall, list: Option<usize>) -> Result<Finish> {
         let kind = match call.function {
             AggregateFunction::CountRows | AggregateFunction::Count => {
-                return Ok(Finish::State(self.add(count(call, self.nullable))));
+                return Ok(Finish::State(self.add_by(count(call, self.nullable), list)));
             }
             AggregateFunction::Avg => {
                 return Ok(Finish::Average {
-                    sum: self.sum(call)?,
-                    count: self.add(count(call, self.nullable)),
+                    sum: self.sum(call, list)?,
+                    count: self.add_by(count(call, self.nullable), list),
                     scale: call.argument.as_ref().and_then(|a| a.ty.scale()).unwrap_or(0),
                 });
             }
-            AggregateFunction::Sum => return Ok(Finish::State(self.sum(call)?)),
-            AggregateFunction::Deviations => return self.deviations(call),
-            AggregateFunction::SumOfSquares => {
-                return Err(Error::internal("a sum of squares that is no sum of products"));
+            AggregateFunction::Sum => return Ok(Finish::State(self.sum(call, list)?)),
+            AggregateFunction::Deviations => return self.deviations(call, list),
+            AggregateFunction::ArgMin => return self.picked(call, StateKind::Min),
+            AggregateFunction::ArgMax => return self.picked(call, StateKind::Max),
+            AggregateFunction::ApproxCountDistinct => {
+                let state = State::new(StateKind::Sketch, RowField::new(NativeType::I64, false));
+                return Ok(Finish::State(self.add(State {
+                    argument: call.argument.clone(),
+                    filter: call.filter.clone(),
+                    ..state
+                })));
+            }
+            AggregateFunction::SumOfSquares
+            | AggregateFunction::StringAgg
+            | AggregateFunction::PercentileCont
+            | AggregateFunction::PercentileDisc
+            | AggregateFunction::Mode
+            | AggregateFunction::First
+            | AggregateFunction::Last => {
+                return Err(Error::internal(format!("{} of states", call.function.name())));
             }
             AggregateFunction::Min => StateKind::Min,
             AggregateFunction::Max => StateKind::Max,
@@ -161,26 +209,46 @@ impl States<'_> {
             AggregateFunction::BitXor => StateKind::BitXor,
         };
         let state = folded(self.plan, kind, call)?;
+        Ok(Finish::State(self.add_by(state, list)))
+    }
+
+    /// The place of a state, that is advanced by the rows of a list if there is one.
+    fn add_by(&mut self, state: State, list: Option<usize>) -> usize {
+        match list {
+            Some(list) => self.add_of_list(state, list),
+            None => self.add(state),
+        }
+    }
+
+    fn sum(&mut self, call: &AggregateCall, list: Option<usize>) -> Result<usize> {
+        let state = sum(self.table, self.plan, call, self.nullable)?;
+        Ok(self.add_by(state, list))
+    }
+
+    /// The value of the row in which a state, which comes behind it, has found the least or greatest.
+    fn picked(&mut self, call: &AggregateCall, kind: StateKind) -> Result<Finish> {
+        let by = AggregateCall {
+            argument: call.second.clone(),
+            ..call.clone()
+        };
+        let by = folded(self.plan, kind, &by)?;
+        let by = self.add(by);
+        let state = folded(self.plan, StateKind::Picked { by }, call)?;
         Ok(Finish::State(self.add(state)))
     }
 
-    fn sum(&mut self, call: &AggregateCall) -> Result<usize> {
-        let state = sum(self.table, self.plan, call, self.nullable)?;
-        Ok(self.add(state))
-    }
-
     /// Behind the count and the sums that it reads.
-    fn deviations(&mut self, call: &AggregateCall) -> Result<Finish> {
+    fn deviations(&mut self, call: &AggregateCall, list: Option<usize>) -> Result<Finish> {
         let of = |argument: &Option<Expr>| AggregateCall {
             argument: argument.clone(),
             second: None,
             ..call.clone()
         };
-        let count = self.add(count(call, self.nullable));
-        let first = self.sum(&of(&call.argument))?;
+        let count = self.add_by(count(call, self.nullable), list);
+        let first = self.sum(&of(&call.argument), list)?;
         let second = match &call.second {
             None => first,
-            second => self.sum(&of(second))?,
+            second => self.sum(&of(second), list)?,
         };
         let state = State {
             second: call.second.clone(),
@@ -193,7 +261,7 @@ impl States<'_> {
                 call,
             )?
         };
-        Ok(Finish::State(self.add(state)))
+        Ok(Finish::State(self.add_by(state, list)))
     }
 }
 
@@ -221,12 +289,9 @@ impl Lays for GroupLayout {
 
 fn count(call: &AggregateCall, nullable: &Nullable) -> State {
     State {
-        kind: StateKind::Count,
         argument: call.argument.clone().filter(|a| nullable.expression(a)),
-        second: None,
         filter: call.filter.clone(),
-        field: RowField::new(NativeType::I64, false),
-        checked: false,
+        ..State::new(StateKind::Count, RowField::new(NativeType::I64, false))
     }
 }
 
@@ -249,12 +314,10 @@ fn sum(table: &GroupTable, plan: &PipelinePlan, call: &AggregateCall, nullable: 
     };
     let may_be_empty = table.groups.is_empty() || call.filter.is_some() || nullable.expression(argument);
     Ok(State {
-        kind: StateKind::Sum,
         argument: call.argument.clone(),
-        second: None,
         filter: call.filter.clone(),
-        field: RowField::new(native, may_be_empty),
         checked,
+        ..State::new(StateKind::Sum, RowField::new(native, may_be_empty))
     })
 }
 
@@ -279,7 +342,7 @@ fn array_addressing(table: &GroupTable, plan: &PipelinePlan) -> Option<(u64, Vec
     (slots <= ARRAY_SLOTS_ALWAYS.max(wanted.min(ARRAY_SLOTS_MOST))).then_some((slots, keys))
 }
 
-fn argument(call: &AggregateCall) -> Result<&Expr> {
+pub(super) fn argument(call: &AggregateCall) -> Result<&Expr> {
     let argument = call.argument.as_ref();
     argument.ok_or_else(|| Error::internal("an aggregate without its argument"))
 }
@@ -288,11 +351,8 @@ fn argument(call: &AggregateCall) -> Result<&Expr> {
 fn folded(plan: &PipelinePlan, kind: StateKind, call: &AggregateCall) -> Result<State> {
     let argument = argument(call)?;
     Ok(State {
-        kind,
         argument: call.argument.clone(),
-        second: None,
         filter: call.filter.clone(),
-        field: RowField::new(form(plan, argument), true),
-        checked: false,
+        ..State::new(kind, RowField::new(form(plan, argument), true))
     })
 }

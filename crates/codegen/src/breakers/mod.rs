@@ -2,6 +2,7 @@
 //! that merges them: a file for each breaker. Which translator writes a row into it, or reads one, is said here.
 
 pub mod buffer;
+pub mod group_lists;
 pub mod groups;
 pub mod join;
 pub mod lays;

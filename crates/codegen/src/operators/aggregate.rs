@@ -39,7 +39,8 @@ impl<'p> Translator<'_, 'p> {
         let directory = self.object_field(ObjectSpec::Part, offset_of!(AggregateTable, directory));
         let row = self.load_word(directory, 0);
         let fields = &layout.spec.layout.fields;
-        let cell = |&field: &FieldPlace| match fields.len() > MOST_IN_REGISTERS {
+        let in_memory = fields.len() > MOST_IN_REGISTERS;
+        let cell = |(&field, kind): (&FieldPlace, &StateKind)| match in_memory || kind.is_chunks() {
             true => (field, Cell::Memory(row, field)),
             false => {
                 let state = self.field(row, field);
@@ -50,7 +51,7 @@ impl<'p> Translator<'_, 'p> {
                 )
             }
         };
-        let cells = fields.iter().map(cell).collect();
+        let cells = fields.iter().zip(&layout.spec.states).map(cell).collect();
         self.work.states = Some(StateCells { row, cells });
     }
 
@@ -309,10 +310,7 @@ impl<'p> Translator<'_, 'p> {
         layout: &GroupLayout,
         keys: &[SqlValue],
     ) -> Result<()> {
-        let heap = self
-            .b
-            .ins()
-            .iadd_imm_s(table, offset_of!(AggregateTable, heap) as i64);
+        let heap = self.table_heap(table);
         for (key, field) in keys.iter().zip(&layout.spec.layout.fields) {
             let key = self.kept(*key, heap)?;
             self.set_field(row, *field, key);
@@ -320,7 +318,7 @@ impl<'p> Translator<'_, 'p> {
         Ok(())
     }
 
-    fn state(&mut self, cell: Cell, native: NativeType) -> SqlValue {
+    pub(super) fn state(&mut self, cell: Cell, native: NativeType) -> SqlValue {
         match cell {
             Cell::Memory(row, field) => self.field(row, field),
             Cell::Registers(value, valid) => SqlValue {
@@ -331,7 +329,7 @@ impl<'p> Translator<'_, 'p> {
         }
     }
 
-    fn set_state(&mut self, cell: Cell, state: SqlValue) {
+    pub(super) fn set_state(&mut self, cell: Cell, state: SqlValue) {
         match cell {
             Cell::Memory(row, field) => self.set_field(row, field, state),
             Cell::Registers(value, valid) => {
@@ -348,27 +346,34 @@ impl<'p> Translator<'_, 'p> {
     }
 
     fn advance_all(&mut self, layout: &GroupLayout, cells: &[Cell]) -> Result<()> {
-        let mut states = layout.states.iter().zip(cells);
-        states.try_for_each(|(state, cell)| self.advance(state, *cell, cells))
+        let own = layout.states.iter().zip(cells).filter(|s| s.0.list.is_none());
+        // A picked value goes by what its state was before this row.
+        let is_picked = |state: &State| matches!(state.kind, StateKind::Picked { .. });
+        let (first, then): (Vec<_>, Vec<_>) = own.partition(|s| is_picked(s.0));
+        let mut states = first.into_iter().chain(then);
+        states.try_for_each(|(state, cell)| self.advance(layout, state, *cell, cells))
     }
 
     /// Advances a state by the row; `cells` are those of all states.
-    fn advance(&mut self, state: &State, cell: Cell, cells: &[Cell]) -> Result<()> {
+    fn advance(&mut self, layout: &GroupLayout, state: &State, cell: Cell, cells: &[Cell]) -> Result<()> {
         let Some(filter) = &state.filter else {
-            return self.advance_by(state, cell, cells);
+            return self.advance_by(layout, state, cell, cells);
         };
         let (yes, skip) = (self.b.create_block(), self.b.create_block());
         let mark = self.scope.mark();
         self.branch_on(filter, true, yes, skip)?;
         self.enter(yes);
-        self.advance_by(state, cell, cells)?;
+        self.advance_by(layout, state, cell, cells)?;
         self.jump(skip, &[]);
         self.scope.back_to(mark);
         self.enter(skip);
         Ok(())
     }
 
-    fn advance_by(&mut self, state: &State, cell: Cell, cells: &[Cell]) -> Result<()> {
+    fn advance_by(&mut self, layout: &GroupLayout, state: &State, cell: Cell, cells: &[Cell]) -> Result<()> {
+        if let StateKind::Rows(list) = state.kind {
+            return self.keep_row(&layout.lists[list], &layout.spec.lists[list], list, cell);
+        }
         let argument = match &state.argument {
             Some(e) => Some(self.expression(e)?),
             None => None,
@@ -396,7 +401,14 @@ impl<'p> Translator<'_, 'p> {
                 let others = [cells[count], cells[sums[0]], cells[sums[1]]];
                 self.deviations(state, cell, argument, others)
             }
-            (_, None) => Ok(()),
+            (StateKind::Picked { by }, Some(argument)) => self.pick(
+                state.field.native,
+                cell,
+                argument,
+                (&layout.states[by], cells[by]),
+            ),
+            (StateKind::Sketch, Some(argument)) => self.sketch(cell, argument),
+            (StateKind::Rows(_) | StateKind::Made, Some(_)) | (_, None) => Ok(()),
         }
     }
 
@@ -455,10 +467,7 @@ impl<'p> Translator<'_, 'p> {
         let mut new = argument.with_valid(None);
         if native == NativeType::String {
             let table = self.object(ObjectSpec::Part);
-            let heap = self
-                .b
-                .ins()
-                .iadd_imm_s(table, offset_of!(AggregateTable, heap) as i64);
+            let heap = self.table_heap(table);
             new = self.kept(new, heap)?;
         }
         self.set_state(cell, new);
@@ -541,7 +550,7 @@ impl<'p> Translator<'_, 'p> {
         Ok(())
     }
 
-    fn go_if(&mut self, condition: ir::Value, otherwise: Block) {
+    pub(super) fn go_if(&mut self, condition: ir::Value, otherwise: Block) {
         let on = self.b.create_block();
         self.branch(condition, on, otherwise);
         self.enter(on);

@@ -6,6 +6,7 @@ mod expand;
 mod groups;
 mod hash_join_build;
 mod hash_join_probe;
+mod kept_rows;
 mod rows;
 mod sort;
 mod values;

@@ -166,6 +166,7 @@ impl<'a> Binder<'a> {
             argument,
             second: None,
             distinct: false,
+            order: Vec::new(),
             filter: None,
             ty,
         };

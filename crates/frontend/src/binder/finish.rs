@@ -117,6 +117,7 @@ fn lengths(aggregate: &mut Aggregate, columns: &mut Columns) -> Vec<(usize, Colu
             argument: Some(e),
             second: None,
             distinct: false,
+            order: Vec::new(),
             filter: None,
         };
         aggregates.push((made, any));

@@ -3,13 +3,34 @@
 use super::expression::row_span;
 use super::scope::Clause;
 use super::{Binder, error, fold};
-use frazil_functions::{Aggregated, CastContext, Operand, Typing, Unknown, UnknownKind};
+use frazil_functions::{
+    AggregateArguments, Aggregated, CastContext, Operand, OrderedBy, Typing, Unknown, UnknownKind,
+};
 use frazil_plan::{AggregateCall, ColumnId, Expr};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Interval, ObjectName, TrimWhereField,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Interval, ObjectName, OrderByExpr,
+    TrimWhereField,
 };
+
+/// What stands in the parentheses of a call, and WITHIN GROUP.
+pub(super) struct Written<'a> {
+    pub arguments: Arguments<'a>,
+    pub distinct: bool,
+    /// ORDER BY.
+    pub order: &'a [OrderByExpr],
+    /// Whether ORDER BY stands in WITHIN GROUP.
+    pub is_within: bool,
+}
+
+impl<'a> Written<'a> {
+    /// The arguments, and what rows are ordered by.
+    fn all(self) -> Vec<&'a SqlExpr> {
+        let keys = self.order.iter().map(|item| &item.expr);
+        self.arguments.list().into_iter().chain(keys).collect()
+    }
+}
 
 /// The arguments of a call as written.
 pub(super) enum Arguments<'a> {
@@ -35,7 +56,6 @@ impl<'a> Binder<'a> {
         let span = self.name_span(&call.name);
         let name = self.function_name(&call.name, span)?;
         let refused = [
-            (!call.within_group.is_empty(), "WITHIN GROUP"),
             (call.uses_odbc_syntax, "the syntax {fn …}"),
             (
                 !matches!(call.parameters, FunctionArguments::None),
@@ -46,46 +66,71 @@ impl<'a> Binder<'a> {
         if let Some((_, what)) = refused.iter().find(|r| r.0) {
             return Err(Error::unsupported(what).at_span(span));
         }
-        let (arguments, distinct) = self.arguments(call, &name, span)?;
+        let written = self.written_call(call, &name, span)?;
         if let Some(over) = &call.over {
-            return self.window_call(call, over, (&name, arguments), distinct, span);
+            return self.window_call(call, over, (&name, written), span);
         }
         if call.null_treatment.is_some() {
             let message = "RESPECT/IGNORE NULLS specified, but there is no OVER clause";
             return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
         }
+        let is_aggregate = match written.is_within {
+            true => Typing::is_aggregate_within_group(&name),
+            false => Typing::is_aggregate(&name),
+        };
+        if is_aggregate {
+            return self.aggregate(&name, written, call.filter.as_deref(), span);
+        }
         if Typing::is_window_function(&name) {
+            if written.is_within {
+                let all = self.each(written.all())?;
+                self.typing.window_call(&name, all, span)?;
+            }
             let message = format!("window function {name} requires an OVER clause");
             return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
         }
-        if Typing::is_aggregate(&name) {
-            let filter = call.filter.as_deref();
-            return self.aggregate(&name, arguments, distinct, filter, span);
+        let of_aggregates = [
+            (written.is_within, "WITHIN GROUP"),
+            (written.distinct, "DISTINCT"),
+            (!written.order.is_empty(), "ORDER BY"),
+            (call.filter.is_some(), "FILTER"),
+        ];
+        let clause = of_aggregates
+            .iter()
+            .find(|clause| clause.0)
+            .map(|clause| clause.1);
+        if name == "grouping" && clause.is_none() {
+            return self.grouping_call(written.arguments.list(), span);
         }
-        if name == "grouping" && !distinct && call.filter.is_none() {
-            return self.grouping_call(arguments.list(), span);
-        }
-        for (is_there, what) in [(distinct, "DISTINCT"), (call.filter.is_some(), "FILTER")] {
-            if is_there {
-                let message = format!("{what} specified, but {name} is not an aggregate function");
-                return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
-            }
-        }
-        let list = arguments.list();
+        let list = match written.is_within {
+            true => written.all(),
+            false => written.arguments.list(),
+        };
+        let of_no_aggregate = |what: &str| {
+            let message = format!("{what} specified, but {name} is not an aggregate function");
+            Err(error(SqlState::WRONG_OBJECT_TYPE, message, span))
+        };
         if Typing::gives_rows(&name) {
-            return self.rows_function(&name, list, span);
+            return match clause {
+                Some(what) => of_no_aggregate(what),
+                None => self.rows_function(&name, list, span),
+            };
         }
         let before = self.rows_functions();
-        let mut bound = Vec::with_capacity(list.len());
-        for e in list {
-            bound.push(self.expression(e)?);
-        }
+        let bound = self.each(list)?;
         if name == "coalesce" {
             self.without_rows(before, "COALESCE", span)?;
         }
         let whole = span.to(row_span(&bound));
         let called = self.call_by_name(&name, bound, span)?;
-        Ok(called.at(whole))
+        match clause {
+            Some(what) => of_no_aggregate(what),
+            None => Ok(called.at(whole)),
+        }
+    }
+
+    fn each(&mut self, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+        list.into_iter().map(|e| self.expression(e)).collect()
     }
 
     pub(super) fn call_by_name(
@@ -124,14 +169,44 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn arguments(&self, call: &'a Function, name: &str, span: Span) -> Result<(Arguments<'a>, bool)> {
-        let FunctionArguments::List(list) = &call.args else {
-            return Ok((Arguments::List(Vec::new()), false));
+    /// What a call is written with. 42601 for clauses that do not go together.
+    fn written_call(&self, call: &'a Function, name: &str, span: Span) -> Result<Written<'a>> {
+        let is_within = !call.within_group.is_empty();
+        let mut written = Written {
+            arguments: Arguments::List(Vec::new()),
+            distinct: false,
+            order: &call.within_group,
+            is_within,
         };
-        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        if !list.clauses.is_empty() {
-            return Err(Error::unsupported("ORDER BY or another clause in a call").at_span(span));
+        let FunctionArguments::List(list) = &call.args else {
+            return Ok(written);
+        };
+        written.distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        for clause in &list.clauses {
+            match clause {
+                FunctionArgumentClause::OrderBy(_) if is_within => {
+                    let message = "cannot use multiple ORDER BY clauses with WITHIN GROUP";
+                    return Err(error(SqlState::SYNTAX_ERROR, message, span));
+                }
+                FunctionArgumentClause::OrderBy(order) => written.order = order,
+                _ => return Err(Error::unsupported(format!("{clause} in a call")).at_span(span)),
+            }
         }
+        if is_within && written.distinct {
+            let message = "cannot use DISTINCT with WITHIN GROUP";
+            return Err(error(SqlState::SYNTAX_ERROR, message, span));
+        }
+        (written.arguments, written.distinct) = self.arguments(list, name, span)?;
+        Ok(written)
+    }
+
+    fn arguments(
+        &self,
+        list: &'a FunctionArgumentList,
+        name: &str,
+        span: Span,
+    ) -> Result<(Arguments<'a>, bool)> {
+        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
         let mut out = Vec::with_capacity(list.args.len());
         for argument in &list.args {
             let FunctionArg::Unnamed(argument) = argument else {
@@ -139,7 +214,11 @@ impl<'a> Binder<'a> {
             };
             match argument {
                 FunctionArgExpr::Expr(e) => out.push(e),
-                FunctionArgExpr::Wildcard if list.args.len() == 1 && list.duplicate_treatment.is_none() => {
+                FunctionArgExpr::Wildcard
+                    if list.args.len() == 1
+                        && list.duplicate_treatment.is_none()
+                        && list.clauses.is_empty() =>
+                {
                     return Ok((Arguments::Rows, false));
                 }
                 FunctionArgExpr::QualifiedWildcard(relation) if list.args.len() == 1 => {
@@ -169,14 +248,14 @@ impl<'a> Binder<'a> {
     fn aggregate(
         &mut self,
         name: &str,
-        arguments: Arguments<'a>,
-        distinct: bool,
+        written: Written<'a>,
         filter: Option<&'a SqlExpr>,
         span: Span,
     ) -> Result<Operand> {
         let first_inside = self.references.len();
-        let (aggregate, whole) = self.aggregate_call(name, arguments, distinct, filter, span)?;
-        let made = self.place_aggregates(name, aggregate.calls, span, first_inside)?;
+        let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
+        let placed = (aggregate.calls, aggregate.grouped);
+        let made = self.place_aggregates(name, placed, span, first_inside)?;
         Ok(frazil_functions::value_of(made, aggregate.value)?
             .at(whole)
             .into())
@@ -186,13 +265,14 @@ impl<'a> Binder<'a> {
     pub(super) fn aggregate_call(
         &mut self,
         name: &str,
-        arguments: Arguments<'a>,
-        distinct: bool,
+        written: Written<'a>,
         filter: Option<&'a SqlExpr>,
         span: Span,
     ) -> Result<(Aggregated, Span)> {
         let before = self.rows_functions();
-        let (name, bound) = match arguments {
+        let distinct = written.distinct;
+        let mut of_rows = false;
+        let (name, bound) = match written.arguments {
             Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
             Arguments::Rows => (name.to_string(), Vec::new()),
             Arguments::RowsOf(relation) if name == "count" && !distinct => {
@@ -206,18 +286,23 @@ impl<'a> Binder<'a> {
             Arguments::RowsOf(_) => {
                 return Err(Error::unsupported("a row as an argument").at_span(span));
             }
-            Arguments::List(list) if list.is_empty() => {
+            Arguments::List(list) if list.is_empty() && !written.is_within => {
                 let message = format!("{name}(*) must be used to call a parameterless aggregate function");
                 return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
             }
             Arguments::List(list) => {
-                let mut bound = Vec::with_capacity(list.len());
-                for e in list {
-                    bound.push(self.expression(e)?);
-                }
-                (name.to_string(), bound)
+                let row = match list[..] {
+                    [only] if name == "count" => row_of(only),
+                    _ => None,
+                };
+                of_rows = row.is_some();
+                (name.to_string(), self.each(row.unwrap_or(list))?)
             }
         };
+        let mut order = Vec::with_capacity(written.order.len());
+        for item in written.order {
+            order.push(self.ordered_by(item)?);
+        }
         let filter = match filter {
             Some(condition) => {
                 let bound = self.in_clause_allowing(condition)?;
@@ -227,8 +312,32 @@ impl<'a> Binder<'a> {
         };
         self.arguments_without_rows(before, "aggregate", span)?;
         let whole = span.to(row_span(&bound));
-        let aggregate = self.typing.aggregate(&name, bound, distinct, filter, span)?;
+        let aggregate = match of_rows && order.is_empty() {
+            true => self.typing.count_of_rows(bound, distinct, filter)?,
+            false => {
+                let call = AggregateArguments {
+                    values: bound,
+                    distinct,
+                    order,
+                    is_within: written.is_within,
+                    filter,
+                };
+                self.typing.aggregate(&name, call, span)?
+            }
+        };
         Ok((aggregate, whole))
+    }
+
+    fn ordered_by(&mut self, item: &'a OrderByExpr) -> Result<OrderedBy> {
+        if item.with_fill.is_some() {
+            return Err(Error::unsupported("ORDER BY … WITH FILL"));
+        }
+        let descending = item.options.asc == Some(false);
+        Ok(OrderedBy {
+            value: self.expression(&item.expr)?,
+            descending,
+            nulls_first: item.options.nulls_first.unwrap_or(descending),
+        })
     }
 
     /// Binds the condition of FILTER, in which aggregates of this query are refused.
@@ -242,7 +351,7 @@ impl<'a> Binder<'a> {
     fn place_aggregates(
         &mut self,
         name: &str,
-        calls: Vec<AggregateCall>,
+        (calls, grouped): (Vec<AggregateCall>, Vec<Expr>),
         span: Span,
         first_inside: usize,
     ) -> Result<Vec<Expr>> {
@@ -273,6 +382,7 @@ impl<'a> Binder<'a> {
             let at = inside.iter().find(|r| r.id == inner).map_or(span, |r| r.span);
             return Err(error(SqlState::GROUPING_ERROR, message, at));
         }
+        level.aggregates.grouped.extend(grouped);
         let columns = &mut self.columns;
         let mut made = Vec::with_capacity(calls.len());
         for call in calls {
@@ -417,6 +527,24 @@ impl<'a> Binder<'a> {
             _ => return Error::unsupported(format!("the expression {e}")),
         };
         Error::unsupported(what)
+    }
+}
+
+/// The values of `(a, b)` or `ROW(a, …)`.
+fn row_of(e: &SqlExpr) -> Option<Vec<&SqlExpr>> {
+    match e {
+        SqlExpr::Tuple(parts) => Some(parts.iter().collect()),
+        SqlExpr::Function(call) if call.name.to_string().eq_ignore_ascii_case("row") => {
+            let FunctionArguments::List(list) = &call.args else {
+                return None;
+            };
+            let parts = list.args.iter().map(|argument| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
+                _ => None,
+            });
+            parts.collect()
+        }
+        _ => None,
     }
 }
 

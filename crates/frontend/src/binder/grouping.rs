@@ -48,6 +48,22 @@ impl<'a> Binder<'a> {
         Ok(Some(groups))
     }
 
+    /// The direct arguments of aggregates of the query being bound. 0A000 for those that read groups, if these are NULL in
+    /// the rows of some sets.
+    pub(super) fn direct_arguments(&mut self, groups: Option<&Groups>) -> Result<Vec<Expr>> {
+        let direct = std::mem::take(&mut self.level().aggregates.grouped);
+        let is_own = |id: &ColumnId| self.owner(*id) == self.depth();
+        let reads_own = |e: &&Expr| e.columns_read().iter().any(is_own);
+        let has_sets = groups.is_some_and(|groups| groups.sets.is_some());
+        match direct.iter().find(|e| has_sets && reads_own(e)) {
+            None => Ok(direct),
+            Some(e) => {
+                let what = "a direct argument that is not constant, beside grouping sets,";
+                Err(Error::unsupported(what).at_span(e.span))
+            }
+        }
+    }
+
     /// GROUP BY ALL: by every item of the select list without an aggregate.
     fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Groups<'a>> {
         let mut groups = Groups::default();

@@ -40,6 +40,8 @@ pub(super) struct Aggregates {
     /// In the order of their columns.
     calls: Vec<(ColumnId, AggregateCall)>,
     places: Places,
+    /// What is written in them and has to be the same for all rows of a group.
+    pub grouped: Vec<Expr>,
 }
 
 impl Aggregates {

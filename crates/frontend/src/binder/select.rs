@@ -55,7 +55,7 @@ impl<'a> Binder<'a> {
         let in_targets = first..self.references.len();
         let condition = self.where_condition(select.selection.as_ref())?;
         let first = self.references.len();
-        let having = self.having(select.having.as_ref())?;
+        let mut having = self.having(select.having.as_ref())?;
         let mut keys = match order_by {
             Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &targets))?,
             None => Vec::new(),
@@ -74,6 +74,7 @@ impl<'a> Binder<'a> {
         let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
         let mut targets = self.settle_targets(targets, literals, keeps)?;
         let mut op = filtered(from.op, condition);
+        let mut direct = self.direct_arguments(groups.as_ref())?;
         let aggregates = self.level().aggregates.take();
         let groupings = std::mem::take(&mut self.level().groupings);
         let mut windows = std::mem::take(&mut self.level().windows);
@@ -83,24 +84,23 @@ impl<'a> Binder<'a> {
         }
         if groups.is_some() || having.is_some() || !aggregates.is_empty() || !groupings.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
-            let mut having = having;
+            let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
+                .chain(windows.columns())
+                .chain(rows_calls.columns())
+                .chain(groupings.iter().map(|g| g.id))
+                .collect();
             let read = targets
                 .iter_mut()
                 .filter_map(|target| target.value.expression_mut())
                 .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
                 .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()))
                 .chain(&mut having)
-                .chain(&mut qualify);
-            let named = [in_targets, in_keys, in_rest].into_iter().flatten();
-            let named: Vec<Reference> = named.map(|at| self.references[at]).collect();
-            let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
-                .chain(windows.columns())
-                .chain(rows_calls.columns())
-                .chain(groupings.iter().map(|g| g.id))
-                .collect();
-            let read = read
+                .chain(&mut qualify)
+                .chain(&mut direct)
                 .chain(windows.expressions_mut())
                 .chain(rows_calls.expressions_mut());
+            let named = [in_targets, in_keys, in_rest].into_iter().flatten();
+            let named: Vec<Reference> = named.map(|at| self.references[at]).collect();
             grouping.replace(self, read, named.into_iter(), &made)?;
             op = filtered(grouping.above(op, aggregates, groupings)?, having);
         }

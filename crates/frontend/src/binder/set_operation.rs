@@ -198,6 +198,7 @@ impl<'a> Binder<'a> {
             argument: None,
             second: None,
             distinct: false,
+            order: Vec::new(),
             filter: Some(filter),
             ty: LogicalType::BigInt,
         });

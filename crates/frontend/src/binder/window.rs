@@ -3,7 +3,7 @@
 //! A call becomes a column of the query that it stands in. Its window, arguments and the offsets of its frame are bound
 //! where the call stands, and computed above the groups of the query.
 
-use super::function::Arguments;
+use super::function::{Arguments, Written};
 use super::rows::Computed;
 use super::scope::Clause;
 use super::windows::{OrderKey, Specification, Windows};
@@ -12,8 +12,8 @@ use crate::parse::EXCLUDE;
 use frazil_functions::{FrameSide, Operand, TypedWindowCall, Typing, interval_length};
 use frazil_plan::operators::Window;
 use frazil_plan::{
-    ColumnId, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnit, Operator, SortKey, WindowCall,
-    WindowFunction,
+    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnit,
+    Operator, SortKey, WindowCall, WindowFunction,
 };
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
@@ -27,8 +27,7 @@ impl<'a> Binder<'a> {
         &mut self,
         call: &'a Function,
         over: &'a WindowType,
-        (name, arguments): (&str, Arguments<'a>),
-        distinct: bool,
+        (name, written): (&str, Written<'a>),
         span: Span,
     ) -> Result<Operand> {
         if let Some(clause) = self.level().clause.without_windows() {
@@ -37,10 +36,25 @@ impl<'a> Binder<'a> {
         }
         let is_aggregate = Typing::is_aggregate(name);
         if !is_aggregate && !Typing::is_window_function(name) {
-            return Err(self.no_window_function(name, arguments, span));
+            return Err(self.no_window_function(name, written.arguments, span));
+        }
+        if Typing::is_ordered_set(name) {
+            let message = format!("OVER is not supported for ordered-set aggregate {name}");
+            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+        }
+        if written.is_within {
+            let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
         }
         let refused = [
-            (distinct, "DISTINCT is not implemented for window functions"),
+            (
+                written.distinct,
+                "DISTINCT is not implemented for window functions",
+            ),
+            (
+                !written.order.is_empty(),
+                "aggregate ORDER BY is not implemented for window functions",
+            ),
             (
                 call.filter.is_some() && !is_aggregate,
                 "FILTER is not implemented for non-aggregate window functions",
@@ -54,20 +68,27 @@ impl<'a> Binder<'a> {
         let (typed, value, whole) = match is_aggregate {
             true => {
                 let filter = call.filter.as_deref();
-                let (aggregate, whole) = self.aggregate_call(name, arguments, false, filter, span)?;
-                let typed = aggregate.calls.into_iter().map(|call| {
-                    let typed = TypedWindowCall {
-                        function: WindowFunction::Aggregate(call.function),
-                        arguments: call.argument.into_iter().chain(call.second).collect(),
-                        ty: call.ty,
-                    };
-                    (typed, call.filter)
-                });
+                let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
+                let over = |call: &AggregateCall| window_function(call.function, name);
+                let functions: Result<Vec<_>> = aggregate.calls.iter().map(over).collect();
+                let functions = functions.map_err(|e| e.at_span(span))?;
+                let typed = aggregate
+                    .calls
+                    .into_iter()
+                    .zip(functions)
+                    .map(|(call, function)| {
+                        let typed = TypedWindowCall {
+                            function,
+                            arguments: call.argument.into_iter().chain(call.second).collect(),
+                            ty: call.ty,
+                        };
+                        (typed, call.filter)
+                    });
                 (typed.collect(), aggregate.value, whole)
             }
             false => {
                 let mut bound = Vec::new();
-                for e in arguments.list() {
+                for e in written.arguments.list() {
                     bound.push(self.expression(e)?);
                 }
                 let whole = span.to(super::expression::row_span(&bound));
@@ -376,6 +397,34 @@ pub(super) fn unit_name(unit: FrameUnit) -> &'static str {
         FrameUnit::Range => "RANGE",
         FrameUnit::Groups => "GROUPS",
     }
+}
+
+/// An aggregate as a function over a window. 0A000 for those that need all rows of a group in an order of their own.
+fn window_function(function: AggregateFunction, name: &str) -> Result<WindowFunction> {
+    Ok(match function {
+        AggregateFunction::First => WindowFunction::FirstValue,
+        AggregateFunction::Last => WindowFunction::LastValue,
+        AggregateFunction::PercentileCont
+        | AggregateFunction::PercentileDisc
+        | AggregateFunction::Mode
+        | AggregateFunction::ApproxCountDistinct => {
+            return Err(Error::unsupported(format!("{name} as a window function")));
+        }
+        AggregateFunction::CountRows
+        | AggregateFunction::Count
+        | AggregateFunction::Sum
+        | AggregateFunction::Min
+        | AggregateFunction::Max
+        | AggregateFunction::Avg
+        | AggregateFunction::BitAnd
+        | AggregateFunction::BitOr
+        | AggregateFunction::BitXor
+        | AggregateFunction::Deviations
+        | AggregateFunction::SumOfSquares
+        | AggregateFunction::StringAgg
+        | AggregateFunction::ArgMin
+        | AggregateFunction::ArgMax => WindowFunction::Aggregate(function),
+    })
 }
 
 /// True for IGNORE NULLS. 0A000 for functions without it.

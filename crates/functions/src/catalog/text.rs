@@ -13,6 +13,9 @@ use std::fmt::Write;
 const TEXT: LogicalType = LogicalType::Text;
 const INTEGER: LogicalType = LogicalType::Integer;
 
+/// Two texts.
+pub(crate) const TEXTS: &[Kind] = &[Text, Text];
+
 const fn plan(parameters: &'static [Kind], f: ScalarFunction, ty: LogicalType) -> Overload {
     Overload {
         parameters,

@@ -1,13 +1,15 @@
 //! Functions of dates, timestamps and intervals.
 
 use super::{Function, Overload, Run};
+use crate::aggregate::{Aggregated, picked, plain, result_type};
 use crate::build::{constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::{convert, decimal};
+use crate::ordered_set::keys_of;
 use crate::resolve::Resolution;
 use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Timestamp};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{DatePart, Expr, ExprKind};
+use frazil_plan::{AggregateCall, AggregateFunction, DatePart, Expr, ExprKind};
 use frazil_types::date::{
     DAYS, MICROS_PER_DAY, calendar_day, civil_from_days, days_from_civil, days_in_month,
 };
@@ -17,6 +19,9 @@ use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 const TIMESTAMP: LogicalType = LogicalType::Timestamp;
 const INTERVAL: LogicalType = LogicalType::Interval;
 const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// A part between 0 and 1, and what has values between its values.
+pub(crate) const PARTS: [&[Kind]; 2] = [&[Double, Double], &[Double, Interval]];
 
 const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
     Overload {
@@ -95,6 +100,85 @@ pub(super) const FUNCTIONS: &[Function] = &[
 pub fn interval_length(e: Expr) -> Expr {
     let run: RowFn = |row, out| out.int(value_ops::interval_span(row.interval(0)));
     rows("interval length", OnNull::Null, run, vec![e], decimal(38, 0))
+}
+
+/// An aggregate of intervals: the least and greatest by their length, sums field by field; `None` if there is none.
+pub(crate) fn of_intervals(
+    function: AggregateFunction,
+    x: Expr,
+    distinct: bool,
+    filter: Option<Expr>,
+) -> Option<Aggregated> {
+    let by = match function {
+        AggregateFunction::Min => AggregateFunction::ArgMin,
+        AggregateFunction::Max => AggregateFunction::ArgMax,
+        AggregateFunction::Sum | AggregateFunction::Avg => {
+            let order = || {
+                if distinct {
+                    keys_of([x.clone()])
+                } else {
+                    Vec::new()
+                }
+            };
+            let call = |function, argument: Expr, ty| AggregateCall {
+                distinct,
+                order: order(),
+                ..plain(function, Some(argument), ty, filter.clone())
+            };
+            let sum = |name: &'static str, run: RowFn, ty: LogicalType| {
+                let part = rows(name, OnNull::Null, run, vec![x.clone()], ty);
+                call(
+                    AggregateFunction::Sum,
+                    part,
+                    result_type(AggregateFunction::Sum, ty),
+                )
+            };
+            let (integer, bigint) = (LogicalType::Integer, LogicalType::BigInt);
+            let mut calls = vec![
+                sum(
+                    "months",
+                    |row, out| out.int(row.interval(0).months.into()),
+                    integer,
+                ),
+                sum("days", |row, out| out.int(row.interval(0).days.into()), integer),
+                sum(
+                    "microseconds",
+                    |row, out| out.int(row.interval(0).micros.into()),
+                    bigint,
+                ),
+            ];
+            if function == AggregateFunction::Avg {
+                calls.push(call(AggregateFunction::Count, x.clone(), bigint));
+            }
+            let value = move |made| rows("interval", OnNull::Null, of_fields, made, INTERVAL);
+            return Some(Aggregated {
+                calls,
+                value: Some(Box::new(value)),
+                grouped: Vec::new(),
+            });
+        }
+        _ => return None,
+    };
+    let call = picked(by, x.clone(), x, filter);
+    Some(Aggregated::one(call))
+}
+
+/// An interval of months, days and microseconds, over a count if there is one. Error 22008.
+fn of_fields(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let beyond = || Error::new(SqlState::DATETIME_OVERFLOW, "interval out of range");
+    let sum = frazil_types::Interval {
+        months: row.wide(0).try_into().map_err(|_| beyond())?,
+        days: row.wide(1).try_into().map_err(|_| beyond())?,
+        micros: row.wide(2).try_into().map_err(|_| beyond())?,
+    };
+    if row.arguments() == 3 {
+        return out.interval(sum);
+    }
+    out.interval(value_ops::multiply_interval(
+        sum,
+        row.int(3) as f64,
+        value_ops::Divide::Yes,
+    )?)
 }
 
 /// A timestamp rounded to so many digits of a second.

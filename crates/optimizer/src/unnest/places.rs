@@ -111,7 +111,8 @@ impl Unnesting<'_> {
             }
             // The argument is computed for rows that pass the filter.
             site.guards.extend(call.filter.clone());
-            for argument in call.argument.iter_mut().chain(&mut call.second) {
+            let keys = call.order.iter_mut().map(|key| &mut key.e);
+            for argument in call.argument.iter_mut().chain(&mut call.second).chain(keys) {
                 let nested = has_subquery(argument);
                 self.in_place(&mut site, argument)?;
                 if nested && may_fail(argument, self.columns) && call.filter.is_some() {

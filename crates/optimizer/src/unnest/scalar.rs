@@ -131,6 +131,7 @@ impl Unnesting<'_> {
             argument,
             second: None,
             distinct: false,
+            order: Vec::new(),
             filter: None,
             ty,
         };

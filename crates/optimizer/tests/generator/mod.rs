@@ -191,6 +191,7 @@ impl Generator {
                     argument: Some(self.integer(&visible)),
                     second: None,
                     distinct: false,
+                    order: Vec::new(),
                     filter: None,
                     ty: integer,
                 };
@@ -280,6 +281,7 @@ impl Generator {
             argument: Some(column(signs)),
             second: None,
             distinct: false,
+            order: Vec::new(),
             filter: None,
             ty: bigint,
         };
@@ -330,6 +332,7 @@ impl Generator {
                 argument: Some(Expr::column(column, &self.columns)),
                 second: None,
                 distinct: false,
+                order: Vec::new(),
                 filter: None,
                 ty: LogicalType::Integer,
             };
@@ -546,6 +549,7 @@ impl Generator {
                 argument: Some(self.integer(&visible)),
                 second: None,
                 distinct: self.choices.below(2) == 1,
+                order: Vec::new(),
                 filter: (self.choices.below(4) == 0).then(|| self.predicate(&visible, 0)),
                 ty,
             };

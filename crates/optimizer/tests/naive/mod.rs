@@ -532,7 +532,16 @@ impl Run<'_> {
             | AggregateFunction::BitOr
             | AggregateFunction::BitXor
             | AggregateFunction::Deviations
-            | AggregateFunction::SumOfSquares => panic!("not evaluated here"),
+            | AggregateFunction::SumOfSquares
+            | AggregateFunction::StringAgg
+            | AggregateFunction::PercentileCont
+            | AggregateFunction::PercentileDisc
+            | AggregateFunction::Mode
+            | AggregateFunction::First
+            | AggregateFunction::Last
+            | AggregateFunction::ArgMin
+            | AggregateFunction::ArgMax
+            | AggregateFunction::ApproxCountDistinct => panic!("not evaluated here"),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::{AggregateCall, ColumnId, Expr};
 pub struct GroupTable {
     /// Group columns and what they are.
     pub groups: Vec<(ColumnId, Expr)>,
-    /// Aggregates. DISTINCT ones have been rewritten away, save where `distinct` still says so.
+    /// Aggregates. DISTINCT ones have been rewritten away, save where `distinct` still says so: groups keep rows for those.
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
     /// Groups expected.
     pub estimated_groups: f64,
@@ -46,9 +46,13 @@ impl Keeps for GroupTable {
             values: vec![&mut g.1],
             filter: None,
         });
-        let calls = self.aggregates.iter_mut().map(|(_, call)| Computed {
-            values: call.argument.iter_mut().chain(&mut call.second).collect(),
-            filter: call.filter.as_mut(),
+        let calls = self.aggregates.iter_mut().map(|(_, call)| {
+            let keys = call.order.iter_mut().map(|key| &mut key.e);
+            let arguments = call.argument.iter_mut().chain(&mut call.second);
+            Computed {
+                values: arguments.chain(keys).collect(),
+                filter: call.filter.as_mut(),
+            }
         });
         groups.chain(calls).collect()
     }

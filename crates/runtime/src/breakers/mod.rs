@@ -7,9 +7,12 @@
 //!
 //! None of the traits has a default: what a new breaker forgets does not compile.
 
+pub mod alone;
+pub mod array;
 pub mod buffer;
 pub mod groups;
 pub mod join;
+pub mod order;
 pub mod run_borrowed;
 pub mod sorter;
 pub mod windows;

@@ -1,8 +1,8 @@
-//! Functions on the objects of a pipeline: rows, groups, join tables, sorters, buffers, value sets.
+//! Functions on the objects of a pipeline: rows, groups, join tables, sorters, buffers, sets of constants.
 
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
 use crate::breakers::join::join_hash_table::KIND_HASH;
-use crate::{AggregateTable, BufferWriter, DistinctSet, JoinTable, RowPages, Sorter, StringHeap};
+use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
 use frazil_types::{Result, StringRef, Value};
 use std::collections::HashSet;
@@ -56,6 +56,35 @@ pub unsafe fn aggregate_insert_at(
 }
 
 /// # Safety
+/// As [`rows_grow`]; the cell is that of the list's state in a row of the table.
+pub unsafe fn aggregate_append(
+    context: *mut PipelineContext,
+    table: *mut AggregateTable,
+    list: u64,
+    cell: *mut u8,
+) -> *mut u8 {
+    // SAFETY: by contract.
+    unsafe { row_or_null(context, (*table).append(list as usize, cell)) }
+}
+
+/// # Safety
+/// As [`rows_grow`]; the cell is that of a sketch in a row of the table.
+pub unsafe fn aggregate_sketch(
+    context: *mut PipelineContext,
+    table: *mut AggregateTable,
+    cell: *mut u8,
+    hash: u64,
+) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        match (*table).sketch(cell, hash) {
+            Ok(()) => STATUS_OK,
+            Err(error) => (*context).fail(error),
+        }
+    }
+}
+
+/// # Safety
 /// As [`rows_grow`]; the string must be alive.
 pub unsafe fn string_keep(
     context: *mut PipelineContext,
@@ -100,26 +129,6 @@ pub unsafe fn join_heads(
             table.heads_by_hash(std::slice::from_raw_parts(hashes, rows as usize), out);
         } else {
             table.heads_by_key(std::slice::from_raw_parts(keys, rows as usize), out);
-        }
-    }
-}
-
-/// # Safety
-/// As [`rows_grow`]; `value` must point at a value of the set's type.
-pub unsafe fn distinct_insert(
-    context: *mut PipelineContext,
-    set: *mut DistinctSet,
-    group: *const u8,
-    value: *const u8,
-) -> i32 {
-    // SAFETY: by contract.
-    unsafe {
-        match (*set).insert(group, value) {
-            Ok(new) => i32::from(new),
-            Err(error) => {
-                (*context).fail(error);
-                -1
-            }
         }
     }
 }

@@ -15,6 +15,8 @@
 //!
 //! [`GroupMerge`](crate::GroupMerge) makes one of the workers' tables.
 
+use super::lists::{Chunk, ListSpec, Lists};
+use super::sketch;
 use crate::breakers::join::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
 use crate::row_layout::{FieldPlace, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
@@ -49,6 +51,24 @@ pub enum StateKind {
         /// Those that are their sums.
         sums: [usize; 2],
     },
+    /// A value of a row in which another state, one of [`StateKind::Min`] or [`StateKind::Max`], found its value.
+    Picked {
+        /// That state, behind this one.
+        by: usize,
+    },
+    /// The rows that a group keeps, as the address of a [`Chunk`]: the number of their [`ListSpec`].
+    Rows(usize),
+    /// About how many different values there are: the address of a chunk of hashes, in the end the number.
+    Sketch,
+    /// What is made of kept rows, when all groups are there.
+    Made,
+}
+
+impl StateKind {
+    /// Whether it is the address of a chunk while rows come.
+    pub fn is_chunks(self) -> bool {
+        matches!(self, StateKind::Rows(_) | StateKind::Sketch)
+    }
 }
 
 /// How the directory is addressed.
@@ -79,10 +99,12 @@ pub struct AggregateSpec {
     pub states: Vec<StateKind>,
     /// How they are found.
     pub addressing: GroupAddressing,
+    /// The rows that groups keep.
+    pub lists: Vec<ListSpec>,
 }
 
 impl AggregateSpec {
-    /// Rows of these group keys and states. A state's field is nullable if it can be empty.
+    /// Rows of these group keys and states; groups keep no rows. A state's field is nullable if it can be empty.
     pub fn new(
         groups: &[RowField],
         states: &[(StateKind, RowField)],
@@ -94,6 +116,7 @@ impl AggregateSpec {
             groups: groups.len(),
             states: states.iter().map(|s| s.0).collect(),
             addressing,
+            lists: Vec::new(),
         }
     }
 
@@ -114,6 +137,15 @@ impl AggregateSpec {
     /// As [`AggregateSpec::same_group`]; nobody else uses `to`.
     pub(crate) unsafe fn combine(&self, to: *mut u8, from: *const u8) -> Result<()> {
         let fields = &self.layout.fields[self.groups..];
+        for (place, &kind) in fields.iter().zip(&self.states) {
+            if let StateKind::Picked { by } = kind
+                // SAFETY: by contract.
+                && unsafe { improves(&fields[by], self.states[by], to, from) }
+            {
+                // SAFETY: by contract.
+                unsafe { take(place, to, from) };
+            }
+        }
         // Deviations are of counts and sums in front of them, which are not yet added then.
         for (place, &kind) in fields.iter().zip(&self.states).rev() {
             // SAFETY: by contract.
@@ -212,27 +244,99 @@ impl Deviations {
 unsafe fn combine_state(place: &FieldPlace, kind: StateKind, to: *mut u8, from: *const u8) -> Result<()> {
     // SAFETY: by contract, with the type the field says it has.
     unsafe {
-        if !place.is_valid(from) {
-            return Ok(());
-        }
-        let take = !place.is_valid(to)
-            || match kind {
-                StateKind::Min => place.compare(from, to) == Ordering::Less,
-                StateKind::Max => place.compare(from, to) == Ordering::Greater,
-                _ => false,
-            };
-        if take {
-            dispatch_native!(place.native, T => place.set::<T>(to, place.get::<T>(from)));
-            place.set_valid(to, true);
-            return Ok(());
+        match kind {
+            StateKind::Picked { .. } | StateKind::Made => return Ok(()),
+            StateKind::Rows(_) | StateKind::Sketch => {
+                let chunks = |row| place.get::<i64>(row) as *mut Chunk;
+                place.set(to, Chunk::link(chunks(to), chunks(from)) as i64);
+                return Ok(());
+            }
+            _ if improves(place, kind, to, from) => {
+                take(place, to, from);
+                return Ok(());
+            }
+            _ if !place.is_valid(from) => return Ok(()),
+            _ => {}
         }
         match kind {
             StateKind::Count | StateKind::Sum => add(place, to, from)?,
             StateKind::BitAnd => bits(place, to, from, |a, b| a & b),
             StateKind::BitOr => bits(place, to, from, |a, b| a | b),
             StateKind::BitXor => bits(place, to, from, |a, b| a ^ b),
-            StateKind::Min | StateKind::Max | StateKind::Deviations { .. } => {}
+            StateKind::Min
+            | StateKind::Max
+            | StateKind::Deviations { .. }
+            | StateKind::Picked { .. }
+            | StateKind::Rows(_)
+            | StateKind::Sketch
+            | StateKind::Made => {}
         }
+    }
+    Ok(())
+}
+
+/// Whether a state is what that of `from` is: it is empty, or not the least or greatest.
+///
+/// # Safety
+/// As [`AggregateSpec::combine`].
+unsafe fn improves(place: &FieldPlace, kind: StateKind, to: *const u8, from: *const u8) -> bool {
+    // SAFETY: by contract.
+    unsafe {
+        if !place.is_valid(from) || !place.is_valid(to) {
+            return place.is_valid(from);
+        }
+        match kind {
+            StateKind::Min => place.compare(from, to) == Ordering::Less,
+            StateKind::Max => place.compare(from, to) == Ordering::Greater,
+            _ => false,
+        }
+    }
+}
+
+/// # Safety
+/// As [`AggregateSpec::combine`].
+unsafe fn take(place: &FieldPlace, to: *mut u8, from: *const u8) {
+    // SAFETY: by contract, with the type the field says it has.
+    unsafe {
+        dispatch_native!(place.native, T => place.set::<T>(to, place.get::<T>(from)));
+        place.set_valid(to, place.is_valid(from));
+    }
+}
+
+/// Adds a row's value, which is not NULL, to a state of a group that counts, sums or combines bits.
+///
+/// # Safety
+/// Live rows; the places are the state's in the group, and the value's in the row.
+pub(super) unsafe fn advance(
+    state: &FieldPlace,
+    kind: StateKind,
+    group: *mut u8,
+    value: Option<&FieldPlace>,
+    row: *const u8,
+) -> Result<()> {
+    // SAFETY: by contract, with the types that the fields have.
+    unsafe {
+        let whole = |place: &FieldPlace| match place.native {
+            NativeType::Bool => i128::from(place.get::<u8>(row)),
+            NativeType::I16 => place.get::<i16>(row).into(),
+            NativeType::I32 => place.get::<i32>(row).into(),
+            NativeType::I64 => place.get::<i64>(row).into(),
+            _ => place.get::<i128>(row),
+        };
+        match (kind, value) {
+            (StateKind::Count, _) => state.set(group, state.get::<i64>(group) + 1),
+            (StateKind::Sum, Some(value)) if state.native == NativeType::F64 => {
+                state.set(group, state.get::<f64>(group) + value.get::<f64>(row));
+            }
+            (StateKind::Sum, Some(value)) => add_whole(state, group, whole(value))?,
+            (StateKind::BitXor, Some(value)) => match state.native {
+                NativeType::I16 => state.set(group, state.get::<i16>(group) ^ whole(value) as i16),
+                NativeType::I32 => state.set(group, state.get::<i32>(group) ^ whole(value) as i32),
+                _ => state.set(group, state.get::<i64>(group) ^ whole(value) as i64),
+            },
+            _ => return Err(Error::internal("a state that no kept row advances")),
+        }
+        state.set_valid(group, true);
     }
     Ok(())
 }
@@ -259,6 +363,25 @@ unsafe fn bits(place: &FieldPlace, to: *mut u8, from: *const u8, f: fn(i64, i64)
 /// # Safety
 /// As [`AggregateSpec::combine`].
 unsafe fn add(place: &FieldPlace, to: *mut u8, from: *const u8) -> Result<()> {
+    // SAFETY: by contract, with the type the field says it has.
+    unsafe {
+        match place.native {
+            NativeType::I64 => add_whole(place, to, place.get::<i64>(from).into()),
+            NativeType::I128 => add_whole(place, to, place.get::<i128>(from)),
+            NativeType::F64 => {
+                place.set::<f64>(to, place.get::<f64>(to) + place.get::<f64>(from));
+                Ok(())
+            }
+            other => Err(Error::internal(format!("a sum held as {other:?}"))),
+        }
+    }
+}
+
+/// Adds to a sum of 64 or 128 bits. Error 22003.
+///
+/// # Safety
+/// As [`AggregateSpec::combine`].
+unsafe fn add_whole(place: &FieldPlace, to: *mut u8, value: i128) -> Result<()> {
     let overflow = || {
         Error::new(
             SqlState::NUMERIC_OUT_OF_RANGE,
@@ -269,15 +392,14 @@ unsafe fn add(place: &FieldPlace, to: *mut u8, from: *const u8) -> Result<()> {
     unsafe {
         match place.native {
             NativeType::I64 => {
-                let sum = place.get::<i64>(to).checked_add(place.get::<i64>(from));
+                let value = i64::try_from(value).ok();
+                let sum = value.and_then(|value| place.get::<i64>(to).checked_add(value));
                 place.set::<i64>(to, sum.ok_or_else(overflow)?);
             }
-            NativeType::I128 => {
-                let sum = place.get::<i128>(to).checked_add(place.get::<i128>(from));
+            _ => {
+                let sum = place.get::<i128>(to).checked_add(value);
                 place.set::<i128>(to, sum.ok_or_else(overflow)?);
             }
-            NativeType::F64 => place.set::<f64>(to, place.get::<f64>(to) + place.get::<f64>(from)),
-            other => return Err(Error::internal(format!("a sum held as {other:?}"))),
         }
     }
     Ok(())
@@ -295,6 +417,7 @@ pub struct AggregateTable {
     pub pages: RowPages,
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
+    pub(super) lists: Lists,
     slots: usize,
     /// Of an array the slots among which all groups are: bounds of keys are assumed wider than keys are.
     pub(crate) filled: Range<usize>,
@@ -333,6 +456,7 @@ impl AggregateTable {
             shift: 64 - u64::from(slots.trailing_zeros()),
             pages: RowPages::new(spec.layout.size, budget),
             heap: StringHeap::new(budget),
+            lists: Lists::new(budget),
             slots,
             filled: 0..0,
             groups: 0,
@@ -349,7 +473,31 @@ impl AggregateTable {
 
     /// Bytes that groups and directory have taken from the budget.
     pub(super) fn bytes_taken(&self) -> usize {
-        self.pages.bytes() + self.heap.bytes() + self.reservation.bytes()
+        self.pages.bytes() + self.heap.bytes() + self.lists.bytes() + self.reservation.bytes()
+    }
+
+    /// A new row of a list, to be written by the caller; `cell` is where the group's state for it lies. Error 53200.
+    ///
+    /// # Safety
+    /// The cell lies in a live row of this table.
+    pub unsafe fn append(&mut self, list: usize, cell: *mut u8) -> Result<*mut u8> {
+        let Some(spec) = self.spec.lists.get(list) else {
+            return Err(Error::internal(format!(
+                "list {list} of {}",
+                self.spec.lists.len()
+            )));
+        };
+        // SAFETY: by contract.
+        unsafe { self.lists.append(spec, cell.cast()) }
+    }
+
+    /// Notes the hash of a value in the sketch of which a group's state lies at `cell`. Error 53200.
+    ///
+    /// # Safety
+    /// As [`AggregateTable::append`].
+    pub unsafe fn sketch(&mut self, cell: *mut u8, hash: u64) -> Result<()> {
+        // SAFETY: by contract.
+        unsafe { sketch::add(self.lists.heap(), cell.cast(), hash) }
     }
 
     /// Number of groups.

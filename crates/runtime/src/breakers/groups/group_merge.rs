@@ -7,9 +7,12 @@
 //! table is taken as it is.
 
 use super::aggregate_hash_table::{AggregateSpec, AggregateTable, GroupAddressing, hash_of, link};
+use super::ordered;
+use crate::breakers::Workers;
 use crate::breakers::join::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
 use crate::row_layout::NEXT_OFFSET;
+use crate::string_heap::StringHeap;
 use frazil_types::{Error, Result};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -183,6 +186,7 @@ impl GroupMerge {
         };
         Groups {
             tables: self.tables,
+            strings: Vec::new(),
             merged,
         }
     }
@@ -221,6 +225,8 @@ unsafe fn find(spec: &AggregateSpec, entry: u64, row: *const u8, hash: u64) -> O
 #[derive(Debug)]
 pub struct Groups {
     tables: Vec<AggregateTable>,
+    /// Bytes of the strings that aggregates made of rows.
+    strings: Vec<StringHeap>,
     /// Of several tables: the rows of each partition. Else the pages of the one table count.
     merged: Vec<Vec<*mut u8>>,
 }
@@ -237,6 +243,35 @@ impl Groups {
             self.tables.iter().map(|t| t.pages.pages()).sum()
         } else {
             self.merged.len()
+        }
+    }
+
+    /// Makes the states that come of rows which groups have kept. Errors: 53200, 54000, 57014, 22003, 22008.
+    pub(super) fn with_rows_read(mut self, workers: &dyn Workers) -> Result<Groups> {
+        let spec = match self.tables.first() {
+            Some(table) => table.spec.clone(),
+            None => return Ok(self),
+        };
+        self.strings = ordered::finish(&self, &spec, workers)?;
+        Ok(self)
+    }
+
+    /// Number of rows of a part.
+    pub(super) fn rows_in(&self, part: usize) -> usize {
+        match self.merged.get(part) {
+            Some(rows) => rows.len(),
+            None => self.tables[0].pages.page(part).1,
+        }
+    }
+
+    /// A row of a part.
+    pub(super) fn row_at(&self, part: usize, at: usize) -> *mut u8 {
+        match self.merged.get(part) {
+            Some(rows) => rows[at],
+            None => {
+                let pages = &self.tables[0].pages;
+                pages.page(part).0.wrapping_add(at * pages.row_size())
+            }
         }
     }
 

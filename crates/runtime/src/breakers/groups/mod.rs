@@ -1,9 +1,12 @@
 //! The groups of an aggregation: workers aggregate for themselves (`aggregate_hash_table.rs`), then their groups become one
-//! (`group_merge.rs`).
+//! (`group_merge.rs`). For aggregates that need rows one by one groups keep them (`lists.rs`), to be read when all are there
+//! (`ordered.rs`).
 
 pub mod aggregate_hash_table;
-pub mod distinct_set;
 pub mod group_merge;
+pub mod lists;
+mod ordered;
+mod sketch;
 
 use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};
 use aggregate_hash_table::{AggregateSpec, AggregateTable};
@@ -31,7 +34,7 @@ impl Breaker for GroupsBreaker {
         let tables: Vec<AggregateTable> = parts_of(parts)?;
         let groups: usize = tables.iter().map(AggregateTable::groups).sum();
         if tables.len() <= 1 || workers.threads() == 1 || groups < PARALLEL_GROUPS {
-            return Ok(Arc::new(GroupMerge::run(tables)?));
+            return Ok(Arc::new(GroupMerge::run(tables)?.with_rows_read(workers)?));
         }
         let merge = Arc::new(GroupMerge::new(tables));
         let shared = merge.clone();
@@ -43,7 +46,7 @@ impl Breaker for GroupsBreaker {
         let shared = merge.clone();
         workers.run(merge.merge_tasks(), Arc::new(move |t| shared.merge(t)))?;
         match Arc::try_unwrap(merge) {
-            Ok(merge) => Ok(Arc::new(merge.finish())),
+            Ok(merge) => Ok(Arc::new(merge.finish().with_rows_read(workers)?)),
             Err(_) => Err(Error::internal("a merge of groups is still in use")),
         }
     }
@@ -58,7 +61,9 @@ impl Partial for AggregateTable {
         self.bytes_taken()
     }
 
-    fn begin_morsel(&mut self, _morsel: u64) {}
+    fn begin_morsel(&mut self, morsel: u64) {
+        self.lists.begin_morsel(morsel);
+    }
 
     fn spill(&mut self) -> Result<Spilled> {
         Ok(Spilled::Cannot)

@@ -10,6 +10,7 @@
 //! the keys' order, NULLs and directions included. Only where two prefixes are equal, and do not hold all
 //! keys whole, are the rows themselves compared.
 
+use crate::breakers::array::Array;
 use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
 use crate::scan_cursor::{Clause, count_of_rows};
@@ -490,6 +491,8 @@ fn first_of_groups(spec: &SortSpec, entries: &[Entry]) -> Result<Vec<*const u8>>
 #[derive(Debug)]
 pub struct SortedRows {
     _sorters: Vec<Sorter>,
+    /// Bytes that strings of the rows refer to beside those of the sorters.
+    _texts: Vec<Array<u8>>,
     rows: Vec<*const u8>,
 }
 
@@ -513,10 +516,7 @@ impl SortedRows {
             sorters.push(run.sorter);
         }
         let Some(first) = sorters.first() else {
-            return Ok(SortedRows {
-                _sorters: sorters,
-                rows: Vec::new(),
-            });
+            return Ok(SortedRows::of(sorters, Vec::new(), Vec::new()));
         };
         let (spec, cancel) = (first.spec.clone(), first.cancel.clone());
         if sorters.len() > 1 {
@@ -535,10 +535,7 @@ impl SortedRows {
             true => first_of_groups(&spec, &entries)?,
             false => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
         };
-        Ok(SortedRows {
-            _sorters: sorters,
-            rows,
-        })
+        Ok(SortedRows::of(sorters, rows, Vec::new()))
     }
 
     /// Sorts and merges in this thread.
@@ -547,10 +544,11 @@ impl SortedRows {
         SortedRows::merge(runs)
     }
 
-    /// Rows of some sorters in the order in which they are given out.
-    pub(crate) fn of(sorters: Vec<Sorter>, rows: Vec<*const u8>) -> SortedRows {
+    /// Rows of some sorters in the order in which they are given out, and bytes that they refer to.
+    pub(crate) fn of(sorters: Vec<Sorter>, rows: Vec<*const u8>, texts: Vec<Array<u8>>) -> SortedRows {
         SortedRows {
             _sorters: sorters,
+            _texts: texts,
             rows,
         }
     }

@@ -4,6 +4,7 @@ use super::input::{self, Column};
 use super::range_aggregate::{self, Aggregator};
 use super::segment::Segment;
 use super::spread;
+use super::texts;
 use super::{CallSpec, WindowInput};
 use crate::functions::scaled_quotient;
 use crate::row_layout::{FieldPlace, SqlOrder};
@@ -55,7 +56,29 @@ pub fn compute(segment: &Segment<'_>, call: &CallSpec, function: AggregateFuncti
             spread::bits(segment, call, argument()?, function)
         }
         AggregateFunction::Deviations => spread::deviations(segment, call),
-        AggregateFunction::SumOfSquares => Err(Error::internal("a window of a sum of squares")),
+        AggregateFunction::StringAgg => texts::compute(segment, call),
+        AggregateFunction::ArgMin | AggregateFunction::ArgMax => {
+            let [_, by] = &call.arguments[..] else {
+                return Err(Error::internal("an aggregate without its second argument"));
+            };
+            dispatch_native!(native(segment, by, None), T => {
+                let values = input::column::<T>(segment, by, filter)?;
+                let wanted = match function {
+                    AggregateFunction::ArgMin => Ordering::Less,
+                    _ => Ordering::Greater,
+                };
+                range_aggregate::compute(segment, call, &Picked { segment, call, values, wanted })
+            })
+        }
+        AggregateFunction::SumOfSquares
+        | AggregateFunction::PercentileCont
+        | AggregateFunction::PercentileDisc
+        | AggregateFunction::Mode
+        | AggregateFunction::First
+        | AggregateFunction::Last
+        | AggregateFunction::ApproxCountDistinct => {
+            Err(Error::internal(format!("a window of {}", function.name())))
+        }
     }
 }
 
@@ -456,6 +479,57 @@ impl<T: Native + SqlOrder> Aggregator for Extreme<'_, T> {
     #[inline]
     fn finish(&self, state: Option<T>, row: usize) -> Result<()> {
         self.segment.put(&self.place, row, state);
+        Ok(())
+    }
+}
+
+/// The first argument in the row with the least or greatest second one.
+struct Picked<'a, T> {
+    segment: &'a Segment<'a>,
+    call: &'a CallSpec,
+    values: Column<T>,
+    /// How a value stands to the one that it takes the place of.
+    wanted: Ordering,
+}
+
+impl<T: Native + SqlOrder> Aggregator for Picked<'_, T> {
+    /// The row.
+    type State = Option<u32>;
+    const REMOVES: bool = false;
+
+    fn empty(&self) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn add(&self, state: &mut Option<u32>, row: usize) {
+        if self.values.is_valid(row) {
+            *state = self.merge(*state, Some(row as u32));
+        }
+    }
+
+    fn remove(&self, _: &mut Option<u32>, _: usize) {}
+
+    #[inline]
+    fn merge(&self, before: Option<u32>, behind: Option<u32>) -> Option<u32> {
+        match (before, behind) {
+            (Some(a), Some(b)) => {
+                let [x, y] = [a, b].map(|row| self.values.value(row as usize));
+                // SAFETY: strings of the sorters' rows, which are alive.
+                let order = unsafe { y.order(x) };
+                Some(if order == self.wanted { b } else { a })
+            }
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn finish(&self, state: Option<u32>, row: usize) -> Result<()> {
+        let place = *self.segment.result(self.call);
+        dispatch_native!(place.native, T => {
+            let from = state.map(|from| from as usize);
+            let value = from.and_then(|from| input::of_row::<T>(self.segment, &self.call.arguments[0], from));
+            self.segment.put(&place, row, value);
+        });
         Ok(())
     }
 }

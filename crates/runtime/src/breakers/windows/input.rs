@@ -1,9 +1,9 @@
 //! What calls read, gathered from rows into columns in the order of a segment.
 
 use super::WindowInput;
-use super::array::Array;
-use super::order::Shared;
 use super::segment::Segment;
+use crate::breakers::array::Array;
+use crate::breakers::order::Shared;
 use crate::row_layout::FieldPlace;
 use frazil_types::{MemoryBudget, Native, NativeType, Result, Value};
 use std::ops::Range;

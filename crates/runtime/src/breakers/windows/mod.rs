@@ -1,7 +1,7 @@
 //! Window functions over materialized rows.
 //!
 //! Workers write rows into sorters, as for any sort; the rows have room for the results. When all rows are there, each step
-//! puts **entries** (a packed key and the row's address, [`order`]) in its order, finds partitions and peers in them, and
+//! puts **entries** (a packed key and the row's address, [`super::order`]) in its order, finds partitions and peers in them, and
 //! computes its calls: arguments are gathered into columns in the order of the entries ([`input`]), results are
 //! scattered into the rows. The next step sorts the same rows anew.
 //!
@@ -13,28 +13,28 @@
 //! grows.
 
 mod aggregate;
-mod array;
 mod best_keys;
 mod frame;
 mod input;
-mod order;
 mod range_aggregate;
 mod ranking;
 mod segment;
 mod spread;
+mod texts;
 pub mod top;
 mod value;
 
+use crate::breakers::array::Array;
+use crate::breakers::order::{self, Entry, Order};
 use crate::breakers::run_borrowed::run_borrowed;
 use crate::breakers::sorter::sorted_rows::{GroupCounts, SortField, SortSpec, SortedRows, Sorter};
 use crate::breakers::{Breaker, Finished, Partial, Run, Workers, parts_of};
 use crate::row_layout::RowLayout;
 use frazil_plan::{FrameExclusion, FrameUnit, WindowFunction};
 use frazil_types::{LogicalType, Reservation, Result, Value};
-use order::{Entry, Order};
 use segment::{Segment, SharedWorkers};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use top::{TopRows, TopSpec};
 
 /// Rows of partitions that make a segment together, and of a block of a large partition.
@@ -190,20 +190,29 @@ fn run(
         frame::check_constant_offsets(call)?;
     }
     let mut entries = order::entries(&sorters, workers)?;
+    let texts = Mutex::default();
     for step in steps {
         let order = Order::of(layout, &step.keys, &entries, workers)?;
-        order.sort(&mut entries, workers)?;
+        let rows = entries.len();
+        order.sort(&mut entries, rows, workers)?;
         for window in &step.windows {
-            compute(window, &order, &entries, workers)?;
+            compute(window, &order, &entries, &texts, workers)?;
         }
     }
     let _rows = workers.budget().reserve(entries.len() * size_of::<*const u8>())?;
     let rows = entries.iter().map(|e| e.row.cast_const()).collect();
-    Ok(SortedRows::of(sorters, rows))
+    let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(SortedRows::of(sorters, rows, texts))
 }
 
 /// Computes the calls of a window over sorted entries.
-fn compute(window: &WindowSpec, order: &Order<'_>, entries: &[Entry], workers: &dyn Workers) -> Result<()> {
+fn compute(
+    window: &WindowSpec,
+    order: &Order<'_>,
+    entries: &[Entry],
+    texts: &Mutex<Vec<Array<u8>>>,
+    workers: &dyn Workers,
+) -> Result<()> {
     let (starts, _held) = partition_starts(window, order, entries, workers)?;
     let (small, large) = segments(&starts, entries.len());
     let budget = workers.budget();
@@ -211,14 +220,14 @@ fn compute(window: &WindowSpec, order: &Order<'_>, entries: &[Entry], workers: &
         let partitions = &starts[small[i].clone()];
         let end = starts.get(small[i].end).copied().unwrap_or(entries.len());
         let rows = partitions[0]..end;
-        let mut segment = Segment::new(window, order, &entries[rows.clone()], budget);
+        let mut segment = Segment::new(window, order, &entries[rows.clone()], budget, texts);
         segment.set_partitions(partitions.iter().map(|start| start - rows.start))?;
         segment.find_peers()?;
         calls(&segment)
     })?;
     let shared = SharedWorkers(workers);
     for rows in large {
-        let mut segment = Segment::new(window, order, &entries[rows], budget).shared_by(&shared);
+        let mut segment = Segment::new(window, order, &entries[rows], budget, texts).shared_by(&shared);
         segment.set_partitions([0].into_iter())?;
         segment.find_peers()?;
         calls(&segment)?;

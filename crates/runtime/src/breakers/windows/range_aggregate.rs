@@ -11,8 +11,8 @@
 
 use super::CallSpec;
 use super::frame::{Frames, Parts};
-use super::order::Shared;
 use super::segment::{Piece, Segment};
+use crate::breakers::order::Shared;
 use crate::row_layout::FieldPlace;
 use frazil_types::{Reservation, Result};
 use std::ops::Range;

@@ -1,14 +1,15 @@
 //! A piece of the sorted rows that is computed as a whole: partitions that a worker does alone, or one that all share.
 
-use super::array::Array;
-use super::order::{Boundary, Entry, Order, Shared};
 use super::{BLOCK, BoundSpec, CallSpec, WindowSpec};
 use crate::breakers::Workers;
+use crate::breakers::array::Array;
+use crate::breakers::order::{Boundary, Entry, Order, Shared};
 use crate::breakers::run_borrowed::run_borrowed;
 use crate::row_layout::FieldPlace;
 use frazil_plan::{FrameExclusion, FrameUnit, WindowFunction};
 use frazil_types::{Error, MemoryBudget, Native, Reservation, Result, SqlState};
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// Whole partitions. Positions of rows are counted from the segment's first row.
 pub struct Segment<'a> {
@@ -20,6 +21,8 @@ pub struct Segment<'a> {
     pub entries: &'a [Entry],
     /// What columns and states are taken from.
     pub budget: &'a MemoryBudget,
+    /// Where bytes are kept that results refer to.
+    pub texts: &'a Mutex<Vec<Array<u8>>>,
     /// First row of each partition, and the number of rows behind them.
     partitions: Vec<u32>,
     peers: Peers,
@@ -64,12 +67,14 @@ impl<'a> Segment<'a> {
         order: &'a Order<'a>,
         entries: &'a [Entry],
         budget: &'a MemoryBudget,
+        texts: &'a Mutex<Vec<Array<u8>>>,
     ) -> Segment<'a> {
         Segment {
             window,
             order,
             entries,
             budget,
+            texts,
             partitions: Vec::new(),
             peers: Peers::Partitions,
             workers: None,

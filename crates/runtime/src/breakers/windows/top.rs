@@ -6,11 +6,11 @@
 //! of them it remembers the last key that counts; rows behind that key are dropped without a sort. A row's rank among a worker's rows is at
 //! most its rank among all, so none is dropped that counts, and ranks of those that are kept stay what they are.
 
-use super::array::Array;
 use super::best_keys::BestKeys;
-use super::order::{Entry, Order};
+use crate::breakers::alone::Alone;
+use crate::breakers::array::Array;
+use crate::breakers::order::{Entry, Order};
 use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec};
-use crate::breakers::{Task, Workers};
 use crate::row_layout::RowLayout;
 use crate::row_pages::RowPages;
 use frazil_types::{Cancel, MemoryBudget, Reservation, Result};
@@ -101,33 +101,6 @@ impl Hasher for Mixing {
     }
 }
 
-/// A worker as all there are.
-struct Alone<'a> {
-    budget: &'a MemoryBudget,
-    cancel: &'a Cancel,
-}
-
-impl Workers for Alone<'_> {
-    fn threads(&self) -> usize {
-        1
-    }
-
-    fn budget(&self) -> &MemoryBudget {
-        self.budget
-    }
-
-    fn cancel(&self) -> &Cancel {
-        self.cancel
-    }
-
-    fn run(&self, tasks: usize, task: Task) -> Result<()> {
-        (0..tasks).try_for_each(|t| {
-            self.cancel.check()?;
-            task(t)
-        })
-    }
-}
-
 impl TopRows {
     /// For a worker whose rows are ordered by `keys`, of which the first `partition` make partitions.
     pub fn new(
@@ -210,7 +183,8 @@ impl TopRows {
         entries.copy_from_slice(&found);
         drop((found, held));
         let order = Order::of(&self.layout, &self.keys, &entries, &alone)?;
-        order.sort(&mut entries, &alone)?;
+        let rows = entries.len();
+        order.sort(&mut entries, rows, &alone)?;
         let (partition, peers) = (order.boundary(self.partition), order.boundary(self.keys.len()));
         let mut last_rows = Vec::new();
         let (mut kept, mut number, mut rank) = (Vec::new(), 0_u64, 0_u64);

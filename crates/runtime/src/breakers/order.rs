@@ -1,4 +1,5 @@
-//! The order of a step: keys packed into one word, and a sort of words on all workers.
+//! An order of rows: keys packed into one word, and a sort of words on all workers. Windows and the lists of groups are
+//! sorted by it.
 //!
 //! A key is packed as its distance from the least one there is, so that most keys fit into 64 bits together, and the order
 //! of words is the order of rows. Where they do not fit, equal words are compared row by row. Entries are first scattered
@@ -41,7 +42,7 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 /// A place of a slice that tasks write, each its own places.
-pub(super) struct Shared<T>(*mut T);
+pub struct Shared<T>(*mut T);
 
 // SAFETY: whoever writes through it writes places that no other task touches.
 unsafe impl<T: Send> Sync for Shared<T> {}
@@ -49,6 +50,7 @@ unsafe impl<T: Send> Sync for Shared<T> {}
 unsafe impl<T: Send> Send for Shared<T> {}
 
 impl<T> Shared<T> {
+    /// The places of a slice.
     pub fn new(slice: &mut [T]) -> Shared<T> {
         Shared(slice.as_mut_ptr())
     }
@@ -162,12 +164,22 @@ impl PackedKey {
         }
     }
 
+    /// The same key, of which words hold nothing.
+    fn unpacked(self) -> PackedKey {
+        PackedKey {
+            value_bits: 0,
+            null_bits: 0,
+            is_exact: false,
+            ..self
+        }
+    }
+
     fn bits(&self) -> u32 {
         self.value_bits + self.null_bits
     }
 }
 
-/// The order of a step.
+/// The order of some rows.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// How rows look.
@@ -198,12 +210,19 @@ impl<'a> Order<'a> {
         entries: &[Entry],
         workers: &dyn Workers,
     ) -> Result<Order<'a>> {
+        if entries.len() <= PART {
+            // SAFETY: live rows of the layout.
+            let extents = fields
+                .iter()
+                .map(|key| unsafe { Extent::of(&layout.fields[key.field], entries) });
+            return Ok(Order::with(layout, fields, extents));
+        }
         let parts = entries.len().div_ceil(PART);
         let found: Vec<Mutex<Vec<Extent>>> = (0..parts).map(|_| Mutex::default()).collect();
         run_borrowed(workers, parts, &|part| {
             let rows = &entries[part * PART..entries.len().min((part + 1) * PART)];
             let extents = fields.iter().map(|key| {
-                // SAFETY: rows of the sorters, which are alive.
+                // SAFETY: live rows of the layout.
                 unsafe { Extent::of(&layout.fields[key.field], rows) }
             });
             *found[part].lock().unwrap_or_else(|e| e.into_inner()) = extents.collect();
@@ -216,16 +235,33 @@ impl<'a> Order<'a> {
                 *extent = extent.and(more);
             }
         }
+        Ok(Order::with(layout, fields, extents.into_iter()))
+    }
+
+    fn with(
+        layout: &'a RowLayout,
+        fields: &'a [SortField],
+        extents: impl Iterator<Item = Extent>,
+    ) -> Order<'a> {
+        let mut are_whole = true;
         let keys: Vec<PackedKey> = (fields.iter().zip(extents))
-            .map(|(key, extent)| PackedKey::new(*key, layout.fields[key.field], extent))
+            .map(|(key, extent)| {
+                let key = PackedKey::new(*key, layout.fields[key.field], extent);
+                // Behind a key whose values are cut off no other one may decide.
+                let goes_on = are_whole && key.is_exact;
+                match std::mem::replace(&mut are_whole, goes_on) {
+                    true => key,
+                    false => key.unpacked(),
+                }
+            })
             .collect();
         let bits: u32 = keys.iter().map(PackedKey::bits).sum();
-        Ok(Order {
+        Order {
             layout,
             fields,
             is_exact: bits <= WORD && keys.iter().all(|k| k.is_exact),
             keys,
-        })
+        }
     }
 
     /// The word of a row.
@@ -295,14 +331,53 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Packs the keys of all entries, and sorts them. Errors: 53200, 57014.
-    pub fn sort(&self, entries: &mut Array<Entry>, workers: &dyn Workers) -> Result<()> {
+    /// Packs the keys of the first `rows` entries, and sorts those; what is behind them is lost. Errors: 53200, 57014.
+    pub fn sort(&self, entries: &mut Array<Entry>, rows: usize, workers: &dyn Workers) -> Result<()> {
         if self.keys.is_empty() {
             return Ok(());
         }
-        let (rows, parts) = (entries.len(), entries.len().div_ceil(PART));
+        self.pack(&mut entries[..rows], workers)?;
+        let used: u32 = self.keys.iter().map(PackedKey::bits).sum::<u32>().min(WORD);
+        let wanted = (rows / BUCKET).max(1).ilog2();
+        let digits = wanted.min(used).min(MOST_DIGITS);
+        if digits == 0 {
+            return self.sort_alone(&mut entries[..rows], workers.cancel());
+        }
+        self.sort_buckets(entries, rows, digits, workers)
+    }
+
+    /// Packs the keys of entries, and brings those of some ranks, which ascend, to their places. Errors: 57014.
+    pub fn select(&self, entries: &mut [Entry], ranks: &[usize], workers: &dyn Workers) -> Result<()> {
+        self.pack(entries, workers)?;
+        let mut from = 0;
+        for rank in ranks {
+            workers.cancel().check()?;
+            let rest = &mut entries[from..];
+            if self.is_exact {
+                rest.select_nth_unstable_by_key(rank - from, |e| e.key);
+            } else {
+                let cancel = workers.cancel();
+                unless_canceled(cancel, || {
+                    let compare = polling(cancel, |a: &Entry, b: &Entry| self.compare(a, b));
+                    rest.select_nth_unstable_by(rank - from, compare);
+                })?;
+            }
+            from = *rank;
+        }
+        Ok(())
+    }
+
+    fn pack(&self, entries: &mut [Entry], workers: &dyn Workers) -> Result<()> {
+        let rows = entries.len();
+        if rows <= PART {
+            // SAFETY: live rows of the layout.
+            entries
+                .iter_mut()
+                .for_each(|e| e.key = unsafe { self.word(e.row) });
+            return Ok(());
+        }
         let all = Shared::new(entries);
-        run_borrowed(workers, parts, &|part| {
+        run_borrowed(workers, rows.div_ceil(PART), &|part| {
             let from = part * PART;
             // SAFETY: each task has its own part.
             for entry in unsafe { all.part(from, PART.min(rows - from)) } {
@@ -310,14 +385,7 @@ impl<'a> Order<'a> {
                 entry.key = unsafe { self.word(entry.row) };
             }
             Ok(())
-        })?;
-        let used: u32 = self.keys.iter().map(PackedKey::bits).sum::<u32>().min(WORD);
-        let wanted = (rows / BUCKET).max(1).ilog2();
-        let digits = wanted.min(used).min(MOST_DIGITS);
-        if digits == 0 {
-            return self.sort_alone(entries, workers.cancel());
-        }
-        self.sort_buckets(entries, digits, workers)
+        })
     }
 
     fn sort_alone(&self, entries: &mut [Entry], cancel: &Cancel) -> Result<()> {
@@ -331,8 +399,14 @@ impl<'a> Order<'a> {
         })
     }
 
-    fn sort_buckets(&self, entries: &mut Array<Entry>, digits: u32, workers: &dyn Workers) -> Result<()> {
-        let (rows, buckets) = (entries.len(), 1_usize << digits);
+    fn sort_buckets(
+        &self,
+        entries: &mut Array<Entry>,
+        rows: usize,
+        digits: u32,
+        workers: &dyn Workers,
+    ) -> Result<()> {
+        let buckets = 1_usize << digits;
         let parts = workers.threads().clamp(1, rows.div_ceil(PART));
         let rows_a_part = rows.div_ceil(parts);
         let part_of = |part: usize| part * rows_a_part..rows.min((part + 1) * rows_a_part);
@@ -381,4 +455,16 @@ impl<'a> Order<'a> {
         *entries = sorted;
         Ok(())
     }
+}
+
+/// Moves the entries that are not the same as the one before them to the front; gives how many they are.
+pub fn without_repetition(entries: &mut [Entry], same: impl Fn(&Entry, &Entry) -> bool) -> usize {
+    let mut kept = 0;
+    for at in 0..entries.len() {
+        if at == 0 || !same(&entries[kept - 1], &entries[at]) {
+            entries[kept] = entries[at];
+            kept += 1;
+        }
+    }
+    kept
 }

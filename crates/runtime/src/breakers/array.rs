@@ -1,4 +1,4 @@
-//! Arrays on large pages: those of a window are written once and read a few times, so that the faults of small pages would take
+//! Arrays on large pages: those of windows and lists are written once and read a few times, so that the faults of small pages would take
 //! a fifth of its time.
 
 use crate::memory::Memory;
@@ -16,6 +16,16 @@ pub struct Array<T> {
 }
 
 impl<T: Copy> Array<T> {
+    /// No value; takes no memory.
+    pub fn empty(budget: &MemoryBudget) -> Array<T> {
+        Array {
+            memory: None,
+            len: 0,
+            _held: budget.reservation(),
+            values: PhantomData,
+        }
+    }
+
     /// Whatever values memory holds. Error 53200.
     ///
     /// # Safety
