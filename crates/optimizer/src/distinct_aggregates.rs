@@ -229,7 +229,7 @@ fn distinct_values(call: &mut AggregateCall) -> Result<Vec<Expr>> {
 }
 
 /// The argument of a call, its FILTER made part of it.
-fn filtered_argument(call: &mut AggregateCall) -> Result<Expr> {
+pub fn filtered_argument(call: &mut AggregateCall) -> Result<Expr> {
     let Some(argument) = call.argument.take() else {
         return Err(Error::internal("an aggregate without its argument"));
     };

@@ -12,10 +12,11 @@
 //! ```
 //!
 //! Sets of which none is finer than the others are grouped from the rows, or from groups by all their columns if these are
-//! few. With other aggregates each set is grouped from the rows.
+//! few. With other aggregates each set is grouped from the rows, or as [`grouping_distinct`] has it.
 
 use crate::cardinality::Estimator;
 use crate::grouping_branches::{Branches, Made, apart};
+use crate::grouping_distinct::{self, ROWS_OF_A_GROUP};
 use crate::partial_aggregates::{Parts, merged};
 use crate::prune;
 use crate::pushdown::{self, take};
@@ -24,16 +25,12 @@ use crate::shared_trees;
 use crate::unnest::is_cheap;
 use crate::value_bounds;
 use frazil_plan::each_once::Places;
-use frazil_plan::operators::{Aggregate, GroupingSets, Shared};
+use frazil_plan::operators::{Aggregate, GroupingSets, Map, Shared};
 use frazil_plan::{
     AggregateCall, ColumnId, Columns, Expr, ExprKind, Grid, Operator, Plan, SharedId, Statistics, nullability,
 };
 use frazil_types::{Cancel, Result};
 use std::collections::BTreeSet;
-
-/// Rows for each group by all columns from which on several sets are grouped from these groups: below, making them costs more
-/// than reading the rows for each set.
-const ROWS_OF_A_GROUP: f64 = 4.0;
 
 /// Makes the grouping sets of a plan without subqueries in its expressions aggregations. 57014 once `cancel` is set.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
@@ -253,7 +250,8 @@ impl Pass<'_> {
         }
     }
 
-    fn lowered(&mut self, mut sets: GroupingSets) -> Result<Operator> {
+    fn lowered(&mut self, sets: GroupingSets) -> Result<Operator> {
+        let (mut sets, after) = grouping_distinct::grouped_first(sets, self.columns, self.estimator);
         let calls = Calls::of(&sets.all.aggregates);
         let rows = self.estimator.rows(&sets.all.input, self.columns);
         let order = match calls.parts {
@@ -288,7 +286,7 @@ impl Pass<'_> {
             }
             known.push(grouped);
         }
-        Ok(branches.together())
+        Ok(Map::above(branches.together(), after))
     }
 
     /// The sets, finer ones before those that are grouped from them.
@@ -389,12 +387,7 @@ impl Pass<'_> {
         }
         let made = aggregates.iter().map(|a| a.0).collect();
         let keys = groups.iter().map(|g| g.0).collect();
-        let op = Operator::Aggregate(Aggregate {
-            input: Box::new(input),
-            groups,
-            aggregates,
-        });
-        (op, keys, made)
+        (Aggregate::above(input, groups, aggregates), keys, made)
     }
 
     /// The groups of a set once more: the columns at these places of them, and all that the calls made.

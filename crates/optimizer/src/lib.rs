@@ -12,6 +12,7 @@ pub mod cardinality;
 mod distinct_aggregates;
 mod early_probing;
 mod grouping_branches;
+mod grouping_distinct;
 mod grouping_sets;
 mod join_graph;
 mod join_order;

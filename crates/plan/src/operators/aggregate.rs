@@ -19,6 +19,21 @@ pub struct Aggregate {
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
 }
 
+impl Aggregate {
+    /// Groups of an operator's rows.
+    pub fn above(
+        input: Operator,
+        groups: Vec<(ColumnId, Expr)>,
+        aggregates: Vec<(ColumnId, AggregateCall)>,
+    ) -> Operator {
+        Operator::Aggregate(Aggregate {
+            input: Box::new(input),
+            groups,
+            aggregates,
+        })
+    }
+}
+
 impl Node for Aggregate {
     fn inputs(&self) -> Vec<&Operator> {
         vec![&self.input]
