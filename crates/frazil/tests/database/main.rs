@@ -50,6 +50,7 @@ mod value_meaning;
 mod verifying;
 mod views;
 mod windows;
+mod writing_with;
 
 use frazil::{Connection, Outcome, SqlState};
 
