@@ -149,6 +149,8 @@ class Analytics:
         made, clause, shared = [], [], None
         for _ in range(self.r.randint(1, 3)):
             window = self.window(scope, telling)
+            # Of rows that are alike, places in one order say nothing of places in another.
+            window.total &= not any(other.total for other in made)
             if self.chance(0.2):
                 name = f"w{self.alias()}"
                 clause.append(form(("window",), name + " as {}", window.node, features=["named window"]))
@@ -158,7 +160,9 @@ class Analytics:
             # A window that another one is made from: it has the partition, the other one order and frame.
             shared, base = f"w{self.alias()}", self.r.choice(scope)
             clause.append(form(("window",), shared + " as (partition by {})", self.name_of(base), features=["named window"]))
-            made.append(self.window(scope, telling, base=shared))
+            window = self.window(scope, telling, base=shared)
+            window.total &= not any(other.total for other in made)
+            made.append(window)
         return made, form(("windows",), " window {}", listed("windows", clause)) if clause else Node(("windows",), [])
 
     def name_of(self, column):

@@ -99,12 +99,17 @@ def difference(ours, theirs, ordered=(), loose=False):
 
 def unlike(ours, theirs, loose):
     """The first rows that differ by more than numbers may."""
-    # Columns that hold doubles on either side come last: rows that differ in the last digits then lie beside each other.
+    # Rows that differ in the last digits of a double do not sort alike: of those whose other columns agree, any may be the same.
     doubles = {c for row in (*ours, *theirs) for c, v in enumerate(row) if isinstance(v, float)}
 
     def key(row):
         return [rank(v) for c, v in enumerate(row) if c not in doubles], [rank(v) for c, v in enumerate(row) if c in doubles]
-    for a, b in zip(sorted(ours, key=key), sorted(theirs, key=key)):
-        if not all(equal(x, y, loose) for x, y in zip(a, b)):
+    pairs = list(zip(sorted(ours, key=key), sorted(theirs, key=key)))
+    apart = [(a, b) for a, b in pairs if not all(equal(x, y, loose) for x, y in zip(a, b))]
+    left = [b for _, b in apart]
+    for a, b in apart:
+        at = next((i for i, other in enumerate(left) if all(equal(x, y, loose) for x, y in zip(a, other))), None)
+        if at is None:
             return f"{a} is not {b}"
+        left.pop(at)
     return None
