@@ -360,3 +360,30 @@ fn texts_over_windows_are_those_of_their_frames() {
         }
     }
 }
+
+#[test]
+fn explain_shows_the_order_of_an_aggregate() {
+    let c = memory();
+    rows(&c, "create table w (a integer, b integer not null, s text)");
+    let text = rows(
+        &c,
+        "explain (pipelines) select a, string_agg(s, ', ' order by b desc, s nulls first), count(distinct b), \
+         percentile_disc(0.5) within group (order by b), max_by(s, b) from w group by a",
+    );
+    for part in [
+        "string_agg := string_agg(s, ', ' order by b desc, s nulls first)",
+        "count := count(distinct b)",
+        "percentile_disc := percentile_disc(b, 0.5 order by b)",
+        "max_by := arg_max(s, ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // Alone DISTINCT is two aggregations, beside what comes of parts too.
+    let alone = "explain select a, count(distinct (b, s)), sum(b) from w group by a";
+    let aggregations = |sql: &str| rows(&c, sql).matches("Aggregate").count();
+    assert_eq!(aggregations(alone), 2, "{}", rows(&c, alone));
+    assert_eq!(
+        aggregations("explain select count(distinct b), first(s) from w"),
+        1
+    );
+}
