@@ -116,7 +116,7 @@ impl<'a> Binder<'a> {
             _ => Distinctness::No,
         };
         let (op, keys) = match distinct {
-            Distinctness::No => self.rows_in_order(op, rows_calls, &targets, keys),
+            Distinctness::No => self.rows_in_order(op, rows_calls, &mut targets, keys),
             Distinctness::Rows | Distinctness::On(_) => (rows_calls.above(op), keys),
         };
         self.project(op, targets, keys, distinct)
@@ -136,11 +136,11 @@ impl<'a> Binder<'a> {
         &mut self,
         op: Operator,
         calls: RowsCalls,
-        targets: &[Target<'a>],
+        targets: &mut [Target<'a>],
         keys: Vec<Key<'a>>,
     ) -> (Operator, Vec<Key<'a>>) {
         let made: Vec<ColumnId> = calls.columns().collect();
-        let expression = |key: &Key<'a>| match &key.by {
+        let expression = |key: &Key<'a>, targets: &[Target<'a>]| match &key.by {
             By::Expression(e, _) => Some(e.clone()),
             By::Target(at) => match &targets[*at].value {
                 Operand::Typed(e) => Some(e.clone()),
@@ -148,14 +148,23 @@ impl<'a> Binder<'a> {
             },
         };
         let apart = |e: &Expr| !e.columns_read().iter().any(|id| made.contains(id));
-        let below: Option<Vec<Expr>> = keys.iter().map(|key| expression(key).filter(apart)).collect();
-        let Some(below) = below.filter(|_| !made.is_empty() && !keys.is_empty()) else {
+        let is_below = |key: &Key<'a>| expression(key, targets).as_ref().is_some_and(apart);
+        if made.is_empty() || keys.is_empty() || !keys.iter().all(is_below) {
             return (calls.above(op), keys);
-        };
+        }
         let mut computed = Computed::default();
         let mut sorted = Vec::with_capacity(keys.len());
-        for (key, e) in keys.iter().zip(below) {
-            sorted.push(key.on(self.as_column(e, "sort key", &mut computed)));
+        for key in &keys {
+            let Some(e) = expression(key, targets) else {
+                continue;
+            };
+            let span = e.span;
+            let id = self.as_column(e, "sort key", &mut computed);
+            if let By::Target(at) = key.by {
+                // It is computed once: a subquery in it has columns of its own.
+                targets[at].value = Expr::column(id, &self.columns).at(span).into();
+            }
+            sorted.push(key.on(id));
         }
         let rows = Relation::new(computed.above(op), Vec::new());
         (calls.above(ordered(rows, sorted).op), Vec::new())
