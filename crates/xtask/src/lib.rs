@@ -5,6 +5,7 @@ mod circles;
 pub mod house;
 pub mod mutants;
 pub mod tidy;
+pub mod wheels;
 pub mod wildcards;
 
 use std::env;

@@ -1,7 +1,7 @@
 //! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
 //! that ARCHITECTURE.md lists, `cargo xtask house` prints what an addition costs, `cargo xtask inlined` that vector intrinsics have become instructions of the
 //! program, `cargo xtask mutants` that the tests of durability notice faults of one line, `cargo xtask wheel`
-//! builds and installs the Python module into a virtual environment below `target`, and
+//! builds and installs the Python module into a virtual environment below `target`, `cargo xtask wheels` makes wheels of it for Linux, and
 //! `cargo xtask judge --statements 100000` runs generated statements on Frazil and a judge (`python/judge`).
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Some("test") => test(&root),
         Some("lint") => lint(&root),
         Some("wheel") => wheel(&root).map(|_| ()),
+        Some("wheels") => wheels(&root),
         Some("pytest") => wheel(&root).and_then(|python| pytest(&root, &python)),
         Some("judge") => wheel(&root).and_then(|python| judge(&root, &python)),
         Some("tidy") => tidy(&root),
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
         Some("inlined") => inlined(&root),
         Some("mutants") => mutants(&root),
         _ => Err(
-            "usage: cargo xtask test | lint | tidy | house | inlined | mutants | wheel | pytest | judge"
+            "usage: cargo xtask test | lint | tidy | house | inlined | mutants | wheel | wheels | pytest | judge"
                 .to_string(),
         ),
     };
@@ -165,6 +166,29 @@ fn wheel(root: &Path) -> Result<PathBuf, String> {
         .arg(root)
         .current_dir(root))?;
     Ok(python)
+}
+
+/// Builds wheels for the machines that the arguments name, or for all; none if one cannot be built.
+fn wheels(root: &Path) -> Result<(), String> {
+    let asked: Vec<String> = env::args().skip(2).collect();
+    let targets = xtask::wheels::targets(&asked)?;
+    for target in &targets {
+        xtask::wheels::check_library(target)?;
+    }
+    let home = xtask::target_dir(root).join("wheels-python");
+    let python = home.join("bin/python");
+    if !python.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+    }
+    run(Command::new(&python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args(xtask::wheels::TOOLS))?;
+    let to = xtask::target_dir(root).join("wheels");
+    for target in targets {
+        run(&mut xtask::wheels::build(&python, root, target, &to))?;
+    }
+    eprintln!("the wheels are in {}", to.display());
+    Ok(())
 }
 
 fn pytest(root: &Path, python: &Path) -> Result<(), String> {
