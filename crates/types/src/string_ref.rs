@@ -152,6 +152,11 @@ impl StringRef {
         if a != b {
             return a.swap_bytes().cmp(&b.swap_bytes());
         }
+        if self.is_inline() && other.is_inline() {
+            // Bytes behind the end are zero: where they decide nothing, the longer one goes on with zeros, or both are equal.
+            let rest = self.tail.swap_bytes().cmp(&other.tail.swap_bytes());
+            return rest.then(self.len().cmp(&other.len()));
+        }
         // SAFETY: by contract.
         unsafe { self.bytes().cmp(other.bytes()) }
     }
@@ -176,7 +181,16 @@ mod tests {
 
     fn texts() -> Vec<Vec<u8>> {
         let mut out: Vec<Vec<u8>> = (0..20).map(|n| (0..n).map(|i| b'a' + i).collect()).collect();
-        out.push(b"abc\0".to_vec());
+        for zeros in [
+            &b"abc\0"[..],
+            b"abc\0\0",
+            b"abcdefg\0",
+            b"abcdefgh\0\0\0\0",
+            b"\0",
+            b"\0\0\0\0\0",
+        ] {
+            out.push(zeros.to_vec());
+        }
         out.push(b"abcdefghijklmnopqrstuvwxyz".to_vec());
         out.push("\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}".as_bytes().to_vec());
         out
