@@ -124,7 +124,7 @@ def operators():
         ("iv", "({} * {})", ["iv", "count"], "interval * number", POSTGRES),
         ("iv", "(- {})", ["iv"], "interval negation", POSTGRES),
     ]
-    out += row_values() + intervals()
+    out += row_values() + intervals() + other_types()
     for kind in ORDERED:
         for sign in ("=", "<>", "<", "<=", ">", ">="):
             out.append(("bool", f"({{}} {sign} {{}})", [kind, kind], sign, BOTH))
@@ -201,6 +201,47 @@ def intervals():
     ]
 
 
+def other_types():
+    """Types that no column of the tables has, by casts from those that there are and back."""
+    real, time, moment, data = "cast({} as real)", "cast({} as time)", ["ts", "ts"], "convert_to({}, 'UTF8')"
+    out = []
+    for sign in ("=", "<", ">="):
+        out += [
+            ("bool", f"({real} {sign} {real})", ["f8!", "dec!"], f"real {sign}", POSTGRES),
+            ("bool", f"({real} {sign} {{}})", ["dec!", "f8!"], f"real {sign} double", POSTGRES),
+            ("bool", f"({time} {sign} {time})", moment, f"time {sign}", POSTGRES),
+            ("bool", f"({data} {sign} {data})", ["text", "text"], f"bytea {sign}", POSTGRES),
+        ]
+    for sign in ("+", "-", "*"):
+        out.append(("f8", f"cast({real} {sign} {real} as double precision)", ["f8!", "dec!"], f"real {sign}", POSTGRES))
+        out.append(("f8", f"({real} {sign} {{}})", ["f8!", "i4!"], f"real {sign} integer", POSTGRES))
+    return out + [
+        ("text", f"cast({real} as text)", ["f8!"], "cast real to text", POSTGRES),
+        ("text", f"cast({real} as text)", ["dec"], "cast decimal to real", POSTGRES),
+        ("dec", f"cast({real} as decimal(12,2))", ["dec!"], "cast real to decimal", POSTGRES),
+        ("i4", f"cast({real} as integer)", ["f8!"], "cast real to integer", POSTGRES),
+        ("text", f"cast(coalesce({real}, abs({real})) as text)", ["f8!", "dec!"], "abs of real", POSTGRES),
+        ("text", f"cast({time} as text)", ["ts"], "cast time to text", POSTGRES),
+        ("ts", f"({{}} + {time})", ["date!", "ts"], "date + time", POSTGRES),
+        ("text", f"cast({time} + {{}} as text)", ["ts", "iv"], "time + interval", POSTGRES),
+        ("text", f"cast({time} - {{}} as text)", ["ts", "iv"], "time - interval", POSTGRES),
+        ("text", f"cast(cast({{}} as time) as text)", ["iv"], "cast interval to time", POSTGRES),
+        ("iv", f"({time} - {time})", moment, "time - time", POSTGRES),
+        ("iv", f"cast({time} as interval)", ["ts"], "cast time to interval", POSTGRES),
+        ("i4", f"cast(extract({{}} from {time}) as integer)", ["'hour minute'", "ts"], "extract from time", POSTGRES),
+        ("text", f"encode({data}, {{}})", ["text", "\"hex base64 escape\""], "encode", POSTGRES),
+        ("text", f"convert_from(decode(encode({data}, {{}}), 'hex'), 'UTF8')", ["text", "\"hex hex\""], "decode", POSTGRES),
+        ("text", f"cast({data} || {data} as text)", ["text", "text"], "bytea ||", POSTGRES),
+        ("text", f"cast(substring({data} from {{}} for {{}}) as text)", ["text", "position", "count"], "substring of bytea", POSTGRES),
+        ("i4", f"position({data} in {data})", ["text", "text"], "position in bytea", POSTGRES),
+        ("i4", f"octet_length({data})", ["text"], "length of bytea", POSTGRES),
+        ("text", f"md5({data})", ["text"], "md5 of bytea", POSTGRES),
+        ("text", "to_char({}, {})", ["ts", "date format"], "to_char of timestamp", POSTGRES),
+        ("text", "to_char({}, {})", ["i4", "number format"], "to_char of integer", POSTGRES),
+        ("text", "to_char({}, {})", ["dec", "number format"], "to_char of decimal", POSTGRES),
+    ]
+
+
 # Literals by type; those that are not safe are in EDGE_LITERALS.
 LITERALS = {
     "bool": ["true", "false"],
@@ -236,6 +277,8 @@ WORDS = {
     "like": ["'a%'", "'%b%'", "'_b'", "'%'", "''", "'a\\%c'", "'%e'", "'a_c'"],
     "pattern": ["'a'", "'^a'", "'b$'", "'[a-c]+'", "'x*'", "'(a|b)'"],
     "similar": ["'a%'", "'(a|b)%'", "'_b'", "'[abc]+'"],
+    "date format": ["'YYYY-MM-DD HH24:MI:SS.US'", "'FMDay, FMDDth FMMonth YYYY'", "'Dy DY dy Mon MONTH rm'", "'HH12:MI p.m. MS SSSS'", "'IYYY-IW-ID J Q WW W DDD CC'", "'Y,YYY YY Y AD'"],
+    "number format": ["'999'", "'FM999990.00'", "'9,999,999.99'", "'S0000.9'", "'999PR'", "'9999MI'", "'FM9999th'", "'SG099.9'", "'FMRN'", "'99V9'"],
     "position": ["1", "2", "3"], "count": ["1", "2", "5"], "offset": ["0", "1", "3", "-1", "-2"], "days": ["1", "31", "-7"],
     "nonzero i2": ["cast(3 as smallint)", "cast(-2 as smallint)"], "nonzero i4": ["3", "-7", "nullif({i4}, 0)"],
     "nonzero i8": ["cast(10 as bigint)", "cast(-3 as bigint)"], "nonzero dec": ["2.5", "-0.3"],

@@ -349,12 +349,26 @@ def test_values_of_python_become_values(con):
         (datetime.timedelta(microseconds=-1), "interval", "-1 days +23:59:59.999999"),
         (datetime.time(1, 2, 3), "text", "01:02:03"),
         (uuid, "text", str(uuid)),
+        (uuid, "uuid", uuid),
+        (datetime.time(23, 59, 59, 999999), "time", datetime.time(23, 59, 59, 999999)),
+        (0.5, "real", 0.5),
+        (b"\x00\xff", "bytea", b"\x00\xff"),
+        (bytearray(b"\x00a long one, longer than twelve bytes"), "bytea", b"\x00a long one, longer than twelve bytes"),
+        (memoryview(b"abc")[1:], "bytea", b"bc"),
+        (b"", "bytea", b""),
     ]:
         given = con.execute(f"select cast(? as {ty})", (value,)).fetchone()[0]
         assert given == back and type(given) is type(back), value
+    with pytest.raises(frazil.DataError, match="24:00"):
+        con.execute("select time '24:00'").fetchone()
     assert con.execute("select ?::double precision", (float("nan"),)).fetchone()[0] != 0
     with pytest.raises(frazil.DataError):
         con.execute("select ?::bigint", (10**50,))
+    for wrong in (1.5, decimal.Decimal("1.5")):
+        with pytest.raises(frazil.DataError, match="invalid input syntax for type integer"):
+            con.execute("select 1 where 2 = ?", (wrong,))
+    assert con.execute("select 1 where 2 = ?", (2.0,)).fetchone() == (1,)
+    assert con.execute("select 1 where 2 = ?::float8", (1.5,)).fetchone() is None
     with pytest.raises(frazil.DataError):
         con.execute("select ?::text", ("a\0b",))
 

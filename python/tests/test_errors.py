@@ -48,6 +48,10 @@ ERRORS = [
     ("insert into t values (2147483648, 1, 1, null, null, null)", "22003"),
     ("select cast(1e30 as bigint)", "22003"),
     ("select cast('99999999999' as integer)", "22003"),
+    # Bytes.
+    ("select get_byte('\\x01', 1)", "2202E"),
+    ("select '\\x123'::bytea", "22023"),
+    ("select decode('a#cd', 'base64')", "22023"),
     # Windows.
     ("select a from t where rank() over (order by a) = 1", "42P20"),
     ("select sum(a) over (order by a rows null preceding) from t", "22004"),

@@ -193,7 +193,6 @@ def test_only_what_is_read_is_converted(con):
     (pandas.DataFrame({"a": [1], "lists": [[1, 2]]}), "lists"),
     (pandas.DataFrame({"things": [object()]}), "things"),
     (pandas.DataFrame({"z": [1j]}), "z"),
-    (pandas.DataFrame({"bytes": [b"x"]}), "bytes"),
     (pandas.DataFrame({"span": [datetime.timedelta(1)]}), "span"),
     (pandas.DataFrame({"huge": [10**40]}), "huge"),
     (pyarrow.table({"list": [[1]]}), "list"),

@@ -136,7 +136,11 @@ impl Block {
             Value::Double(d) if native == NativeType::F64 => {
                 constant::encode_number(native, d.to_bits().into())
             }
-            Value::Text(text) if native == NativeType::String => constant::encode_string(text.as_bytes()),
+            Value::Text(_) | Value::Bytes(_) if native == NativeType::String => {
+                let mut encoded = constant::encode_string(value.as_bytes().unwrap_or_default());
+                encoded.entry.mark_binary(matches!(value, Value::Bytes(_)));
+                encoded
+            }
             _ => {
                 return Err(Error::internal(
                     "the constant of a block's column is not of its type",

@@ -73,6 +73,7 @@ impl BlockBuilder {
             encoded = encode(&about);
         }
         let mut encoded = encoded.map_err(|e| column.blame(i, e))?;
+        encoded.entry.mark_binary(column.ty.is_binary());
         let strings = match column.values {
             Values::String(v) => v
                 .iter()

@@ -8,7 +8,7 @@
 use crate::bytes::ALIGNMENT;
 use crate::encodings::Encoding;
 use crate::layouts::Layout;
-use frazil_types::{CHUNK_ROWS, Error, NativeType, READ_PADDING, Result, SqlState};
+use frazil_types::{CHUNK_ROWS, Error, LogicalType, NativeType, READ_PADDING, Result, SqlState};
 
 /// Marks a Data Block; the row count stands before it.
 pub const MAGIC: [u8; 8] = *b"FRAZILDB";
@@ -28,6 +28,8 @@ pub const FLAG_NULLS: u8 = 1;
 pub const FLAG_FSST: u8 = 2;
 /// Min and max are present: the column has a value that is not NULL, and its type is ordered.
 pub const FLAG_SMA: u8 = 4;
+/// The strings are bytes that need not be UTF-8.
+pub const FLAG_BINARY: u8 = 8;
 
 /// An error about the bytes of a block.
 pub(crate) fn corrupted(message: impl Into<String>) -> Error {
@@ -121,6 +123,18 @@ impl ColumnEntry {
     /// Whether a flag is set.
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Notes that the strings need not be UTF-8, if that is so.
+    pub(crate) fn mark_binary(&mut self, is_binary: bool) {
+        if is_binary {
+            self.flags |= FLAG_BINARY;
+        }
+    }
+
+    /// True if the column's values are those of a type: held as such, and UTF-8 where the type's strings are.
+    pub fn fits(&self, ty: LogicalType) -> bool {
+        self.native == ty.native() && (ty.is_binary() || !self.has(FLAG_BINARY))
     }
 
     /// Whether some rows are NULL.

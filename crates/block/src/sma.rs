@@ -3,7 +3,7 @@
 //! two u32 lengths, then the bytes of min and max.
 
 use crate::block::Block;
-use crate::format::FLAG_SMA;
+use crate::format::{FLAG_BINARY, FLAG_SMA};
 use frazil_types::{NativeType, Value};
 
 /// The section of a string SMA.
@@ -87,8 +87,11 @@ impl Block {
         Some(match entry.native {
             NativeType::String => {
                 let (min, max) = self.string_bounds(column)?;
-                let text = |b: &[u8]| Value::Text(String::from_utf8_lossy(b).into_owned());
-                (text(min), text(max))
+                let string = |b: &[u8]| match entry.has(FLAG_BINARY) {
+                    true => Value::Bytes(b.to_vec()),
+                    false => Value::Text(String::from_utf8_lossy(b).into_owned()),
+                };
+                (string(min), string(max))
             }
             NativeType::F64 => (
                 Value::Double(f64::from_bits(entry.min as u64)),

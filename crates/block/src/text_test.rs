@@ -24,14 +24,11 @@ pub(crate) enum TextTest {
     },
 }
 
-/// The bytes of a text operand.
+/// The bytes of an operand that is a text, or bytes.
 pub(crate) fn text(value: &Value) -> Result<&[u8]> {
-    match value {
-        Value::Text(t) => Ok(t.as_bytes()),
-        other => Err(Error::internal(format!(
-            "a restriction compares a string column with {other:?}"
-        ))),
-    }
+    value
+        .as_bytes()
+        .ok_or_else(|| Error::internal(format!("a restriction compares a string column with {value:?}")))
 }
 
 impl TextTest {

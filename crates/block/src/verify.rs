@@ -8,7 +8,7 @@ use crate::bytes::ALIGNMENT;
 use crate::encodings::Encoding;
 use crate::encodings::decimal::{self, Ladder};
 use crate::encodings::frames::FRAME;
-use crate::format::{ColumnEntry, FLAG_FSST, FLAG_NULLS, FLAG_SMA, Section, corrupted};
+use crate::format::{ColumnEntry, FLAG_BINARY, FLAG_FSST, FLAG_NULLS, FLAG_SMA, Section, corrupted};
 use crate::layouts::Layout;
 use crate::layouts::codes::{CodeScratch, dispatch_words};
 use crate::psma;
@@ -25,8 +25,12 @@ fn check(holds: bool, what: &str) -> Result<()> {
 /// `region` bytes.
 pub(crate) fn check_entry(entry: &ColumnEntry, rows: usize, region: usize, total: usize) -> Result<()> {
     check(
-        entry.flags & !(FLAG_NULLS | FLAG_FSST | FLAG_SMA) == 0,
+        entry.flags & !(FLAG_NULLS | FLAG_FSST | FLAG_SMA | FLAG_BINARY) == 0,
         "an unknown flag is set",
+    )?;
+    check(
+        entry.native == NativeType::String || !entry.has(FLAG_BINARY),
+        "values that are not strings are marked as bytes",
     )?;
     check_places(entry, region, total)?;
     check_nulls(entry, rows)?;
@@ -296,7 +300,7 @@ impl Block {
         check(heap.len() < 1 << 31, "a string is too long")?;
         let sma = read_string_sma(self.section(entry.sections.sma));
         check(sma == Some((heap, heap)), "the SMA is not the constant's value")?;
-        check(std::str::from_utf8(heap).is_ok(), "a string is not UTF-8")
+        check(is_sound(entry, heap), "a string is not UTF-8")
     }
 
     fn verify_codes(&self, entry: &ColumnEntry, top: u64) -> Result<()> {
@@ -381,7 +385,7 @@ impl Block {
                 let offsets = self.slice::<u32>(entry.sections.dictionary);
                 let heap = self.section(entry.sections.heap);
                 verify_offsets(offsets, heap)?;
-                verify_utf8(offsets, heap)?;
+                verify_utf8(entry, offsets, heap)?;
                 let string = |i| Block::stored_string(offsets, heap, i);
                 (skip + 1..offsets.len() - 1).all(|i| string(i - 1) < string(i))
             }
@@ -429,7 +433,7 @@ impl Block {
         let offsets = self.slice::<u32>(entry.sections.codes);
         let heap = self.section(entry.sections.heap);
         if !entry.has(FLAG_FSST) {
-            return verify_utf8(offsets, heap);
+            return verify_utf8(entry, offsets, heap);
         }
         let decoder = self.decoder(column)?;
         let mut text = Vec::new();
@@ -442,10 +446,7 @@ impl Block {
             }
             // SAFETY: `text` has the room, and a block ends in padding behind every section.
             let decoded = unsafe { decoder.decode(codes, text.as_mut_ptr()) };
-            check(
-                std::str::from_utf8(&text[..decoded]).is_ok(),
-                "a string is not UTF-8",
-            )?;
+            check(is_sound(entry, &text[..decoded]), "a string is not UTF-8")?;
         }
         Ok(())
     }
@@ -476,8 +477,16 @@ fn verify_offsets(offsets: &[u32], heap: &[u8]) -> Result<()> {
     )
 }
 
-/// The heap is UTF-8 and no offset splits a character.
-fn verify_utf8(offsets: &[u32], heap: &[u8]) -> Result<()> {
+/// True if the bytes can be a string of the column.
+fn is_sound(entry: &ColumnEntry, bytes: &[u8]) -> bool {
+    entry.has(FLAG_BINARY) || std::str::from_utf8(bytes).is_ok()
+}
+
+/// The heap is UTF-8 and no offset splits a character, unless the column holds bytes.
+fn verify_utf8(entry: &ColumnEntry, offsets: &[u32], heap: &[u8]) -> Result<()> {
+    if entry.has(FLAG_BINARY) {
+        return Ok(());
+    }
     let text = std::str::from_utf8(heap).map_err(|_| corrupted("a string is not UTF-8"))?;
     check(
         offsets.iter().all(|&o| text.is_char_boundary(o as usize)),

@@ -147,7 +147,7 @@ fn name_in(value: &Value) -> Option<String> {
         Value::Int(v) => Some(v.to_string()),
         Value::Bool(v) => Some(v.to_string()),
         Value::Double(v) => Some(v.to_string()),
-        Value::Interval(_) => Some(String::new()),
+        Value::Interval(_) | Value::Bytes(_) => Some(String::new()),
     }
 }
 

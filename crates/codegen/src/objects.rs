@@ -32,7 +32,7 @@ pub enum ObjectSpec {
         made: Option<ColumnId>,
     },
     /// A constant string: a `StringRef`.
-    Text(String),
+    String(Box<[u8]>),
     /// A compiled LIKE pattern.
     Like {
         /// The pattern.
@@ -77,7 +77,7 @@ impl Fingerprint for ObjectSpec {
             ObjectSpec::Finished(id) => id.hash(hasher),
             ObjectSpec::Part | ObjectSpec::OutputColumns => {}
             ObjectSpec::VectorCall { made, .. } => made.hash(hasher),
-            ObjectSpec::Text(text) => text.hash(hasher),
+            ObjectSpec::String(bytes) => bytes.hash(hasher),
             ObjectSpec::Like { pattern, escape } => (pattern, escape).hash(hasher),
             ObjectSpec::Values(list) => list.iter().for_each(|value| value.feed(hasher)),
         }

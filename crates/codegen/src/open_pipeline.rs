@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// An object all workers of a pipeline read.
 pub(crate) enum Constant {
-    Text(
+    String(
         Box<StringRef>,
         #[allow(dead_code, reason = "keeps the bytes alive")] Box<[u8]>,
     ),
@@ -354,9 +354,10 @@ pub(crate) fn cell(ty: LogicalType, value: &Value) -> Result<ParameterCell> {
         (Value::Int(v), NativeType::I16 | NativeType::I32 | NativeType::I64 | NativeType::I128) => {
             put(&v.to_le_bytes()[..ty.native().size()]);
         }
-        (Value::Text(t), NativeType::String) => {
+        (Value::Text(_) | Value::Bytes(_), NativeType::String) => {
+            let bytes = value.as_bytes().unwrap_or_default();
             // SAFETY: nobody reads the cell once the value is gone.
-            let string = unsafe { StringRef::new(t.as_bytes()) }.as_transient();
+            let string = unsafe { StringRef::new(bytes) }.as_transient();
             put(&string.head.to_le_bytes());
             out.value[8..].copy_from_slice(&string.tail.to_le_bytes());
         }
@@ -367,12 +368,12 @@ pub(crate) fn cell(ty: LogicalType, value: &Value) -> Result<ParameterCell> {
 
 fn constant(spec: &ObjectSpec) -> Result<Option<Constant>> {
     Ok(Some(match spec {
-        ObjectSpec::Text(text) => {
-            let bytes: Box<[u8]> = text.as_bytes().into();
+        ObjectSpec::String(bytes) => {
+            let bytes = bytes.clone();
             // Whoever keeps a constant longer than the pipeline copies it.
             // SAFETY: the bytes are kept beside the reference.
             let string = unsafe { StringRef::new(&bytes) }.as_transient();
-            Constant::Text(Box::new(string), bytes)
+            Constant::String(Box::new(string), bytes)
         }
         ObjectSpec::Like { pattern, escape } => {
             Constant::Like(Box::new(LikePattern::compile(pattern, *escape)?))

@@ -12,7 +12,7 @@ use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::abi::{PipelineContext, SCRATCH_LOOP_BYTES, Scratch};
 use frazil_runtime::functions::Function;
-use frazil_types::Result;
+use frazil_types::{NativeType, Result};
 use std::mem::offset_of;
 
 /// The scratch's position before a loop; none where the loop makes no strings.
@@ -23,7 +23,7 @@ fn makes_strings(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |part| {
         found |= match &part.kind {
-            ExprKind::Cast(_) => part.ty.is_string(),
+            ExprKind::Cast(_) => part.ty.native() == NativeType::String,
             ExprKind::Function(f, _) => matches!(
                 f,
                 ScalarFunction::Lower

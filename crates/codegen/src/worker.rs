@@ -264,8 +264,8 @@ fn address(
         }
         ObjectSpec::OutputColumns => output.as_ptr().cast_mut().cast(),
         ObjectSpec::Part => sink,
-        ObjectSpec::Text(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
-            Some(Constant::Text(string, _)) => of(&**string),
+        ObjectSpec::String(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
+            Some(Constant::String(string, _)) => of(&**string),
             Some(Constant::Like(pattern)) => of(&**pattern),
             Some(Constant::Values(set)) => of(&**set),
             None => return Err(Error::internal("a constant that was not made")),

@@ -191,7 +191,7 @@ fn restore_chunk(
     let entry = entry.map_err(|_| others())?;
     let fits = |block: &Block| {
         let mut columns = table.schema().columns.iter().enumerate();
-        columns.all(|(i, c)| block.native(i) == c.ty.native())
+        columns.all(|(i, c)| block.entry(i).fits(c.ty))
     };
     if !entry.block().is_some_and(fits) {
         return Err(others());

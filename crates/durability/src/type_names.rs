@@ -1,5 +1,6 @@
 //! Constants as the manifest writes them.
 
+use frazil_types::sql_type::{hex_digits, write_hex};
 use frazil_types::{ColumnDefault, Value};
 use serde_json::{Value as Json, json};
 
@@ -12,6 +13,12 @@ pub fn write_value(value: Option<&Value>) -> Json {
         // By bits, so that NaN and −0 come back.
         Some(Value::Double(d)) => json!({ "double": d.to_bits().to_string() }),
         Some(Value::Text(t)) => json!({ "text": t }),
+        Some(Value::Bytes(bytes)) => {
+            let mut digits = String::with_capacity(2 * bytes.len());
+            // A String takes all that is written.
+            let _ = write_hex(&mut digits, bytes);
+            json!({ "bytes": digits })
+        }
     }
 }
 
@@ -26,6 +33,7 @@ pub fn read_value(json: &Json) -> Option<Option<Value>> {
         "int" => Value::Int(content.as_str()?.parse().ok()?),
         "double" => Value::Double(f64::from_bits(content.as_str()?.parse().ok()?)),
         "text" => Value::Text(content.as_str()?.to_string()),
+        "bytes" => Value::Bytes(hex_digits(content.as_str()?).ok()?),
         _ => return None,
     }))
 }
@@ -89,7 +97,12 @@ mod tests {
         ] {
             assert_eq!(LogicalType::parse(bad), None, "{bad}");
         }
-        for value in [Value::Bool(true), Value::Int(i128::MIN), Value::Text("é".into())] {
+        for value in [
+            Value::Bool(true),
+            Value::Int(i128::MIN),
+            Value::Text("é".into()),
+            Value::Bytes(vec![0, 255]),
+        ] {
             assert_eq!(read_value(&write_value(Some(&value))), Some(Some(value)));
         }
         assert_eq!(read_value(&write_value(None)), Some(None));

@@ -59,6 +59,13 @@ impl ColumnBuilder {
     pub fn push(&mut self, field: &[u8]) -> Result<()> {
         let (row, ty) = (self.row, self.def.ty);
         let native = ty.native();
+        if ty.is_binary() {
+            if let Value::Bytes(bytes) = read(field, ty)? {
+                self.strings.try_push_bytes(&bytes)?;
+            }
+            self.row += 1;
+            return Ok(());
+        }
         if native == NativeType::String {
             let kept = value_ops::kept_text(text(field)?, ty)?;
             self.strings.try_push(kept)?;

@@ -3,7 +3,7 @@
 
 use crate::batch_writer::{BatchWriter, push_text};
 use crate::file_output::FileOutput;
-use frazil_types::{ColumnVector, LogicalType, Result, RowBatch, Schema};
+use frazil_types::{ColumnVector, LogicalType, NativeType, Result, RowBatch, Schema};
 
 /// Bytes of text that are handed on at once.
 const PIECE_BYTES: usize = 1 << 16;
@@ -48,7 +48,7 @@ impl<'a> JsonWriter<'a> {
                     .push_str(if self.value == "t" { "true" } else { "false" });
                 return;
             }
-            LogicalType::Double => column.values::<f64>()[row].is_finite(),
+            ty if ty.native() == NativeType::F64 => column.values::<f64>()[row].is_finite(),
             ty => ty.is_numeric(),
         };
         match is_bare {

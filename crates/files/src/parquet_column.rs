@@ -8,7 +8,8 @@ use arrow_schema::{DataType, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
     ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, RowBatch, SqlState,
-    StringVectorBuilder, decimal, value_ops,
+    StringVectorBuilder, Value, decimal,
+    value_ops::{self, CastLength},
 };
 
 /// An error and the row of the array it stands at.
@@ -27,14 +28,16 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         }
         LogicalType::Char(1) => characters(array, ty)?,
         LogicalType::Boolean => booleans(array, ty)?,
-        LogicalType::Double => doubles(array, ty)?,
+        LogicalType::Real | LogicalType::Double => doubles(array, ty)?,
         LogicalType::Interval => return Err((0, mismatch(array, ty))),
         LogicalType::Uuid => uuids(array, ty)?,
+        LogicalType::Bytea => binaries(array, ty, budget)?,
         LogicalType::SmallInt
         | LogicalType::Integer
         | LogicalType::BigInt
         | LogicalType::Decimal { .. }
         | LogicalType::Date
+        | LogicalType::Time
         | LogicalType::Timestamp => integers(array, ty)?,
     };
     if let Some(nulls) = array.logical_nulls() {
@@ -78,6 +81,46 @@ fn uuids(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
     Ok(out)
 }
 
+/// Bytes, or the text that shows them.
+fn binaries(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
+    let mut column = StringVectorBuilder::budgeted(ty, array.len(), budget);
+    let out = &mut column;
+    match array.data_type() {
+        DataType::Binary => push_bytes(array, |row| array.as_binary::<i32>().value(row), out)?,
+        DataType::LargeBinary => push_bytes(array, |row| array.as_binary::<i64>().value(row), out)?,
+        DataType::BinaryView => push_bytes(array, |row| array.as_binary_view().value(row), out)?,
+        DataType::FixedSizeBinary(_) => {
+            push_bytes(array, |row| array.as_fixed_size_binary().value(row), out)?
+        }
+        _ => each_text(array, ty, |row, text| {
+            if array.is_null(row) {
+                out.push_null();
+                return Ok(());
+            }
+            match value_ops::read(text, ty)? {
+                Value::Bytes(bytes) => out.try_push_bytes(&bytes),
+                other => Err(Error::internal(format!("{other:?} as {ty}"))),
+            }
+        })?,
+    }
+    Ok(column.finish())
+}
+
+/// Appends the bytes of every row.
+fn push_bytes<'a>(
+    array: &ArrayRef,
+    bytes: impl Fn(usize) -> &'a [u8],
+    out: &mut StringVectorBuilder,
+) -> AtRow<()> {
+    for row in 0..array.len() {
+        match array.is_null(row) {
+            true => out.push_null(),
+            false => out.try_push_bytes(bytes(row)).map_err(|e| (row, e))?,
+        }
+    }
+    Ok(())
+}
+
 fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
     let scale = ty.scale();
     match (array.data_type(), scale) {
@@ -94,6 +137,18 @@ fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         }
         (DataType::Date32, None) if ty == LogicalType::Date => {
             write::<Date32Type>(array, ty, |v| Some(v.into()))
+        }
+        (DataType::Time32(TimeUnit::Second), None) if ty == LogicalType::Time => {
+            write::<Time32SecondType>(array, ty, |v| Some(i128::from(v) * 1_000_000))
+        }
+        (DataType::Time32(_), None) if ty == LogicalType::Time => {
+            write::<Time32MillisecondType>(array, ty, |v| Some(i128::from(v) * 1000))
+        }
+        (DataType::Time64(TimeUnit::Microsecond), None) if ty == LogicalType::Time => {
+            write::<Time64MicrosecondType>(array, ty, |v| Some(v.into()))
+        }
+        (DataType::Time64(_), None) if ty == LogicalType::Time => {
+            write::<Time64NanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
         (DataType::Timestamp(unit, _), None) if ty == LogicalType::Timestamp => timestamps(array, ty, *unit),
         _ => Err((0, mismatch(array, ty))),
@@ -173,6 +228,20 @@ fn doubles(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
             to.iter_mut().zip(from).for_each(|(t, &f)| *t = f.into());
         }
         _ => return Err((0, mismatch(array, ty))),
+    }
+    if ty == LogicalType::Real {
+        for (row, value) in to.iter_mut().enumerate().filter(|(row, _)| array.is_valid(*row)) {
+            let real = value_ops::cast(
+                &Value::Double(*value),
+                LogicalType::Double,
+                ty,
+                CastLength::Refuse,
+            );
+            *value = match real.map_err(|e| (row, e))? {
+                Value::Double(real) => real,
+                other => return Err((row, Error::internal(format!("{other:?} as {ty}")))),
+            };
+        }
     }
     Ok(out)
 }

@@ -145,13 +145,18 @@ pub fn type_of(ty: &DataType) -> Option<LogicalType> {
             precision: 20,
             scale: 0,
         },
-        DataType::Float32 | DataType::Float64 => LogicalType::Double,
+        DataType::Float32 => LogicalType::Real,
+        DataType::Float64 => LogicalType::Double,
         DataType::Decimal128(precision, scale) if *scale >= 0 => LogicalType::Decimal {
             precision: *precision,
             scale: scale.unsigned_abs(),
         },
         DataType::Date32 => LogicalType::Date,
         DataType::FixedSizeBinary(UUID_BYTES) => LogicalType::Uuid,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            LogicalType::Bytea
+        }
+        DataType::Time32(_) | DataType::Time64(_) => LogicalType::Time,
         DataType::Timestamp(..) => LogicalType::Timestamp,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => LogicalType::Text,
         _ => return None,

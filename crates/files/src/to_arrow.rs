@@ -95,7 +95,8 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes.
+/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes;
+/// bytea binary.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
     schema_with(schema, ArrowTexts::Copied)
 }
@@ -113,9 +114,11 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::SmallInt => DataType::Int16,
         LogicalType::Integer => DataType::Int32,
         LogicalType::BigInt => DataType::Int64,
+        LogicalType::Real => DataType::Float32,
         LogicalType::Double => DataType::Float64,
         LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
         LogicalType::Date => DataType::Date32,
+        LogicalType::Time => DataType::Time64(TimeUnit::Microsecond),
         LogicalType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
         LogicalType::Char(2..) | LogicalType::Varchar(_) | LogicalType::Text
@@ -124,6 +127,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
             DataType::Utf8View
         }
         LogicalType::Uuid => DataType::FixedSizeBinary(UUID_BYTES),
+        LogicalType::Bytea => DataType::Binary,
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
@@ -172,8 +176,13 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         LogicalType::SmallInt => Arc::new(Int16Array::new(scalars(column, cells), valid)),
         LogicalType::Integer => Arc::new(Int32Array::new(scalars(column, cells), valid)),
         LogicalType::BigInt => Arc::new(Int64Array::new(scalars(column, cells), valid)),
+        LogicalType::Real => {
+            let values = column.values::<f64>().iter().map(|&v| v as f32);
+            Arc::new(Float32Array::new(values.collect(), valid))
+        }
         LogicalType::Double => Arc::new(Float64Array::new(scalars(column, cells), valid)),
         LogicalType::Date => Arc::new(Date32Array::new(scalars(column, cells), valid)),
+        LogicalType::Time => Arc::new(Time64MicrosecondArray::new(scalars(column, cells), valid)),
         LogicalType::Timestamp => Arc::new(TimestampMicrosecondArray::new(scalars(column, cells), valid)),
         LogicalType::Decimal { precision, scale } => {
             let values: ScalarBuffer<i128> = match column.native() {
@@ -217,28 +226,35 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             Arc::new(builder.finish())
         }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => match texts {
-            ArrowTexts::Copied => strings(column, valid)?,
+            ArrowTexts::Copied => {
+                let (offsets, bytes) = joined(column)?;
+                Arc::new(StringArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
+            }
             ArrowTexts::Views => views(column, valid)?,
         },
+        LogicalType::Bytea => {
+            let (offsets, bytes) = joined(column)?;
+            Arc::new(BinaryArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
+        }
     })
 }
 
-fn strings(column: &ColumnVector, valid: Option<NullBuffer>) -> Result<ArrayRef> {
+/// The strings of a column one behind the other, and where each begins.
+fn joined(column: &ColumnVector) -> Result<(OffsetBuffer<i32>, Buffer)> {
     let mut offsets = Vec::with_capacity(column.len() + 1);
     let mut bytes = Vec::with_capacity(column.len() * 8);
     offsets.push(0);
     for row in 0..column.len() {
-        bytes.extend_from_slice(column.text(row).as_bytes());
+        bytes.extend_from_slice(column.string(row));
         offsets.push(i32::try_from(bytes.len()).map_err(|_| too_long(column))?);
     }
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    let array = StringArray::try_new(offsets, Buffer::from_vec(bytes), valid);
-    Ok(Arc::new(array.map_err(arrow_failed)?))
+    Ok((offsets, Buffer::from_vec(bytes)))
 }
 
 fn too_long(column: &ColumnVector) -> Error {
-    let bytes: usize = (0..column.len()).map(|row| column.text(row).len()).sum();
-    Error::unsupported(format!("an Arrow column of {bytes} bytes of text"))
+    let bytes: usize = (0..column.len()).map(|row| column.string(row).len()).sum();
+    Error::unsupported(format!("an Arrow column of {bytes} bytes"))
 }
 
 /// Texts as Arrow's views: length, four bytes, and where the text lies; or the length and the text itself, as in a [`StringRef`].

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The value as one of type `ty`: as what is assigned to a column, and a text as what it shows. 42804 where there is no such
-/// cast; the errors of the cast; 22021 for a text that holds character 0.
+/// cast; the errors of the cast; 22P02 for a fraction where a whole number is wanted; 22021 for a text that holds character 0.
 pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
     if holds_zero(value) {
         return Err(Error::new(
@@ -18,6 +18,16 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
         ));
     }
     let from = own_type(value);
+    // A comparison would otherwise find the row of another number.
+    if let Value::Double(v) = value
+        && ty.is_integer()
+        && v.is_finite()
+        && v.fract() != 0.0
+    {
+        let message = format!("invalid input syntax for type {ty}: \"{}\"", value.display(from));
+        let hint = "a parameter is of the type of what it is compared with or assigned to; cast it where it is another";
+        return Err(Error::new(SqlState::INVALID_TEXT, message).with_hint(hint));
+    }
     let is_assigned = || {
         let cast = casts::between(from, ty);
         cast.is_some_and(|cast| cast.context <= CastContext::Assignment)
@@ -77,6 +87,7 @@ pub fn own_type(value: &Value) -> LogicalType {
         },
         Value::Double(_) => LogicalType::Double,
         Value::Interval(_) => LogicalType::Interval,
+        Value::Bytes(_) => LogicalType::Bytea,
         Value::Null | Value::Text(_) => LogicalType::Text,
     }
 }

@@ -308,7 +308,7 @@ fn text(value: &Value) -> String {
         Value::Int(v) => v.to_string(),
         Value::Bool(b) => b.to_string(),
         Value::Double(d) => d.to_string(),
-        Value::Null | Value::Interval(_) => String::new(),
+        Value::Null | Value::Interval(_) | Value::Bytes(_) => String::new(),
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
     match ty {
         T::Decimal(info) | T::Numeric(info) | T::Dec(info) => of_number_info(info),
         T::Float(ExactNumberInfo::Precision(p)) if (25..=53).contains(p) => Ok(LogicalType::Double),
+        T::Float(ExactNumberInfo::Precision(p)) if (1..=24).contains(p) => Ok(LogicalType::Real),
+        T::Time(Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => Ok(LogicalType::Time),
         T::Timestamp(Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
             Ok(LogicalType::Timestamp)
         }

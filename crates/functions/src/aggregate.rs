@@ -406,10 +406,15 @@ impl Typing {
             return made.ok_or_else(|| no_function(name, &[argument]).at_span(span));
         }
         let e = self.aggregated(name, argument, takes, span)?;
+        let (e, shown) = as_summed(function, e);
         let ty = result_type(function, e.ty);
         let call = plain(function, Some(e), ty, filter);
         let distinct = distinct && !function.ignores_repetition();
-        Ok(Aggregated::one(AggregateCall { distinct, ..call }))
+        let narrow = |ty| move |columns| narrowed(columns, ty);
+        Ok(Aggregated {
+            value: shown.map(|ty| Box::new(narrow(ty)) as MadeOf),
+            ..Aggregated::one(AggregateCall { distinct, ..call })
+        })
     }
 
     /// How many different rows of some values there are.
@@ -543,6 +548,21 @@ pub(crate) fn no_function(name: &str, arguments: &[Operand]) -> Error {
     Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
         "no function matches the given name and argument types; you might need to add explicit type casts",
     )
+}
+
+/// What is summed for a sum or average: of reals the doubles that they are. And the type that the sum is shown in, if it is not its own.
+fn as_summed(function: AggregateFunction, e: Expr) -> (Expr, Option<LogicalType>) {
+    let double = |e| convert(e, LogicalType::Double, CastLength::Refuse);
+    match (function, e.ty) {
+        (AggregateFunction::Sum, LogicalType::Real) => (double(e), Some(LogicalType::Real)),
+        (AggregateFunction::Avg, LogicalType::Real) => (double(e), None),
+        _ => (e, None),
+    }
+}
+
+/// The only column as a value of a narrower type.
+fn narrowed(mut columns: Vec<Expr>, ty: LogicalType) -> Expr {
+    convert(columns.remove(0), ty, CastLength::Refuse)
 }
 
 pub(crate) fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalType {

@@ -6,7 +6,7 @@ use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::date;
 use frazil_types::value_ops::{self, ArithmeticOp, CastLength, Divide};
-use frazil_types::{Error, Interval, LogicalType, Result, SqlState, Value};
+use frazil_types::{Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
 
 /// Digits after the point that a quotient has at least, where an operand has fewer.
 const QUOTIENT_SCALE: u8 = 6;
@@ -61,6 +61,9 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
         let ty = l.ty;
         return fold(op, l, r, ty);
     }
+    if l.ty.native() == NativeType::F64 {
+        return reals(op, l, r);
+    }
     let (lt, rt) = (exact_type(&l), exact_type(&r));
     let ((pl, sl), (pr, sr)) = (digits(lt), digits(rt));
     match op {
@@ -110,6 +113,15 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
             fold(op, l, r, ty)
         }
     }
+}
+
+/// Two numbers of which one is real at least: those of doubles, rounded where both are real. A sum, product or quotient of reals
+/// that is rounded twice is the one that is rounded once, because a double has more than twice a real's digits.
+fn reals(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
+    let ty = if l.ty == r.ty { l.ty } else { LogicalType::Double };
+    let double = |e: Expr| convert(e, LogicalType::Double, CastLength::Refuse);
+    let exact = fold(op, double(l), double(r), LogicalType::Double);
+    convert(exact, ty, CastLength::Refuse)
 }
 
 fn remainder(row: &Row<'_>, out: &mut Output) -> Result<()> {

@@ -1,17 +1,21 @@
 //! The table of scalar functions: resolution, hints and documentation read it.
 
 mod bits;
+mod bytes;
+mod degrees;
+mod formatting;
 mod math;
 mod regular;
 mod text;
 mod time;
+mod time_of_day;
 
 pub(crate) use text::TEXTS;
 pub use time::interval_length;
 pub(crate) use time::{PARTS, of_intervals};
 
 use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
-use crate::convert::as_text;
+use crate::convert::{as_text, convert};
 use crate::pattern::concatenation;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::{Kind, cast_context, name_of};
@@ -19,6 +23,7 @@ use crate::typing::{HiddenParameter, Volatility};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
+use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// A function of one name.
@@ -63,15 +68,15 @@ const SPECIAL: &[(&str, &str, Volatility, &str)] = &[
     ),
     (
         "date_part",
-        "date_part(text, date | timestamp | interval) → bigint",
+        "date_part(text, date | time | timestamp | interval) → bigint",
         Volatility::Immutable,
-        "a field of a date, timestamp or interval, whole",
+        "a field of a date, time, timestamp or interval, whole",
     ),
     (
         "extract",
-        "extract(field from date | timestamp | interval) → bigint",
+        "extract(field from date | time | timestamp | interval) → bigint",
         Volatility::Immutable,
-        "a field of a date, timestamp or interval, whole",
+        "a field of a date, time, timestamp or interval, whole",
     ),
     (
         "now",
@@ -90,6 +95,12 @@ const SPECIAL: &[(&str, &str, Volatility, &str)] = &[
         "localtimestamp [(digits)] → timestamp",
         Volatility::Stable,
         "the transaction's start, in UTC",
+    ),
+    (
+        "localtime",
+        "localtime [(digits)] → time",
+        Volatility::Stable,
+        "the time of the transaction's start, in UTC",
     ),
     (
         "transaction_timestamp",
@@ -117,7 +128,13 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         regular::FUNCTIONS,
         math::FUNCTIONS,
         bits::FUNCTIONS,
+        bytes::FUNCTIONS,
+        bytes::OPERATORS,
+        degrees::FUNCTIONS,
+        formatting::FUNCTIONS,
         time::FUNCTIONS,
+        time_of_day::FUNCTIONS,
+        time_of_day::OPERATORS,
     ]
     .into_iter()
     .flatten()
@@ -125,7 +142,10 @@ fn tables() -> impl Iterator<Item = &'static Function> {
 
 /// Names behind operators, which are not called by name.
 fn is_internal(name: &str) -> bool {
-    bits::FUNCTIONS.iter().any(|f| f.name == name)
+    let mut internal = [bits::FUNCTIONS, bytes::OPERATORS, time_of_day::OPERATORS]
+        .into_iter()
+        .flatten();
+    internal.any(|f| f.name == name)
 }
 
 fn find(name: &str) -> Option<&'static Function> {
@@ -224,6 +244,10 @@ impl Typing {
             ("extract" | "date_part", [_, _]) => return self.extract(name, arguments),
             ("now" | "transaction_timestamp", []) => return Ok(self.hidden(HiddenParameter::Now)),
             ("current_timestamp" | "localtimestamp", [] | [_]) => return self.time_of_transaction(arguments),
+            ("localtime", [] | [_]) => {
+                let now = self.time_of_transaction(arguments)?;
+                return Ok(convert(now, LogicalType::Time, CastLength::Refuse));
+            }
             ("current_date", []) => return Ok(self.hidden(HiddenParameter::CurrentDate)),
             ("age", [_]) => {
                 let today = self.hidden(HiddenParameter::CurrentDate);

@@ -45,10 +45,13 @@ pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) ->
         return Ok(kind);
     }
     let comparable = Kind::ALL.iter().filter(|kind| is_comparable(**kind));
-    let pairs: Vec<[Kind; 2]> = comparable.map(|&kind| [kind, kind]).collect();
+    let same = comparable.map(|&kind| [kind, kind]);
+    // Reals are compared with other numbers as doubles.
+    let mixed = [[Kind::Real, Kind::Double], [Kind::Double, Kind::Real]];
+    let pairs: Vec<[Kind; 2]> = same.chain(mixed).collect();
     let candidates: Vec<&[Kind]> = pairs.iter().map(|p| &p[..]).collect();
     match resolve(&candidates, &arguments, CallKind::Operator) {
-        Resolution::Found(at) => Ok(pairs[at][0]),
+        Resolution::Found(at) => Ok(pairs[at][0].max(pairs[at][1])),
         // Two varchars, or one and a literal.
         _ if arguments.contains(&Some(Kind::Varchar))
             && arguments.iter().flatten().all(|k| *k == Kind::Varchar) =>
@@ -276,7 +279,8 @@ fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
         return constant_at_scale(op, l, v, from, scale);
     }
     let kind = match (Kind::of(l.ty), Kind::of(r.ty)) {
-        (Kind::Double, _) | (_, Kind::Double) => Kind::Double,
+        (Kind::Real, Kind::Real) => Kind::Real,
+        (Kind::Double | Kind::Real, _) | (_, Kind::Double | Kind::Real) => Kind::Double,
         (Kind::Numeric, _) | (_, Kind::Numeric) => Kind::Numeric,
         (a, b) => a.max(b),
     };

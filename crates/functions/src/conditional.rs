@@ -441,15 +441,15 @@ struct InParts {
 }
 
 /// A value by which equal constants are found.
-fn key_of(v: &Value) -> (i128, String) {
-    match v {
-        Value::Text(t) => (0, t.clone()),
-        Value::Double(d) => (i128::from(d.to_bits()), String::new()),
-        Value::Bool(b) => (i128::from(*b), String::new()),
-        Value::Int(v) => (*v, String::new()),
-        Value::Interval(i) => (i.to_native(), String::new()),
-        Value::Null => (0, String::new()),
-    }
+fn key_of(v: &Value) -> (i128, Vec<u8>) {
+    let number = match v {
+        Value::Double(d) => i128::from(d.to_bits()),
+        Value::Bool(b) => i128::from(*b),
+        Value::Int(v) => *v,
+        Value::Interval(i) => i.to_native(),
+        Value::Null | Value::Text(_) | Value::Bytes(_) => 0,
+    };
+    (number, v.as_bytes().unwrap_or_default().to_owned())
 }
 
 fn in_constants(x: Expr, mut constants: Vec<Value>) -> Expr {

@@ -6,7 +6,7 @@ use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{self, CastLength, cannot_cast};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, LogicalType, NativeType, Result, Span, SqlState, Value};
 
 /// Most digits of a decimal.
 pub(crate) const WIDEST: u8 = frazil_types::logical_type::DECIMAL_MAX_DIGITS;
@@ -230,8 +230,10 @@ fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
             _ => LogicalType::Text,
         });
     }
-    if a == LogicalType::Double || b == LogicalType::Double {
-        return Some(LogicalType::Double);
+    if let (Some(ra), Some(rb)) = (ka.number_rank(), kb.number_rank())
+        && [a, b].iter().any(|ty| ty.native() == NativeType::F64)
+    {
+        return Some(if ra > rb { a } else { b });
     }
     if ka == Kind::Numeric || kb == Kind::Numeric {
         return Some(wider_decimal(a, b));

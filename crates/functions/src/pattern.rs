@@ -115,6 +115,11 @@ impl Typing {
     pub(crate) fn concat(&self, l: Operand, r: Operand, span: Span) -> Result<Expr> {
         let is_string = |x: &Operand| x.ty().is_some_and(LogicalType::is_string);
         let is_open = |x: &Operand| x.ty().is_none();
+        let is_binary = |x: &Operand| x.ty().is_some_and(LogicalType::is_binary);
+        if (is_binary(&l) || is_open(&l)) && (is_binary(&r) || is_open(&r)) && is_binary(&l) | is_binary(&r) {
+            let parts = [self.argument(l, Kind::Bytea)?, self.argument(r, Kind::Bytea)?];
+            return Ok(crate::catalog::build("byteacat", parts.into())?.at(span));
+        }
         if !(is_string(&l) || is_string(&r) || is_open(&l) || is_open(&r)) {
             return Err(not_found("||", l.ty(), r.ty(), Resolution::None).at_span(span));
         }

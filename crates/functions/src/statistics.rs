@@ -11,7 +11,7 @@ use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
-use frazil_types::{CompareOp, LogicalType, Result, Value, decimal as digits_of};
+use frazil_types::{CompareOp, LogicalType, NativeType, Result, Value, decimal as digits_of};
 
 /// The spread of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
     let scale = x.ty.scale().filter(|scale| *scale <= SQUARED_SCALE);
     let Some(scale) = scale else {
         let result = match x.ty {
-            LogicalType::Double => LogicalType::Double,
+            ty if ty.native() == NativeType::F64 => LogicalType::Double,
             ty => average_type(ty),
         };
         let x = convert(x, LogicalType::Double, CastLength::Refuse);

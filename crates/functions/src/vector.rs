@@ -63,6 +63,11 @@ impl Row<'_> {
         self.columns[argument].text(self.row)
     }
 
+    /// Bytes; of a text its own.
+    pub fn bytes(&self, argument: usize) -> &[u8] {
+        self.columns[argument].string(self.row)
+    }
+
     /// An integer, date, timestamp or unscaled decimal.
     pub fn wide(&self, argument: usize) -> i128 {
         let column = &self.columns[argument];
@@ -159,6 +164,19 @@ impl<'a> Output<'a> {
         match &mut self.values {
             Values::Texts(texts) => texts.try_push(text),
             Values::Others(..) => Err(Error::internal("a text from a function that gives none")),
+        }
+    }
+
+    /// Bytes. Errors as of [`Output::text`].
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        check_length(bytes.len())?;
+        self.check_total(bytes.len())?;
+        self.bytes += bytes.len();
+        match &mut self.values {
+            Values::Texts(column) if self.ty.is_binary() => column.try_push_bytes(bytes),
+            Values::Texts(_) | Values::Others(..) => {
+                Err(Error::internal("bytes from a function that gives none"))
+            }
         }
     }
 

@@ -199,7 +199,10 @@ impl Typing {
         let given = offset.ty();
         let cast = self.cast(offset, LogicalType::BigInt, CastContext::Assignment, span);
         match given.map(Kind::of) {
-            None | Some(Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Numeric | Kind::Double) => cast,
+            None
+            | Some(
+                Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Numeric | Kind::Real | Kind::Double,
+            ) => cast,
             Some(_) => {
                 let given = name_of(given);
                 let message = format!("argument of {unit} must be type bigint, not type {given}");
@@ -225,20 +228,26 @@ impl Typing {
                 &[Kind::SmallInt, Kind::Integer, Kind::BigInt, Kind::Numeric],
                 decimal(WIDEST, digits(key).1),
             ),
-            Kind::Double => (
+            Kind::Real | Kind::Double => (
                 &[
                     Kind::SmallInt,
                     Kind::Integer,
                     Kind::BigInt,
                     Kind::Numeric,
+                    Kind::Real,
                     Kind::Double,
                 ],
                 LogicalType::Double,
             ),
             Kind::Date | Kind::Timestamp => (&[Kind::Interval], LogicalType::Interval),
-            Kind::Boolean | Kind::Interval | Kind::Char | Kind::Varchar | Kind::Text | Kind::Uuid => {
-                return refused(String::new());
-            }
+            Kind::Boolean
+            | Kind::Time
+            | Kind::Interval
+            | Kind::Char
+            | Kind::Varchar
+            | Kind::Text
+            | Kind::Uuid
+            | Kind::Bytea => return refused(String::new()),
         };
         if let Some(kind) = given.filter(|kind| !takes.contains(kind)) {
             return refused(format!(" and offset type {}", kind.name()))

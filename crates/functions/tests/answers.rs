@@ -35,21 +35,7 @@ fn type_of(name: &str) -> Option<LogicalType> {
 
 /// PostgreSQL's name of a type.
 fn name_of(ty: LogicalType) -> &'static str {
-    match ty {
-        LogicalType::Boolean => "boolean",
-        LogicalType::SmallInt => "smallint",
-        LogicalType::Integer => "integer",
-        LogicalType::BigInt => "bigint",
-        LogicalType::Decimal { .. } => "numeric",
-        LogicalType::Double => "double precision",
-        LogicalType::Date => "date",
-        LogicalType::Timestamp => "timestamp without time zone",
-        LogicalType::Interval => "interval",
-        LogicalType::Text => "text",
-        LogicalType::Varchar(_) => "character varying",
-        LogicalType::Char(_) => "character",
-        LogicalType::Uuid => "uuid",
-    }
+    ty.info().name
 }
 
 fn unescaped(text: &str) -> String {

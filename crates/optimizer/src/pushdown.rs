@@ -510,6 +510,7 @@ fn null_safe_keys(build: Expr, probe: Expr) -> Option<Vec<(Expr, Expr)>> {
     let filler = match build.ty.native() {
         NativeType::Bool => Value::Bool(false),
         NativeType::F64 => Value::Double(0.0),
+        NativeType::String if build.ty.is_binary() => Value::Bytes(Vec::new()),
         NativeType::String => Value::Text(String::new()),
         _ if build.ty.scale().is_some() || bounds::of_type(build.ty).is_some() => Value::Int(0),
         _ => return None,

@@ -5,7 +5,7 @@ use frazil::{ColumnVector, Error, LogicalType, SqlState, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 /// Days from 0001-01-01, which is ordinal 1 in Python, to 1970-01-01.
 const EPOCH_ORDINAL: i128 = 719_163;
@@ -23,6 +23,7 @@ fn class<'py>(
 static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static UUID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static TIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATETIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TIMEDELTA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -59,6 +60,7 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             let day = ordinal(*days, &value, ty)?;
             class(py, &DATE, "datetime", "date")?.call_method1("fromordinal", (day,))
         }
+        (Value::Int(micros), LogicalType::Time) => time(py, *micros),
         (Value::Int(micros), LogicalType::Timestamp) => {
             let days = micros.div_euclid(86_400_000_000);
             let rest = micros.rem_euclid(86_400_000_000);
@@ -80,8 +82,21 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
         (Value::Double(v), _) => v.into_bound_py_any(py),
         (Value::Bool(b), _) => b.into_bound_py_any(py),
         (Value::Text(t), _) => t.into_bound_py_any(py),
+        (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
         (Value::Null, _) => Ok(py.None().into_bound(py)),
     }
+}
+
+/// A time of day. DataError 22008 for 24:00.
+fn time<'py>(py: Python<'py>, micros: i128) -> PyResult<Bound<'py, PyAny>> {
+    let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hour > 23 {
+        let message = "time 24:00:00 is out of Python's range, which ends before 24:00";
+        let error = Error::new(SqlState::DATETIME_OVERFLOW, message).with_hint("cast it to text");
+        return Err(raise(error));
+    }
+    class(py, &TIME, "datetime", "time")?.call1((hour, minute, second, fraction))
 }
 
 /// What PEP 249 calls a description: name, type, display size, internal size, precision, scale and whether NULL may occur.
@@ -115,18 +130,20 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         LogicalType::SmallInt => Some(6),
         LogicalType::Integer => Some(11),
         LogicalType::BigInt => Some(20),
+        LogicalType::Real => Some(14),
         LogicalType::Double => Some(24),
         // Sign, point, and a zero before it.
         LogicalType::Decimal { precision, scale } => {
             Some(u32::from(precision) + 1 + u32::from(scale > 0) + u32::from(scale == precision))
         }
         LogicalType::Date => Some(10),
+        LogicalType::Time => Some(15),
         LogicalType::Timestamp => Some(26),
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),
-        LogicalType::Interval | LogicalType::Text => None,
+        LogicalType::Interval | LogicalType::Text | LogicalType::Bytea => None,
     };
-    let internal = (!ty.is_string()).then(|| ty.native().size());
+    let internal = (!ty.is_string() && !ty.is_binary()).then(|| ty.native().size());
     (display, internal)
 }

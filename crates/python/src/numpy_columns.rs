@@ -49,7 +49,7 @@ impl Form {
 
     fn is_object(&self, ty: LogicalType) -> bool {
         match ty {
-            LogicalType::Interval | LogicalType::Uuid => true,
+            LogicalType::Interval | LogicalType::Time | LogicalType::Uuid | LogicalType::Bytea => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
             ty => ty.is_string() && !self.arrow_texts,
         }
@@ -62,6 +62,7 @@ enum Values {
     I16(Vec<i16>),
     I32(Vec<i32>),
     I64(Vec<i64>),
+    F32(Vec<f32>),
     F64(Vec<f64>),
     Days(Vec<i64>),
     Seconds(Vec<i64>),
@@ -91,6 +92,7 @@ pub fn columns<'py>(py: Python<'py>, rows: &Rows, form: &Form) -> PyResult<Bound
             Values::I16(v) => ("number", array(py, v)),
             Values::I32(v) => ("number", array(py, v)),
             Values::I64(v) => ("number", array(py, v)),
+            Values::F32(v) => ("double", array(py, v)),
             Values::F64(v) => ("double", array(py, v)),
             Values::Days(v) => ("time", times::<units::Days>(py, v)),
             Values::Seconds(v) => ("time", times::<units::Seconds>(py, v)),
@@ -134,6 +136,12 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         LogicalType::SmallInt => Values::I16(joined(parts, |part| part.values::<i16>())),
         LogicalType::Integer => Values::I32(joined(parts, |part| part.values::<i32>())),
         LogicalType::BigInt => Values::I64(joined(parts, |part| part.values::<i64>())),
+        LogicalType::Real => {
+            let values = parts.iter().flat_map(|part| part.values::<f64>());
+            let mut values: Vec<f32> = values.map(|&v| v as f32).collect();
+            put_at_nulls(&mut values, parts, f32::NAN);
+            Values::F32(values)
+        }
         LogicalType::Double => {
             let mut values = joined(parts, |part| part.values::<f64>());
             put_at_nulls(&mut values, parts, f64::NAN);
@@ -148,7 +156,7 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
             Values::Micros(values)
         }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => Values::Texts(texts(parts)?),
-        LogicalType::Interval | LogicalType::Uuid => Values::Objects,
+        LogicalType::Interval | LogicalType::Time | LogicalType::Uuid | LogicalType::Bytea => Values::Objects,
     })
 }
 

@@ -1,10 +1,10 @@
 //! Python objects → parameters of a statement.
 
-use crate::errors::{InterfaceError, NotSupportedError, ProgrammingError};
+use crate::errors::{InterfaceError, ProgrammingError};
 use crate::markers::Marked;
 use frazil::{Interval, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyMapping, PyString};
 
 /// Seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
@@ -65,6 +65,12 @@ pub fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_instance_of::<PyInt>() {
         return integer(value);
     }
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(Value::Bytes(bytes.as_bytes().to_owned()));
+    }
+    if let Ok(bytes) = value.cast::<PyByteArray>() {
+        return Ok(Value::Bytes(bytes.to_vec()));
+    }
     if value.is_instance_of::<PyFloat>() {
         return Ok(Value::Double(value.extract()?));
     }
@@ -82,9 +88,7 @@ pub fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
             text => Ok(Value::Text(text.to_owned())),
         },
         "timedelta" | "Timedelta" => interval(value),
-        "bytes" | "bytearray" | "memoryview" => Err(NotSupportedError::new_err(
-            "there is no type of bytes: decode them to a str",
-        )),
+        "memoryview" => Ok(Value::Bytes(value.call_method0("tobytes")?.extract()?)),
         _ if value.hasattr("__float__")? => Ok(Value::Double(value.extract()?)),
         _ => Err(InterfaceError::new_err(format!(
             "a parameter cannot be of type {kind}"

@@ -323,8 +323,6 @@ runtime_functions! {
     DecimalFloor = catching decimals::decimal_floor(Wide, i32, WideOut);
     /// `(a, scale) -> double`: the nearest.
     DecimalToDouble = catching decimals::decimal_to_double(Wide, i32) -> f64;
-    /// `(context, v, type, out) -> status`: rounds half away from zero; 22003, 0A000.
-    DoubleToDecimal = catching decimals::double_to_decimal(Context, f64, u64, WideOut) -> u32;
 
     // Doubles.
 
@@ -364,6 +362,8 @@ runtime_functions! {
     CodePointToText = catching casts::code_point_to_text(i32, TextOut);
     /// `(context, string, type, out) -> status`: the value that a text shows. 22P02, 22003, 22007, 22008, 22001.
     TextToValue = catching casts::text_to_value(Context, Text, u64, WideOut) -> u32;
+    /// `(context, value, from, to, out) -> status`: a value of a type as another type, neither being a string. The errors of the cast.
+    CastValue = catching casts::cast_value(Context, Wide, u64, u64, WideOut) -> u32;
     /// `(context, string, type, out) -> status`: what a string type keeps of a text. 22001.
     FitText = catching strings::fit_text(Context, Text, u64, TextOut) -> u32;
 }

@@ -116,7 +116,7 @@ impl RowCopy {
                     NativeType::I64 => row.set(place, from.value::<i64>(0).into()),
                     NativeType::F64 => row.set(place, from.value::<u64>(0).into()),
                     NativeType::I128 => row.set(place, from.value::<i128>(0)),
-                    NativeType::String => row.set_text(place, from.value::<StringRef>(0).text()),
+                    NativeType::String => row.set_string(place, from.value::<StringRef>(0).bytes()),
                 }
             }
         }

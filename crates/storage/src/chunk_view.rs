@@ -125,7 +125,8 @@ impl<'a> ChunkView<'a> {
                 NativeType::I64 => Value::Int(cell.cast::<i64>().read().into()),
                 NativeType::I128 => Value::from_wide(cell.cast::<i128>().read(), ty),
                 NativeType::F64 => Value::Double(cell.cast::<f64>().read()),
-                NativeType::String => Value::Text(cell.cast::<StringRef>().read().text().to_owned()),
+                // The strings of a column of texts are UTF-8.
+                NativeType::String => Value::of_string(cell.cast::<StringRef>().read().bytes(), ty),
             }
         })
     }

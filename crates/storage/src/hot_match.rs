@@ -27,9 +27,9 @@ enum Test {
     IntegerIn(Vec<i128>),
     Doubles(RangeOp, f64, f64),
     DoubleIn(Vec<f64>),
-    Compare(CompareOp, String),
-    Between(String, String),
-    In(Vec<String>),
+    Compare(CompareOp, Vec<u8>),
+    Between(Vec<u8>, Vec<u8>),
+    In(Vec<Vec<u8>>),
     Prefix(String),
     Like(LikePattern, bool),
 }
@@ -203,12 +203,9 @@ impl HotPredicate {
 struct Alive<'a>(StringRef, std::marker::PhantomData<&'a [u8]>);
 
 impl<'a> Alive<'a> {
-    fn operand(text: &'a str) -> Alive<'a> {
-        // SAFETY: the text is borrowed for `'a`.
-        Alive(
-            unsafe { StringRef::new(text.as_bytes()) },
-            std::marker::PhantomData,
-        )
+    fn operand(bytes: &'a [u8]) -> Alive<'a> {
+        // SAFETY: the bytes are borrowed for `'a`.
+        Alive(unsafe { StringRef::new(bytes) }, std::marker::PhantomData)
     }
 
     /// Called with strings of a chunk that is borrowed for `'a`.
@@ -442,7 +439,7 @@ fn double_test(kind: &RestrictionKind) -> Option<Test> {
 }
 
 fn text_test(kind: &RestrictionKind) -> Option<Test> {
-    let text = |value: &Value| value.as_text().map(str::to_string);
+    let text = |value: &Value| value.as_bytes().map(<[u8]>::to_vec);
     Some(match kind {
         RestrictionKind::IsNull => Test::IsNull,
         RestrictionKind::IsNotNull => Test::IsNotNull,
@@ -451,7 +448,7 @@ fn text_test(kind: &RestrictionKind) -> Option<Test> {
         RestrictionKind::Between(Value::Null, _) | RestrictionKind::Between(_, Value::Null) => Test::Never,
         RestrictionKind::Between(low, high) => Test::Between(text(low)?, text(high)?),
         RestrictionKind::In(list) => {
-            let values: Option<Vec<String>> = list.iter().filter(|v| !v.is_null()).map(text).collect();
+            let values: Option<Vec<Vec<u8>>> = list.iter().filter(|v| !v.is_null()).map(text).collect();
             let mut values = values?;
             values.sort_unstable();
             values.dedup();

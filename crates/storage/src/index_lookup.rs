@@ -447,7 +447,7 @@ pub(crate) fn has_value(part: &KeyPart, value: &Value) -> bool {
     match (value, part.ty.native()) {
         (Value::Bool(_), NativeType::Bool)
         | (Value::Double(_), NativeType::F64)
-        | (Value::Text(_), NativeType::String)
+        | (Value::Text(_) | Value::Bytes(_), NativeType::String)
         | (Value::Int(_) | Value::Interval(_), NativeType::I128) => true,
         (Value::Int(v), NativeType::I16) => i16::try_from(*v).is_ok(),
         (Value::Int(v), NativeType::I32) => i32::try_from(*v).is_ok(),

@@ -162,7 +162,7 @@ pub(crate) fn refuse_unchecked(table: &Table, checks: &[CheckResult<'_>]) -> Res
 pub(crate) fn check_block(table: &Table, block: &Block) -> Result<()> {
     let columns = &table.schema().columns;
     let fits = block.columns() == columns.len()
-        && (columns.iter().enumerate()).all(|(i, c)| block.native(i) == c.ty.native());
+        && (columns.iter().enumerate()).all(|(i, c)| block.entry(i).fits(c.ty));
     if !fits {
         return Err(Error::internal(format!(
             "a block whose columns are not those of table \"{}\"",

@@ -151,15 +151,21 @@ impl ColumnVector {
     }
 
     /// The text of one row of a string column; of a NULL row it is empty. Panics if the column holds
-    /// no strings.
+    /// no texts.
     pub fn text(&self, row: usize) -> &str {
+        assert!(!self.ty.is_binary());
+        // SAFETY: the column holds texts, which are validated where they enter the database.
+        unsafe { std::str::from_utf8_unchecked(self.string(row)) }
+    }
+
+    /// The bytes of one row of a column of texts or bytes; of a NULL row there are none. Panics if the column is held otherwise.
+    pub fn string(&self, row: usize) -> &[u8] {
         let strings = self.values::<StringRef>();
         if self.is_null(row) {
-            return "";
+            return &[];
         }
-        // SAFETY: the heaps that the strings of this vector point into are kept alive by it, and text is
-        // validated where it enters the database.
-        unsafe { strings[row].text() }
+        // SAFETY: the heaps that the strings of this vector point into are kept alive by it.
+        unsafe { strings[row].bytes() }
     }
 
     /// The value of one row, for display and tests.
@@ -170,7 +176,8 @@ impl ColumnVector {
         match self.native() {
             NativeType::Bool => Value::Bool(self.values::<u8>()[row] != 0),
             NativeType::F64 => Value::Double(self.values::<f64>()[row]),
-            NativeType::String => Value::Text(self.text(row).to_owned()),
+            // SAFETY: the strings of a column of texts are UTF-8.
+            NativeType::String => unsafe { Value::of_string(self.string(row), self.ty) },
             NativeType::I16 => Value::Int(self.values::<i16>()[row].into()),
             NativeType::I32 => Value::Int(self.values::<i32>()[row].into()),
             NativeType::I64 => Value::Int(self.values::<i64>()[row].into()),
@@ -230,10 +237,15 @@ impl ColumnVector {
     }
 
     fn fill_texts<'a>(&mut self, values: impl Iterator<Item = &'a Value> + Clone) {
-        let texts = values.clone().filter_map(Value::as_text).map(str::len);
-        let mut heap = Vec::with_capacity(texts.filter(|&len| len > INLINE_BYTES).sum());
+        let lengths = values.clone().filter_map(Value::as_bytes).map(<[u8]>::len);
+        let mut heap = Vec::with_capacity(lengths.filter(|&len| len > INLINE_BYTES).sum());
+        let is_binary = self.ty.is_binary();
         self.fill(values, |value| {
-            let text = value.as_text().expect("a text in a column of texts").as_bytes();
+            let text = match value {
+                Value::Text(text) if !is_binary => text.as_bytes(),
+                Value::Bytes(bytes) if is_binary => bytes,
+                other => unreachable!("{other:?} in a column of strings"),
+            };
             let start = heap.len();
             let bytes = match text.len() > INLINE_BYTES {
                 true => {

@@ -6,6 +6,7 @@ use std::fmt;
 
 /// Microseconds of a day.
 pub const MICROS_PER_DAY: i64 = 86_400_000_000;
+const MICROS_PER_HOUR: i64 = MICROS_PER_DAY / 24;
 /// Years of [`DAYS`]; year 0 is 1 BC.
 const YEARS: std::ops::RangeInclusive<i32> = -4713..=5_874_897;
 /// Days since 1970-01-01 of the earliest and the latest date, as PostgreSQL has them: from 4714-11-24 BC, Julian day 0, to
@@ -148,7 +149,8 @@ fn parse_day_and_time(text: &str) -> Result<(i32, i64)> {
             .find_map(|zone| str::strip_suffix(t, zone))
             .unwrap_or(t)
     };
-    Ok((days, time.map_or(Ok(0), |t| parse_time(without_zone(t), text))?))
+    let micros = time.map(|t| read_clock(without_zone(t), "timestamp", text));
+    Ok((days, micros.transpose()?.unwrap_or(0)))
 }
 
 /// A timestamp's date, with the era that may stand behind the time, and its time.
@@ -172,15 +174,90 @@ fn split_timestamp(text: &str) -> (Cow<'_, str>, Option<&str>) {
     }
 }
 
-fn parse_time(time: &str, whole: &str) -> Result<i64> {
+/// Reads a time of day: `HH:MM[:SS[.ffffff]]`, `MM:SS.ffffff`, `HHMMSS` or `HHMM`. AM or PM may stand behind it, and an offset
+/// from UTC, which does not count. A date may stand before it. Errors: 22007 for what is not a time, 22008 for one that no day
+/// has, 22009 for an offset that no zone has.
+pub fn parse_time(text: &str) -> Result<i64> {
+    let lower = text.trim().to_ascii_lowercase();
+    if lower == "allballs" {
+        return Ok(0);
+    }
+    let clock = match lower.split_once([' ', 't']) {
+        Some((date, rest)) if parse_date(date).is_ok() => rest.trim(),
+        _ => lower.strip_prefix('t').unwrap_or(&lower),
+    };
+    let (clock, _) = split_offset(clock, text)?;
+    let (clock, half) = match (clock.strip_suffix("am"), clock.strip_suffix("pm")) {
+        (Some(clock), _) => (clock, Some(0)),
+        (_, Some(clock)) => (clock, Some(12)),
+        (None, None) => (clock, None),
+    };
+    let clock = clock.trim_end();
+    let (whole, fraction) = clock.split_once('.').map_or((clock, ""), |(c, f)| (c, f));
+    let is_compact = matches!(whole.len(), 4 | 6) && whole.bytes().all(|b| b.is_ascii_digit());
+    let spaced;
+    let clock = match is_compact {
+        true => {
+            let pairs: Vec<&str> = (0..whole.len()).step_by(2).map(|at| &whole[at..at + 2]).collect();
+            spaced = format!("{}.{fraction}", pairs.join(":"));
+            spaced.trim_end_matches('.')
+        }
+        false => clock,
+    };
+    let micros = read_clock(clock, "time", text)?;
+    let hour = micros / MICROS_PER_HOUR;
+    match half {
+        None => Ok(micros),
+        Some(_) if hour > 12 => Err(out_of_range("date/time", text)),
+        Some(half) => Ok(micros + (half - if hour == 12 { 12 } else { 0 }) * MICROS_PER_HOUR),
+    }
+}
+
+/// A time without the offset from UTC behind it, and the offset in seconds, east being positive. Errors 22007, 22009.
+fn split_offset<'t>(time: &'t str, whole: &str) -> Result<(&'t str, Option<i64>)> {
+    if let Some(time) = time.strip_suffix(['z', 'Z']) {
+        return Ok((time, Some(0)));
+    }
+    let Some(at) = time.rfind(['+', '-']).filter(|&at| at > 0) else {
+        return Ok((time, None));
+    };
+    let (sign, digits) = (if time.as_bytes()[at] == b'-' { -1 } else { 1 }, &time[at + 1..]);
+    let fields: Vec<&str> = match digits.len() {
+        4 | 6 if !digits.contains(':') => {
+            let pair = |at| digits.get(at..at + 2).unwrap_or("");
+            (0..digits.len()).step_by(2).map(pair).collect()
+        }
+        _ => digits.split(':').collect(),
+    };
+    let is_number = |f: &&str| (1..=2).contains(&f.len()) && f.bytes().all(|b| b.is_ascii_digit());
+    if fields.len() > 3 || !fields.iter().all(|f| is_number(f)) {
+        return Err(invalid("time", whole));
+    }
+    let number = |i: usize| fields.get(i).map_or(0, |f| f.parse::<i64>().unwrap_or(0));
+    let (hours, minutes, seconds) = (number(0), number(1), number(2));
+    if hours > 15 || minutes > 59 || seconds > 59 {
+        let message = format!("time zone displacement out of range: \"{whole}\"");
+        return Err(Error::new(SqlState("22009"), message));
+    }
+    Ok((
+        time[..at].trim_end(),
+        Some(sign * ((hours * 60 + minutes) * 60 + seconds)),
+    ))
+}
+
+/// Reads `HH:MM[:SS[.ffffff]]` or `MM:SS.ffffff`.
+fn read_clock(time: &str, kind: &str, whole: &str) -> Result<i64> {
     let (clock, fraction) = time.split_once('.').map_or((time, ""), |(c, f)| (c, f));
-    let fields: Vec<&str> = clock.split(':').collect();
+    let mut fields: Vec<&str> = clock.split(':').collect();
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
     if !(2..=3).contains(&fields.len())
-        || fields.iter().any(|f| f.is_empty() || f.len() > 2 || !digits(f))
+        || fields.iter().any(|f| f.is_empty() || f.len() > 3 || !digits(f))
         || !digits(fraction)
     {
-        return Err(invalid("timestamp", whole));
+        return Err(invalid(kind, whole));
+    }
+    if fields.len() == 2 && !fraction.is_empty() {
+        fields.insert(0, "0");
     }
     let number = |i: usize| fields.get(i).map_or(0, |f| f.parse::<i64>().unwrap_or(0));
     let (hour, minute, second) = (number(0), number(1), number(2));
@@ -251,7 +328,8 @@ pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
     write_clock(f, micros.rem_euclid(MICROS_PER_DAY).unsigned_abs())
 }
 
-fn write_clock(f: &mut dyn fmt::Write, micros: u64) -> fmt::Result {
+/// Writes microseconds as `HH:MM:SS[.ffffff]`, trailing zeros dropped.
+pub fn write_clock(f: &mut dyn fmt::Write, micros: u64) -> fmt::Result {
     let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
     write!(
         f,

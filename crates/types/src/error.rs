@@ -42,6 +42,8 @@ sql_states! {
     INVALID_ESCAPE = "22025";
     /// A value outside what the function or setting takes.
     INVALID_PARAMETER = "22023";
+    /// An element of bytes or an array that is not there.
+    ARRAY_SUBSCRIPT_ERROR = "2202E";
     /// A text that is not of the type it is cast to.
     INVALID_TEXT = "22P02";
     /// A row of a loaded file that does not fit its table.

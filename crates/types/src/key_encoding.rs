@@ -9,7 +9,7 @@
 //! | smallint, integer, bigint, date, timestamp, decimal, char(1) | the native integer, big-endian, its sign bit flipped |
 //! | double | −0 becomes 0 and every NaN the same; then big-endian, negative numbers inverted, others with their sign bit flipped |
 //! | interval | its span in microseconds ([`interval_span`]), as an integer of 16 bytes |
-//! | text, varchar, char(n) | its bytes, 0x00 as 01 01 and 0x01 as 01 02, then 0x00; char(n) without its trailing blanks |
+//! | text, varchar, char(n), bytea | its bytes, 0x00 as 01 01 and 0x01 as 01 02, then 0x00; char(n) without its trailing blanks |
 //!
 //! A descending part has the bytes of its value inverted, its marker not. Values that SQL holds to be equal have equal bytes
 //! (1.0 and 1.00 are the same integer, because the scale belongs to the column). No key of a spec is a proper prefix of
@@ -291,8 +291,8 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
         (Value::Int(v), NativeType::I128) => out.extend_from_slice(&Ordered::ordered(*v)),
         (Value::Double(d), NativeType::F64) => out.extend_from_slice(&Ordered::ordered(*d)),
         (Value::Interval(i), NativeType::I128) => out.extend_from_slice(&Ordered::ordered(interval_span(*i))),
-        (Value::Text(text), NativeType::String) => {
-            let text = part.significant(text.as_bytes());
+        (Value::Text(_) | Value::Bytes(_), NativeType::String) => {
+            let text = part.significant(value.as_bytes().unwrap_or_default());
             out.resize(start + string_bytes(text), 0);
             write_string(text, &mut out[start..]);
         }
@@ -385,7 +385,7 @@ fn part_bytes(part: &KeyPart, column: &ColumnVector, row: usize) -> usize {
 fn text_of<'a>(part: &KeyPart, column: &'a ColumnVector, row: usize) -> &'a [u8] {
     match column.is_null(row) {
         true => &[],
-        false => part.significant(column.text(row).as_bytes()),
+        false => part.significant(column.string(row)),
     }
 }
 

@@ -15,6 +15,8 @@ pub enum LogicalType {
     Integer,
     /// 64-bit integer.
     BigInt,
+    /// IEEE 754 single precision, held as the double that it is.
+    Real,
     /// IEEE 754 double.
     Double,
     /// Exact number of `precision` digits in all, `scale` of them after the point.
@@ -26,6 +28,8 @@ pub enum LogicalType {
     },
     /// Days since 1970-01-01.
     Date,
+    /// Microseconds since midnight, without a zone, 24:00 included.
+    Time,
     /// Microseconds since 1970-01-01 00:00:00, without a zone.
     Timestamp,
     /// Months, days and microseconds; an expression's type, not a column's.
@@ -39,6 +43,8 @@ pub enum LogicalType {
     Text,
     /// 128 bits that name something; see [`uuid_of_bytes`](crate::sql_type::uuid_of_bytes) for its native integer.
     Uuid,
+    /// Bytes: held as strings are, but not UTF-8.
+    Bytea,
 }
 
 /// Decimals of more digits than this are held in 128 bits.
@@ -58,15 +64,18 @@ impl LogicalType {
             LogicalType::SmallInt => Kind::SmallInt,
             LogicalType::Integer => Kind::Integer,
             LogicalType::BigInt => Kind::BigInt,
+            LogicalType::Real => Kind::Real,
             LogicalType::Double => Kind::Double,
             LogicalType::Decimal { .. } => Kind::Numeric,
             LogicalType::Date => Kind::Date,
+            LogicalType::Time => Kind::Time,
             LogicalType::Timestamp => Kind::Timestamp,
             LogicalType::Interval => Kind::Interval,
             LogicalType::Char(_) => Kind::Char,
             LogicalType::Varchar(_) => Kind::Varchar,
             LogicalType::Text => Kind::Text,
             LogicalType::Uuid => Kind::Uuid,
+            LogicalType::Bytea => Kind::Bytea,
         }
     }
 
@@ -113,14 +122,17 @@ impl LogicalType {
             | LogicalType::SmallInt
             | LogicalType::Integer
             | LogicalType::BigInt
+            | LogicalType::Real
             | LogicalType::Double
             | LogicalType::Date
+            | LogicalType::Time
             | LogicalType::Timestamp
             | LogicalType::Interval
             | LogicalType::Char(_)
             | LogicalType::Varchar(_)
             | LogicalType::Text
-            | LogicalType::Uuid => (0, [0, 0]),
+            | LogicalType::Uuid
+            | LogicalType::Bytea => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48
@@ -141,6 +153,12 @@ impl LogicalType {
     #[inline]
     pub fn is_string(self) -> bool {
         self.info().category == Category::String
+    }
+
+    /// True for bytes, which are held as strings and need not be UTF-8: a value is a [`Value::Bytes`](crate::Value::Bytes).
+    #[inline]
+    pub fn is_binary(self) -> bool {
+        self.native() == NativeType::String && !self.is_string()
     }
 
     /// A string that is held as one: all but [`LogicalType::is_code_point`].

@@ -41,16 +41,19 @@ impl RowValues {
         words[1] = (value >> BITS) as u64;
     }
 
-    /// Gives a column its text. Panics where there is no room for it.
+    /// Gives a column its string. Panics where there is no room for it.
+    ///
+    /// # Safety
+    /// Unless the column's type [is binary](LogicalType::is_binary), the bytes are UTF-8.
     #[inline]
-    pub fn set_text(&mut self, column: usize, text: &str) {
+    pub unsafe fn set_string(&mut self, column: usize, bytes: &[u8]) {
         let start = self.filled;
-        self.filled += text.len();
+        self.filled += bytes.len();
         let end = self.filled;
-        self.texts_mut()[start..end].copy_from_slice(text.as_bytes());
+        self.texts_mut()[start..end].copy_from_slice(bytes);
         let words = &mut self.words[2 * column..][..2];
         words[0] = start as u64;
-        words[1] = text.len() as u64;
+        words[1] = bytes.len() as u64;
     }
 
     /// Number of columns.
@@ -68,8 +71,8 @@ impl RowValues {
         match ty.native() {
             NativeType::String => {
                 let text = &self.texts()[low as usize..][..high as usize];
-                // SAFETY: only `set_text` writes there, and it wrote a whole text to this place.
-                Value::Text(unsafe { std::str::from_utf8_unchecked(text) }.to_owned())
+                // SAFETY: only `set_string` writes there, and it wrote a whole string of the column's type to this place.
+                unsafe { Value::of_string(text, ty) }
             }
             _ => Value::from_words(words, ty),
         }
@@ -132,9 +135,10 @@ mod tests {
             (LogicalType::Text, Value::Null),
             (LogicalType::Interval, Value::Interval(interval)),
             (LogicalType::Varchar(3), Value::Text("abc".to_owned())),
+            (LogicalType::Bytea, Value::Bytes(vec![0, 255, 128])),
         ];
-        let texts = row.iter().filter_map(|(_, value)| value.as_text());
-        let mut values = RowValues::new(row.len(), texts.map(str::len).sum());
+        let strings = row.iter().filter_map(|(_, value)| value.as_bytes());
+        let mut values = RowValues::new(row.len(), strings.map(<[u8]>::len).sum());
         for (i, (_, value)) in row.iter().enumerate() {
             match value {
                 Value::Null => values.set_null(i),
@@ -142,7 +146,10 @@ mod tests {
                 Value::Int(v) => values.set(i, *v),
                 Value::Double(d) => values.set(i, d.to_bits().into()),
                 Value::Interval(v) => values.set(i, v.to_native()),
-                Value::Text(text) => values.set_text(i, text),
+                // SAFETY: bytes are those of a text, or in a column of bytes.
+                Value::Text(_) | Value::Bytes(_) => unsafe {
+                    values.set_string(i, value.as_bytes().unwrap());
+                },
             }
         }
         let same = values.clone();

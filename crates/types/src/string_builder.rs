@@ -91,6 +91,16 @@ impl StringVectorBuilder {
     /// Appends the concatenation of `pieces`, without making it elsewhere first; `bytes` is the length of all
     /// pieces together. Errors: as [`StringVectorBuilder::try_push`], and XX000 for another length.
     pub fn try_push_pieces<'t>(&mut self, bytes: usize, pieces: impl Iterator<Item = &'t str>) -> Result<()> {
+        self.append(bytes, pieces.map(str::as_bytes))
+    }
+
+    /// Appends bytes. Errors: as [`StringVectorBuilder::try_push`]. Panics unless the column is one of bytes.
+    pub fn try_push_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        assert!(self.ty.is_binary());
+        self.append(bytes.len(), std::iter::once(bytes))
+    }
+
+    fn append<'t>(&mut self, bytes: usize, pieces: impl Iterator<Item = &'t [u8]>) -> Result<()> {
         check_text_bytes(bytes)?;
         if self.filling.capacity() - self.filling.len() < bytes {
             self.grow(bytes)?;
@@ -100,7 +110,7 @@ impl StringVectorBuilder {
             if self.filling.len() - start + piece.len() > bytes {
                 break;
             }
-            self.filling.extend_from_slice(piece.as_bytes());
+            self.filling.extend_from_slice(piece);
         }
         if self.filling.len() - start != bytes {
             self.filling.truncate(start);

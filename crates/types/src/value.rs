@@ -34,6 +34,8 @@ pub enum Value {
     Double(f64),
     /// A string.
     Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
     /// An interval.
     Interval(Interval),
 }
@@ -51,6 +53,7 @@ impl PartialEq for Value {
             (Value::Int(a), Value::Int(b)) => a == b,
             (Value::Double(a), Value::Double(b)) => double_bits(*a) == double_bits(*b),
             (Value::Text(a), Value::Text(b)) => a == b,
+            (Value::Bytes(a), Value::Bytes(b)) => a == b,
             (Value::Interval(a), Value::Interval(b)) => a == b,
             _ => false,
         }
@@ -68,6 +71,7 @@ impl Hash for Value {
             Value::Int(v) => v.hash(hasher),
             Value::Double(d) => double_bits(*d).hash(hasher),
             Value::Text(text) => text.hash(hasher),
+            Value::Bytes(bytes) => bytes.hash(hasher),
             Value::Interval(interval) => interval.hash(hasher),
         }
     }
@@ -93,6 +97,28 @@ impl Value {
         match self {
             Value::Text(t) => Some(t),
             _ => None,
+        }
+    }
+
+    /// The bytes of what is held as a string: of a text, or bytes themselves.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Value::Text(text) => Some(text.as_bytes()),
+            Value::Bytes(bytes) => Some(bytes),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Double(_) | Value::Interval(_) => None,
+        }
+    }
+
+    /// The value of a type that is held as strings.
+    ///
+    /// # Safety
+    /// Unless the type [is binary](LogicalType::is_binary), the bytes are UTF-8.
+    #[inline]
+    pub unsafe fn of_string(bytes: &[u8], ty: LogicalType) -> Value {
+        match ty.is_binary() {
+            true => Value::Bytes(bytes.to_owned()),
+            // SAFETY: by contract.
+            false => Value::Text(unsafe { std::str::from_utf8_unchecked(bytes) }.to_owned()),
         }
     }
 
@@ -122,7 +148,7 @@ impl Value {
         }
     }
 
-    /// The value's native bytes, lowest first, as [`Value::from_words`] takes them; of NULL zeros. Panics for a text.
+    /// The value's native bytes, lowest first, as [`Value::from_words`] takes them; of NULL zeros. Panics for a text or bytes.
     #[inline]
     pub fn to_wide(&self) -> i128 {
         match self {
@@ -131,7 +157,7 @@ impl Value {
             Value::Int(v) => *v,
             Value::Double(d) => d.to_bits().into(),
             Value::Interval(i) => i.to_native(),
-            Value::Text(_) => unreachable!("a text has no native bytes of its own"),
+            Value::Text(_) | Value::Bytes(_) => unreachable!("a string has no native bytes of its own"),
         }
     }
 
@@ -162,25 +188,31 @@ impl fmt::Display for ValueDisplay<'_> {
 
 /// Writes a double as PostgreSQL does: the shortest text that reads back as the same value.
 pub fn write_double(f: &mut dyn fmt::Write, v: f64) -> fmt::Result {
+    write_float(f, v, v, 15)
+}
+
+/// Writes `shortest`, of which `v` is the value as a double; with an exponent if it has more than `digits` digits before the
+/// point, or four zeros behind it.
+pub(crate) fn write_float(
+    f: &mut dyn fmt::Write,
+    shortest: impl fmt::Display + fmt::LowerExp,
+    v: f64,
+    digits: i32,
+) -> fmt::Result {
     if v.is_nan() {
         return f.write_str("NaN");
     }
     if v.is_infinite() {
         return f.write_str(if v > 0.0 { "Infinity" } else { "-Infinity" });
     }
-    let magnitude = v.abs();
-    if magnitude != 0.0 && !(1e-4..1e15).contains(&magnitude) {
-        let text = format!("{v:e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let exponent: i32 = exponent.parse().unwrap_or(0);
-        return write!(
-            f,
-            "{mantissa}e{}{:02}",
-            if exponent < 0 { '-' } else { '+' },
-            exponent.abs()
-        );
+    let text = format!("{shortest:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..digits).contains(&exponent) {
+        return write!(f, "{shortest}");
     }
-    write!(f, "{v}")
+    let sign = if exponent < 0 { '-' } else { '+' };
+    write!(f, "{mantissa}e{sign}{:02}", exponent.abs())
 }
 
 impl Interval {

@@ -3,7 +3,7 @@
 
 use super::Layout;
 use super::cell::cell;
-use frazil::{ColumnVector, LogicalType, RowBatch, Schema, Value};
+use frazil::{ColumnVector, RowBatch, Schema, Value};
 use std::io::{self, Write};
 
 /// Writes rows as they come.
@@ -72,7 +72,7 @@ fn value(column: &ColumnVector, row: usize) -> String {
     let bare = match column.value(row) {
         Value::Bool(b) => return b.to_string(),
         Value::Double(d) => d.is_finite(),
-        Value::Int(_) => column.ty().is_numeric() && column.ty() != LogicalType::Double,
+        Value::Int(_) => column.ty().is_numeric(),
         _ => false,
     };
     if bare { text.into_owned() } else { quoted(&text) }

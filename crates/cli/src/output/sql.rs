@@ -71,7 +71,7 @@ fn literal(column: &ColumnVector, row: usize) -> String {
         Value::Bool(b) => return b.to_string(),
         // A number of the text -0 is a whole one, which has no such zero.
         Value::Double(d) => d.is_finite() && !(d == 0.0 && d.is_sign_negative()),
-        Value::Int(_) => column.ty().is_numeric() && column.ty() != LogicalType::Double,
+        Value::Int(_) => column.ty().is_numeric(),
         _ => false,
     };
     match column.ty() {

@@ -4,7 +4,7 @@
 use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use frazil_plan::bounds;
 use frazil_plan::{Expr, ExprKind};
@@ -35,7 +35,13 @@ impl Translator<'_, '_> {
             CastMethod::Rescale => self.cast_exact(v, inner, e),
             CastMethod::ExactToDouble => self.exact_to_double(v, from),
             CastMethod::DoubleToInteger => self.double_to_integer(v, to),
-            CastMethod::DoubleToDecimal => self.double_to_decimal(v, native, to),
+            CastMethod::DoubleToReal => Ok(self.double_to_real(v)),
+            CastMethod::ExactToReal
+            | CastMethod::DoubleToDecimal
+            | CastMethod::RealToDecimal
+            | CastMethod::MicrosToTime
+            | CastMethod::TimeToInterval
+            | CastMethod::IntervalToTime => self.cast_by_call(v, from, to, native),
             CastMethod::Fit if from.is_code_point() => self.cast_to_text(v, from, to),
             CastMethod::Fit if keeps_all(from, to) => Ok(SqlValue { native, ..v }),
             CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),
@@ -200,16 +206,36 @@ impl Translator<'_, '_> {
         })
     }
 
-    fn double_to_decimal(&mut self, v: SqlValue, native: NativeType, to: LogicalType) -> Result<SqlValue> {
+    /// A double as the nearest real; 22003 where that is infinite, or 0, and the double is not.
+    fn double_to_real(&mut self, v: SqlValue) -> SqlValue {
+        let narrow = self.b.ins().fdemote(types::F32, v.value);
+        let value = self.b.ins().fpromote(types::F64, narrow);
+        let infinity = self.b.ins().f64const(f64::INFINITY);
+        let differs = self.b.ins().fcmp(FloatCC::NotEqual, value, v.value);
+        let magnitude = self.b.ins().fabs(value);
+        let overflow = self.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
+        let overflow = self.b.ins().band(overflow, differs);
+        self.fail_where(overflow, v.valid, FailurePoint::range(LogicalType::Real));
+        let zero = self.b.ins().f64const(0.0);
+        let lost = self.b.ins().fcmp(FloatCC::Equal, value, zero);
+        let lost = self.b.ins().band(lost, differs);
+        self.fail_where(lost, v.valid, FailurePoint::UNDERFLOW);
+        SqlValue { value, ..v }
+    }
+
+    /// A cast that `value_ops` does, of a value that is not a string to a type that is not one.
+    fn cast_by_call(
+        &mut self,
+        v: SqlValue,
+        from: LogicalType,
+        to: LogicalType,
+        native: NativeType,
+    ) -> Result<SqlValue> {
         self.where_valid(v.valid, native, |t| {
-            let args = [t.context, v.value, t.word(to.code())];
-            let wide = t.call_out_checked(
-                Function::DoubleToDecimal,
-                &args,
-                NativeType::I128,
-                FailurePoint::CALL,
-            )?;
-            Ok(t.coerce(SqlValue::certain(wide, NativeType::I128), native).value)
+            let words = t.words(v);
+            let args = [t.context, t.spill(words), t.word(from.code()), t.word(to.code())];
+            let value = t.call_out_checked(Function::CastValue, &args, to.native(), FailurePoint::CALL)?;
+            Ok(t.coerce(SqlValue::certain(value, to.native()), native).value)
         })
     }
 
@@ -240,14 +266,7 @@ impl Translator<'_, '_> {
         if from.is_code_point() {
             return self.call_out(Function::CodePointToText, &[v.value], NativeType::String);
         }
-        let wide = match v.native {
-            NativeType::F64 => {
-                let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), v.value);
-                self.b.ins().uextend(types::I128, bits)
-            }
-            NativeType::Bool => self.b.ins().uextend(types::I128, v.value),
-            _ => self.coerce(v, NativeType::I128).value,
-        };
+        let wide = self.words(v);
         let args = [self.context, self.spill(wide), self.word(from.code())];
         self.call_out_checked(
             Function::ValueToText,
@@ -255,6 +274,21 @@ impl Translator<'_, '_> {
             NativeType::String,
             FailurePoint::CALL,
         )
+    }
+
+    /// The 16 bytes of a value, or of the reference of a string.
+    fn words(&mut self, v: SqlValue) -> ir::Value {
+        match v.native {
+            NativeType::F64 => {
+                let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), v.value);
+                self.b.ins().uextend(types::I128, bits)
+            }
+            NativeType::Bool => self.b.ins().uextend(types::I128, v.value),
+            NativeType::String => v.value,
+            NativeType::I16 | NativeType::I32 | NativeType::I64 | NativeType::I128 => {
+                self.coerce(v, NativeType::I128).value
+            }
+        }
     }
 
     fn cast_from_text(

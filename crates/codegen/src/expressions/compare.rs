@@ -294,11 +294,11 @@ impl Translator<'_, '_> {
     }
 
     fn in_texts(&mut self, v: ir::Value, list: &[Value]) -> Result<ir::Value> {
-        let texts: Vec<&str> = list.iter().filter_map(Value::as_text).collect();
-        if texts.iter().all(|t| t.len() <= INLINE_BYTES) && texts.len() <= 16 {
+        let strings: Vec<&[u8]> = list.iter().filter_map(Value::as_bytes).collect();
+        if strings.iter().all(|bytes| bytes.len() <= INLINE_BYTES) && strings.len() <= 16 {
             let mut found = self.byte(false);
-            for text in texts {
-                let constant = self.text(text);
+            for bytes in strings {
+                let constant = self.string(bytes);
                 let equal = self.icmp(IntCC::Equal, v, constant);
                 found = self.b.ins().bor(found, equal);
             }
@@ -313,5 +313,8 @@ impl Translator<'_, '_> {
 
 /// Whether it is a string that fits in its reference.
 fn short_constant(e: &Expr) -> bool {
-    matches!(&e.kind, ExprKind::Constant(Value::Text(t)) if t.len() <= INLINE_BYTES)
+    let ExprKind::Constant(value) = &e.kind else {
+        return false;
+    };
+    value.as_bytes().is_some_and(|bytes| bytes.len() <= INLINE_BYTES)
 }

@@ -166,19 +166,29 @@ impl Translator<'_, '_> {
             Value::Int(v) => self.int(native, *v),
             Value::Double(d) => self.b.ins().f64const(*d),
             Value::Interval(i) => self.int(NativeType::I128, i.to_native()),
-            Value::Text(text) if ty.is_string() && native == NativeType::String => self.text(text),
-            Value::Text(_) => return Err(Error::internal(format!("a text constant of type {ty}"))),
+            Value::Text(text) if ty.is_string() && native == NativeType::String => {
+                self.string(text.as_bytes())
+            }
+            Value::Bytes(bytes) if ty.is_binary() => self.string(bytes),
+            Value::Text(_) | Value::Bytes(_) => {
+                return Err(Error::internal(format!("{value:?} as a constant of type {ty}")));
+            }
         };
         Ok(SqlValue::certain(value, native))
     }
 
-    /// A constant string: short ones are immediates, long ones objects of the plan.
+    /// A constant text.
     pub fn text(&mut self, text: &str) -> ir::Value {
-        let (head, tail) = if text.len() <= INLINE_BYTES {
-            let inline = StringRef::inline(text.as_bytes());
+        self.string(text.as_bytes())
+    }
+
+    /// A constant string: short ones are immediates, long ones objects of the plan.
+    pub fn string(&mut self, bytes: &[u8]) -> ir::Value {
+        let (head, tail) = if bytes.len() <= INLINE_BYTES {
+            let inline = StringRef::inline(bytes);
             (self.word(inline.head), self.word(inline.tail))
         } else {
-            let spec = ObjectSpec::Text(text.to_string());
+            let spec = ObjectSpec::String(bytes.into());
             (
                 self.object_field(spec.clone(), offset_of!(StringRef, head)),
                 self.object_field(spec, offset_of!(StringRef, tail)),

@@ -40,6 +40,25 @@ pub const TYPES: &[Edges] = &[
         ],
     },
     Edges {
+        ty: LogicalType::Real,
+        texts: &[
+            "-Infinity",
+            "-3.4028235e38",
+            "-2.5",
+            "-0",
+            "0",
+            "1e-45",
+            "0.1",
+            "2.5",
+            "999999.5",
+            "1e6",
+            "16777217",
+            "3.4028235e38",
+            "Infinity",
+            "NaN",
+        ],
+    },
+    Edges {
         ty: LogicalType::Double,
         texts: &[
             "-Infinity",
@@ -101,6 +120,16 @@ pub const TYPES: &[Edges] = &[
         ],
     },
     Edges {
+        ty: LogicalType::Time,
+        texts: &[
+            "00:00:00",
+            "00:00:00.000001",
+            "12:34:56.789",
+            "23:59:59.999999",
+            "24:00:00",
+        ],
+    },
+    Edges {
         ty: LogicalType::Timestamp,
         texts: &[
             "4714-11-24 00:00:00 BC",
@@ -146,6 +175,21 @@ pub const TYPES: &[Edges] = &[
             "80000000-0000-0000-0000-000000000000",
             "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
             "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Bytea,
+        texts: &[
+            "\\x",
+            "\\x00",
+            "\\x0000",
+            "\\x61",
+            "\\x6100",
+            "\\x80",
+            "\\xc3a9",
+            "\\xff",
+            "\\x00112233445566778899aabbccddeeff",
+            "\\x00112233445566778899aabbccddeeff00",
         ],
     },
     Edges {

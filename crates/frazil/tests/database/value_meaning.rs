@@ -4,10 +4,10 @@
 use crate::edge_values::{Edges, TYPES};
 use crate::{memory, rows};
 use frazil::{Connection, LogicalType, Outcome, SqlState, Statement, Value};
-use frazil_types::CompareOp;
 use frazil_types::sql_type::Category;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, ArithmeticOp, CastLength};
+use frazil_types::{CompareOp, NativeType};
 
 /// A table of the edge values: row `i` has each type's value number `i`, NULL where there are fewer.
 fn table(is_frozen: bool) -> Connection {
@@ -126,7 +126,12 @@ fn aligned(l: (&Value, LogicalType), r: (&Value, LogicalType)) -> Option<(Value,
     let is_implicit = |from: LogicalType, to: LogicalType| {
         casts::between(from, to).is_some_and(|cast| cast.context == CastContext::Implicit)
     };
-    let to = if is_implicit(l.1, r.1) { r.1 } else { l.1 };
+    let to = match () {
+        // Reals are compared with other numbers as doubles.
+        () if l.1 != r.1 && [l.1, r.1].contains(&LogicalType::Real) => LogicalType::Double,
+        () if is_implicit(l.1, r.1) => r.1,
+        () => l.1,
+    };
     let both = [l, r].map(|(value, ty)| value_ops::cast(value, ty, to, CastLength::Refuse).ok());
     let [Some(l), Some(r)] = both else { return None };
     Some((l, r))
@@ -164,7 +169,10 @@ fn comparisons_are_those_of_value_ops() {
         for l in TYPES {
             let alike = |r: &&Edges| match l.ty.info().category {
                 // Of two kinds of strings, char(n) among them, the rules of typing decide which of them is compared.
-                Category::String => l.ty.kind() == r.ty.kind(),
+                // What has no family is one by itself.
+                Category::String | Category::UserDefined => l.ty.kind() == r.ty.kind(),
+                // Times are compared with no day.
+                Category::DateTime if [l.ty, r.ty].contains(&LogicalType::Time) => l.ty == r.ty,
                 category => category == r.ty.info().category,
             };
             for r in TYPES.iter().filter(alike) {
@@ -227,7 +235,7 @@ fn compute_all(c: &Connection, l: &Edges, op: ArithmeticOp, r: &Edges, differenc
         op.symbol(),
         r.ty
     );
-    let has_double = [l, r].iter().any(|t| t.ty == LogicalType::Double);
+    let has_double = [l, r].iter().any(|t| t.ty.native() == NativeType::F64);
     let (statement, ty) = match bound(c, &sql, 2) {
         Ok((statement, types)) => (statement, types[0]),
         // PostgreSQL has no remainder of doubles.
@@ -257,9 +265,12 @@ fn computed(
     if let (true, ArithmeticOp::Add | ArithmeticOp::Sub) = (l.0.is_null(), op) {
         value_ops::cast(r.0, r.1, ty, CastLength::Refuse).map_err(|e| e.state())?;
     }
-    let result = if ty == LogicalType::Double {
-        let [l, r] = [l, r].map(|(v, from)| value_ops::cast(v, from, ty, CastLength::Refuse));
-        value_ops::arithmetic(op, (&l.expect("a double"), ty), (&r.expect("a double"), ty), ty)
+    let result = if ty.native() == NativeType::F64 {
+        let double = LogicalType::Double;
+        let [l, r] = [l, r].map(|(v, from)| value_ops::cast(v, from, double, CastLength::Refuse));
+        let (l, r) = (l.expect("a double"), r.expect("a double"));
+        value_ops::arithmetic(op, (&l, double), (&r, double), double)
+            .and_then(|v| value_ops::cast(&v, double, ty, CastLength::Refuse))
     } else {
         value_ops::arithmetic(op, l, r, ty)
     };

@@ -211,8 +211,21 @@ impl<'a> Binder<'a> {
             }
             _ => e,
         })?;
-        let span = bound.span();
+        let (span, ty) = (bound.span(), bound.ty());
         let cast = self.typing.cast(bound, column.ty, CastContext::Assignment, span);
+        let cast = cast.map_err(|e| match ty {
+            Some(ty) if matches!(e.state(), SqlState::CANNOT_COERCE | SqlState::DATATYPE_MISMATCH) => {
+                let message = format!(
+                    "column \"{}\" is of type {} but default expression is of type {}",
+                    column.name,
+                    column.ty.info().name,
+                    ty.info().name
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                error(SqlState::DATATYPE_MISMATCH, message, span).with_hint(hint)
+            }
+            _ => e,
+        });
         let value = match cast {
             Ok(cast) if has_subquery(&cast) => {
                 return Err(Error::unsupported("a subquery in a DEFAULT expression").at_span(span));

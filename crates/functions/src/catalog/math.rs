@@ -4,7 +4,7 @@ use super::{Function, Overload, Run};
 use crate::arithmetic::numbers;
 use crate::build::{constant_of, function, is_null_constant, null};
 use crate::convert::{convert, decimal, digits};
-use crate::type_rules::Kind::{self, BigInt, Double, Integer, Numeric, SmallInt};
+use crate::type_rules::Kind::{self, BigInt, Double, Integer, Numeric, Real, SmallInt};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::{Expr, ScalarFunction};
 use frazil_types::decimal::{POWERS_OF_TEN, divide_round};
@@ -61,6 +61,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         build(&[Integer], abs, Integer),
         build(&[BigInt], abs, BigInt),
         build(&[Numeric], abs, Numeric),
+        build(&[Real], abs, Real),
         build(&[Double], abs, Double),
     ], "the value without its sign";
     "acos", [doubles(|r, o| domain(r, o, f64::acos, -1.0..=1.0))], "arc cosine, in radians";
@@ -81,6 +82,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
     "degrees", [doubles(|r, o| checked(r, o, f64::to_degrees))], "radians as degrees";
     "div", [build(&[Numeric, Numeric], div, Numeric)], "the whole quotient, towards zero";
     "exp", [plan(ScalarFunction::Exp)], "e to a power";
+    "factorial", [Overload { parameters: &[BigInt], run: Run::Rows(factorial, WHOLE) }], "the product of all numbers up to one";
     "floor", FLOOR, "the next whole number down";
     "gcd", [
         Overload { parameters: &[Integer, Integer], run: Run::Rows(gcd, LogicalType::Integer) },
@@ -94,6 +96,8 @@ pub(super) const FUNCTIONS: &[Function] = math! {
     "log", [doubles(log10), build(&[Numeric, Numeric], log, Double)],
         "logarithm to base 10, or of the second argument to the base of the first";
     "log10", [doubles(log10)], "logarithm to base 10";
+    "min_scale", [Overload { parameters: &[Numeric], run: Run::Rows(min_scale, LogicalType::Integer) }],
+        "how many digits after the point a number needs";
     "mod", [
         build(&[SmallInt, SmallInt], modulo, SmallInt),
         build(&[Integer, Integer], modulo, Integer),
@@ -113,6 +117,8 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         build(&[Double], round, Double),
         build(&[Numeric, Integer], round_to, Numeric),
     ], "the nearest number of so many digits after the point: decimals half away from zero, doubles half to even";
+    "scale", [Overload { parameters: &[Numeric], run: Run::Rows(|r, o| o.int(r.ty(0).scale().unwrap_or(0).into()), LogicalType::Integer) }],
+        "how many digits after the point a number has";
     "sign", [build(&[Numeric], sign, Numeric), doubles(|r, o| {
         let v = r.double(0);
         o.double(if v > 0.0 { 1.0 } else if v < 0.0 { -1.0 } else { 0.0 })
@@ -127,7 +133,93 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         build(&[Numeric, Integer], truncate_to, Numeric),
         doubles(|r, o| o.double(r.double(0).trunc())),
     ], "the number cut to so many digits after the point";
+    "width_bucket", [
+        Overload { parameters: &[Numeric, Numeric, Numeric, Integer], run: Run::Rows(decimal_bucket, LogicalType::Integer) },
+        Overload { parameters: &[Double, Double, Double, Integer], run: Run::Rows(double_bucket, LogicalType::Integer) },
+    ], "in which of so many equal parts between two bounds a number lies; 0 and one more than there are beyond them";
 };
+
+/// The type of whole numbers of any length.
+const WHOLE: LogicalType = LogicalType::Decimal {
+    precision: 38,
+    scale: 0,
+};
+
+/// Error 22003 for negative numbers and results of more than 38 digits.
+fn factorial(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let n = row.wide(0);
+    if n < 0 {
+        return Err(out_of_range("factorial of a negative number is undefined"));
+    }
+    // 34! has 39 digits.
+    let product = (1..=n.min(34)).try_fold(1_i128, |product, k| product.checked_mul(k));
+    out.int(product.filter(|_| n < 34).ok_or_else(|| WHOLE.overflow())?)
+}
+
+fn min_scale(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (mut value, mut scale) = (row.wide(0), row.ty(0).scale().unwrap_or(0));
+    while scale > 0 && value % 10 == 0 {
+        (value, scale) = (value / 10, scale - 1);
+    }
+    out.int(scale.into())
+}
+
+/// Errors 2201G for what makes no parts.
+fn checked_parts(count: i64, is_empty: bool) -> Result<()> {
+    let refused = |message: &str| Err(Error::new(SqlState("2201G"), message));
+    match (count <= 0, is_empty) {
+        (true, _) => refused("count must be greater than zero"),
+        (_, true) => refused("lower bound cannot equal upper bound"),
+        (false, false) => Ok(()),
+    }
+}
+
+fn decimal_bucket(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let scale = (0..3).filter_map(|i| row.ty(i).scale()).max().unwrap_or(0);
+    let at = |i: usize| frazil_types::decimal::rescale(row.wide(i), row.ty(i).scale().unwrap_or(0), scale);
+    let beyond = || out_of_range("numeric field overflow");
+    let (mut v, mut from, mut to) = (
+        at(0).ok_or_else(beyond)?,
+        at(1).ok_or_else(beyond)?,
+        at(2).ok_or_else(beyond)?,
+    );
+    let count = row.int(3);
+    checked_parts(count, from == to)?;
+    if from > to {
+        // Turned round, parts are still counted from the first bound.
+        (v, from, to) = (-v, -from, -to);
+    }
+    let bucket = match v {
+        v if v < from => 0,
+        v if v >= to => i128::from(count) + 1,
+        v => (v - from).checked_mul(count.into()).ok_or_else(beyond)? / (to - from) + 1,
+    };
+    out.int(bucket)
+}
+
+fn double_bucket(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (mut v, mut from, mut to, count) = (row.double(0), row.double(1), row.double(2), row.int(3));
+    if [v, from, to].iter().any(|x| x.is_nan()) {
+        let message = "operand, lower bound, and upper bound cannot be NaN";
+        return Err(Error::new(SqlState("2201G"), message));
+    }
+    if from.is_infinite() || to.is_infinite() {
+        return Err(Error::new(
+            SqlState("2201G"),
+            "lower and upper bounds must be finite",
+        ));
+    }
+    checked_parts(count, from == to)?;
+    if from > to {
+        (v, from, to) = (-v, -from, -to);
+    }
+    let bucket = match v {
+        v if v < from => 0,
+        v if v >= to => i128::from(count) + 1,
+        v => ((v - from) / (to - from) * count as f64) as i128 + 1,
+    };
+    out.int(bucket)
+}
 
 fn one(mut arguments: Vec<Expr>) -> Result<Expr> {
     arguments

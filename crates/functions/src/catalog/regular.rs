@@ -1,6 +1,6 @@
 //! Functions of regular expressions, and `substring`, which takes them too.
 
-use super::{Function, Overload, Run};
+use super::{Function, Overload, Run, bytes};
 use crate::pattern::{similar_regex, with_raw_regex, with_regex};
 use crate::type_rules::Kind::{self, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
@@ -10,7 +10,7 @@ use regex::Captures;
 
 const TEXT: LogicalType = LogicalType::Text;
 const INTEGER: LogicalType = LogicalType::Integer;
-const BOOLEAN: LogicalType = LogicalType::Boolean;
+pub(super) const BOOLEAN: LogicalType = LogicalType::Boolean;
 
 const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
     Overload {
@@ -84,6 +84,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
             plan(&[Text, Integer, Integer], ScalarFunction::Substring, TEXT),
             rows(&[Text, Text], matched_part, TEXT),
             rows(&[Text, Text, Text], similar_part, TEXT),
+            bytes::SUBSTRING,
+            bytes::SUBSTRING_OF,
         ],
         description: "the part from a position, of a length; or what a regular expression, or its first group, matches",
     },

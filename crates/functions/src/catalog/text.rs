@@ -1,6 +1,6 @@
 //! Functions of strings. Positions and lengths count characters, from 1.
 
-use super::{Function, Overload, Run};
+use super::{Function, Overload, Run, bytes};
 use crate::build::text as text_constant;
 use crate::pattern::starts_with;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Text};
@@ -37,10 +37,11 @@ const fn build(parameters: &'static [Kind], f: fn(Vec<Expr>) -> Result<Expr>, re
     }
 }
 
-const LENGTH: [Overload; 1] = [plan(&[Text], ScalarFunction::Length, INTEGER)];
-const BOTH: [Overload; 2] = [
+const CHARACTERS: Overload = plan(&[Text], ScalarFunction::Length, INTEGER);
+const BOTH: [Overload; 3] = [
     plan(&[Text], ScalarFunction::Trim, TEXT),
     plan(&[Text, Text], ScalarFunction::Trim, TEXT),
+    bytes::TRIM,
 ];
 
 macro_rules! text {
@@ -52,16 +53,17 @@ macro_rules! text {
 pub(super) const FUNCTIONS: &[Function] = text! {
     "ascii", [rows(&[Text], |r, o| o.int(r.text(0).chars().next().map_or(0, |c| c as i128)), INTEGER)],
         "the code point of the first character";
-    "bit_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128 * 8), INTEGER)], "bits of the text's bytes";
+    "bit_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128 * 8), INTEGER), bytes::BIT_LENGTH],
+        "number of bits";
     "btrim", BOTH, "without blanks, or the second argument's characters, at both ends";
-    "char_length", LENGTH, "number of characters";
-    "character_length", LENGTH, "number of characters";
+    "char_length", [CHARACTERS], "number of characters";
+    "character_length", [CHARACTERS], "number of characters";
     "chr", [rows(&[Integer], chr, TEXT)], "the character of a code point";
     "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), LogicalType::Boolean)],
         "whether the text ends with the second";
     "initcap", [rows(&[Text], initcap, TEXT)], "each word with its first letter upper case, the rest lower";
     "left", [rows(&[Text, Integer], left, TEXT)], "the first n characters; negative: all but the last";
-    "length", LENGTH, "number of characters";
+    "length", [CHARACTERS, bytes::LENGTH], "number of characters, or of bytes";
     "levenshtein", [rows(&[Text, Text], levenshtein, INTEGER)],
         "the least number of characters to insert, delete or change; of texts up to 255 characters";
     "lower", [plan(&[Text], ScalarFunction::Lower, TEXT)], "in lower case";
@@ -72,14 +74,19 @@ pub(super) const FUNCTIONS: &[Function] = text! {
     "ltrim", [
         plan(&[Text], ScalarFunction::TrimStart, TEXT),
         plan(&[Text, Text], ScalarFunction::TrimStart, TEXT),
+        bytes::TRIM_START,
     ], "without blanks, or the second argument's characters, at the start";
-    "md5", [rows(&[Text], md5, TEXT)], "the MD5 digest, hexadecimal";
-    "octet_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128), INTEGER)], "number of bytes";
+    "md5", [rows(&[Text], md5, TEXT), bytes::MD5], "the MD5 digest, hexadecimal";
+    "octet_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128), INTEGER), bytes::LENGTH],
+        "number of bytes";
     "overlay", [
         rows(&[Text, Text, Integer], overlay, TEXT),
         rows(&[Text, Text, Integer, Integer], overlay, TEXT),
+        bytes::OVERLAY,
+        bytes::OVERLAY_OF,
     ], "the text with the second put over it from a position on";
-    "position", [plan(&[Text, Text], ScalarFunction::Position, INTEGER)], "where the second lies in the first; 0 if nowhere";
+    "position", [plan(&[Text, Text], ScalarFunction::Position, INTEGER), bytes::POSITION],
+        "where the second lies in the first; 0 if nowhere";
     "quote_literal", [rows(&[Text], quote_literal, TEXT)], "as a literal of SQL";
     "repeat", [rows(&[Text, Integer], repeat, TEXT)], "the text n times";
     "replace", [plan(&[Text, Text, Text], ScalarFunction::Replace, TEXT)], "every occurrence of the second replaced by the third";
@@ -92,6 +99,7 @@ pub(super) const FUNCTIONS: &[Function] = text! {
     "rtrim", [
         plan(&[Text], ScalarFunction::TrimEnd, TEXT),
         plan(&[Text, Text], ScalarFunction::TrimEnd, TEXT),
+        bytes::TRIM_END,
     ], "without blanks, or the second argument's characters, at the end";
     "split_part", [rows(&[Text, Text, Integer], split_part, TEXT)],
         "the n-th part between separators; negative: from the end";
@@ -100,6 +108,8 @@ pub(super) const FUNCTIONS: &[Function] = text! {
     "substr", [
         plan(&[Text, Integer], ScalarFunction::Substring, TEXT),
         plan(&[Text, Integer, Integer], ScalarFunction::Substring, TEXT),
+        bytes::SUBSTRING,
+        bytes::SUBSTRING_OF,
     ], "the part from a position, of a length";
     "to_hex", [
         rows(&[Integer], |r, o| hex(r.int(0) as u32 as u64, o), TEXT),

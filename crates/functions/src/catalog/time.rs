@@ -1,12 +1,13 @@
 //! Functions of dates, timestamps and intervals.
 
-use super::{Function, Overload, Run};
+use super::time_of_day::time_field;
+use super::{Function, Overload, Run, formatting};
 use crate::aggregate::{Aggregated, picked, plain, result_type};
 use crate::build::{constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::{convert, decimal};
 use crate::ordered_set::keys_of;
 use crate::resolve::Resolution;
-use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Timestamp};
+use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{AggregateCall, AggregateFunction, DatePart, Expr, ExprKind};
@@ -18,12 +19,13 @@ use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 const TIMESTAMP: LogicalType = LogicalType::Timestamp;
 const INTERVAL: LogicalType = LogicalType::Interval;
+const TIME: LogicalType = LogicalType::Time;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A part between 0 and 1, and what has values between its values.
 pub(crate) const PARTS: [&[Kind]; 2] = [&[Double, Double], &[Double, Interval]];
 
-const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+pub(super) const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
     Overload {
         parameters,
         run: Run::Rows(f, ty),
@@ -91,8 +93,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "to_timestamp",
-        overloads: &[over(&[Double], to_timestamp, TIMESTAMP)],
-        description: "the timestamp of seconds since 1970, in UTC",
+        overloads: &[over(&[Double], to_timestamp, TIMESTAMP), formatting::TO_TIMESTAMP],
+        description: "the timestamp of seconds since 1970, in UTC, or that a text shows by a pattern",
     },
 ];
 
@@ -257,7 +259,7 @@ impl Typing {
             .pop()
             .ok_or_else(|| Error::internal("extract of nothing"))?;
         let given = value.ty().map(Kind::of);
-        if !matches!(given, None | Some(Date | Timestamp | Interval)) {
+        if !matches!(given, None | Some(Date | Time | Timestamp | Interval)) {
             return Err(super::not_found(name, &[field, value], Resolution::None));
         }
         let at = field.span();
@@ -289,11 +291,12 @@ impl Typing {
         // Asked of one value, so that an unknown field is an error before the first row.
         let checked = match value.ty {
             INTERVAL => interval_field(&lower, frazil_types::Interval::default()),
+            TIME => time_field(&lower, 0),
             _ => timestamp_field(&lower, 0),
         };
         checked.map_err(|e| e.at_span(at))?;
         if constant_of(&value).is_none()
-            && value.ty != INTERVAL
+            && !matches!(value.ty, INTERVAL | TIME)
             && let Some(part) = inline_part(&lower)
         {
             let nullable = value.nullable;
@@ -351,7 +354,7 @@ fn interval_fields(fields: &str) -> Result<Option<IntervalFields>> {
     }))
 }
 
-fn is_time_field(field: &str) -> bool {
+pub(super) fn is_time_field(field: &str) -> bool {
     matches!(
         field,
         "hour"
@@ -391,12 +394,13 @@ fn extract_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let field = row.text(0).to_ascii_lowercase();
     let value = match row.ty(1) {
         INTERVAL => interval_field(&field, row.interval(1))?,
+        TIME => time_field(&field, row.int(1))?,
         _ => timestamp_field(&field, row.int(1))?,
     };
     out.int(value.into())
 }
 
-fn unknown_field(field: &str, ty: &str) -> Error {
+pub(super) fn unknown_field(field: &str, ty: &str) -> Error {
     let message = format!("unit \"{field}\" not recognized for type {ty}");
     Error::new(SqlState::INVALID_PARAMETER, message)
 }
@@ -410,7 +414,7 @@ fn rounded_years(year: i64, span: i64) -> i64 {
     }
 }
 
-fn timestamp_field(field: &str, micros: i64) -> Result<i64> {
+pub(super) fn timestamp_field(field: &str, micros: i64) -> Result<i64> {
     let (days, clock) = (
         micros.div_euclid(MICROS_PER_DAY),
         micros.rem_euclid(MICROS_PER_DAY),
@@ -567,16 +571,20 @@ fn make_date(row: &Row<'_>, out: &mut Output) -> Result<()> {
     out.int(day_of(row.int(0), row.int(1), row.int(2))?.into())
 }
 
-fn make_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let days = day_of(row.int(0), row.int(1), row.int(2))?;
-    let (hour, minute, second) = (row.int(3), row.int(4), row.double(5));
+/// The microseconds of a time of day. Error 22008.
+pub(super) fn clock_of(hour: i64, minute: i64, second: f64) -> Result<i64> {
     let valid = (0..=24).contains(&hour) && (0..60).contains(&minute) && (0.0..=60.0).contains(&second);
     if !valid || hour == 24 && (minute, second) != (0, 0.0) {
         let message = format!("time field value out of range: {hour}:{minute:02}:{second:02}");
         return Err(Error::new(SqlState::DATETIME_OVERFLOW, message));
     }
     let micros = (second * 1e6).round_ties_even() as i64;
-    let clock = (hour * 60 + minute) * 60 * MICROS_PER_SECOND + micros;
+    Ok((hour * 60 + minute) * 60 * MICROS_PER_SECOND + micros)
+}
+
+fn make_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let days = day_of(row.int(0), row.int(1), row.int(2))?;
+    let clock = clock_of(row.int(3), row.int(4), row.double(5))?;
     let whole = i128::from(days) * i128::from(MICROS_PER_DAY) + i128::from(clock);
     timestamp(whole, out)
 }
@@ -589,7 +597,7 @@ fn to_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
     timestamp(micros as i128, out)
 }
 
-fn timestamp(micros: i128, out: &mut Output) -> Result<()> {
+pub(super) fn timestamp(micros: i128, out: &mut Output) -> Result<()> {
     let first = i128::from(*DAYS.start()) * i128::from(MICROS_PER_DAY);
     if micros < first || micros > i128::from(i64::MAX) {
         return Err(Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"));

@@ -25,7 +25,7 @@ class _Type:
 STRING = _Type("STRING", "char", "varchar", "bpchar", "text", "json")
 #: There is no type of bytes yet: nothing is equal to it.
 BINARY = _Type("BINARY", "bytea")
-NUMBER = _Type("NUMBER", "smallint", "integer", "bigint", "decimal", "double precision")
+NUMBER = _Type("NUMBER", "smallint", "integer", "bigint", "decimal", "real", "double precision")
 DATETIME = _Type("DATETIME", "date", "time", "timestamp", "interval")
 #: Rows have no numbers that last: nothing is equal to it.
 ROWID = _Type("ROWID")

@@ -87,6 +87,8 @@ struct Extent {
     has_value: bool,
     /// Bytes of the longest string.
     longest: usize,
+    /// Whether the last byte of some string is 0.
+    ends_in_zero: bool,
 }
 
 impl Extent {
@@ -96,6 +98,7 @@ impl Extent {
         has_null: false,
         has_value: false,
         longest: 0,
+        ends_in_zero: false,
     };
 
     fn and(self, other: Extent) -> Extent {
@@ -105,6 +108,7 @@ impl Extent {
             has_null: self.has_null | other.has_null,
             has_value: self.has_value | other.has_value,
             longest: self.longest.max(other.longest),
+            ends_in_zero: self.ends_in_zero | other.ends_in_zero,
         }
     }
 
@@ -123,7 +127,9 @@ impl Extent {
                 found.least = found.least.min(bits);
                 found.greatest = found.greatest.max(bits);
                 if place.native == NativeType::String {
-                    found.longest = found.longest.max(place.get::<StringRef>(entry.row).len());
+                    let string = place.get::<StringRef>(entry.row);
+                    found.longest = found.longest.max(string.len());
+                    found.ends_in_zero |= string.bytes().last() == Some(&0);
                 }
             }
         }
@@ -159,8 +165,8 @@ impl PackedKey {
             greatest,
             value_bits: 128 - (greatest - least).leading_zeros(),
             null_bits: u32::from(extent.has_null),
-            // Texts hold no NUL, so that sixteen bytes with zeros behind them are those of one text.
-            is_exact: place.native != NativeType::String || extent.longest <= 16,
+            // Where no string ends in a zero, sixteen bytes with zeros behind them are those of one string.
+            is_exact: place.native != NativeType::String || extent.longest <= 16 && !extent.ends_in_zero,
         }
     }
 

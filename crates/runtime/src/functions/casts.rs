@@ -2,23 +2,28 @@
 
 use super::strings::put;
 use crate::abi::{PipelineContext, STATUS_OK};
-use frazil_types::value_ops::{read, written};
-use frazil_types::{LogicalType, StringRef, Value};
+use frazil_types::value_ops::{CastLength, cast, read, written};
+use frazil_types::{LogicalType, NativeType, StringRef, Value};
 
 type Context = *mut PipelineContext;
 type Text = *const StringRef;
 type TextOut = *mut StringRef;
 
 /// # Safety
-/// `context` must be the pipeline's, `value` valid for a read, `ty` the code of its type, which is not held as a string, `out`
-/// valid for a write.
+/// `context` must be the pipeline's, `value` valid for a read, `ty` the code of its type, `out` valid for a write. A string is
+/// alive.
 pub unsafe fn value_to_text(context: Context, value: *const i128, ty: u64, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let words = value.read_unaligned();
         match LogicalType::of_code(ty) {
             Ok(ty) => {
-                let value = Value::from_words([words as u64, (words >> u64::BITS) as u64], ty);
+                let value = match ty.native() {
+                    NativeType::String => {
+                        Value::of_string(value.cast::<StringRef>().read_unaligned().bytes(), ty)
+                    }
+                    _ => Value::from_words([words as u64, (words >> u64::BITS) as u64], ty),
+                };
                 put(context, written(&value, ty).as_bytes(), out)
             }
             Err(error) => (*context).fail(error),
@@ -37,13 +42,35 @@ pub unsafe fn code_point_to_text(code: i32, out: TextOut) {
 }
 
 /// # Safety
-/// `context` must be the pipeline's, the string alive, `ty` the code of a type that is not held as a string, `out` valid for a
-/// write.
+/// `context` must be the pipeline's, the string alive, `ty` the code of a type that is not a string, `out` valid for a write.
 pub unsafe fn text_to_value(context: Context, text: Text, ty: u64, out: *mut i128) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let string = text.read_unaligned();
         match LogicalType::of_code(ty).and_then(|ty| read(string.text(), ty)) {
+            Ok(Value::Bytes(bytes)) => put(context, &bytes, out.cast()),
+            Ok(value) => {
+                out.write_unaligned(value.to_wide());
+                STATUS_OK
+            }
+            Err(error) => (*context).fail(error),
+        }
+    }
+}
+
+/// # Safety
+/// `context` must be the pipeline's, `value` valid for a read, `from` the code of its type and `to` of another one, neither held as a
+/// string, `out` valid for a write.
+pub unsafe fn cast_value(context: Context, value: *const i128, from: u64, to: u64, out: *mut i128) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        let words = value.read_unaligned();
+        let cast = || {
+            let (from, to) = (LogicalType::of_code(from)?, LogicalType::of_code(to)?);
+            let value = Value::from_words([words as u64, (words >> u64::BITS) as u64], from);
+            cast(&value, from, to, CastLength::Refuse)
+        };
+        match cast() {
             Ok(value) => {
                 out.write_unaligned(value.to_wide());
                 STATUS_OK
@@ -139,5 +166,47 @@ mod tests {
         ] {
             assert_eq!(value_of(text, ty), expected, "{text} as {ty}");
         }
+    }
+
+    #[test]
+    fn casts() {
+        let cast = |value: Value, from: LogicalType, to: LogicalType| {
+            context(|c| {
+                let mut out = 0i128;
+                // SAFETY: the context is alive.
+                unsafe {
+                    match cast_value(c, &value.to_wide(), from.code(), to.code(), &mut out) {
+                        STATUS_OK => Ok(Value::from_words([out as u64, (out >> 64) as u64], to)),
+                        _ => Err((*c).error.error.take().unwrap().state().0),
+                    }
+                }
+            })
+        };
+        for (v, scale, expected) in [
+            (0.15, 1, 2),
+            (-2.5, 0, -3),
+            (1e10, 2, 1_000_000_000_000),
+            (0.0, 3, 0),
+        ] {
+            let ty = LogicalType::Decimal { precision: 38, scale };
+            assert_eq!(
+                cast(Value::Double(v), LogicalType::Double, ty),
+                Ok(Value::Int(expected)),
+                "{v}"
+            );
+        }
+        let whole = LogicalType::Decimal {
+            precision: 38,
+            scale: 0,
+        };
+        for (v, state) in [(1e38, "22003"), (f64::INFINITY, "22003"), (f64::NAN, "0A000")] {
+            assert_eq!(cast(Value::Double(v), LogicalType::Double, whole), Err(state));
+        }
+        let hour = Interval {
+            micros: -3_600_000_000,
+            ..Interval::default()
+        };
+        let time = cast(Value::Interval(hour), LogicalType::Interval, LogicalType::Time);
+        assert_eq!(time, Ok(Value::Int(82_800_000_000)));
     }
 }

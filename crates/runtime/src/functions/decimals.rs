@@ -2,7 +2,7 @@
 
 use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
 use frazil_types::decimal::{POWERS_OF_TEN, divide_round, rescale};
-use frazil_types::{Error, LogicalType, SqlState, value_ops};
+use frazil_types::{Error, SqlState};
 
 type Wide = *const i128;
 type WideOut = *mut i128;
@@ -144,22 +144,6 @@ pub unsafe fn decimal_to_double(a: Wide, scale: i32) -> f64 {
     written.ok().and_then(|()| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// # Safety
-/// `context` must be the pipeline's, `ty` a code, `out` valid for a write.
-pub unsafe fn double_to_decimal(context: *mut PipelineContext, v: f64, ty: u64, out: WideOut) -> u32 {
-    let decimal = LogicalType::of_code(ty).and_then(|ty| value_ops::double_to_decimal(v, ty));
-    // SAFETY: by contract.
-    unsafe {
-        match decimal {
-            Ok(decimal) => {
-                out.write_unaligned(decimal);
-                STATUS_OK
-            }
-            Err(error) => (*context).fail(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,32 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn converts_doubles() {
-        let decimal = |v, precision, scale| {
-            let ty = LogicalType::Decimal { precision, scale };
-            context(|c| {
-                let mut out = 0;
-                // SAFETY: the context is alive.
-                unsafe {
-                    match double_to_decimal(c, v, ty.code(), &mut out) {
-                        STATUS_OK => Ok(out),
-                        _ => Err((*c).error.error.take().unwrap().state().0),
-                    }
-                }
-            })
-        };
-        for (v, scale, expected) in [
-            (0.15, 1, 2),
-            (-2.5, 0, -3),
-            (1e10, 2, 1_000_000_000_000),
-            (0.0, 3, 0),
-        ] {
-            assert_eq!(decimal(v, 38, scale), Ok(expected), "{v}");
-        }
-        for v in [1e38, f64::INFINITY] {
-            assert_eq!(decimal(v, 38, 0), Err("22003"));
-        }
-        assert_eq!(decimal(f64::NAN, 38, 0), Err("0A000"));
+    fn converts_to_doubles() {
         // SAFETY: locals.
         unsafe {
             assert_eq!(decimal_to_double(&15, 2), 0.15);

@@ -176,6 +176,7 @@ impl ValueSet {
                 Value::Int(v) => drop(set.integers.insert(*v)),
                 Value::Double(v) => drop(set.doubles.insert(double_word(*v))),
                 Value::Text(t) => drop(set.strings.insert(t.as_bytes().into())),
+                Value::Bytes(b) => drop(set.strings.insert(b.as_slice().into())),
                 Value::Interval(i) => drop(set.integers.insert(i.to_native())),
             }
         }

@@ -63,10 +63,10 @@ pub(super) fn write(column: &ColumnVector, rows: Range<usize>, out: &mut Vec<u8>
         NativeType::F64 => put(&column.values::<f64>()[rows], out, f64::to_le_bytes),
         NativeType::String => {
             for row in rows.clone() {
-                out.extend_from_slice(&(column.text(row).len() as u32).to_le_bytes());
+                out.extend_from_slice(&(column.string(row).len() as u32).to_le_bytes());
             }
             for row in rows {
-                out.extend_from_slice(column.text(row).as_bytes());
+                out.extend_from_slice(column.string(row));
             }
         }
     }
@@ -154,10 +154,14 @@ fn strings(ty: LogicalType, rows: usize, parts: &mut [RedoColumns<'_>]) -> Resul
         let lengths = bytes.take(part.rows * 4)?.as_chunks::<4>().0;
         for (row, length) in lengths.iter().enumerate() {
             let text = bytes.take(u32::from_le_bytes(*length) as usize)?;
-            match (nulls.get(row), std::str::from_utf8(text)) {
-                (true, _) => column.push_null(),
-                (false, Ok(text)) => column.push(text),
-                (false, Err(_)) => return Err(bytes.damaged("a text that is not UTF-8")),
+            if nulls.get(row) {
+                column.push_null();
+            } else if ty.is_binary() {
+                column.try_push_bytes(text)?;
+            } else {
+                let text =
+                    std::str::from_utf8(text).map_err(|_| bytes.damaged("a text that is not UTF-8"))?;
+                column.push(text);
             }
         }
     }

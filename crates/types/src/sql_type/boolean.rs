@@ -28,8 +28,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
 
 /// One letter, as results show it; a cast to text spells the word out.
 fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
-    match value {
-        Value::Bool(b) => f.write_str(if *b { "t" } else { "f" }),
-        Value::Null | Value::Int(_) | Value::Double(_) | Value::Text(_) | Value::Interval(_) => Err(fmt::Error),
-    }
+    let Value::Bool(b) = value else {
+        return Err(fmt::Error);
+    };
+    f.write_str(if *b { "t" } else { "f" })
 }

@@ -28,8 +28,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
 };
 
 fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
-    match value {
-        Value::Double(v) => write_double(f, *v),
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Text(_) | Value::Interval(_) => Err(fmt::Error),
-    }
+    let Value::Double(v) = value else {
+        return Err(fmt::Error);
+    };
+    write_double(f, *v)
 }

@@ -28,8 +28,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
 };
 
 fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
-    match value {
-        Value::Interval(i) => write_interval(f, *i),
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Double(_) | Value::Text(_) => Err(fmt::Error),
-    }
+    let Value::Interval(i) = value else {
+        return Err(fmt::Error);
+    };
+    write_interval(f, *i)
 }

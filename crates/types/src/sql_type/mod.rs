@@ -100,6 +100,8 @@ pub enum ConstantForm {
     Named,
 }
 
+pub use bytea::{escaped_bytes, hex_digits, write_hex};
+pub(crate) use real::of_double as real_of_double;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
 
 macro_rules! kinds {
@@ -137,10 +139,14 @@ kinds! {
     BigInt => big_int,
     /// numeric of any precision.
     Numeric => numeric,
+    /// real.
+    Real => real,
     /// double precision.
     Double => double,
     /// date.
     Date => date,
+    /// time.
+    Time => time,
     /// timestamp.
     Timestamp => timestamp,
     /// interval.
@@ -153,6 +159,8 @@ kinds! {
     Text => text,
     /// uuid.
     Uuid => uuid,
+    /// bytea.
+    Bytea => bytea,
 }
 
 impl Kind {
@@ -222,12 +230,10 @@ fn datetime_overflow(ty: LogicalType) -> Error {
 
 /// Writes a value that is held as an integer by `write`; values of other forms are none of the type.
 fn write_integer(value: &Value, write: impl FnOnce(i128) -> fmt::Result) -> fmt::Result {
-    match value {
-        Value::Int(v) => write(*v),
-        Value::Null | Value::Bool(_) | Value::Double(_) | Value::Text(_) | Value::Interval(_) => {
-            Err(fmt::Error)
-        }
-    }
+    let Value::Int(v) = value else {
+        return Err(fmt::Error);
+    };
+    write(*v)
 }
 
 /// Writes a text.

@@ -2,7 +2,9 @@
 
 use super::casts::{self, CastMethod};
 use super::{check_range, read};
-use crate::{Error, LogicalType, Order, Result, SqlState, Value, decimal};
+use crate::date::MICROS_PER_DAY;
+use crate::sql_type::real_of_double;
+use crate::{Error, Interval, LogicalType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
 
 /// What becomes of a string that is longer than char(n) or varchar(n).
@@ -16,6 +18,8 @@ pub enum CastLength {
 
 /// Significant digits of a double that its decimal keeps: PostgreSQL's DBL_DIG.
 const DOUBLE_DIGITS: usize = 15;
+/// Significant digits of a real that its decimal keeps: PostgreSQL's FLT_DIG.
+const REAL_DIGITS: usize = 6;
 
 /// The error 42846 for two types without a conversion.
 pub fn cannot_cast(from: LogicalType, to: LogicalType) -> Error {
@@ -50,7 +54,26 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
             Ok(Value::Double(text.parse().unwrap_or(f64::NAN)))
         }
         (CastMethod::DoubleToInteger, Value::Double(v)) => double_to_integer(*v, to),
-        (CastMethod::DoubleToDecimal, Value::Double(v)) => double_to_decimal(*v, to).map(Value::Int),
+        (CastMethod::ExactToReal, Value::Int(v)) => {
+            let mut text = String::new();
+            let _ = decimal::write(&mut text, *v, from.scale().unwrap_or(0));
+            Ok(Value::Double(text.parse::<f32>().unwrap_or(f32::NAN).into()))
+        }
+        (CastMethod::DoubleToReal, Value::Double(v)) => real_of_double(*v).map(Value::Double),
+        (CastMethod::DoubleToDecimal, Value::Double(v)) => {
+            double_to_decimal(*v, to, DOUBLE_DIGITS).map(Value::Int)
+        }
+        (CastMethod::RealToDecimal, Value::Double(v)) => {
+            double_to_decimal(*v, to, REAL_DIGITS).map(Value::Int)
+        }
+        (CastMethod::MicrosToTime, Value::Int(v)) => Ok(Value::Int(v.rem_euclid(MICROS_PER_DAY.into()))),
+        (CastMethod::TimeToInterval, Value::Int(v)) => Ok(Value::Interval(Interval {
+            micros: *v as i64,
+            ..Interval::default()
+        })),
+        (CastMethod::IntervalToTime, Value::Interval(i)) => {
+            Ok(Value::Int(i.micros.rem_euclid(MICROS_PER_DAY).into()))
+        }
         (CastMethod::Fit, value) => to_string_type(&written(value, from), to, length),
         (CastMethod::Write, value) => to_string_type(&written(value, from), to, length),
         (CastMethod::Read, Value::Text(text)) => read(text, to),
@@ -92,9 +115,9 @@ pub fn double_to_integer(v: f64, to: LogicalType) -> Result<Value> {
     check_range(whole as i128, to)
 }
 
-/// A double as an unscaled decimal, by its 15 most significant digits. Errors: 22003 for what does not fit, infinity
+/// A double as an unscaled decimal, by so many most significant digits. Errors: 22003 for what does not fit, infinity
 /// among it; 0A000 for NaN, which decimals lack.
-pub fn double_to_decimal(v: f64, to: LogicalType) -> Result<i128> {
+fn double_to_decimal(v: f64, to: LogicalType, digits: usize) -> Result<i128> {
     let LogicalType::Decimal { precision, scale } = to else {
         return Err(cannot_cast(LogicalType::Double, to));
     };
@@ -104,7 +127,7 @@ pub fn double_to_decimal(v: f64, to: LogicalType) -> Result<i128> {
     if v.is_infinite() {
         return Err(to.overflow());
     }
-    decimal::parse(&format!("{v:.*e}", DOUBLE_DIGITS - 1), precision, scale)
+    decimal::parse(&format!("{v:.*e}", digits - 1), precision, scale)
 }
 
 /// A text as a value of a string type. Error 22001.

@@ -33,6 +33,12 @@ pub enum CastMethod {
     Rescale,
     /// An exact number as the nearest double.
     ExactToDouble,
+    /// An exact number as the nearest real.
+    ExactToReal,
+    /// A double as the nearest real.
+    DoubleToReal,
+    /// A real as a decimal, by its 6 most significant digits.
+    RealToDecimal,
     /// A double as an integer, rounded half to even.
     DoubleToInteger,
     /// A double as a decimal, by its 15 most significant digits.
@@ -47,6 +53,12 @@ pub enum CastMethod {
     DaysToMicros,
     /// A timestamp's day.
     MicrosToDays,
+    /// A timestamp's time of day.
+    MicrosToTime,
+    /// A time as the interval since midnight.
+    TimeToInterval,
+    /// An interval's time without whole days, of which a negative one is counted back from midnight.
+    IntervalToTime,
     /// 1 and 0.
     BooleanToInteger,
     /// True for all but 0.
@@ -104,29 +116,42 @@ static CASTS: &[Cast] = casts! {
     SmallInt to Integer: Implicit, Rescale, Beyond, true;
     SmallInt to BigInt: Implicit, Rescale, Beyond, true;
     SmallInt to Numeric: Implicit, Rescale, Beyond, true;
+    SmallInt to Real: Implicit, ExactToReal, Never, true;
     SmallInt to Double: Implicit, ExactToDouble, Never, true;
     Integer to SmallInt: Assignment, Rescale, Beyond, true;
     Integer to BigInt: Implicit, Rescale, Beyond, true;
     Integer to Numeric: Implicit, Rescale, Beyond, true;
+    Integer to Real: Implicit, ExactToReal, Never, true;
     Integer to Double: Implicit, ExactToDouble, Never, true;
     Integer to Boolean: Explicit, IntegerToBoolean, Never, false;
     BigInt to SmallInt: Assignment, Rescale, Beyond, true;
     BigInt to Integer: Assignment, Rescale, Beyond, true;
     BigInt to Numeric: Implicit, Rescale, Beyond, true;
+    BigInt to Real: Implicit, ExactToReal, Never, true;
     BigInt to Double: Implicit, ExactToDouble, Never, true;
     Numeric to SmallInt: Assignment, Rescale, Beyond, true;
     Numeric to Integer: Assignment, Rescale, Beyond, true;
     Numeric to BigInt: Assignment, Rescale, Beyond, true;
     Numeric to Numeric: Implicit, Rescale, Beyond, true;
+    Numeric to Real: Implicit, ExactToReal, Never, true;
     Numeric to Double: Implicit, ExactToDouble, Never, true;
+    Real to SmallInt: Assignment, DoubleToInteger, Any, true;
+    Real to Integer: Assignment, DoubleToInteger, Any, true;
+    Real to BigInt: Assignment, DoubleToInteger, Any, true;
+    Real to Numeric: Assignment, RealToDecimal, Any, true;
+    Real to Double: Implicit, Keep, Never, true;
     Double to SmallInt: Assignment, DoubleToInteger, Any, true;
     Double to Integer: Assignment, DoubleToInteger, Any, true;
     Double to BigInt: Assignment, DoubleToInteger, Any, true;
     Double to Numeric: Assignment, DoubleToDecimal, Any, true;
+    Double to Real: Assignment, DoubleToReal, Any, true;
     Boolean to Integer: Explicit, BooleanToInteger, Never, true;
     Date to Timestamp: Implicit, DaysToMicros, Beyond, true;
     Date to Integer: Internal, DayNumber, Never, true;
     Timestamp to Date: Assignment, MicrosToDays, Never, true;
+    Timestamp to Time: Assignment, MicrosToTime, Never, false;
+    Time to Interval: Implicit, TimeToInterval, Never, true;
+    Interval to Time: Assignment, IntervalToTime, Never, false;
     Char to Char: Implicit, Fit, Long, false;
     Char to Varchar: Implicit, Fit, Long, false;
     Char to Text: Implicit, Fit, Long, false;
@@ -190,7 +215,13 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         CastMethod::MicrosToDays => Some(v.div_euclid(day)),
         CastMethod::Keep | CastMethod::DayNumber | CastMethod::BooleanToInteger => Some(v),
         CastMethod::IntegerToBoolean
+        | CastMethod::ExactToReal
         | CastMethod::ExactToDouble
+        | CastMethod::DoubleToReal
+        | CastMethod::RealToDecimal
+        | CastMethod::MicrosToTime
+        | CastMethod::TimeToInterval
+        | CastMethod::IntervalToTime
         | CastMethod::DoubleToInteger
         | CastMethod::DoubleToDecimal
         | CastMethod::Fit
@@ -211,7 +242,13 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         CastMethod::MicrosToDays
         | CastMethod::BooleanToInteger
         | CastMethod::IntegerToBoolean
+        | CastMethod::ExactToReal
         | CastMethod::ExactToDouble
+        | CastMethod::DoubleToReal
+        | CastMethod::RealToDecimal
+        | CastMethod::MicrosToTime
+        | CastMethod::TimeToInterval
+        | CastMethod::IntervalToTime
         | CastMethod::DoubleToInteger
         | CastMethod::DoubleToDecimal
         | CastMethod::Fit

@@ -13,6 +13,7 @@ pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
         (Value::Text(a), Value::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+        (Value::Bytes(a), Value::Bytes(b)) => Some(a.cmp(b)),
         (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
         (Value::Double(a), Value::Double(b)) => Some(compare_doubles(*a, *b)),
         (Value::Interval(a), Value::Interval(b)) => Some(interval_span(*a).cmp(&interval_span(*b))),

@@ -14,10 +14,7 @@ mod series;
 
 pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, remainder};
 pub(crate) use cast::to_string_type;
-pub use cast::{
-    CastLength, beyond_timestamps, cannot_cast, cast, double_to_decimal, double_to_integer, kept_text,
-    written,
-};
+pub use cast::{CastLength, beyond_timestamps, cannot_cast, cast, double_to_integer, kept_text, written};
 pub use casts::{Cast, CastContext, CastFailure, CastMethod};
 pub use compare::{compare_decimals, compare_doubles, interval_span, order};
 pub use date_part::{DatePart, add_interval, date_part, extract, timestamp_part};
@@ -25,7 +22,7 @@ pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
 };
-pub(crate) use read::{invalid, trimmed};
+pub(crate) use read::{invalid, is_lost, trimmed};
 pub use read::{read, read_boolean, read_date, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};
 pub use series::Series;

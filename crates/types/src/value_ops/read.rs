@@ -67,14 +67,19 @@ pub fn read_integer(text: &str, ty: LogicalType) -> Result<i64> {
 pub fn read_double(text: &str) -> Result<f64> {
     let word = trimmed(text);
     let value: f64 = word.parse().map_err(|_| invalid(LogicalType::Double, text))?;
-    let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
-    let is_number = word.bytes().any(|b| b.is_ascii_digit());
-    let is_zero = !mantissa.bytes().any(|b| (b'1'..=b'9').contains(&b));
-    if is_number && (value.is_infinite() || value == 0.0 && !is_zero) {
+    if is_lost(word, value) {
         let message = format!("\"{text}\" is out of range for type double precision");
         return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
     }
     Ok(value)
+}
+
+/// Whether a number that is written so was read as infinity, or as 0 although it is another number.
+pub(crate) fn is_lost(word: &str, value: f64) -> bool {
+    let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
+    let is_number = word.bytes().any(|b| b.is_ascii_digit());
+    let is_zero = !mantissa.bytes().any(|b| (b'1'..=b'9').contains(&b));
+    is_number && (value.is_infinite() || value == 0.0 && !is_zero)
 }
 
 #[cfg(test)]

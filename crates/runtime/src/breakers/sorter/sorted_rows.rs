@@ -171,7 +171,8 @@ impl SortSpec {
                 NativeType::I64 => Value::Int(place.get::<i64>(row).into()),
                 NativeType::I128 => Value::Int(place.get::<i128>(row)),
                 NativeType::F64 => Value::Double(place.get::<f64>(row)),
-                NativeType::String => Value::Text(place.get::<StringRef>(row).text().to_owned()),
+                // Bounds are compared by their bytes, whatever strings they are.
+                NativeType::String => Value::Bytes(place.get::<StringRef>(row).bytes().to_owned()),
             }
         }
     }

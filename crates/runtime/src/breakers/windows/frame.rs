@@ -37,7 +37,7 @@ pub fn check_constant_offsets(call: &CallSpec) -> Result<()> {
                 Value::Double(v) => Some(Offset::Double(*v)),
                 Value::Interval(v) => Some(Offset::Interval(*v)),
                 Value::Int(v) => Some(Offset::Whole(*v)),
-                Value::Bool(_) | Value::Text(_) => None,
+                Value::Bool(_) | Value::Text(_) | Value::Bytes(_) => None,
             };
             checked(offset, call.frame.unit, end)?;
         }
@@ -265,7 +265,7 @@ impl<'a> Frames<'a> {
     fn offset(&self, input: &WindowInput, row: usize) -> Option<Offset> {
         let segment = self.segment;
         let native = match (self.frame.unit, self.key_type) {
-            (FrameUnit::Range, Some(LogicalType::Double)) => NativeType::F64,
+            (FrameUnit::Range, Some(ty)) if ty.native() == NativeType::F64 => NativeType::F64,
             (FrameUnit::Range, Some(LogicalType::Date | LogicalType::Timestamp)) => {
                 let interval = input::of_row::<i128>(segment, input, row)?;
                 return Some(Offset::Interval(Interval::from_native(interval)));

@@ -78,7 +78,7 @@ fn constant<T: Native>(value: &Value) -> Option<T> {
         unsafe { std::mem::transmute_copy(&value) }
     }
     let whole = match value {
-        Value::Null | Value::Text(_) => return None,
+        Value::Null | Value::Text(_) | Value::Bytes(_) => return None,
         Value::Bool(b) => i128::from(*b),
         Value::Int(v) => *v,
         Value::Interval(i) => i.to_native(),

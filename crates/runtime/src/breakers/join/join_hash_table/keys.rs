@@ -54,7 +54,7 @@ unsafe fn value(place: &FieldPlace, ty: LogicalType, row: *const u8) -> Value {
             NativeType::I64 => Value::Int(place.get::<i64>(row).into()),
             NativeType::I128 => Value::from_wide(place.get::<i128>(row), ty),
             NativeType::F64 => Value::Double(place.get::<f64>(row)),
-            NativeType::String => Value::Text(place.get::<StringRef>(row).text().to_owned()),
+            NativeType::String => Value::of_string(place.get::<StringRef>(row).bytes(), ty),
         }
     }
 }

@@ -1,0 +1,80 @@
+//! time: microseconds since midnight, without a zone, up to 24:00.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use crate::date::{MICROS_PER_DAY, parse_time, write_clock};
+use crate::{LogicalType, NativeType, SqlState, Value};
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Time,
+    oid: 1083,
+    typname: "time",
+    name: "time without time zone",
+    sql_names: &["time", "time without time zone"],
+    category: Category::DateTime,
+    is_preferred: false,
+    is_stored: true,
+    has_extremes: true,
+    native: NativeOf::Always(NativeType::I64),
+    order: Order::Native,
+    constant: ConstantForm::Named,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Time),
+    range: |_| range(0, MICROS_PER_DAY as i128),
+    overflow_state: SqlState::DATETIME_OVERFLOW,
+    overflow: datetime_overflow,
+    read: |text, _| parse_time(text).map(|micros| Value::Int(micros.into())),
+    write: |f, value, _| write_integer(value, |v| write_clock(f, v as u64)),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value_ops::read;
+
+    #[test]
+    fn reads_what_postgresql_reads() {
+        let shown = |text: &str| {
+            let value = read(text, LogicalType::Time)?;
+            Ok::<_, crate::Error>(value.display(LogicalType::Time).to_string())
+        };
+        for (text, time) in [
+            ("24:00:00", "24:00:00"),
+            ("23:59:60", "24:00:00"),
+            ("23:59:59.9999999", "24:00:00"),
+            ("040506", "04:05:06"),
+            ("040506.25", "04:05:06.25"),
+            ("0405", "04:05:00"),
+            ("04:05 PM", "16:05:00"),
+            ("12:00 am", "00:00:00"),
+            ("00:00 am", "00:00:00"),
+            ("12:30pm", "12:30:00"),
+            ("04:05:06.789-8", "04:05:06.789"),
+            ("04:05:06+05:30", "04:05:06"),
+            ("4:5", "04:05:00"),
+            ("allballs", "00:00:00"),
+            ("2020-01-01 10:11:12", "10:11:12"),
+            ("10:11:12.1234567", "10:11:12.123457"),
+            ("10:00z", "10:00:00"),
+            (" 10:00 ", "10:00:00"),
+            ("T10:00", "10:00:00"),
+        ] {
+            assert_eq!(shown(text).unwrap(), time, "{text}");
+        }
+        for (text, state) in [
+            ("24:00:01", "22008"),
+            ("25:00", "22008"),
+            ("10:60", "22008"),
+            ("13:00 PM", "22008"),
+            ("x", "22007"),
+            ("", "22007"),
+            ("12", "22007"),
+            ("1000000", "22007"),
+            ("2020-01-01", "22007"),
+            ("10:00 Europe/Berlin", "22007"),
+            ("10:00:00:00", "22007"),
+            ("-10:00", "22007"),
+        ] {
+            assert_eq!(shown(text).unwrap_err().state().0, state, "{text}");
+        }
+    }
+}
