@@ -35,6 +35,7 @@ struct Shared {
     next: AtomicUsize,
     /// The first morsel behind the window.
     end: AtomicUsize,
+    /// Some morsel and those before it give all rows that are wanted: none behind it is begun.
     enough: AtomicBool,
     /// Bytes at which a worker pauses.
     pause_at: AtomicUsize,
@@ -127,6 +128,7 @@ impl PipelineRun {
         let (mut whole, mut rows) = (Done::default(), 0);
         while begin < shared.morsels && !shared.enough.load(Ordering::Relaxed) {
             let end = shared.morsels.min(begin.saturating_add(width));
+            buffer.settle();
             let mut done = self.window(begin..end, environment)?;
             let before = rows;
             let mut part = buffer.part(parts_of(std::mem::take(&mut done.partials))?);

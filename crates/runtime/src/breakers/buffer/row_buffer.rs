@@ -2,7 +2,8 @@
 //!
 //! Each worker appends stage vectors to its [`BufferWriter`]; when all are done the writers become one
 //! [`RowBuffer`]. Limit and offset are kept here: the workers count together how many rows they have
-//! taken, and stop when there are enough.
+//! taken, and a worker stops when its morsel and those before it have enough. So a LIMIT without ORDER BY keeps the first
+//! rows of its source, with any number of workers.
 
 use crate::abi::VectorColumn;
 use crate::one_row::RowCopy;
@@ -11,9 +12,8 @@ use frazil_types::{
     ColumnVector, Error, LogicalType, MemoryBudget, Native, NativeType, Reservation, Result, RowBatch,
     RowValues, SqlState, StringRef, Value, dispatch_native,
 };
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows of a full batch.
 const BATCH_ROWS: usize = 16 << 10;
@@ -45,8 +45,29 @@ pub struct BufferSpec {
 #[derive(Debug)]
 struct Shared {
     spec: BufferSpec,
-    /// Rows taken by all writers.
-    taken: AtomicU64,
+    /// Counted where there is a limit.
+    taken: Mutex<Taken>,
+}
+
+/// How many rows the writers took.
+#[derive(Debug, Default)]
+struct Taken {
+    /// Rows of morsels that are over, before all others.
+    settled: u64,
+    /// Rows of the others.
+    by_morsel: BTreeMap<u64, u64>,
+}
+
+impl Taken {
+    /// Takes at most `rows` of a morsel while it and those before it have fewer than `wanted`; how many, and whether
+    /// that is enough.
+    fn take(&mut self, morsel: u64, rows: usize, wanted: u64) -> (usize, bool) {
+        let before = self.settled + self.by_morsel.range(..=morsel).map(|m| *m.1).sum::<u64>();
+        let lack = wanted.saturating_sub(before);
+        let rows = rows.min(usize::try_from(lack).unwrap_or(usize::MAX));
+        *self.by_morsel.entry(morsel).or_default() += rows as u64;
+        (rows, rows as u64 == lack)
+    }
 }
 
 /// A buffer that is being filled: makes one writer for each worker.
@@ -58,8 +79,15 @@ impl BufferBuild {
     pub fn new(spec: BufferSpec) -> BufferBuild {
         BufferBuild(Arc::new(Shared {
             spec,
-            taken: AtomicU64::new(0),
+            taken: Mutex::default(),
         }))
+    }
+
+    /// Says that all rows that were taken so far come before those that follow, whatever their morsels.
+    pub fn settle(&self) {
+        let mut taken = self.0.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = std::mem::take(&mut taken.by_morsel);
+        taken.settled += over.into_values().sum::<u64>();
     }
 
     /// A writer for one worker.
@@ -317,7 +345,7 @@ impl BufferWriter {
         self.shared.spec.columns.len()
     }
 
-    /// Appends rows. Returns whether the buffer has enough now. Error 53200 over the budget.
+    /// Appends rows. Returns whether its morsel and those before it have enough now. Error 53200 over the budget.
     ///
     /// # Safety
     /// The columns must be those of the spec, with `rows` rows, their strings alive.
@@ -327,13 +355,7 @@ impl BufferWriter {
             unsafe { row.append(columns, rows, self.reservation.budget())? };
             return Ok(false);
         }
-        let spec = &self.shared.spec;
-        let wanted = spec.limit.map_or(u64::MAX, |l| l.saturating_add(spec.offset));
-        let before = self.shared.taken.fetch_add(rows as u64, Ordering::Relaxed);
-        if before >= wanted {
-            return Ok(true);
-        }
-        let rows = rows.min(usize::try_from(wanted - before).unwrap_or(usize::MAX));
+        let (rows, enough) = self.wanted(rows);
         let mut done = 0;
         while done < rows {
             let room = self.room(rows - done)?;
@@ -342,7 +364,18 @@ impl BufferWriter {
             unsafe { self.copy(columns, part.clone())? };
             done = part.end;
         }
-        Ok(before + rows as u64 >= wanted)
+        Ok(enough)
+    }
+
+    /// How many of some more rows the limit lets in, and whether there are enough with them.
+    fn wanted(&self, rows: usize) -> (usize, bool) {
+        let spec = &self.shared.spec;
+        let Some(limit) = spec.limit else {
+            return (rows, false);
+        };
+        let wanted = limit.saturating_add(spec.offset);
+        let mut taken = self.shared.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.take(self.morsel, rows, wanted)
     }
 
     /// Rows that fit in the current batch, or in a new one.
@@ -640,6 +673,30 @@ mod tests {
             let end = (limit + offset).min(50_000) as usize;
             check(&build.finish_all(vec![writer]), offset as usize..end);
         }
+    }
+
+    #[test]
+    fn a_limit_keeps_the_first_morsels() {
+        let build = BufferBuild::new(spec(Some(900), 100));
+        let budget = MemoryBudget::unlimited();
+        let (mut first, mut second) = (build.writer(&budget), build.writer(&budget));
+        second.set_morsel(1);
+        assert!(append(&mut second, 700, 2000), "no later morsel can be wanted");
+        assert!(!append(&mut first, 0, 400));
+        assert!(!append(&mut first, 400, 300));
+        assert!(append(&mut second, 2700, 100));
+        check(&build.finish_all(vec![second, first]), 100..1000);
+    }
+
+    #[test]
+    fn morsels_that_are_over_come_before_all_others() {
+        let build = BufferBuild::new(spec(Some(1000), 0));
+        let mut writer = build.writer(&MemoryBudget::unlimited());
+        writer.set_morsel(7);
+        assert!(!append(&mut writer, 0, 600));
+        build.settle();
+        writer.set_morsel(0);
+        assert!(append(&mut writer, 600, 600));
     }
 
     #[test]
