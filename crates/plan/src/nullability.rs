@@ -4,14 +4,7 @@
 //! may be NULL above it, and so counts as nullable below it too. First those columns are marked, then
 //! every expression is recomputed bottom-up from its columns.
 
-use crate::operators::{
-    Aggregate, DependentJoin, Expand, Filter, Given, GroupingSets, Join, Map, Recursion, Scan, Shared, Turn,
-    UnionAll, Values, Window,
-};
-use crate::{
-    ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind, Operator, Plan, RowsFunction, SubqueryKind,
-};
-use std::collections::HashSet;
+use crate::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, SubqueryKind};
 
 /// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
 /// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
@@ -22,7 +15,7 @@ pub fn recompute(plan: &mut Plan) {
         mark(tree, &mut supplied, columns);
     }
     let (trees, columns) = plan.trees_mut();
-    let mut pass = Pass { columns, supplied };
+    let mut pass = Nullability { columns, supplied };
     for tree in trees {
         pass.tree(tree);
     }
@@ -31,25 +24,8 @@ pub fn recompute(plan: &mut Plan) {
 /// Marks the columns on null-supplying sides. Makes the columns of Lets nullable: whether their values are is not
 /// followed.
 fn mark(op: &Operator, supplied: &mut [bool], columns: &mut Columns) {
-    let mut supply = |side: &Operator| side.visible().iter().for_each(|c| supplied[c.0 as usize] = true);
-    if let Operator::Join(Join {
-        kind, build, probe, ..
-    }) = op
-    {
-        if matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) {
-            supply(build);
-        }
-        if matches!(kind, JoinKind::BuildOuter | JoinKind::FullOuter) {
-            supply(probe);
-        }
-    }
-    if let Operator::DependentJoin(DependentJoin {
-        inner,
-        keep_outer: true,
-        ..
-    }) = op
-    {
-        supply(inner);
+    for side in op.node().null_supplied() {
+        (side.visible().iter()).for_each(|c| supplied[c.0 as usize] = true);
     }
     for e in op.expressions() {
         e.walk(&mut |part| match &part.kind {
@@ -61,14 +37,15 @@ fn mark(op: &Operator, supplied: &mut [bool], columns: &mut Columns) {
     op.inputs().into_iter().for_each(|i| mark(i, supplied, columns));
 }
 
-struct Pass<'a> {
+/// What is found out while a plan is walked from its leaves up: [`crate::operators::Node::find_nullable`] is given it.
+pub struct Nullability<'a> {
     columns: &'a mut Columns,
     supplied: Vec<bool>,
 }
 
-impl Pass<'_> {
-    /// As [`of_expression`], with the columns that it makes for itself set, too, those of subqueries among them.
-    fn expression(&mut self, e: &mut Expr) {
+impl Nullability<'_> {
+    /// Recomputes `nullable` of an expression and its parts, as [`of_expression`] does, with the columns that it makes for itself set, too, those of subqueries among them.
+    pub fn expression(&mut self, e: &mut Expr) {
         if let ExprKind::Subquery(subquery) = &mut e.kind {
             self.tree(&mut subquery.root);
         }
@@ -84,155 +61,26 @@ impl Pass<'_> {
         e.nullable = of_node(e, self.columns);
     }
 
-    fn set(&mut self, id: ColumnId, nullable: bool) {
+    /// Says whether a column may be NULL where it is made.
+    pub fn set(&mut self, id: ColumnId, nullable: bool) {
         self.columns[id].nullable = nullable || self.supplied[id.0 as usize];
+    }
+
+    /// Says that a column may be NULL where it is made if it is called so already.
+    pub fn keep(&mut self, id: ColumnId) {
+        self.set(id, self.is_nullable(id));
+    }
+
+    /// Whether a column may be NULL.
+    pub fn is_nullable(&self, id: ColumnId) -> bool {
+        self.columns[id].nullable
     }
 
     fn tree(&mut self, op: &mut Operator) {
         for input in op.inputs_mut() {
             self.tree(input);
         }
-        match op {
-            Operator::Scan(Scan { columns, row_id, .. }) => {
-                for (id, _) in columns {
-                    let own = self.columns[*id].nullable;
-                    self.set(*id, own);
-                }
-                if let Some(id) = row_id {
-                    self.set(*id, false);
-                }
-            }
-            Operator::Given(Given { columns }) | Operator::Turn(Turn { columns, .. }) => {
-                for (id, _) in columns {
-                    let own = self.columns[*id].nullable;
-                    self.set(*id, own);
-                }
-            }
-            Operator::Values(Values { columns, rows }) => {
-                rows.iter_mut().flatten().for_each(|e| self.expression(e));
-                for (i, id) in columns.iter().enumerate() {
-                    self.set(*id, rows.iter().any(|r| r[i].nullable));
-                }
-            }
-            Operator::Filter(Filter { predicate, .. }) => self.expression(predicate),
-            Operator::Map(Map { expressions, .. }) => {
-                for (id, e) in expressions {
-                    self.expression(e);
-                    self.set(*id, e.nullable);
-                }
-            }
-            Operator::Join(_) => self.join(op),
-            Operator::DependentJoin(DependentJoin { condition, .. }) => {
-                condition.iter_mut().for_each(|e| self.expression(e));
-            }
-            Operator::Aggregate(aggregate) => self.aggregate(aggregate),
-            Operator::GroupingSets(sets) => self.grouping_sets(sets),
-            Operator::UnionAll(UnionAll { inputs, columns }) => {
-                for (i, id) in columns.iter().enumerate() {
-                    let any = inputs.iter().any(|(_, from)| self.columns[from[i]].nullable);
-                    self.set(*id, any);
-                }
-            }
-            Operator::Shared(Shared { columns, .. }) => {
-                for (made, stored) in columns {
-                    let own = self.columns[*stored].nullable;
-                    self.set(*made, own);
-                }
-            }
-            Operator::Window(Window { calls, .. }) => {
-                for (id, call) in calls {
-                    call.expressions_mut().for_each(|e| self.expression(e));
-                    self.set(*id, call.function.is_nullable());
-                }
-            }
-            Operator::Sort(_) | Operator::TopPerGroup(_) | Operator::Limit(_) => {
-                (op.expressions_mut().into_iter()).for_each(|e| of_expression(e, self.columns));
-            }
-            Operator::Recursion(Recursion { columns, .. }) => {
-                for id in columns {
-                    let own = self.columns[*id].nullable;
-                    self.set(*id, own);
-                }
-            }
-            Operator::Expand(Expand { expansion, .. }) => self.expansion(expansion),
-            Operator::Write(_) => {}
-        }
-    }
-
-    fn expansion(&mut self, expansion: &mut Expansion) {
-        let pads = expansion.pads();
-        for (id, call) in &mut expansion.calls {
-            call.arguments.iter_mut().for_each(|e| self.expression(e));
-            let gives_null = match call.function {
-                RowsFunction::Series => false,
-                RowsFunction::Once => call.arguments.iter().any(|e| e.nullable),
-            };
-            self.set(*id, pads || gives_null);
-        }
-        if let Some(id) = expansion.ordinality {
-            self.set(id, false);
-        }
-    }
-
-    fn join(&mut self, op: &mut Operator) {
-        let Operator::Join(Join {
-            kind,
-            keys,
-            residual,
-            null_aware,
-            ..
-        }) = op
-        else {
-            return;
-        };
-        for (b, p) in keys.iter_mut() {
-            self.expression(b);
-            self.expression(p);
-        }
-        residual.iter_mut().for_each(|e| self.expression(e));
-        if let JoinKind::ProbeMark(mark) = kind {
-            let unknown = *null_aware && keys.iter().any(|(b, p)| b.nullable || p.nullable);
-            self.set(*mark, unknown);
-        }
-    }
-
-    /// A group that some set lacks is NULL in its rows, and so are aggregates of no rows.
-    fn grouping_sets(&mut self, sets: &mut GroupingSets) {
-        self.aggregate(&mut sets.all);
-        let in_all: HashSet<usize> = sets.in_all().collect();
-        for (i, (id, _)) in sets.all.groups.iter().enumerate() {
-            if !in_all.contains(&i) {
-                self.set(*id, true);
-            }
-        }
-        let of_no_rows = sets.sets.iter().any(Vec::is_empty);
-        for (id, call) in &sets.all.aggregates {
-            if of_no_rows && !call.function.counts() {
-                self.set(*id, true);
-            }
-        }
-        sets.grouping.iter().for_each(|g| self.set(g.0, false));
-    }
-
-    fn aggregate(&mut self, aggregate: &mut Aggregate) {
-        let Aggregate {
-            groups, aggregates, ..
-        } = aggregate;
-        for (id, e) in groups.iter_mut() {
-            self.expression(e);
-            self.set(*id, e.nullable);
-        }
-        let grouped = !groups.is_empty();
-        for (id, call) in aggregates {
-            for e in call.expressions_mut() {
-                self.expression(e);
-            }
-            let may_be_null = |e: &Expr| e.nullable;
-            let second = call.second.iter().filter(|_| call.function.asks_second());
-            let nullable = !call.function.counts()
-                && (!grouped || call.filter.is_some() || call.argument.iter().chain(second).any(may_be_null));
-            self.set(*id, nullable);
-        }
+        op.node_mut().find_nullable(self);
     }
 }
 

@@ -5,8 +5,11 @@ use crate::Columns;
 use crate::breakers::{Breaker, GroupTable};
 use crate::display_expression::Names;
 use crate::display_operator::aggregation;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
-use crate::{AggregateCall, ColumnId, Expr, Operator};
+use crate::verify::{Check, Visible, defect};
+use crate::{AggregateCall, AggregateFunction, ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Groups. Without groups: one row, also for no input.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +88,57 @@ impl Node for Aggregate {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.aggregates.retain(|a| needed.contains(a.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let visible = check.tree(&self.input)?;
+        for (id, e) in &self.groups {
+            check.reads(e, &visible, "a group key")?;
+            check.same_type(*id, e)?;
+        }
+        for (id, call) in &self.aggregates {
+            if call.argument.is_none() != (call.function == AggregateFunction::CountRows) {
+                return Err(defect(format!("{:?} with a wrong argument", call.function)));
+            }
+            if call.function == AggregateFunction::CountRows && call.distinct == call.order.is_empty() {
+                return Err(defect("rows that are told apart by no key, or counted by one"));
+            }
+            for e in call.values() {
+                check.reads(e, &visible, "an aggregate")?;
+            }
+            if let Some(e) = &call.filter {
+                check.predicate(e, &visible, "an aggregate's filter")?;
+            }
+            check.is_of_type(*id, call.ty, "an aggregate")?;
+        }
+        let made = || {
+            self.groups
+                .iter()
+                .map(|g| g.0)
+                .chain(self.aggregates.iter().map(|a| a.0))
+        };
+        check.make(made())?;
+        Ok(made().collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (id, e) in &mut self.groups {
+            pass.expression(e);
+            pass.set(*id, e.nullable);
+        }
+        let grouped = !self.groups.is_empty();
+        for (id, call) in &mut self.aggregates {
+            call.expressions_mut().for_each(|e| pass.expression(e));
+            let may_be_null = |e: &Expr| e.nullable;
+            let second = call.second.iter().filter(|_| call.function.asks_second());
+            let nullable = !call.function.counts()
+                && (!grouped || call.filter.is_some() || call.argument.iter().chain(second).any(may_be_null));
+            pass.set(*id, nullable);
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

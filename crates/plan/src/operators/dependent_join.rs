@@ -3,8 +3,11 @@
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Each row of `outer` with the rows of `inner` for it: LATERAL. `inner` reads columns of `outer`. Made by the
 /// binder alone; unnesting turns it into a [`Join`](super::Join).
@@ -58,6 +61,22 @@ impl Node for DependentJoin {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, _check: &mut Check<'_>) -> Result<Visible> {
+        Err(defect("a dependent join that was not unnested"))
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        if self.keep_outer {
+            vec![&self.inner]
+        } else {
+            vec![]
+        }
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        self.condition.iter_mut().for_each(|e| pass.expression(e));
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         let kind = if self.keep_outer { "left" } else { "inner" };

@@ -3,9 +3,12 @@
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::nullability::Nullability;
 use crate::pipeline::{PipelineOperator, Source};
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
-use crate::{ColumnId, Expansion, Expr, Operator};
+use crate::verify::{Check, Visible, defect};
+use crate::{ColumnId, Expansion, Expr, Operator, RowsFunction};
+use frazil_types::Result;
 
 /// Gives each row of its input as often as functions give rows for it, with what they give.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +77,41 @@ impl Node for Expand {
     fn prune(&mut self, needed: &mut dyn Needed) {
         // Calls say how many rows there are, whoever reads what they give.
         self.expansion.ordinality = (self.expansion.ordinality).filter(|id| needed.contains(*id));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let mut visible = check.tree(&self.input)?;
+        for (id, call) in &self.expansion.calls {
+            for e in &call.arguments {
+                check.reads(e, &visible, "a function that gives rows")?;
+            }
+            if !call.takes_its_arguments() {
+                return Err(defect(format!("{} of other types", call.function.name())));
+            }
+            check.is_of_type(*id, call.ty, call.function.name())?;
+        }
+        check.make(self.expansion.made())?;
+        visible.extend(self.expansion.made());
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        let pads = self.expansion.pads();
+        for (id, call) in &mut self.expansion.calls {
+            call.arguments.iter_mut().for_each(|e| pass.expression(e));
+            let gives_null = match call.function {
+                RowsFunction::Series => false,
+                RowsFunction::Once => call.arguments.iter().any(|e| e.nullable),
+            };
+            pass.set(*id, pads || gives_null);
+        }
+        if let Some(id) = self.expansion.ordinality {
+            pass.set(id, false);
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -3,9 +3,12 @@
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::nullability::Nullability;
 use crate::pipeline::PipelineOperator;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Rows for which the predicate is true.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +57,20 @@ impl Node for Filter {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let visible = check.tree(&self.input)?;
+        check.predicate(&self.predicate, &visible, "a filter")?;
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        pass.expression(&mut self.predicate);
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         format!("Filter {}", names.expr(&self.predicate))

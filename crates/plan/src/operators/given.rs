@@ -4,9 +4,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::given;
+use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Rows that whoever runs the plan gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +61,21 @@ impl Node for Given {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        check.make(self.columns.iter().map(|c| c.0))?;
+        Ok(self.columns.iter().map(|c| c.0).collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (id, _) in &self.columns {
+            pass.keep(*id);
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

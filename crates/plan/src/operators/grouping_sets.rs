@@ -6,9 +6,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::aggregation;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator};
-use frazil_types::{LogicalType, Value};
+use frazil_types::{LogicalType, Result, Value};
+use std::collections::HashSet;
 
 /// Groups by several sets of columns: for each set the rows that grouping by it alone gives, with NULL in the columns of all
 /// other groups.
@@ -88,6 +91,42 @@ impl Node for GroupingSets {
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.all.prune(needed);
         self.grouping.retain(|g| needed.contains(g.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let mut made = self.all.verify(check)?;
+        let named = self.grouping.iter().map(|g| &g.1).chain(&self.sets).flatten();
+        if named.into_iter().any(|at| *at >= self.all.groups.len()) {
+            return Err(defect("grouping sets of a group that is not there"));
+        }
+        if !self.sets.iter().all(|set| set.is_sorted_by(|a, b| a < b)) {
+            return Err(defect("a grouping set that is not in order"));
+        }
+        check.make(self.grouping.iter().map(|g| g.0))?;
+        made.extend(self.grouping.iter().map(|g| g.0));
+        Ok(made)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        self.all.find_nullable(pass);
+        // A group that some set lacks is NULL in its rows, and so are aggregates of no rows.
+        let in_all: HashSet<usize> = self.in_all().collect();
+        for (i, (id, _)) in self.all.groups.iter().enumerate() {
+            if !in_all.contains(&i) {
+                pass.set(*id, true);
+            }
+        }
+        let of_no_rows = self.sets.iter().any(Vec::is_empty);
+        for (id, call) in &self.all.aggregates {
+            if of_no_rows && !call.function.counts() {
+                pass.set(*id, true);
+            }
+        }
+        self.grouping.iter().for_each(|g| pass.set(g.0, false));
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

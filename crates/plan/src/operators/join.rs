@@ -5,9 +5,12 @@ use crate::Columns;
 use crate::breakers::{Breaker, JoinTable, Which};
 use crate::display_expression::Names;
 use crate::display_operator::{kind_name, match_text};
+use crate::nullability::Nullability;
 use crate::pipeline::{PipelineOperator, Sink};
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, some_rows_of};
+use crate::verify::{Check, Visible, comparable, defect};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Joins two inputs. Without keys it is a nested loop over the build rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +180,65 @@ impl Node for Join {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let (left, right) = (check.tree(&self.build)?, check.tree(&self.probe)?);
+        for (b, p) in &self.keys {
+            check.reads(b, &left, "a build key")?;
+            check.reads(p, &right, "a probe key")?;
+            if !comparable(b.ty, p.ty) {
+                return Err(defect(format!("join keys of types {} and {}", b.ty, p.ty)));
+            }
+        }
+        let both: Visible = left.union(&right).copied().collect();
+        if let Some(e) = &self.residual {
+            check.predicate(e, &both, "a join's condition")?;
+        }
+        let may_be_null_aware = matches!(
+            self.kind,
+            JoinKind::ProbeAnti | JoinKind::BuildAnti | JoinKind::ProbeMark(_)
+        );
+        if self.null_aware && !may_be_null_aware {
+            return Err(defect(format!("a null-aware join of kind {:?}", self.kind)));
+        }
+        Ok(match self.kind {
+            JoinKind::ProbeSemi | JoinKind::ProbeAnti => right,
+            JoinKind::BuildSemi | JoinKind::BuildAnti => left,
+            JoinKind::ProbeMark(mark) => {
+                check.make([mark])?;
+                let mut visible = right;
+                visible.insert(mark);
+                visible
+            }
+            JoinKind::Inner | JoinKind::ProbeOuter | JoinKind::BuildOuter | JoinKind::FullOuter => both,
+        })
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        match self.kind {
+            JoinKind::ProbeOuter => vec![&self.build],
+            JoinKind::BuildOuter => vec![&self.probe],
+            JoinKind::FullOuter => vec![&self.build, &self.probe],
+            JoinKind::Inner
+            | JoinKind::ProbeSemi
+            | JoinKind::ProbeAnti
+            | JoinKind::ProbeMark(_)
+            | JoinKind::BuildSemi
+            | JoinKind::BuildAnti => vec![],
+        }
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (b, p) in &mut self.keys {
+            pass.expression(b);
+            pass.expression(p);
+        }
+        self.residual.iter_mut().for_each(|e| pass.expression(e));
+        if let JoinKind::ProbeMark(mark) = self.kind {
+            let unknown = self.null_aware && self.keys.iter().any(|(b, p)| b.nullable || p.nullable);
+            pass.set(mark, unknown);
+        }
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         let keys = self.keys.iter();

@@ -4,8 +4,11 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::limits;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+use frazil_types::Result;
 
 /// Some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +63,21 @@ impl Node for Limit {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        check.row_counts(self.limit.iter().chain([&self.offset]))?;
+        check.tree(&self.input)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for e in self.expressions_mut() {
+            pass.expression(e);
+        }
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         format!("Some rows{}", limits(&self.limit, &self.offset, names))

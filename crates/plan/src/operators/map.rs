@@ -4,9 +4,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::assignments;
+use crate::nullability::Nullability;
 use crate::pipeline::PipelineOperator;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Adds computed columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +82,28 @@ impl Node for Map {
             }
         }
         self.expressions.retain(|e| needed.contains(e.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let mut visible = check.tree(&self.input)?;
+        for (id, e) in &self.expressions {
+            check.reads(e, &visible, "a map")?;
+            check.same_type(*id, e)?;
+            check.make([*id])?;
+            visible.insert(*id);
+        }
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (id, e) in &mut self.expressions {
+            pass.expression(e);
+            pass.set(*id, e.nullable);
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -4,8 +4,11 @@
 //! knowing operators: which columns are made and read, what is visible, renaming, pruning; and so do EXPLAIN and the builder of pipelines.
 
 use crate::display_expression::Names;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Columns, Expr, Operator};
+use frazil_types::Result;
 
 /// What an operator does with a column that it names beside its expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,6 +85,16 @@ pub trait Node {
     /// True if it gives no row where input `i` gives none for each `empty[i]` that is true. `empty` is as long as
     /// [`Node::inputs`].
     fn is_empty_where(&self, empty: &[bool]) -> bool;
+
+    /// Checks what it says of itself and of the columns that it reads, those of its inputs first; gives the columns visible
+    /// above it. Error: an internal one that says what is malformed.
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible>;
+
+    /// The inputs whose columns are NULL in some of its rows, since such a row has none of theirs.
+    fn null_supplied(&self) -> Vec<&Operator>;
+
+    /// Recomputes whether its expressions, and the columns that it makes, may be NULL; those of its inputs are known.
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>);
 
     /// Its text in EXPLAIN, in one line.
     fn text(&self, names: &Names, columns: &Columns) -> String;

@@ -3,8 +3,11 @@
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Rows of a recursive query under construction, told apart from those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,6 +76,32 @@ impl Node for Recursion {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        for (input, from) in [&self.start, &self.turn] {
+            let visible = check.tree(input)?;
+            if from.len() != self.columns.len() {
+                return Err(defect("a recursion of inputs that are not as wide as it"));
+            }
+            for (id, made) in from.iter().zip(&self.columns) {
+                check.reads_column(*id, &visible, "a recursion")?;
+                let ty = check.columns()[*id].ty;
+                check.is_of_type(*made, ty, "a recursion")?;
+            }
+        }
+        check.make(self.columns.iter().copied())?;
+        Ok(self.columns.iter().copied().collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for id in &self.columns {
+            pass.keep(*id);
+        }
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         let list = |ids: &[ColumnId]| names.list(ids.iter().copied());

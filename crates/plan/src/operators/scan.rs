@@ -4,10 +4,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::{scan, scan_predicates};
+use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible, comparable, defect};
 use crate::{ColumnId, Expr, Operator};
-use frazil_types::{CompareOp, ObjectId, Value};
+use frazil_types::{CompareOp, ObjectId, Result, Value};
 
 /// Rows of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +93,34 @@ impl Node for Scan {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        check.make(self.columns.iter().map(|c| c.0).chain(self.row_id))?;
+        let visible: Visible = self.columns.iter().map(|c| c.0).chain(self.row_id).collect();
+        for r in self.all_restrictions() {
+            check.reads_column(r.column, &visible, "a restriction")?;
+            for e in r.kind.operands() {
+                check.reads(e, &Visible::new(), "an operand of a restriction")?;
+                if !comparable(check.columns()[r.column].ty, e.ty) {
+                    return Err(defect(format!("a restriction compares with {}", e.ty)));
+                }
+            }
+        }
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (id, _) in &self.columns {
+            pass.keep(*id);
+        }
+        if let Some(id) = self.row_id {
+            pass.set(id, false);
+        }
     }
 
     fn text(&self, names: &Names, columns: &Columns) -> String {

@@ -5,9 +5,12 @@ use crate::Columns;
 use crate::breakers::Which;
 use crate::display_expression::Names;
 use crate::display_operator::stored_columns;
+use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator, SharedId};
+use frazil_types::Result;
 
 /// Rows of a shared subplan.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +83,25 @@ impl Node for Shared {
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
         self.columns.iter().for_each(|c| needed.add(&[c.1]));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        check.reads_shared(self.id, self.columns.iter().map(|c| c.1))?;
+        for (made, stored) in &self.columns {
+            check.same_type(*made, &Expr::column(*stored, check.columns()))?;
+        }
+        check.make(self.columns.iter().map(|c| c.0))?;
+        Ok(self.columns.iter().map(|c| c.0).collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (made, stored) in &self.columns {
+            pass.set(*made, pass.is_nullable(*stored));
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -5,8 +5,11 @@ use crate::Columns;
 use crate::breakers::{Breaker, SortTable};
 use crate::display_expression::Names;
 use crate::display_operator::{limits, sort_keys};
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+use frazil_types::Result;
 
 /// Orders rows; with a limit keeps only the first ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +81,25 @@ impl Node for Sort {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        check.row_counts(self.limit.iter().chain([&self.offset]))?;
+        let visible = check.tree(&self.input)?;
+        for key in &self.keys {
+            check.reads_column(key.column, &visible, "a sort")?;
+        }
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for e in self.expressions_mut() {
+            pass.expression(e);
+        }
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         let limits = limits(&self.limit, &self.offset, names);

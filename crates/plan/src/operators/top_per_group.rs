@@ -6,9 +6,12 @@ use crate::Columns;
 use crate::breakers::SortTable;
 use crate::display_expression::Names;
 use crate::display_operator::{by_keys, limits};
+use crate::nullability::Nullability;
 use crate::operators::SortKey;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
-use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+use crate::verify::{Check, Visible, defect};
+use crate::{ColumnId, Expansion, Expr, Operator, RowCount, row_count};
+use frazil_types::Result;
 
 /// Of the rows of each group some, in the order of the keys: LIMIT for each outer row.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +77,39 @@ impl Node for TopPerGroup {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let visible = check.tree(&self.input)?;
+        let (of_rows, fixed): (Vec<_>, Vec<_>) =
+            (self.limit.iter().chain([&self.offset])).partition(|n| n.column().is_some());
+        for id in of_rows.iter().filter_map(|n| n.column()) {
+            check.reads_column(id, &visible, "a number of rows")?;
+            check.is_of_type(id, Expansion::NUMBER, "a number of rows")?;
+        }
+        for id in self
+            .groups
+            .iter()
+            .copied()
+            .chain(self.keys.iter().map(|k| k.column))
+        {
+            check.reads_column(id, &visible, "the first rows of a group")?;
+        }
+        if self.groups.is_empty() && of_rows.is_empty() {
+            return Err(defect("the first rows of no group"));
+        }
+        check.row_counts(fixed)?;
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for e in self.expressions_mut() {
+            pass.expression(e);
+        }
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         format!(

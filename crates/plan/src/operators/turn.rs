@@ -5,8 +5,11 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::given;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Rows of the turn before.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +63,21 @@ impl Node for Turn {
 
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.columns.retain(|c| needed.contains(c.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        check.make(self.columns.iter().map(|c| c.0))?;
+        Ok(self.columns.iter().map(|c| c.0).collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (id, _) in &self.columns {
+            pass.keep(*id);
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

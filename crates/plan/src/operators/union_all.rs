@@ -4,9 +4,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::union;
+use crate::nullability::Nullability;
 use crate::pipeline::PipelineOperator;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// All rows of all inputs.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +77,32 @@ impl Node for UnionAll {
         };
         keep(&mut self.columns);
         self.inputs.iter_mut().for_each(|i| keep(&mut i.1));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        for (input, from) in &self.inputs {
+            let visible = check.tree(input)?;
+            if from.len() != self.columns.len() {
+                return Err(defect("an input of a union has the wrong width"));
+            }
+            for (made, stored) in self.columns.iter().zip(from) {
+                check.reads_column(*stored, &visible, "a union")?;
+                check.same_type(*made, &Expr::column(*stored, check.columns()))?;
+            }
+        }
+        check.make(self.columns.iter().copied())?;
+        Ok(self.columns.iter().copied().collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (i, id) in self.columns.iter().enumerate() {
+            let any = self.inputs.iter().any(|(_, from)| pass.is_nullable(from[i]));
+            pass.set(*id, any);
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -4,9 +4,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::values;
+use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator};
+use frazil_types::Result;
 
 /// Rows of expressions without columns. No columns and one row: SELECT without FROM.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +70,31 @@ impl Node for Values {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        for row in &self.rows {
+            if row.len() != self.columns.len() {
+                return Err(defect("a row of values has the wrong width"));
+            }
+            for (e, id) in row.iter().zip(&self.columns) {
+                check.reads(e, &Visible::new(), "a row of values")?;
+                check.same_type(*id, e)?;
+            }
+        }
+        check.make(self.columns.iter().copied())?;
+        Ok(self.columns.iter().copied().collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        (self.rows.iter_mut().flatten()).for_each(|e| pass.expression(e));
+        for (i, id) in self.columns.iter().enumerate() {
+            pass.set(*id, self.rows.iter().any(|r| r[i].nullable));
+        }
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         format!("Values {}", values(&self.columns, &self.rows, names))

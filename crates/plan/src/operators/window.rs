@@ -4,9 +4,12 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_window;
+use crate::nullability::Nullability;
 use crate::operators::SortKey;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator, WindowCall};
+use frazil_types::Result;
 
 /// Adds what functions make of the rows around each row: those of its partition, in an order.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +82,38 @@ impl Node for Window {
     fn prune(&mut self, needed: &mut dyn Needed) {
         self.calls.retain(|c| needed.contains(c.0));
         self.most = self.most.filter(|m| needed.contains(m.0));
+    }
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let mut visible = check.tree(&self.input)?;
+        let order = self.order.iter().map(|k| k.column);
+        for id in self.partition.iter().copied().chain(order) {
+            check.reads_column(id, &visible, "a window")?;
+        }
+        for (id, call) in &self.calls {
+            for e in call.expressions() {
+                check.reads(e, &visible, "a window function")?;
+            }
+            if let Some(e) = &call.filter {
+                check.predicate(e, &visible, "the filter of a window function")?;
+            }
+            check.is_of_type(*id, call.ty, "a window function")?;
+        }
+        let made = || self.calls.iter().map(|c| c.0);
+        check.make(made())?;
+        visible.extend(made());
+        Ok(visible)
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        for (id, call) in &mut self.calls {
+            call.expressions_mut().for_each(|e| pass.expression(e));
+            pass.set(*id, call.function.is_nullable());
+        }
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

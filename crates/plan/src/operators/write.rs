@@ -12,9 +12,11 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::write_text;
+use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::verify::{self, Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator, Plan};
-use frazil_types::ObjectId;
+use frazil_types::{LogicalType, ObjectId, Result};
 use std::collections::BTreeSet;
 
 /// Writes the rows of its input into a table, or changes or deletes the table's rows that they name.
@@ -95,6 +97,29 @@ impl Node for Write {
     }
 
     fn prune(&mut self, _needed: &mut dyn Needed) {}
+
+    fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
+        let visible = check.tree(&self.input)?;
+        for id in self.change.kept() {
+            check.reads_column(id, &visible, "a write")?;
+        }
+        for (_, id) in &self.change.checks {
+            check.is_of_type(*id, LogicalType::Boolean, "a condition of a write")?;
+        }
+        self.queries().try_for_each(verify::plan)?;
+        match (self.change.conflict_update(), &self.update) {
+            (None, None) => {}
+            (Some(update), Some(query)) if query.output.len() == update.width() => {}
+            _ => return Err(defect("a write whose query does not compute what it sets")),
+        }
+        Ok(self.change.returning.iter().copied().collect())
+    }
+
+    fn null_supplied(&self) -> Vec<&Operator> {
+        vec![]
+    }
+
+    fn find_nullable(&mut self, _pass: &mut Nullability<'_>) {}
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         let mut text = write_text(&self.change, names);
