@@ -6,26 +6,21 @@
 
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
-use frazil_plan::operators::{
-    Aggregate, Expand, Filter, Join, Limit, Map, Scan, Shared, Sort, UnionAll, Values, Window,
-};
+use frazil_plan::facts::{AboutRows, Facts};
+use frazil_plan::operators::{Join, ScanDisjunction, ScanRestriction};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, RowsCall, Statistics, bounds,
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowsCall, SharedId, Statistics, bounds,
 };
 use frazil_types::{ObjectId, Value};
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
-/// Rows of a turn of a recursion, of which nothing is known; and turns of one.
-const TURN_ROWS: f64 = 100.0;
-const TURNS: f64 = 10.0;
+/// Rows of a shared subplan of which nothing is known.
+const UNKNOWN_SHARED_ROWS: f64 = 1000.0;
 /// Rows of a series of which nothing is known, and of one that is given for each row.
 const SERIES_ROWS: f64 = 1000.0;
 const ROWS_OF_SERIES_OF_A_ROW: f64 = 10.0;
-/// Rows taken for given where a plan is given its rows: mostly those of one statement on a few rows.
-const GIVEN_ROWS: f64 = 10.0;
-
 /// What is estimated of a column.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fact {
@@ -81,80 +76,8 @@ impl<'a> Estimator<'a> {
     /// Learns the columns a tree makes; gives its rows.
     pub fn learn(&mut self, op: &Operator, columns: &Columns) -> f64 {
         let inputs: Vec<f64> = op.inputs().into_iter().map(|i| self.learn(i, columns)).collect();
-        match op {
-            Operator::Scan(Scan {
-                table, columns: made, ..
-            }) => self.learn_table(*table, made, columns),
-            Operator::Map(Map { expressions, .. }) => {
-                for (id, e) in expressions {
-                    let fact = self.of_computed(e, columns);
-                    self.set(*id, fact);
-                }
-            }
-            Operator::Aggregate(Aggregate {
-                groups, aggregates, ..
-            }) => {
-                for (id, e) in groups {
-                    let fact = self.of_computed(e, columns);
-                    self.set(*id, fact);
-                }
-                let rows = self.rows_over(op, &inputs, columns);
-                for (id, _) in aggregates {
-                    let distinct = Some((rows * UNKNOWN_DISTINCT_PART).max(1.0));
-                    self.set(
-                        *id,
-                        Fact {
-                            distinct,
-                            aggregated: true,
-                            ..Fact::default()
-                        },
-                    );
-                }
-            }
-            Operator::Window(Window { calls, .. }) => {
-                for (id, _) in calls {
-                    let fact = Fact {
-                        aggregated: true,
-                        ..Fact::default()
-                    };
-                    self.set(*id, fact);
-                }
-            }
-            Operator::Shared(Shared { columns, .. }) => {
-                for (made, stored) in columns {
-                    self.set(*made, self.fact(*stored));
-                }
-            }
-            Operator::UnionAll(UnionAll { inputs, columns }) => {
-                for (i, id) in columns.iter().enumerate() {
-                    let first = inputs.first().map(|(_, from)| self.fact(from[i]));
-                    self.set(*id, first.unwrap_or_default());
-                }
-            }
-            Operator::Expand(Expand { expansion, .. }) => {
-                for (id, call) in &expansion.calls {
-                    let distinct = call.rows().map(|rows| rows as f64);
-                    let fact = Fact {
-                        distinct,
-                        ..Fact::default()
-                    };
-                    self.set(*id, fact);
-                }
-            }
-            // What reads its columns is estimated again once they are those of aggregations.
-            Operator::GroupingSets(_)
-            | Operator::Values(_)
-            | Operator::Given(_)
-            | Operator::Filter(_)
-            | Operator::Join(_)
-            | Operator::DependentJoin(_)
-            | Operator::Sort(_)
-            | Operator::TopPerGroup(_)
-            | Operator::Limit(_)
-            | Operator::Recursion(_)
-            | Operator::Turn(_)
-            | Operator::Write(_) => {}
-        }
+        let estimator = &mut *self;
+        op.node().learn(&inputs, &mut Learning { estimator, columns });
         self.rows_over(op, &inputs, columns)
     }
 
@@ -291,51 +214,8 @@ impl<'a> Estimator<'a> {
     }
 
     fn rows_over(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
-        let limited = |rows: f64, limit: &Option<RowCount>| match limit.as_ref().and_then(RowCount::constant)
-        {
-            Some(limit) => rows.min(limit as f64),
-            None => rows,
-        };
-        match op {
-            Operator::Scan(Scan {
-                table,
-                restrictions,
-                disjunctions,
-                ..
-            }) => {
-                let kept = restrictions
-                    .iter()
-                    .map(|r| selectivity::of_restriction(r, columns, self));
-                let any = (disjunctions.iter()).map(|d| selectivity::of_disjunction(d, columns, self));
-                kept.chain(any)
-                    .fold(self.statistics.row_count(*table) as f64, |rows, part| rows * part)
-            }
-            Operator::Values(Values { rows, .. }) => rows.len() as f64,
-            Operator::Given(_) => GIVEN_ROWS,
-            Operator::Turn(_) => TURN_ROWS,
-            Operator::Recursion(_) => inputs[0] + inputs[1] * TURNS,
-            Operator::Filter(Filter { predicate, .. }) => {
-                inputs[0] * selectivity::of_predicate(predicate, columns, self)
-            }
-            Operator::Join(_) => self.join_rows(op, inputs[0], inputs[1], columns),
-            Operator::DependentJoin(_) => inputs[0] * inputs[1],
-            Operator::Aggregate(Aggregate { groups, .. }) => self.groups(groups, inputs[0], columns),
-            Operator::GroupingSets(sets) => {
-                self.groups(&sets.all.groups, inputs[0], columns) * sets.sets.len() as f64
-            }
-            Operator::TopPerGroup(_) | Operator::Window(_) => inputs[0],
-            Operator::Expand(Expand { expansion, .. }) => {
-                let rows = expansion.calls.iter().map(|c| self.rows_of_call(&c.1, columns));
-                inputs[0] * rows.fold(0.0, f64::max)
-            }
-            Operator::Sort(Sort { limit, .. }) | Operator::Limit(Limit { limit, .. }) => {
-                limited(inputs[0], limit)
-            }
-            Operator::UnionAll(_) => inputs.iter().sum(),
-            Operator::Shared(Shared { id, .. }) => self.shared_rows.get(id.0).copied().unwrap_or(1000.0),
-            Operator::Map(_) => inputs[0],
-            Operator::Write(_) => 0.0,
-        }
+        let estimator = self;
+        op.node().about_rows(inputs, &Rows { estimator, columns })
     }
 
     /// Rows that a function gives.
@@ -361,13 +241,10 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    fn join_rows(&self, op: &Operator, build: f64, probe: f64, columns: &Columns) -> f64 {
-        let Operator::Join(Join {
+    fn join_rows(&self, join: &Join, build: f64, probe: f64, columns: &Columns) -> f64 {
+        let Join {
             kind, keys, residual, ..
-        }) = op
-        else {
-            return probe;
-        };
+        } = join;
         let of_keys = self.of_composite_key(keys, build, probe, columns);
         let pairs = build * probe * of_keys * self.residual_part(residual, columns);
         let part =
@@ -413,6 +290,88 @@ impl<'a> Estimator<'a> {
 pub fn unmatched(matched: f64, residual: &Option<Expr>) -> f64 {
     let least: f64 = if residual.is_some() { 0.25 } else { 0.05 };
     (1.0 - matched).max(least)
+}
+
+/// An estimator that learns the columns of an operator.
+struct Learning<'a, 'b> {
+    estimator: &'a mut Estimator<'b>,
+    columns: &'a Columns,
+}
+
+impl Facts for Learning<'_, '_> {
+    fn table(&mut self, table: ObjectId, columns: &[(ColumnId, usize)]) {
+        self.estimator.learn_table(table, columns, self.columns);
+    }
+
+    fn computed(&mut self, id: ColumnId, e: &Expr) {
+        let fact = self.estimator.of_computed(e, self.columns);
+        self.estimator.set(id, fact);
+    }
+
+    fn same(&mut self, made: ColumnId, from: ColumnId) {
+        self.estimator.set(made, self.estimator.fact(from));
+    }
+
+    fn aggregated(&mut self, id: ColumnId, rows: Option<f64>) {
+        let fact = Fact {
+            distinct: rows.map(|rows| (rows * UNKNOWN_DISTINCT_PART).max(1.0)),
+            aggregated: true,
+            ..Fact::default()
+        };
+        self.estimator.set(id, fact);
+    }
+
+    fn groups(&self, groups: &[(ColumnId, Expr)], rows: f64) -> f64 {
+        self.estimator.groups(groups, rows, self.columns)
+    }
+
+    fn series(&mut self, id: ColumnId, call: &RowsCall) {
+        let fact = Fact {
+            distinct: call.rows().map(|rows| rows as f64),
+            ..Fact::default()
+        };
+        self.estimator.set(id, fact);
+    }
+}
+
+/// An estimator that is asked for rows.
+struct Rows<'a, 'b> {
+    estimator: &'a Estimator<'b>,
+    columns: &'a Columns,
+}
+
+impl AboutRows for Rows<'_, '_> {
+    fn table(&self, table: ObjectId) -> f64 {
+        self.estimator.statistics.row_count(table) as f64
+    }
+
+    fn shared(&self, id: SharedId) -> f64 {
+        (self.estimator.shared_rows.get(id.0).copied()).unwrap_or(UNKNOWN_SHARED_ROWS)
+    }
+
+    fn restriction(&self, restriction: &ScanRestriction) -> f64 {
+        selectivity::of_restriction(restriction, self.columns, self.estimator)
+    }
+
+    fn disjunction(&self, disjunction: &ScanDisjunction) -> f64 {
+        selectivity::of_disjunction(disjunction, self.columns, self.estimator)
+    }
+
+    fn predicate(&self, predicate: &Expr) -> f64 {
+        selectivity::of_predicate(predicate, self.columns, self.estimator)
+    }
+
+    fn join(&self, join: &Join, build: f64, probe: f64) -> f64 {
+        self.estimator.join_rows(join, build, probe, self.columns)
+    }
+
+    fn groups(&self, groups: &[(ColumnId, Expr)], rows: f64) -> f64 {
+        self.estimator.groups(groups, rows, self.columns)
+    }
+
+    fn call(&self, call: &RowsCall) -> f64 {
+        self.estimator.rows_of_call(call, self.columns)
+    }
 }
 
 impl Estimates for Estimator<'_> {

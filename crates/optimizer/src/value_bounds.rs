@@ -8,14 +8,12 @@
 
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
-use frazil_plan::operators::{
-    Aggregate, Expand, Filter, Given, Join, Limit, Map, Recursion, Scan, Shared, Sort, TopPerGroup, Turn,
-    UnionAll, Values, Window,
-};
+use frazil_plan::facts::{KnownValues, MostRows};
+use frazil_plan::operators::{Scan, Shared};
 use frazil_plan::{
     AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expansion, Expr, ExprKind, Grid,
 };
-use frazil_plan::{JoinKind, Operator, Plan, RowCount, Statistics, ValueBounds, WindowCall, WindowFunction};
+use frazil_plan::{Operator, Plan, SharedId, Statistics, ValueBounds, WindowCall, WindowFunction};
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Result, Value};
 
 /// Numbers of possible keys up to which groups are addressed by an array, always and at all.
@@ -174,49 +172,21 @@ impl<'a> RowBounds<'a> {
 
     /// The most rows an operator can give; `None` if unknown.
     pub fn of(&self, op: &Operator) -> Option<u64> {
-        match op {
-            Operator::Scan(Scan { table, .. }) => Some(ceiling_of_rows(self.statistics.row_count(*table))),
-            Operator::Values(Values { rows, .. }) => Some(rows.len() as u64),
-            Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => self.of(input),
-            Operator::Join(Join {
-                kind, build, probe, ..
-            }) => {
-                let (b, p) = (self.of(build), self.of(probe));
-                let pairs = || b?.checked_mul(p?);
-                match kind {
-                    JoinKind::Inner => pairs(),
-                    JoinKind::ProbeOuter => pairs().map(|n| n.max(p.unwrap_or(n))),
-                    JoinKind::BuildOuter => pairs().map(|n| n.max(b.unwrap_or(n))),
-                    JoinKind::FullOuter => pairs()?.checked_add(b?)?.checked_add(p?),
-                    JoinKind::ProbeSemi | JoinKind::ProbeAnti | JoinKind::ProbeMark(_) => p,
-                    JoinKind::BuildSemi | JoinKind::BuildAnti => b,
-                }
-            }
-            Operator::Given(_)
-            | Operator::Turn(_)
-            | Operator::Recursion(_)
-            | Operator::DependentJoin(_)
-            | Operator::GroupingSets(_) => None,
-            Operator::Expand(Expand { input, expansion }) => self.of(input)?.checked_mul(expansion.rows()?),
-            Operator::Aggregate(Aggregate { input, groups, .. }) => match groups.is_empty() {
-                true => Some(1),
-                false => self.of(input),
-            },
-            Operator::TopPerGroup(TopPerGroup { input, .. }) | Operator::Window(Window { input, .. }) => {
-                self.of(input)
-            }
-            Operator::Sort(Sort { input, limit, .. }) | Operator::Limit(Limit { input, limit, .. }) => {
-                match (self.of(input), limit.as_ref().and_then(RowCount::constant)) {
-                    (Some(rows), Some(limit)) => Some(rows.min(limit)),
-                    (rows, limit) => rows.or(limit),
-                }
-            }
-            Operator::UnionAll(UnionAll { inputs, .. }) => inputs
-                .iter()
-                .try_fold(0u64, |sum, (i, _)| sum.checked_add(self.of(i)?)),
-            Operator::Shared(Shared { id, .. }) => self.shared.get(id.0).copied().flatten(),
-            Operator::Write(_) => Some(0),
-        }
+        op.node().most_rows(self)
+    }
+}
+
+impl MostRows for RowBounds<'_> {
+    fn operator(&self, op: &Operator) -> Option<u64> {
+        self.of(op)
+    }
+
+    fn table(&self, table: ObjectId) -> u64 {
+        ceiling_of_rows(self.statistics.row_count(table))
+    }
+
+    fn shared(&self, id: SharedId) -> Option<u64> {
+        self.shared.get(id.0).copied().flatten()
     }
 }
 
@@ -239,7 +209,7 @@ impl Pass<'_> {
     }
 
     /// What is known of an expression. Sets the columns that it makes for itself.
-    fn expression(&mut self, e: &Expr) -> Known {
+    fn known(&mut self, e: &Expr) -> Known {
         let mut made = Vec::new();
         let mut proofs = 0;
         let known = bounds::each_part(e, self.columns, &mut |part, known| match part {
@@ -257,96 +227,79 @@ impl Pass<'_> {
         (known, bounds::expected(e, self.columns))
     }
 
-    fn define(&mut self, id: ColumnId, e: &Expr) {
-        let (known, observed) = self.expression(e);
-        self.set(id, known, observed);
-    }
-
     fn tree(&mut self, op: &Operator) {
         for input in op.inputs() {
             self.tree(input);
         }
         // Before unnesting, what subqueries read of the rows around them is known by now.
         op.expressions().into_iter().for_each(|e| self.subqueries(e));
-        match op {
-            Operator::Scan(Scan {
-                table,
-                columns,
-                row_id,
-                ..
-            }) => {
-                for (id, position) in columns {
-                    self.base_column(*id, self.rows.statistics.bounds(*table, *position));
-                }
-                if let Some(id) = row_id {
-                    self.set(*id, ValueBounds::Unknown, None);
-                }
-            }
-            Operator::Given(Given { columns }) | Operator::Turn(Turn { columns, .. }) => {
-                (columns.iter()).for_each(|(id, _)| self.set(*id, ValueBounds::Unknown, None));
-            }
-            // No bound of the first rows holds for those that are made of them.
-            Operator::Recursion(Recursion { columns, .. }) => {
-                (columns.iter()).for_each(|id| self.set(*id, ValueBounds::Unknown, None));
-            }
-            Operator::Values(Values { columns, rows }) => {
-                for (i, id) in columns.iter().enumerate() {
-                    let (mut known, mut observed) = (Vec::new(), Vec::new());
-                    for row in rows.iter().filter(|r| !is_null(&r[i])) {
-                        let (k, o) = self.expression(&row[i]);
-                        known.push(k.range());
-                        observed.push(o);
-                    }
-                    let known = ValueBounds::of_exact(union(known.into_iter()), self.columns[*id].ty);
-                    self.set(*id, known, union(observed.into_iter()));
-                }
-            }
-            Operator::Map(Map { expressions, .. }) => {
-                expressions.iter().for_each(|(id, e)| self.define(*id, e))
-            }
-            Operator::Aggregate(Aggregate {
-                input,
-                groups,
-                aggregates,
-            }) => self.aggregate(input, groups, aggregates),
-            Operator::GroupingSets(sets) => {
-                self.aggregate(&sets.all.input, &sets.all.groups, &sets.all.aggregates);
-                (sets.grouping.iter()).for_each(|g| self.set(g.0, ValueBounds::Unknown, None));
-            }
-            Operator::UnionAll(UnionAll { inputs, columns }) => {
-                for (i, id) in columns.iter().enumerate() {
-                    let parts = || inputs.iter().map(|(_, from)| &self.columns[from[i]]);
-                    let known = union(parts().map(|c| c.bounds.or(bounds::of_type(c.ty))));
-                    let observed = union(parts().map(|c| c.observed));
-                    let known = ValueBounds::of_exact(known, self.columns[*id].ty);
-                    self.set(*id, known, observed);
-                }
-            }
-            Operator::Window(Window { input, calls, .. }) => self.windows(input, calls),
-            Operator::Expand(Expand { expansion, .. }) => self.expansion(expansion),
-            Operator::Shared(Shared { columns, .. }) => {
-                for (made, stored) in columns {
-                    let from = &self.columns[*stored];
-                    let known = from.bounds.map_or(ValueBounds::Unknown, ValueBounds::Proved);
-                    let observed = from.observed;
-                    self.set(*made, known, observed);
-                }
-            }
-            Operator::Filter(_)
-            | Operator::Join(_)
-            | Operator::DependentJoin(_)
-            | Operator::Sort(_)
-            | Operator::TopPerGroup(_)
-            | Operator::Limit(_)
-            | Operator::Write(_) => op.expressions().into_iter().for_each(|e| {
-                self.expression(e);
-            }),
+        op.node().find_bounds(self);
+    }
+
+    /// The trees of subqueries in an expression.
+    fn subqueries(&mut self, e: &Expr) {
+        if let ExprKind::Subquery(subquery) = &e.kind {
+            self.tree(&subquery.root);
         }
+        e.children().into_iter().for_each(|c| self.subqueries(c));
+    }
+}
+
+impl KnownValues for Pass<'_> {
+    fn expression(&mut self, e: &Expr) {
+        self.known(e);
+    }
+
+    fn unknown(&mut self, id: ColumnId) {
+        self.set(id, ValueBounds::Unknown, None);
+    }
+
+    /// What statistics say of a column holds for its values, of which none is outside its type.
+    fn base_column(&mut self, id: ColumnId, table: ObjectId, position: usize) {
+        let found = self.rows.statistics.bounds(table, position);
+        let ty = bounds::of_type(self.columns[id].ty);
+        let within = |b: Bounds| ty.and_then(|ty| b.intersection(ty));
+        let known = match found.map(|b| self.grid.around(b)).and_then(within) {
+            Some(bounds) => ValueBounds::Proved(bounds),
+            None => ValueBounds::Unknown,
+        };
+        self.set(id, known, found.and_then(within));
+    }
+
+    fn computed(&mut self, id: ColumnId, e: &Expr) {
+        let (known, observed) = self.known(e);
+        self.set(id, known, observed);
+    }
+
+    fn any_of(&mut self, id: ColumnId, list: &[&Expr]) {
+        let (mut known, mut observed) = (Vec::new(), Vec::new());
+        for e in list.iter().filter(|e| !is_null(e)) {
+            let (k, o) = self.known(e);
+            known.push(k.range());
+            observed.push(o);
+        }
+        let known = ValueBounds::of_exact(union(known.into_iter()), self.columns[id].ty);
+        self.set(id, known, union(observed.into_iter()));
+    }
+
+    fn same(&mut self, made: ColumnId, from: ColumnId) {
+        let from = &self.columns[from];
+        let known = from.bounds.map_or(ValueBounds::Unknown, ValueBounds::Proved);
+        let observed = from.observed;
+        self.set(made, known, observed);
+    }
+
+    fn union(&mut self, made: ColumnId, from: &[ColumnId]) {
+        let parts = || from.iter().map(|id| &self.columns[*id]);
+        let known = union(parts().map(|c| c.bounds.or(bounds::of_type(c.ty))));
+        let observed = union(parts().map(|c| c.observed));
+        let known = ValueBounds::of_exact(known, self.columns[made].ty);
+        self.set(made, known, observed);
     }
 
     fn expansion(&mut self, expansion: &Expansion) {
         for (id, call) in &expansion.calls {
-            let of: Vec<Known> = call.arguments.iter().map(|e| self.expression(e)).collect();
+            let of: Vec<Known> = call.arguments.iter().map(|e| self.known(e)).collect();
             let mut at = of.iter();
             let known = call.bounds(&mut |_| at.next().and_then(|known| known.0.range()));
             let mut at = of.iter();
@@ -368,7 +321,7 @@ impl Pass<'_> {
     fn windows(&mut self, input: &Operator, calls: &[(ColumnId, WindowCall)]) {
         let rows = self.rows.of(input);
         for (id, call) in calls {
-            let known: Vec<_> = call.expressions().map(|e| (self.expression(e), e)).collect();
+            let known: Vec<_> = call.expressions().map(|e| (self.known(e), e)).collect();
             let values = |of: &dyn Fn(&Known) -> Option<Bounds>| {
                 let list = known.iter().take(call.arguments.len());
                 let values = list.enumerate().filter(|(i, (_, e))| *i != 1 && !is_null(e));
@@ -400,25 +353,6 @@ impl Pass<'_> {
         }
     }
 
-    /// The trees of subqueries in an expression.
-    fn subqueries(&mut self, e: &Expr) {
-        if let ExprKind::Subquery(subquery) = &e.kind {
-            self.tree(&subquery.root);
-        }
-        e.children().into_iter().for_each(|c| self.subqueries(c));
-    }
-
-    /// What statistics say of a column holds for its values, of which none is outside its type.
-    fn base_column(&mut self, id: ColumnId, found: Option<Bounds>) {
-        let ty = bounds::of_type(self.columns[id].ty);
-        let within = |b: Bounds| ty.and_then(|ty| b.intersection(ty));
-        let known = match found.map(|b| self.grid.around(b)).and_then(within) {
-            Some(bounds) => ValueBounds::Proved(bounds),
-            None => ValueBounds::Unknown,
-        };
-        self.set(id, known, found.and_then(within));
-    }
-
     fn aggregate(
         &mut self,
         input: &Operator,
@@ -427,7 +361,7 @@ impl Pass<'_> {
     ) {
         let mut possible = Some(1u64);
         for (id, e) in groups {
-            self.define(*id, e);
+            self.computed(*id, e);
             let width = match e.ty {
                 LogicalType::Boolean => Some(2),
                 _ => self.columns[*id].bounds.and_then(Bounds::width),
@@ -441,9 +375,9 @@ impl Pass<'_> {
         }
         let rows = self.rows.of(input);
         for (id, call) in aggregates {
-            let argument = call.argument.as_ref().map(|e| (self.expression(e), e.ty));
+            let argument = call.argument.as_ref().map(|e| (self.known(e), e.ty));
             for e in call.expressions().skip(usize::from(call.argument.is_some())) {
-                self.expression(e);
+                self.known(e);
             }
             let of = |argument| ValueBounds::of_exact(of_aggregate(call, argument, rows), call.ty);
             let known = of(argument.and_then(|((known, _), ty)| Some((known.range()?, ty))));

@@ -17,6 +17,7 @@ mod display_operator;
 mod display_window;
 pub mod each_once;
 pub mod expression;
+pub mod facts;
 pub mod longest_function;
 pub mod lookup;
 pub mod nullability;

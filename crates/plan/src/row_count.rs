@@ -62,6 +62,22 @@ pub(crate) fn at_most_one(limit: &Option<RowCount>) -> bool {
     constant.is_some_and(|n| n <= 1)
 }
 
+/// The most rows that LIMIT leaves of `rows`.
+pub(crate) fn most(rows: Option<u64>, limit: &Option<RowCount>) -> Option<u64> {
+    match (rows, limit.as_ref().and_then(RowCount::constant)) {
+        (Some(rows), Some(limit)) => Some(rows.min(limit)),
+        (rows, limit) => rows.or(limit),
+    }
+}
+
+/// About how many rows LIMIT leaves of `rows`.
+pub(crate) fn about(rows: f64, limit: &Option<RowCount>) -> f64 {
+    match limit.as_ref().and_then(RowCount::constant) {
+        Some(limit) => rows.min(limit as f64),
+        None => rows,
+    }
+}
+
 /// The expressions of LIMIT and OFFSET.
 pub(crate) fn values<'a>(limit: &'a Option<RowCount>, offset: &'a RowCount) -> Vec<&'a Expr> {
     let counts = limit.iter().chain([offset]);

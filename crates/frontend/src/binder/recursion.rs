@@ -6,7 +6,7 @@
 use super::cte::Rows;
 use super::query::{Literals, Tail};
 use super::{Binder, OutputColumn, Relation, error, fold};
-use frazil_plan::operators::{Aggregate, DependentJoin, GroupingSets, Join, Recursion, RecursionId, Turn};
+use frazil_plan::operators::{Join, Recursion, RecursionId, Turn};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Cte as SqlCte, Query, SetExpr, SetOperator, SetQuantifier};
@@ -219,33 +219,25 @@ impl Uses {
         if self.count == before {
             return Ok(());
         }
-        let at = |i: usize| found.get(i) == Some(&true);
-        if let Operator::Aggregate(Aggregate { aggregates, .. })
-        | Operator::GroupingSets(GroupingSets {
-            all: Aggregate { aggregates, .. },
-            ..
-        }) = op
-            && !aggregates.is_empty()
-        {
+        let aggregation = op.node().aggregation();
+        if aggregation.is_some_and(|a| !a.aggregates.is_empty()) {
             return Err("aggregate functions are not allowed in a recursive query's recursive term".into());
         }
-        if let Operator::DependentJoin(DependentJoin { keep_outer: true, .. }) = op
-            && at(1)
-        {
+        let supplied = op.node().null_supplied();
+        let is_supplied = |input: &Operator| supplied.iter().any(|s| std::ptr::eq(*s, input));
+        if (op.inputs().into_iter().zip(&found)).any(|(input, found)| *found && is_supplied(input)) {
             return Err(place("within an outer join"));
         }
         let Operator::Join(Join { kind, .. }) = op else {
             return Ok(());
         };
         match kind {
-            JoinKind::ProbeOuter if at(0) => Err(place("within an outer join")),
-            JoinKind::BuildOuter if at(1) => Err(place("within an outer join")),
-            JoinKind::FullOuter => Err(place("within an outer join")),
             JoinKind::ProbeSemi => Err(place("within INTERSECT")),
-            JoinKind::ProbeAnti if at(0) => Err(place("within EXCEPT")),
+            JoinKind::ProbeAnti if found[0] => Err(place("within EXCEPT")),
             JoinKind::Inner
             | JoinKind::ProbeOuter
             | JoinKind::BuildOuter
+            | JoinKind::FullOuter
             | JoinKind::ProbeAnti
             | JoinKind::ProbeMark(_)
             | JoinKind::BuildSemi

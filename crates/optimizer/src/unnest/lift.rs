@@ -63,68 +63,59 @@ impl Lifting<'_> {
         if free_columns(op).is_empty() {
             return Some((op.clone(), vec![]));
         }
-        match op {
-            Operator::Filter(Filter { input, predicate }) => {
-                let (input, mut lifted) = self.lift(input)?;
-                let all = predicate.clone().into_conjuncts();
-                let depends = !lifted.is_empty() || all.iter().any(|e| self.is_free(e));
-                let goes = |e: &Expr| self.is_free(e) || depends && may_fail(e, self.columns);
-                let (free, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(goes);
-                lifted.extend(free);
-                Some((super::filtered(input, kept), lifted))
-            }
-            Operator::Map(Map { input, expressions }) => {
-                let (input, lifted) = self.lift(input)?;
-                let stays = |e: &Expr| !self.is_free(e) && !may_fail(e, self.columns);
-                (expressions.iter().all(|(_, e)| stays(e))).then(|| {
-                    let expressions = expressions.clone();
-                    let input = Box::new(input);
-                    (Operator::Map(Map { input, expressions }), lifted)
-                })
-            }
-            Operator::Join(_) => self.join(op),
-            Operator::Aggregate(Aggregate {
-                input,
-                groups,
-                aggregates,
-            }) if !groups.is_empty() => self.aggregate(input, groups.clone(), aggregates),
-            Operator::Sort(Sort {
-                input,
-                limit: None,
-                offset: RowCount::Constant(0),
-                ..
-            }) => self.lift(input),
-            Operator::Aggregate(_)
-            | Operator::GroupingSets(_)
-            | Operator::Sort(_)
-            | Operator::Scan(_)
-            | Operator::Values(_)
-            | Operator::Given(_)
-            | Operator::DependentJoin(_)
-            | Operator::TopPerGroup(_)
-            | Operator::Limit(_)
-            | Operator::Expand(_)
-            | Operator::UnionAll(_)
-            | Operator::Shared(_)
-            | Operator::Window(_)
-            | Operator::Recursion(_)
-            | Operator::Turn(_)
-            | Operator::Write(_) => None,
+        // An operator that is not named here is left to the general way, by a domain.
+        if let Operator::Filter(filter) = op {
+            self.filter(filter)
+        } else if let Operator::Map(map) = op {
+            self.map(map)
+        } else if let Operator::Join(join) = op {
+            self.join(join)
+        } else if let Operator::Aggregate(aggregate) = op
+            && !aggregate.groups.is_empty()
+        {
+            self.aggregate(aggregate)
+        } else if let Operator::Sort(Sort {
+            input,
+            limit: None,
+            offset: RowCount::Constant(0),
+            ..
+        }) = op
+        {
+            self.lift(input)
+        } else {
+            None
         }
     }
 
-    fn join(&mut self, op: &Operator) -> Option<Parts> {
-        let Operator::Join(Join {
+    fn filter(&mut self, Filter { input, predicate }: &Filter) -> Option<Parts> {
+        let (input, mut lifted) = self.lift(input)?;
+        let all = predicate.clone().into_conjuncts();
+        let depends = !lifted.is_empty() || all.iter().any(|e| self.is_free(e));
+        let goes = |e: &Expr| self.is_free(e) || depends && may_fail(e, self.columns);
+        let (free, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(goes);
+        lifted.extend(free);
+        Some((super::filtered(input, kept), lifted))
+    }
+
+    fn map(&mut self, Map { input, expressions }: &Map) -> Option<Parts> {
+        let (input, lifted) = self.lift(input)?;
+        let stays = |e: &Expr| !self.is_free(e) && !may_fail(e, self.columns);
+        (expressions.iter().all(|(_, e)| stays(e))).then(|| {
+            let expressions = expressions.clone();
+            let input = Box::new(input);
+            (Operator::Map(Map { input, expressions }), lifted)
+        })
+    }
+
+    fn join(&mut self, join: &Join) -> Option<Parts> {
+        let Join {
             kind,
             build,
             probe,
             keys,
             residual,
             null_aware,
-        }) = op
-        else {
-            return None;
-        };
+        } = join;
         let inner = *kind == JoinKind::Inner;
         let (build, from_build) = self.lift(build)?;
         let (probe, mut lifted) = self.lift(probe)?;
@@ -162,12 +153,13 @@ impl Lifting<'_> {
         Some((op, lifted))
     }
 
-    fn aggregate(
-        &mut self,
-        input: &Operator,
-        mut groups: Vec<(ColumnId, Expr)>,
-        aggregates: &[(ColumnId, AggregateCall)],
-    ) -> Option<Parts> {
+    fn aggregate(&mut self, aggregate: &Aggregate) -> Option<Parts> {
+        let Aggregate {
+            input,
+            groups,
+            aggregates,
+        } = aggregate;
+        let mut groups = groups.clone();
         let (input, lifted) = self.lift(input)?;
         let computed = groups.iter().map(|g| &g.1).chain(arguments(aggregates));
         if !computed.into_iter().all(|e| self.stays(e)) {

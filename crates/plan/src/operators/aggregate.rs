@@ -5,6 +5,7 @@ use crate::Columns;
 use crate::breakers::{Breaker, GroupTable};
 use crate::display_expression::Names;
 use crate::display_operator::aggregation;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
 use crate::verify::{Check, Visible, defect};
@@ -139,6 +140,35 @@ impl Node for Aggregate {
                 && (!grouped || call.filter.is_some() || call.argument.iter().chain(second).any(may_be_null));
             pass.set(*id, nullable);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        match self.groups.is_empty() {
+            true => Some(1),
+            false => of.operator(&self.input),
+        }
+    }
+
+    fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        of.groups(&self.groups, inputs[0])
+    }
+
+    fn learn(&self, inputs: &[f64], facts: &mut dyn Facts) {
+        for (id, e) in &self.groups {
+            facts.computed(*id, e);
+        }
+        let rows = facts.groups(&self.groups, inputs[0]);
+        for (id, _) in &self.aggregates {
+            facts.aggregated(*id, Some(rows));
+        }
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        pass.aggregate(&self.input, &self.groups, &self.aggregates);
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        Some(self)
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

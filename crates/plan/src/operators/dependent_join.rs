@@ -1,8 +1,10 @@
 //! LATERAL, as it is bound.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible, defect};
@@ -76,6 +78,26 @@ impl Node for DependentJoin {
 
     fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
         self.condition.iter_mut().for_each(|e| pass.expression(e));
+    }
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        None
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        inputs[0] * inputs[1]
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for e in self.expressions() {
+            pass.expression(e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

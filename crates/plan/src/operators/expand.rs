@@ -1,8 +1,10 @@
 //! Rows of functions: generate_series and its like.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::{PipelineOperator, Source};
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -112,6 +114,29 @@ impl Node for Expand {
         if let Some(id) = self.expansion.ordinality {
             pass.set(id, false);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        of.operator(&self.input)?.checked_mul(self.expansion.rows()?)
+    }
+
+    fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        let rows = self.expansion.calls.iter().map(|c| of.call(&c.1));
+        inputs[0] * rows.fold(0.0, f64::max)
+    }
+
+    fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
+        for (id, call) in &self.expansion.calls {
+            facts.series(*id, call);
+        }
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        pass.expansion(&self.expansion);
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

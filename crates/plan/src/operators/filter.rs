@@ -1,8 +1,10 @@
 //! Rows for which a predicate is true.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::PipelineOperator;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -70,6 +72,26 @@ impl Node for Filter {
 
     fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
         pass.expression(&mut self.predicate);
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        of.operator(&self.input)
+    }
+
+    fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        inputs[0] * of.predicate(&self.predicate)
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for e in self.expressions() {
+            pass.expression(e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

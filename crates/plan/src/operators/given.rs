@@ -1,15 +1,20 @@
 //! Rows that come from outside of the plan.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::given;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator};
 use frazil_types::Result;
+
+/// Rows taken for given where a plan is given its rows: mostly those of one statement on a few rows.
+const GIVEN_ROWS: f64 = 10.0;
 
 /// Rows that whoever runs the plan gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +81,24 @@ impl Node for Given {
         for (id, _) in &self.columns {
             pass.keep(*id);
         }
+    }
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        None
+    }
+
+    fn about_rows(&self, _inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        GIVEN_ROWS
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        self.columns.iter().for_each(|c| pass.unknown(c.0));
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

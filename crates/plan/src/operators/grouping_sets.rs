@@ -6,6 +6,7 @@ use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::aggregation;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible, defect};
@@ -127,6 +128,27 @@ impl Node for GroupingSets {
             }
         }
         self.grouping.iter().for_each(|g| pass.set(g.0, false));
+    }
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        None
+    }
+
+    fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        of.groups(&self.all.groups, inputs[0]) * self.sets.len() as f64
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {
+        // What reads its columns is estimated again once they are those of aggregations.
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        self.all.find_bounds(pass);
+        self.grouping.iter().for_each(|g| pass.unknown(g.0));
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        Some(&self.all)
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -1,10 +1,12 @@
 //! Joins of two inputs.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::breakers::{Breaker, JoinTable, Which};
 use crate::display_expression::Names;
 use crate::display_operator::{kind_name, match_text};
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::{PipelineOperator, Sink};
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, some_rows_of};
@@ -238,6 +240,35 @@ impl Node for Join {
             let unknown = self.null_aware && self.keys.iter().any(|(b, p)| b.nullable || p.nullable);
             pass.set(mark, unknown);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        let (b, p) = (of.operator(&self.build), of.operator(&self.probe));
+        let pairs = || b?.checked_mul(p?);
+        match self.kind {
+            JoinKind::Inner => pairs(),
+            JoinKind::ProbeOuter => pairs().map(|n| n.max(p.unwrap_or(n))),
+            JoinKind::BuildOuter => pairs().map(|n| n.max(b.unwrap_or(n))),
+            JoinKind::FullOuter => pairs()?.checked_add(b?)?.checked_add(p?),
+            JoinKind::ProbeSemi | JoinKind::ProbeAnti | JoinKind::ProbeMark(_) => p,
+            JoinKind::BuildSemi | JoinKind::BuildAnti => b,
+        }
+    }
+
+    fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        of.join(self, inputs[0], inputs[1])
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for e in self.expressions() {
+            pass.expression(e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

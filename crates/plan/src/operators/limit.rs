@@ -1,9 +1,11 @@
 //! Some rows, in no order.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::limits;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
 use crate::verify::{Check, Visible};
@@ -77,6 +79,26 @@ impl Node for Limit {
         for e in self.expressions_mut() {
             pass.expression(e);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        row_count::most(of.operator(&self.input), &self.limit)
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        row_count::about(inputs[0], &self.limit)
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for e in self.expressions() {
+            pass.expression(e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

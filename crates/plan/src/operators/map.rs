@@ -1,9 +1,11 @@
 //! Computed columns.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::assignments;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::PipelineOperator;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -104,6 +106,30 @@ impl Node for Map {
             pass.expression(e);
             pass.set(*id, e.nullable);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        of.operator(&self.input)
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        inputs[0]
+    }
+
+    fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
+        for (id, e) in &self.expressions {
+            facts.computed(*id, e);
+        }
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for (id, e) in &self.expressions {
+            pass.computed(*id, e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

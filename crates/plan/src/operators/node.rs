@@ -3,7 +3,9 @@
 //! Nothing has a default: what a new operator forgets does not compile. What walks over trees asks for it here instead of
 //! knowing operators: which columns are made and read, what is visible, renaming, pruning; and so do EXPLAIN and the builder of pipelines.
 
+use super::Aggregate;
 use crate::display_expression::Names;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible};
@@ -95,6 +97,22 @@ pub trait Node {
 
     /// Recomputes whether its expressions, and the columns that it makes, may be NULL; those of its inputs are known.
     fn find_nullable(&mut self, pass: &mut Nullability<'_>);
+
+    /// How many rows it gives at most, as long as what `of` says of tables holds; `None` if that is not known.
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64>;
+
+    /// About how many rows it gives where its inputs give so many.
+    fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64;
+
+    /// Says what may be estimated of the columns that it makes where its inputs give so many rows.
+    fn learn(&self, inputs: &[f64], facts: &mut dyn Facts);
+
+    /// Says what its expressions are, and what the columns that it makes are made of, so that bounds of their values are
+    /// proved; those of its inputs are known.
+    fn find_bounds(&self, pass: &mut dyn KnownValues);
+
+    /// The aggregation that it is, or whose groups it makes.
+    fn aggregation(&self) -> Option<&Aggregate>;
 
     /// Its text in EXPLAIN, in one line.
     fn text(&self, names: &Names, columns: &Columns) -> String;

@@ -1,13 +1,18 @@
 //! WITH RECURSIVE: rows that are computed from the rows of the turn before, until a turn gives none.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible, defect};
 use crate::{ColumnId, Expr, Operator};
 use frazil_types::Result;
+
+/// Turns of a recursion of which nothing is known.
+const TURNS: f64 = 10.0;
 
 /// Rows of a recursive query under construction, told apart from those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +106,25 @@ impl Node for Recursion {
         for id in &self.columns {
             pass.keep(*id);
         }
+    }
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        None
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        inputs[0] + inputs[1] * TURNS
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        // No bound of the first rows holds for those that are made of them.
+        self.columns.iter().for_each(|id| pass.unknown(*id));
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

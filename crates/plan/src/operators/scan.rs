@@ -1,9 +1,11 @@
 //! Rows of a table, with what storage is asked to test.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::{scan, scan_predicates};
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -121,6 +123,36 @@ impl Node for Scan {
         if let Some(id) = self.row_id {
             pass.set(id, false);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        Some(of.table(self.table))
+    }
+
+    fn about_rows(&self, _inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        let mut rows = of.table(self.table);
+        for r in &self.restrictions {
+            rows *= of.restriction(r);
+        }
+        for d in &self.disjunctions {
+            rows *= of.disjunction(d);
+        }
+        rows
+    }
+
+    fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
+        facts.table(self.table, &self.columns);
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for (id, position) in &self.columns {
+            pass.base_column(*id, self.table, *position);
+        }
+        self.row_id.iter().for_each(|id| pass.unknown(*id));
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, columns: &Columns) -> String {

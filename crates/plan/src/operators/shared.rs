@@ -1,10 +1,12 @@
 //! Rows of a subplan that is read several times.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::breakers::Which;
 use crate::display_expression::Names;
 use crate::display_operator::stored_columns;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -102,6 +104,30 @@ impl Node for Shared {
         for (made, stored) in &self.columns {
             pass.set(*made, pass.is_nullable(*stored));
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        of.shared(self.id)
+    }
+
+    fn about_rows(&self, _inputs: &[f64], of: &dyn AboutRows) -> f64 {
+        of.shared(self.id)
+    }
+
+    fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
+        for (made, stored) in &self.columns {
+            facts.same(*made, *stored);
+        }
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for (made, stored) in &self.columns {
+            pass.same(*made, *stored);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

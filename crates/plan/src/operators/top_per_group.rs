@@ -1,11 +1,13 @@
 //! The first rows of each group.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use super::sort::open_sorted;
 use crate::Columns;
 use crate::breakers::SortTable;
 use crate::display_expression::Names;
 use crate::display_operator::{by_keys, limits};
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::operators::SortKey;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -109,6 +111,26 @@ impl Node for TopPerGroup {
         for e in self.expressions_mut() {
             pass.expression(e);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        of.operator(&self.input)
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        inputs[0]
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for e in self.expressions() {
+            pass.expression(e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

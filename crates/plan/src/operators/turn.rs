@@ -1,15 +1,20 @@
 //! The rows of the turn before, in a recursive query.
 
+use super::Aggregate;
 use super::RecursionId;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::given;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible};
 use crate::{ColumnId, Expr, Operator};
 use frazil_types::Result;
+
+/// Rows of a turn of a recursion, of which nothing is known.
+const TURN_ROWS: f64 = 100.0;
 
 /// Rows of the turn before.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +83,24 @@ impl Node for Turn {
         for (id, _) in &self.columns {
             pass.keep(*id);
         }
+    }
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        None
+    }
+
+    fn about_rows(&self, _inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        TURN_ROWS
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        self.columns.iter().for_each(|c| pass.unknown(c.0));
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -1,9 +1,11 @@
 //! All rows of several inputs.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::union;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::PipelineOperator;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -103,6 +105,36 @@ impl Node for UnionAll {
             let any = self.inputs.iter().any(|(_, from)| pass.is_nullable(from[i]));
             pass.set(*id, any);
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        let inputs = &mut self.inputs.iter();
+        inputs.try_fold(0u64, |sum, (i, _)| sum.checked_add(of.operator(i)?))
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        inputs.iter().sum()
+    }
+
+    fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
+        for (i, id) in self.columns.iter().enumerate() {
+            if let Some((_, from)) = self.inputs.first() {
+                facts.same(*id, from[i]);
+            }
+        }
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for (i, id) in self.columns.iter().enumerate() {
+            pass.union(
+                *id,
+                &self.inputs.iter().map(|(_, from)| from[i]).collect::<Vec<_>>(),
+            );
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -1,9 +1,11 @@
 //! Rows of expressions without columns.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::values;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline::Source;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -94,6 +96,26 @@ impl Node for Values {
         for (i, id) in self.columns.iter().enumerate() {
             pass.set(*id, self.rows.iter().any(|r| r[i].nullable));
         }
+    }
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        Some(self.rows.len() as u64)
+    }
+
+    fn about_rows(&self, _inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        self.rows.len() as f64
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for (i, id) in self.columns.iter().enumerate() {
+            pass.any_of(*id, &self.rows.iter().map(|row| &row[i]).collect::<Vec<_>>());
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

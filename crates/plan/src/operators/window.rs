@@ -1,9 +1,11 @@
 //! Window functions.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_window;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::operators::SortKey;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
@@ -114,6 +116,28 @@ impl Node for Window {
             call.expressions_mut().for_each(|e| pass.expression(e));
             pass.set(*id, call.function.is_nullable());
         }
+    }
+
+    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+        of.operator(&self.input)
+    }
+
+    fn about_rows(&self, inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        inputs[0]
+    }
+
+    fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
+        for (id, _) in &self.calls {
+            facts.aggregated(*id, None);
+        }
+    }
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        pass.windows(&self.input, &self.calls);
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {

@@ -8,10 +8,12 @@
 //! way; a query of its own over those and the rows that they stop (`Write::update`) computes what DO UPDATE makes of
 //! them, and another one over the rows that were written (`Write::returning`) what RETURNING shows.
 
+use super::Aggregate;
 use super::node::{Needed, Node, Role};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::write_text;
+use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{self, Check, Visible, defect};
@@ -120,6 +122,26 @@ impl Node for Write {
     }
 
     fn find_nullable(&mut self, _pass: &mut Nullability<'_>) {}
+
+    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+        Some(0)
+    }
+
+    fn about_rows(&self, _inputs: &[f64], _of: &dyn AboutRows) -> f64 {
+        0.0
+    }
+
+    fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
+
+    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+        for e in self.expressions() {
+            pass.expression(e);
+        }
+    }
+
+    fn aggregation(&self) -> Option<&Aggregate> {
+        None
+    }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
         let mut text = write_text(&self.change, names);
