@@ -209,3 +209,27 @@ fn prepared_statements_and_scripts_hand_rows_over() {
     let widths: Vec<usize> = kept.schemas.iter().map(|s| s.columns.len()).collect();
     assert_eq!((widths, kept.rows.len()), (vec![1, 2], 2));
 }
+
+/// A file's first rows are what someone who looks at it asks for.
+#[test]
+fn a_limit_keeps_the_first_rows_whatever_the_threads() {
+    let c = memory();
+    rows(
+        &c,
+        "create table t as select x from generate_series(0, 400000) s(x)",
+    );
+    rows(&c, "set threads = 4");
+    for _ in 0..20 {
+        assert_eq!(rows(&c, "select x from t limit 3"), "0\n1\n2");
+        assert_eq!(rows(&c, "select x from t limit 2 offset 70000"), "70000\n70001");
+        assert_eq!(
+            rows(&c, "select x from t where x % 90000 = 89999 limit 3"),
+            "89999\n179999\n269999"
+        );
+    }
+    rows(&c, "freeze table t");
+    let both = "select x from t where x % 150000 = 7 union all select -x from t where x < 5 limit 6";
+    for _ in 0..20 {
+        assert_eq!(rows(&c, both), "7\n150007\n300007\n0\n-1\n-2");
+    }
+}
