@@ -59,7 +59,18 @@ pub(crate) struct Emitter<'a> {
     entry: Block,
     hoisted: HashMap<Hoisted, ir::Value>,
     calls: HashMap<Function, ir::FuncRef>,
-    exits: HashMap<usize, Block>,
+    exits: Exits,
+}
+
+/// Cold blocks that leave the function: they are filled when it ends, since a block that is being filled is not left before
+/// it has its jump.
+#[derive(Default)]
+struct Exits {
+    /// Those that note a point, by the point.
+    failures: HashMap<usize, Block>,
+    /// The points, in the order in which they came.
+    points: Vec<usize>,
+    /// The one that returns a status.
     returns: Option<Block>,
 }
 
@@ -80,13 +91,13 @@ impl<'a> Emitter<'a> {
             entry,
             hoisted: HashMap::new(),
             calls: HashMap::new(),
-            exits: HashMap::new(),
-            returns: None,
+            exits: Exits::default(),
         }
     }
 
     /// Ends the function.
     pub fn finish(mut self) {
+        self.fill_exits();
         self.b.seal_all_blocks();
         let config = self.module.jit.frontend_config();
         self.b.finalize(config);
@@ -350,39 +361,39 @@ impl<'a> Emitter<'a> {
 
     /// A block that leaves the function with a status.
     fn leave(&mut self) -> Block {
-        if let Some(block) = self.returns {
+        if let Some(block) = self.exits.returns {
             return block;
         }
         let block = self.block(&[types::I32]);
         self.b.set_cold_block(block);
-        let here = self.b.current_block();
-        let status = self.enter(block)[0];
-        self.b.ins().return_(&[status]);
-        if let Some(here) = here {
-            self.b.switch_to_block(here);
-        }
-        self.returns = Some(block);
+        self.exits.returns = Some(block);
         block
     }
 
     /// Where to go when an expression fails: a cold block that notes the point and leaves.
     pub fn failure(&mut self, point: FailurePoint) -> Block {
         let point = self.module.failures.index(point, self.span);
-        if let Some(&block) = self.exits.get(&point) {
+        if let Some(&block) = self.exits.failures.get(&point) {
             return block;
         }
         let block = self.b.create_block();
         self.b.set_cold_block(block);
-        let here = self.b.current_block();
-        self.b.switch_to_block(block);
-        self.note(point);
-        let status = self.small(STATUS_FAILED);
-        self.b.ins().return_(&[status]);
-        if let Some(here) = here {
-            self.b.switch_to_block(here);
-        }
-        self.exits.insert(point, block);
+        self.exits.failures.insert(point, block);
+        self.exits.points.push(point);
         block
+    }
+
+    fn fill_exits(&mut self) {
+        if let Some(block) = self.exits.returns {
+            let status = self.enter(block)[0];
+            self.b.ins().return_(&[status]);
+        }
+        for point in std::mem::take(&mut self.exits.points) {
+            self.b.switch_to_block(self.exits.failures[&point]);
+            self.note(point);
+            let status = self.small(STATUS_FAILED);
+            self.b.ins().return_(&[status]);
+        }
     }
 
     fn note(&mut self, point: usize) {

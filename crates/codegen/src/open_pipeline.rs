@@ -131,6 +131,12 @@ impl OpenPipeline {
         self.source.morsels()
     }
 
+    /// What orders its rows among those of other morsels and of pipelines that fill the same breaker: the morsel, below the
+    /// pipeline.
+    pub fn place(&self, morsel: usize) -> u64 {
+        (self.index as u64) << u32::BITS | morsel as u64
+    }
+
     /// The scan, if its source is one.
     pub fn scan(&self) -> Option<&Arc<TableScan>> {
         match &self.source {

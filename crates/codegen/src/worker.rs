@@ -88,7 +88,7 @@ impl Worker {
     pub fn run(&mut self, morsel: usize) -> Result<Flow> {
         self.cursor.open(&self.open.source, morsel)?;
         if let Some(part) = &mut self.partial {
-            part.begin_morsel(morsel as u64);
+            part.begin_morsel(self.open.place(morsel));
         }
         self.go_on()
     }

@@ -134,7 +134,7 @@ impl PipelineRun {
             let mut part = buffer.part(parts_of(std::mem::take(&mut done.partials))?);
             done.paused.sort_by_key(|(morsel, _)| *morsel);
             for (morsel, mut worker) in done.paused {
-                rows += part.give(morsel as u64, left, take)?;
+                rows += part.give(shared.open.place(morsel), left, take)?;
                 loop {
                     shared.stop.check()?;
                     let flow = worker.go_on()?;

@@ -40,7 +40,8 @@ pub trait Partial: Any + Debug + Send {
     /// Bytes it has taken from the budget.
     fn bytes(&self) -> usize;
 
-    /// Says which morsel the next rows come from, for breakers that give rows out in the order of their morsels.
+    /// Says which morsel the next rows come from, for breakers that give rows out in the order of their morsels. The upper half
+    /// of the number is that of the pipeline, where several fill the breaker.
     fn begin_morsel(&mut self, morsel: u64);
 
     /// Moves its rows out of memory, if it can. Errors of the files it would write.

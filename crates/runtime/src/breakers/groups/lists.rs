@@ -205,7 +205,7 @@ impl Lists {
 
     /// Says which morsel rows come from.
     pub(super) fn begin_morsel(&mut self, morsel: u64) {
-        self.ordinal = morsel << MORSEL_SHIFT;
+        self.ordinal = (morsel & u64::from(u32::MAX)) << MORSEL_SHIFT;
     }
 
     /// Where chunks lie.
