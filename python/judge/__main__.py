@@ -4,6 +4,7 @@ Needs the module frazil, and duckdb or psycopg with a PostgreSQL whose socket's 
 
 import argparse
 import collections
+import re
 import sys
 import time
 
@@ -22,7 +23,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--kinds", default="wrong,refused,accepted,code,died", help="differences to report")
     parser.add_argument("--analytics", choices=["there", "all", "none"], default="there", help="windows, grouping sets, recursion and their like: those that both engines have, all of the judge, or none")
-    parser.add_argument("--coverage", type=int, help="list what occurred less often than this over rows")
+    parser.add_argument("--coverage", type=int, help="say how often each operator, frame and aggregate ran over rows, and list what occurred less often than this")
     options = parser.parse_args()
     engines.collect_seldom()
     if options.scripts and options.judge != "duckdb" and options.judge in [*engines.judges_there(), "none"]:
@@ -45,11 +46,24 @@ def main():
             break
     summary(campaign, kinds, time.monotonic() - start)
     if options.coverage:
+        print(table_of(campaign.coverage))
         rows = {k: v for k, v in campaign.coverage.items() if k.startswith("rows: ")}
         rare = sorted((v, k) for k, v in rows.items() if v < options.coverage)
         print(f"{len(rows)} features, {len(rare)} of them less than {options.coverage} times over rows: {rare}")
     campaign.close()
     sys.exit(min(100, sum(n for kind, n in campaign.verdicts.items() if kind not in GOOD)))
+
+
+# How features of operators, frames and aggregates begin; a type in parentheses behind the name is one more count of the same.
+OPERATORS = ["frame ", "exclude ", "window ", "aggregate ", "recursi", "series", "rows from", "with ordinality", "rollup", "cube", "grouping", "empty grouping", "distinct grouping",
+             "key beside", "named window", "partition by", "top by", "qualify", "prepared"]
+
+
+def table_of(coverage):
+    """Lines that say how often each operator, frame and aggregate ran in statements that gave rows, the rarest first."""
+    counts = {name[len("rows: "):]: n for name, n in coverage.items() if name.startswith("rows: ")}
+    kept = {name: n for name, n in counts.items() if any(name.startswith(word) for word in OPERATORS) and not re.search(r"\([a-z0-9]+\)$", name)}
+    return "over rows:\n" + "\n".join(f"  {n:6} {name}" for name, n in sorted(kept.items(), key=lambda item: item[1]))
 
 
 def summary(campaign, kinds, seconds):

@@ -15,11 +15,16 @@ PROBES = {
     "frames": "select sum(x) over (order by x groups between 1 preceding and 1 following exclude ties) from (values (1)) v (x)",
     "qualify": "select x from (values (1)) v (x) qualify rank() over (order by x) = 1",
     "grouping sets": "select x, grouping(x) from (values (1)) v (x) group by grouping sets (rollup (x), cube (x), ())",
+    "distinct sets": "select x from (values (1)) v (x) group by distinct rollup (x), cube (x)",
     "recursion": "with recursive r (n) as (select 1 union all select n + 1 from r where n < 3) select n from r",
     "cycle": "with recursive r (n) as (select 1 union all select 1 from r) cycle n set looped using way select n, looped from r",
+    "search": "with recursive r (n) as (select 1 union all select n + 1 from r where n < 3) search depth first by n set place select n from r order by place",
+    "recursion within": "select (with recursive r (n) as (select x union all select n + 1 from r where n < 3) select max(n) from r) from (values (1)) v (x)",
     "series": "select s.v, o from generate_series(1, 2) with ordinality s (v, o)",
     "series of times": "select v from generate_series(timestamp '2000-01-01', timestamp '2000-01-02', interval '1 hour') s (v)",
     "series in select": "select generate_series(1, 2) + 1 from (values (1)) v (x)",
+    "rows from": "select a, b, o from rows from (generate_series(1, 2), generate_series(1, 3)) with ordinality s (a, b, o)",
+    "spans": "select sum(x), avg(x), min(x), max(x) from (values (interval '1 day')) v (x)",
     "logic": "select bool_and(x = 1), bool_or(x = 1), bit_and(x), bit_or(x), bit_xor(x) from (values (1)) v (x)",
     "every": "select every(x = 1) from (values (1)) v (x)",
     "statistics": "select stddev(x), stddev_pop(x), variance(x), var_pop(x) from (values (1)) v (x)",
@@ -278,6 +283,11 @@ class Analytics:
         """GROUP BY's list with some of the keys in sets."""
         names = [key.text() for key in keys]
         pick = self.r.random()
+        if self.can("distinct sets") and self.chance(0.12):
+            words = [self.r.choice(["rollup", "cube"]) for _ in range(2)]
+            some_keys = Node(("set",), ["(", keys[0], ")"])
+            whole = Node(("set",), ["(", *[p for at, key in enumerate(keys) for p in ((", ", key) if at else (key,))], ")"])
+            return form(("by",), f" group by distinct {words[0]} {{}}, {words[1]} {{}}", some_keys, whole, features=["distinct grouping sets"])
 
         def some():
             return self.r.sample(keys, self.r.randint(0, len(keys)))
@@ -310,8 +320,10 @@ class Analytics:
         """A query that reads a recursive one: counting with values beside it, or the pairs that a graph's edges connect."""
         name = f"w{self.alias()}"
         pick = self.r.random()
-        if pick < 0.55:
+        if pick < 0.45:
             node, inner = self.counting(name)
+        elif pick < 0.65 and self.can("search"):
+            node, inner = self.searched(name, self.can("cycle") and pick > 0.58)
         else:
             node, inner = self.reachable(name, self.can("cycle") and pick > 0.8)
         self.ctes.append((name, inner))
@@ -343,6 +355,38 @@ class Analytics:
         node = form(("recursive",), f"{name} ({names}) as ({'(' if more else ''}{first}{more}{')' if more else ''} {word} select {name}.c0 + 1{{}} from {from_} where {name}.c0 < {last})",
                     Node(("cells",), steps), features=[f"recursive {word}"])
         return node, ["i4", *inner]
+
+    def searched(self, name, cycle):
+        """Paths of a small graph, numbered in the order of SEARCH: rows with equal paths are alike. A second definition gives the numbers."""
+        r, inner = self.r, f"{name}_rows"
+        way = r.choice(["depth", "breadth"])
+        by = r.choice(["c0, c1", "c1, c0"])
+        start = r.choice(["k = 1", "k < 3", "g = 1"])
+        graph = "(select distinct k, g, t from small where k between 0 and 5) e"
+        mark = r.choice([("", "false"), ("to 'Y' default 'N'", "'N'"), ("to 1 default 0", "0")])
+        clauses = f"search {way} first by {by} set place"
+        if cycle:
+            clauses += f" cycle c0 set looped {mark[0]} using way"
+        more = " and c2 < 3" if not cycle or self.chance(0.5) else ""
+        body = (f"{inner} (c0, c1, c2) as (select k, cast(g as bigint), 1 from {graph} where {start} union all "
+                f"select e.k, cast(e.g as bigint), r.c2 + 1 from {inner} r join {graph} on e.g = r.c0 where r.c2 < 6{more}) {clauses}")
+        shown = "cast(row_number() over (order by place, c0, c1, c2) as integer), cast(way as text)" if cycle else "cast(row_number() over (order by place, c0, c1, c2) as integer), cast(c0 as text)"
+        kept = f" where looped = {mark[1]}" if cycle and self.chance(0.5) else ""
+        node = Node(("recursive",), [f"{body}, {name} (c0, c1, c2, c3) as (select c0, c1, {shown} from {inner}{kept})"],
+                    [f"recursive search {way}"] + (["recursive search and cycle"] if cycle else []))
+        return node, ["i4", "i8", "i4", "text"]
+
+    def recursion_within(self, kind, scope):
+        """A recursive query that reads columns of the query around it."""
+        name = f"w{self.alias()}"
+        first, last = (self.leaf("i4", scope, True) for _ in range(2))
+        word = self.r.choice(["union all", "union"])
+        call = self.r.choice(["max(n)", "min(n)", "sum(n)", "count(*)"] if kind == "i8" else ["max(n)", "min(n)"])
+        step = self.r.choice([f"select n + 1 from {name} where n < least({{}}, 9)", f"select n + v from {name}, (values (1), (2)) b (v) where n < least({{}}, 6)",
+                              f"select {name}.n + 1 from {name} join pairs on pairs.k = {name}.n where n <= {{}}"])
+        as_kind = "" if call == "count(*)" else f"cast({call} as {CASTS[kind]})"
+        return form(("expr", kind), f"(with recursive {name} (n) as (select greatest({{}}, -3) {word} {step}) select {as_kind or call} from {name})",
+                    first, last, features=["recursion within"], type=kind)
 
     def reachable(self, name, cycle):
         table, a, b = self.r.choice([("pairs", "k", "g"), ("small", "k", "g"), ("pairs", "g", "k"), ("other", "k", "n")])
@@ -376,6 +420,10 @@ class Analytics:
         elif high == "null":
             high = "cast(null as integer)"
         alias, ordinal = self.alias(), self.chance(0.3)
+        if kind == "i4" and self.can("rows from") and self.chance(0.3):
+            text = f"rows from (generate_series({low}, {high}{step}), generate_series(1, {self.r.choice(['2', '4'])})) with ordinality as {alias} (v, w, o)"
+            columns = [Column(name, k, True, f"{alias}.{name}") for name, k in (("v", "i4"), ("w", "i4"), ("o", "i8"))]
+            return Source(Node(("source", "series"), [text], ["rows from"]), columns, 6)
         text = f"generate_series({low}, {high}{step}){' with ordinality' if ordinal else ''} as {alias} (v{', o' if ordinal else ''})"
         columns = [Column("v", kind, True, f"{alias}.v")] + ([Column("o", "i8", True, f"{alias}.o")] if ordinal else [])
         return Source(Node(("source", "series"), [text], ["series", f"series of {kind}"] + (["with ordinality"] if ordinal else [])), columns, 6)

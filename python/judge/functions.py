@@ -237,8 +237,19 @@ def other_types():
         ("i4", f"octet_length({data})", ["text"], "length of bytea", POSTGRES),
         ("text", f"md5({data})", ["text"], "md5 of bytea", POSTGRES),
         ("text", "to_char({}, {})", ["ts", "date format"], "to_char of timestamp", POSTGRES),
-        ("text", "to_char({}, {})", ["i4", "number format"], "to_char of integer", POSTGRES),
+        ("text", "to_char({}, {})", ["i4", "whole format"], "to_char of integer", POSTGRES),
+        ("text", "to_char({}, {})", ["i4!", "number format"], "to_char of integer", POSTGRES),
         ("text", "to_char({}, {})", ["dec", "number format"], "to_char of decimal", POSTGRES),
+        ("text", "to_char({}, {})", ["f8!", "number format"], "to_char of double", POSTGRES),
+        ("text", "to_char({}, {})", ["iv", "interval format"], "to_char of interval", POSTGRES),
+    ] + [
+        ("date", f"to_date(to_char({{}}, '{way}'), '{way}')", ["date!"], "to_date", POSTGRES) for way in ("YYYY-MM-DD", "DDMMYYYY", "FMDD FMMonth YYYY", "YYYY-DDD", "J", "IYYY-IW-ID")
+    ] + [
+        # Of what has no time zone: PostgreSQL's result has one, that of UTC.
+        ("ts", f"cast(to_timestamp(to_char({{}}, '{way}'), '{way}') as timestamp)", ["ts"], "to_timestamp", POSTGRES) for way in ("YYYY-MM-DD HH24:MI:SS.US", "DD Mon YYYY HH12:MI am", "YYYYMMDDHH24MISS", "YYYY MM DD SSSS")
+    ] + [
+        ("dec", f"cast(to_number(to_char({{}}, '{way}'), '{way}') as decimal(12,2))", ["dec!"], "to_number", POSTGRES) for way in ("S999.99", "FM9,999.99MI", "999.9PR", "0000")
+    ] + [
     ]
 
 
@@ -278,6 +289,8 @@ WORDS = {
     "pattern": ["'a'", "'^a'", "'b$'", "'[a-c]+'", "'x*'", "'(a|b)'"],
     "similar": ["'a%'", "'(a|b)%'", "'_b'", "'[abc]+'"],
     "date format": ["'YYYY-MM-DD HH24:MI:SS.US'", "'FMDay, FMDDth FMMonth YYYY'", "'Dy DY dy Mon MONTH rm'", "'HH12:MI p.m. MS SSSS'", "'IYYY-IW-ID J Q WW W DDD CC'", "'Y,YYY YY Y AD'"],
+    "whole format": ["'999'", "'FM999999999990'", "'9,999,999,999'", "'S0000'", "'999PR'", "'9999MI'", "'FM9999th'", "'FMRN'"],
+    "interval format": ["'YYYY MM DD HH24:MI:SS'", "'FMDD FMHH24 FMMI'", "'HH12:MI:SS.MS'"],
     "number format": ["'999'", "'FM999990.00'", "'9,999,999.99'", "'S0000.9'", "'999PR'", "'9999MI'", "'FM9999th'", "'SG099.9'", "'FMRN'", "'99V9'"],
     "position": ["1", "2", "3"], "count": ["1", "2", "5"], "offset": ["0", "1", "3", "-1", "-2"], "days": ["1", "31", "-7"],
     "nonzero i2": ["cast(3 as smallint)", "cast(-2 as smallint)"], "nonzero i4": ["3", "-7", "nullif({i4}, 0)"],
@@ -310,6 +323,7 @@ ANALYTIC_AGGREGATES = {
     + [(kind, f"mode() within group (order by cast({{}} as {name}))", [kind], "mode") for kind, name in (("i4", "integer"), ("text", "text"))],
     "hypothetical": [("i8", "rank({}) within group (order by {})", ["position", "i4"], "hypothetical rank"), ("i8", "dense_rank({}) within group (order by {} desc)", ["position", "i4"], "hypothetical dense_rank"),
                      ("f8", "percent_rank({}) within group (order by {})", ["position", "i4"], "hypothetical percent_rank"), ("f8", "cume_dist({}) within group (order by {})", ["position", "i4"], "hypothetical cume_dist")] * 2,
+    "spans": [("iv", f"{call}({{}})", ["iv"], call) for call in ("sum", "avg", "min", "max")] + [("iv", "percentile_cont(0.5) within group (order by {})", ["iv"], "percentile_cont")],
     "quantiles": [("f8", "median({})", ["f8!"], "median"), ("f8", "quantile_cont({}, 0.25)", ["f8!"], "quantile_cont")],
 }
 # Aggregates whose last digits are open.

@@ -20,13 +20,15 @@ PRODUCT = 20_000
 
 class Statement:
     """What is run and judged: statements before and after (for INSERT and DELETE), the query, values of parameters, and
-    the columns by which the query's result is ordered, all of them or a prefix."""
+    the columns by which the query's result is ordered, all of them or a prefix. `prepared`: the query runs by PREPARE and EXECUTE."""
 
-    def __init__(self, query, ordered=(), before=(), after=(), parameters=()):
+    def __init__(self, query, ordered=(), before=(), after=(), parameters=(), prepared=False):
         self.query, self.ordered, self.before, self.after, self.parameters = query, ordered, before, after, parameters
+        self.prepared = prepared
 
     def features(self):
-        return [feature for node in self.query.walk() for feature in node.features]
+        own = ["prepared"] if self.prepared else []
+        return own + [feature for node in self.query.walk() for feature in node.features]
 
 
 class Generator(Analytics):
@@ -36,6 +38,7 @@ class Generator(Analytics):
         self.r, self.judge, self.abilities = r, judge, abilities
         self.aliases = 0
         self.parameters = []
+        self.takes_parameters = True
         self.rules = RULES[judge]
         self.scopes = []      # scopes of the queries around, outermost first
         self.ctes = []        # (name, kinds)
@@ -50,6 +53,8 @@ class Generator(Analytics):
         return f"s{self.aliases}"
 
     def kinds(self, count):
+        if self.can("spans") and self.chance(0.1):
+            return self.r.choices([*PLAIN, "iv"], [*ANALYTIC_WEIGHTS, 12], k=count)
         return self.r.choices(PLAIN, ANALYTIC_WEIGHTS if self.abilities else TYPE_WEIGHTS, k=count)
 
     def knows_more(self):
@@ -105,7 +110,7 @@ class Generator(Analytics):
         return self.literal(kind, safe)
 
     def literal(self, kind, safe=False):
-        if self.chance(0.05) and kind in PARAMETERS:
+        if self.takes_parameters and self.chance(0.05) and kind in PARAMETERS:
             self.parameters.append(self.r.choice(PARAMETERS[kind]))
             return Node(("expr", kind), [f"cast(${len(self.parameters)} as {CASTS[kind]})"], ["parameter"], type=kind)
         edges = not safe and self.chance(0.15)
@@ -125,6 +130,8 @@ class Generator(Analytics):
         """One row for certain: an aggregate, or LIMIT 1 over a total order."""
         if kind in ("char", "iv", "wide"):
             return None
+        if self.can("recursion within") and kind in ("i4", "i8") and self.chance(0.35):
+            return self.recursion_within(kind, scope)
 
         def make():
             source = self.source(depth - 1, 1)
@@ -574,10 +581,11 @@ class Generator(Analytics):
         if self.chance(0.04):
             return self.change()
         query, order = self.query(kinds, self.r.choices([1, 2, 3], [30, 50, 20])[0], top=True)
-        return Statement(query, order, parameters=self.parameters)
+        return Statement(query, order, parameters=self.parameters, prepared=self.knows_more() and bool(self.abilities) and self.chance(0.05))
 
     def change(self):
-        """INSERT or DELETE, then the rows of the table; undone after it."""
+        """INSERT or DELETE, then the rows of the table; undone after it. Parameters are those of queries alone."""
+        self.takes_parameters = False
         name = self.r.choice(["small", "other", "pairs", "edges"])
         columns = tables.TABLES[name][0]
         if self.chance(0.5):
