@@ -8,6 +8,7 @@ use crate::resolve::{CallKind, Resolution, resolve};
 use crate::statistics::{self, OfPairs, Spread};
 use crate::type_rules::{Category, Kind, name_of};
 use crate::{CastContext, Operand, Typing, catalog};
+use frazil_plan::same::same;
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
 use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
@@ -442,12 +443,14 @@ impl Typing {
     fn order_of(&self, call: &AggregateArguments, span: Span) -> Result<Vec<AggregateKey>> {
         let mut keys = Vec::with_capacity(call.order.len());
         for key in &call.order {
-            let e = self.settle(key.value.clone())?;
-            let is_argument = |value: &Operand| match value {
-                Operand::Typed(value) => *value == e,
-                Operand::Unknown(_) => false,
-            };
-            if call.distinct && !call.values.iter().any(is_argument) {
+            let mut e = self.settle(key.value.clone())?;
+            let argument = call.values.iter().find_map(|value| match value {
+                Operand::Typed(value) => same(value, &e).then(|| value.clone().at(e.span)),
+                Operand::Unknown(_) => None,
+            });
+            if let Some(argument) = argument {
+                e = argument;
+            } else if call.distinct {
                 let message =
                     "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
                 let at = if e.span == Span::NONE { span } else { e.span };

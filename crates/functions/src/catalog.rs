@@ -5,11 +5,13 @@ mod bytes;
 mod degrees;
 mod formatting;
 mod math;
+mod paths;
 mod regular;
 mod text;
 mod time;
 mod time_of_day;
 
+pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use text::TEXTS;
 pub use time::interval_length;
 pub(crate) use time::{PARTS, of_intervals};

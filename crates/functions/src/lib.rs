@@ -34,6 +34,7 @@ mod window;
 
 pub use aggregate::{AggregateArguments, Aggregated, MadeOf, OrderedBy, value_of};
 pub use catalog::interval_length;
+pub use catalog::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};
 pub use frazil_types::value_ops::CastContext;

@@ -58,6 +58,11 @@ impl Row<'_> {
         self.columns[argument].ty()
     }
 
+    /// An argument of whatever type.
+    pub fn value(&self, argument: usize) -> Value {
+        self.columns[argument].value(self.row)
+    }
+
     /// A string.
     pub fn text(&self, argument: usize) -> &str {
         self.columns[argument].text(self.row)

@@ -27,6 +27,7 @@ pub mod pipeline;
 pub mod pipeline_builder;
 mod row_count;
 mod rows_call;
+pub mod same;
 pub mod schedule;
 pub mod statistics;
 pub mod subquery;

@@ -186,7 +186,7 @@ impl fmt::Display for ValueDisplay<'_> {
     }
 }
 
-/// Writes a double as PostgreSQL does: the shortest text that reads back as the same value.
+/// Writes a double as PostgreSQL does: the shortest text that reads back as the same value, and of two that are as near the even one.
 pub fn write_double(f: &mut dyn fmt::Write, v: f64) -> fmt::Result {
     write_float(f, v, v, 15)
 }
@@ -208,11 +208,45 @@ pub(crate) fn write_float(
     let text = format!("{shortest:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
+    let is_odd = is_rounded_to_odd(v, mantissa);
     if (-4..digits).contains(&exponent) {
-        return write!(f, "{shortest}");
+        return f.write_str(&with_last_digit(format!("{shortest}"), is_odd));
     }
     let sign = if exponent < 0 { '-' } else { '+' };
+    let mantissa = with_last_digit(mantissa.to_owned(), is_odd);
     write!(f, "{mantissa}e{sign}{:02}", exponent.abs())
+}
+
+/// Most bits behind the point of a double whose exact digits are at most 18: 5^25 has 18.
+const MOST_FRACTION_BITS: i32 = 25;
+
+/// True if the digits of `v`, the shortest ones, lie as near as those with the last digit less by one, and that digit is odd: the standard
+/// library rounds up there. `mantissa`: the digits, with a point.
+fn is_rounded_to_odd(v: f64, mantissa: &str) -> bool {
+    let (fraction, exponent) = (v.to_bits() & ((1 << 52) - 1), (v.to_bits() >> 52 & 0x7ff) as i32);
+    let whole = if exponent == 0 {
+        fraction
+    } else {
+        fraction | 1 << 52
+    };
+    let zeros = whole.trailing_zeros() as i32;
+    let bits = 1075 - exponent.max(1) - zeros;
+    if whole == 0 || !(2..=MOST_FRACTION_BITS).contains(&bits) {
+        return false;
+    }
+    // v is an odd number of 2^-bits: its exact digits end in 5.
+    let exact = u128::from(whole >> zeros) * 5_u128.pow(bits as u32);
+    let shown = mantissa.bytes().filter(u8::is_ascii_digit);
+    let shown = shown.fold(0_u128, |n, digit| n * 10 + u128::from(digit - b'0'));
+    shown % 2 == 1 && exact / 10 + 1 == shown
+}
+
+/// A text whose last digit, an odd one, is one less if `is_odd`.
+fn with_last_digit(mut text: String, is_odd: bool) -> String {
+    if is_odd && let Some(last @ '1'..='9') = text.pop() {
+        text.push((last as u8 - 1) as char);
+    }
+    text
 }
 
 impl Interval {

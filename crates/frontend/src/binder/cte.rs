@@ -1,14 +1,15 @@
 //! Common table expressions. One that is read several times is computed once; one that reads columns of a query
 //! around it is bound anew wherever it is read.
 
-use super::recursion::{Defined, MUTUAL, NO_UNION, reads_turns};
+use super::recursion::{Defined, MUTUAL, NO_UNION, TurnColumns, reads_turns, reads_turns_around};
 use super::scope::Level;
+use super::search_cycle::{Clauses, not_recursive};
 use super::writing_with::{Returned, not_at_the_top, writing};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_plan::operators::{RecursionId, Shared};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Operator, SharedId};
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{Cte as SqlCte, CteAsMaterialized, With};
 
 /// A common table expression in sight.
@@ -29,6 +30,8 @@ pub(super) enum Rows {
     Shared(SharedId, Vec<(String, ColumnId)>),
     /// Its definition, bound anew.
     Anew,
+    /// The same of a definition that reads itself.
+    AnewRecursive,
     /// Of WITH RECURSIVE: its definition is bound when it is read first.
     Pending,
     /// Its definition is being bound, and may not read it: why.
@@ -37,8 +40,8 @@ pub(super) enum Rows {
     Returned(Returned),
     /// It writes, and returns nothing.
     Silent,
-    /// Its turn is being bound: the rows of the turn before, of these columns.
-    Turn(RecursionId, Vec<(String, LogicalType)>),
+    /// Its turn is being bound: the rows of the turn before.
+    Turn(RecursionId, TurnColumns),
 }
 
 impl<'a> Binder<'a> {
@@ -59,6 +62,9 @@ impl<'a> Binder<'a> {
             let written = writing(definition);
             if written.is_some() && !may_write {
                 return Err(not_at_the_top(span));
+            }
+            if !with.recursive && Clauses::of(&definition.query).is_some() {
+                return Err(not_recursive(span));
             }
             let rows = match (with.recursive, written) {
                 (true, _) => Rows::Pending,
@@ -140,16 +146,18 @@ impl<'a> Binder<'a> {
         match self.recursion(at, definition)? {
             Defined::Recursive(relation) => {
                 let relation = self.with_names(relation, definition)?;
-                if !free_columns(&relation.op).is_empty() {
-                    return Err(Error::unsupported(
-                        "a recursive query that reads columns of a query around it",
-                    ));
-                }
-                Ok(self.share(relation))
+                let depends = !free_columns(&relation.op).is_empty() || reads_turns_around(&relation.op);
+                Ok(match depends {
+                    true => Rows::AnewRecursive,
+                    false => self.share(relation),
+                })
             }
             Defined::Plain(relation) => {
                 let relation = self.with_names(relation, definition)?;
                 Ok(self.shared_or_anew(relation, definition))
+            }
+            Defined::NoUnion if Clauses::of(&definition.query).is_some() => {
+                Err(not_recursive(self.span(&definition.alias.name)))
             }
             Defined::NoUnion => {
                 self.ctes[at].rows = Rows::Closed(NO_UNION);
@@ -178,9 +186,28 @@ impl<'a> Binder<'a> {
         self.with_names(relation, definition)
     }
 
+    /// The rows of a definition that reads itself, bound once more.
+    fn define_recursion(&mut self, at: usize, definition: &'a SqlCte) -> Result<Relation> {
+        let bound = self.recursion(at, definition);
+        self.ctes[at].rows = Rows::AnewRecursive;
+        match bound? {
+            Defined::Recursive(relation) => self.with_names(relation, definition),
+            Defined::Plain(_) | Defined::NoUnion => {
+                Err(Error::internal("a recursive query that is no longer one"))
+            }
+        }
+    }
+
     /// A definition's rows, their columns named as it says.
     pub(super) fn with_names(&mut self, mut relation: Relation, definition: &'a SqlCte) -> Result<Relation> {
-        let (given, available) = (definition.alias.columns.len(), relation.columns.len());
+        self.enough_columns(relation.columns.len(), definition)?;
+        self.rename(&mut relation.columns, &definition.alias)?;
+        Ok(relation)
+    }
+
+    /// 42P10 if a definition names more columns than there are.
+    pub(super) fn enough_columns(&self, available: usize, definition: &SqlCte) -> Result<()> {
+        let given = definition.alias.columns.len();
         if given > available {
             let name = fold(&definition.alias.name);
             let message = format!(
@@ -189,8 +216,7 @@ impl<'a> Binder<'a> {
             let span = self.span(&definition.alias.name);
             return Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span));
         }
-        self.rename(&mut relation.columns, &definition.alias)?;
-        Ok(relation)
+        Ok(())
     }
 
     /// The common table expression of a name that is nearest.
@@ -245,13 +271,16 @@ impl<'a> Binder<'a> {
                 let op = Operator::Shared(Shared { id, columns: made });
                 Ok(Relation { op, columns })
             }
-            Rows::Anew => {
+            rows @ (Rows::Anew | Rows::AnewRecursive) => {
                 // It sees what its definition saw.
                 let first = self.references.len();
                 let sees = self.ctes[at].sees;
                 let later = self.ctes.split_off(sees);
                 let inner: Vec<Level> = self.levels.split_off(depth);
-                let relation = self.define(definition);
+                let relation = match rows {
+                    Rows::AnewRecursive => self.define_recursion(at, definition),
+                    _ => self.define(definition),
+                };
                 self.levels.truncate(depth);
                 self.levels.extend(inner);
                 self.ctes.truncate(sees);

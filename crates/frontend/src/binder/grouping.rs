@@ -2,13 +2,13 @@
 
 use super::grouping_sets::{self, Item, MOST_IN_CUBE, Word};
 use super::order_by::{check_keys, is_position};
-use super::same::same;
 use super::scope::{GroupingCall, Reference};
 use super::select_list::Target;
 use super::{Binder, error, fold};
 use crate::parse::{DISTINCT_SETS, EMPTY_SET};
 use frazil_functions::Operand;
 use frazil_plan::operators::{Aggregate, GroupingSets, Map, grouping_value};
+use frazil_plan::same::same;
 use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, nullability, subquery};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};

@@ -5,6 +5,7 @@ use super::{Binder, error};
 use frazil_functions::Operand;
 use frazil_plan::Expr;
 use frazil_plan::operators::GROUPING;
+use frazil_plan::same::same;
 use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::Expr as SqlExpr;
 
@@ -41,7 +42,7 @@ impl<'a> Binder<'a> {
         self.references.append(&mut inside);
         let whole = bound.iter().fold(span, |span, e| span.to(e.span));
         let level = &mut self.levels[(depth as usize).saturating_sub(1)];
-        let known = level.groupings.iter().find(|call| call.arguments == bound);
+        let known = level.groupings.iter().find(|call| alike(&call.arguments, &bound));
         let id = match known {
             Some(call) => call.id,
             None => {
@@ -54,4 +55,8 @@ impl<'a> Binder<'a> {
         self.refer(id, span);
         Ok(Expr::column(id, &self.columns).at(whole).into())
     }
+}
+
+fn alike(a: &[Expr], b: &[Expr]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }

@@ -1,11 +1,11 @@
 //! ORDER BY: names of the output, positions, else expressions over the input.
 
 use super::rows::Computed;
-use super::same::same;
 use super::select::ordered;
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_functions::Operand;
+use frazil_plan::same::same;
 use frazil_plan::{ColumnId, Expr, SortKey};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, Ident, OrderBy, OrderByExpr, OrderByKind, UnaryOperator, Value};

@@ -5,6 +5,7 @@
 
 use super::cte::Rows;
 use super::query::{Literals, Tail};
+use super::search_cycle::{Clauses, not_recursive};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_plan::operators::{Join, Recursion, RecursionId, Turn};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator};
@@ -27,11 +28,22 @@ pub(super) enum Defined {
     NoUnion,
 }
 
+/// The columns of a turn's rows.
+#[derive(Clone)]
+pub(super) struct TurnColumns {
+    /// Names and types.
+    pub all: Vec<(String, LogicalType)>,
+    /// How many of them the query sees; SEARCH and CYCLE read those behind.
+    pub shown: usize,
+}
+
 /// A UNION.
 struct Union<'a> {
     left: &'a SetExpr,
     right: &'a SetExpr,
     distinct: bool,
+    /// SEARCH and CYCLE behind the query.
+    clauses: Option<Clauses<'a>>,
 }
 
 impl<'a> Binder<'a> {
@@ -54,6 +66,9 @@ impl<'a> Binder<'a> {
 
     fn recursion_of(&mut self, at: usize, definition: &'a SqlCte, union: &Union<'a>) -> Result<Defined> {
         let span = self.span(&definition.alias.name);
+        if union.clauses.is_some() {
+            of_selects(union, span)?;
+        }
         let left = self.set_expression(union.left, Literals::Keep)?;
         let open = left.clone();
         let left = self.settled(left)?;
@@ -61,10 +76,16 @@ impl<'a> Binder<'a> {
         let names = left.columns.iter().map(|c| c.name.clone());
         let names: Vec<String> = given.chain(names.skip(definition.alias.columns.len())).collect();
         let types: Vec<LogicalType> = left.columns.iter().map(|c| self.columns[c.id].ty).collect();
+        let added = match &union.clauses {
+            Some(clauses) => Some(self.added(clauses, &names)?),
+            None => None,
+        };
         self.recursions += 1;
         let id = RecursionId(self.recursions);
-        let kept = names.into_iter().zip(types.iter().copied()).collect();
-        self.set_rows(at, Rows::Turn(id, kept));
+        let mut all: Vec<_> = names.into_iter().zip(types.iter().copied()).collect();
+        let shown = all.len();
+        all.extend(added.iter().flat_map(|a| a.columns.iter().cloned()));
+        self.set_rows(at, Rows::Turn(id, TurnColumns { all, shown }));
         let right = self.set_expression(union.right, Literals::Keep)?;
         self.set_rows(at, Rows::Closed(MUTUAL));
         let mut uses = Uses { id, count: 0 };
@@ -75,6 +96,9 @@ impl<'a> Binder<'a> {
             let message = "each UNION query must have the same number of columns";
             let span = right.columns.first().map_or(Span::NONE, |c| c.span);
             return Err(error(SqlState::SYNTAX_ERROR, message, span));
+        }
+        if uses.count == 0 && union.clauses.is_some() {
+            return Err(not_recursive(span));
         }
         if uses.count == 0 {
             let (left, right) = self.of_one_type(open, right, "UNION")?;
@@ -98,12 +122,22 @@ impl<'a> Binder<'a> {
                 return Err(found.with_hint("Cast the output of the non-recursive term to the correct type."));
             }
         }
-        Ok(Defined::Recursive(self.all_turns(
-            id,
-            left,
-            right,
-            union.distinct,
-        )))
+        let Some(added) = added else {
+            return Ok(Defined::Recursive(self.all_turns(
+                id,
+                left,
+                right,
+                union.distinct,
+            )));
+        };
+        self.enough_columns(left.columns.len(), definition)?;
+        let before = turn_of(&right.op, id).unwrap_or_default();
+        let right = self.next_of_paths(right, &added, &before, &name, span)?;
+        let left = self.first_of_paths(left, &added);
+        let kept = left.columns.len() - (added.columns.len() - added.shown);
+        let mut relation = self.all_turns(id, left, right, union.distinct);
+        relation.columns.truncate(kept);
+        Ok(Defined::Recursive(relation))
     }
 
     /// A relation whose open literals are text.
@@ -137,26 +171,32 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows of the turn before.
-    pub(super) fn turn(&mut self, id: RecursionId, columns: Vec<(String, LogicalType)>) -> Relation {
-        let mut made: Vec<(ColumnId, usize)> = Vec::with_capacity(columns.len());
-        let mut shown = Vec::with_capacity(columns.len());
-        for (at, (name, ty)) in columns.into_iter().enumerate() {
+    pub(super) fn turn(&mut self, id: RecursionId, columns: TurnColumns) -> Relation {
+        let mut made: Vec<(ColumnId, usize)> = Vec::with_capacity(columns.all.len());
+        let mut shown = Vec::with_capacity(columns.shown);
+        for (at, (name, ty)) in columns.all.into_iter().enumerate() {
             let new = self.columns.add(name.clone(), ty, true);
             made.push((new, at));
-            shown.push(OutputColumn::new(name, new));
+            if at < columns.shown {
+                shown.push(OutputColumn::new(name, new));
+            }
         }
         Relation::new(Operator::Turn(Turn { id, columns: made }), shown)
     }
 }
 
-/// The UNION that a query is, with nothing behind it.
+/// The UNION that a query is, with nothing behind it but SEARCH and CYCLE.
 fn union_of(query: &Query) -> Option<Union<'_>> {
-    let tail = Tail::of(query);
-    if tail.order_by.is_some() || tail.limit.is_some() || tail.fetch.is_some() {
+    let (tail, clauses) = (Tail::of(query), Clauses::of(query));
+    if tail.order_by.is_some() && clauses.is_none() || tail.limit.is_some() || tail.fetch.is_some() {
         return None;
     }
     match &*query.body {
-        SetExpr::Query(inner) if inner.with.is_none() => union_of(inner),
+        SetExpr::Query(inner) if inner.with.is_none() => {
+            let union = union_of(inner)?;
+            let clauses = clauses.or(union.clauses);
+            Some(Union { clauses, ..union })
+        }
         SetExpr::SetOperation {
             op: SetOperator::Union,
             set_quantifier,
@@ -172,9 +212,47 @@ fn union_of(query: &Query) -> Option<Union<'_>> {
                 left,
                 right,
                 distinct,
+                clauses,
             })
         }
         _ => None,
+    }
+}
+
+/// 0A000, 42601 if one side of a UNION is a UNION, EXCEPT or INTERSECT itself: SEARCH and CYCLE add columns to a SELECT.
+fn of_selects(union: &Union<'_>, span: Span) -> Result<()> {
+    let sides = [
+        ("left", union.left, SqlState::FEATURE_NOT_SUPPORTED),
+        ("right", union.right, SqlState::SYNTAX_ERROR),
+    ];
+    match sides.into_iter().find(|side| !is_select(side.1)) {
+        None => Ok(()),
+        Some((name, _, state)) => {
+            let message =
+                format!("with a SEARCH or CYCLE clause, the {name} side of the UNION must be a SELECT");
+            Err(error(state, message, span))
+        }
+    }
+}
+
+/// True if one side of a UNION is no UNION, EXCEPT or INTERSECT itself.
+fn is_select(side: &SetExpr) -> bool {
+    match side {
+        SetExpr::SetOperation { .. } => false,
+        SetExpr::Query(inner) => {
+            let tail = Tail::of(inner);
+            let is_plain = tail.order_by.is_none() && tail.limit.is_none() && tail.fetch.is_none();
+            !is_plain || inner.with.is_some() || is_select(&inner.body)
+        }
+        _ => true,
+    }
+}
+
+/// The columns of the rows before that a turn reads.
+fn turn_of(op: &Operator, id: RecursionId) -> Option<Vec<ColumnId>> {
+    match op {
+        Operator::Turn(turn) if turn.id == id => Some(turn.columns.iter().map(|c| c.0).collect()),
+        _ => op.inputs().into_iter().find_map(|input| turn_of(input, id)),
     }
 }
 
@@ -183,6 +261,36 @@ pub(super) fn reads_turns(op: &Operator) -> bool {
     matches!(op, Operator::Turn(_))
         || op.inputs().into_iter().any(reads_turns)
         || op.expressions().into_iter().any(turn_in_expression)
+}
+
+/// True if a tree reads the rows of a turn whose recursion is around it.
+pub(super) fn reads_turns_around(op: &Operator) -> bool {
+    let (mut read, mut own) = (Vec::new(), Vec::new());
+    add_turns(op, &mut read, &mut own);
+    read.iter().any(|id| !own.contains(id))
+}
+
+fn add_turns(op: &Operator, read: &mut Vec<RecursionId>, own: &mut Vec<RecursionId>) {
+    match op {
+        Operator::Turn(turn) => read.push(turn.id),
+        Operator::Recursion(recursion) => own.push(recursion.id),
+        _ => {}
+    }
+    op.inputs()
+        .into_iter()
+        .for_each(|input| add_turns(input, read, own));
+    for e in op.expressions() {
+        add_turns_of_expression(e, read, own);
+    }
+}
+
+fn add_turns_of_expression(e: &Expr, read: &mut Vec<RecursionId>, own: &mut Vec<RecursionId>) {
+    if let ExprKind::Subquery(subquery) = &e.kind {
+        add_turns(&subquery.root, read, own);
+    }
+    e.children()
+        .into_iter()
+        .for_each(|child| add_turns_of_expression(child, read, own));
 }
 
 fn turn_in_expression(e: &Expr) -> bool {

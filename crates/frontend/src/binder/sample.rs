@@ -91,7 +91,8 @@ impl<'a> Binder<'a> {
                     percentage,
                     seed: Some(seed),
                 }),
-                parts => wrong(parts.len()),
+                // The last one is the seed, or stands for one.
+                parts => wrong(parts.len() - 1),
             },
             percentage => Ok(Arguments {
                 method,

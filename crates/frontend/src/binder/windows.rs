@@ -1,6 +1,6 @@
 //! The windows of a query while it is bound.
 
-use super::same::same;
+use frazil_plan::same::same;
 use frazil_plan::{ColumnId, Expr, Frame, WindowCall};
 
 /// The windows of a query.

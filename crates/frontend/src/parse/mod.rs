@@ -11,6 +11,7 @@ mod keywords;
 mod only;
 mod own;
 mod prepared;
+pub(crate) mod recursion_words;
 mod source;
 mod subqueries;
 mod tokens;
@@ -435,6 +436,7 @@ impl Reading {
         group_words::rewrite(&mut words);
         window_words::rewrite(&mut words);
         only::rewrite(&mut words)?;
+        recursion_words::rewrite(&mut words, source)?;
         let (words, queries) = subqueries::shown(words);
         self.dialect.read_as_queries(queries);
         // Depth is measured before; the parser's own limit would count what is no depth.

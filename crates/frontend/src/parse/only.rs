@@ -80,7 +80,7 @@ fn stands_before_table(before: &TokenWithSpan, in_from: bool) -> bool {
 }
 
 /// Writes `TABLESAMPLE method (percentage) REPEATABLE (seed)` as `TABLESAMPLE method ((percentage, seed))`: sqlparser reads
-/// no seed but a number.
+/// no seed but a number. Several arguments, which no method takes, become one with NULL as its seed.
 fn sample_seeds(words: &mut Vec<TokenWithSpan>) {
     let mut at = 0;
     while at < words.len() {
@@ -98,11 +98,30 @@ fn sample_seeds(words: &mut Vec<TokenWithSpan>) {
                     // `)` REPEATABLE `(`
                     words.splice(close - 1..close + 2, [comma]);
                     words.insert(open, first);
+                } else if has_comma(&words[open..close]) {
+                    let (first, last) = (words[open].clone(), words[close - 1].clone());
+                    let comma = TokenWithSpan::new(Token::Comma, last.span);
+                    let null = TokenWithSpan::new(Token::make_keyword("NULL"), last.span);
+                    words.splice(close - 1..close - 1, [comma, null, last]);
+                    words.insert(open, first);
                 }
             }
         }
         at += 1;
     }
+}
+
+/// Whether a comma stands in the outermost parentheses of a list.
+fn has_comma(words: &[TokenWithSpan]) -> bool {
+    let mut depth = 0;
+    words.iter().any(|word| {
+        match word.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        depth == 1 && word.token == Token::Comma
+    })
 }
 
 /// Whether ROWS FROM and a parenthesis are next.

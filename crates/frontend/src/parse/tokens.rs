@@ -85,6 +85,21 @@ pub(super) fn end_of_parenthesis(words: &[TokenWithSpan], open: usize) -> usize 
     closes.map_or(words.len(), |at| open + at + 1)
 }
 
+/// True if the query in the parentheses that close at `close` has an ORDER BY at its end.
+pub(super) fn has_order(words: &[TokenWithSpan], close: usize) -> bool {
+    let mut depth = 0;
+    for word in words[..close].iter().rev() {
+        match word.token {
+            Token::RParen => depth += 1,
+            Token::LParen if depth == 0 => return false,
+            Token::LParen => depth -= 1,
+            _ if depth == 0 && is_word(word, Keyword::ORDER) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Puts OFFSET before FETCH FIRST … ONLY: PostgreSQL takes the two in any order.
 fn offset_before_fetch(words: &mut [TokenWithSpan]) {
     let mut fetches: Vec<usize> = Vec::new();

@@ -9,9 +9,9 @@ use md5::{Digest, Md5};
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use std::fmt::Write;
 
-const TEXT: LogicalType = LogicalType::Text;
+pub(super) const TEXT: LogicalType = LogicalType::Text;
 const INTEGER: LogicalType = LogicalType::Integer;
-const BYTES: LogicalType = LogicalType::Bytea;
+pub(super) const BYTES: LogicalType = LogicalType::Bytea;
 
 /// Letters of base64, each for six bits.
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

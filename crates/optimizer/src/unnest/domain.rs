@@ -11,7 +11,7 @@ use crate::grouping_branches;
 use crate::pushdown::take;
 use crate::rename::{Names, copied, rename_in, renamed};
 use frazil_plan::operators::{
-    Aggregate, Expand, Filter, Join, Limit, Map, Shared, TopPerGroup, UnionAll, Values, Window,
+    Aggregate, Expand, Filter, Join, Limit, Map, RecursionId, Shared, TopPerGroup, UnionAll, Values, Window,
 };
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId};
@@ -20,13 +20,15 @@ use frazil_types::{CompareOp, Error, Result};
 /// The distinct values of outer columns.
 pub struct Domain {
     /// The outer columns.
-    of: Vec<ColumnId>,
+    pub of: Vec<ColumnId>,
     /// How each reading of it comes to its rows.
     source: Source,
     /// How often it is read.
     readings: usize,
     /// Shared subplans behind gates of it.
     pub gated: Vec<GatedShared>,
+    /// Recursions whose turn is being computed for it: the rows of the turn before have its columns, from this position on.
+    pub turns: Vec<(RecursionId, usize)>,
 }
 
 enum Source {
@@ -117,6 +119,7 @@ impl Unnesting<'_> {
             source,
             readings: 0,
             gated: vec![],
+            turns: vec![],
         }
     }
 
@@ -187,12 +190,14 @@ impl Unnesting<'_> {
         Ok(out)
     }
 
+    /// Whether a tree reads columns that the domain stands for, or rows that have the domain's columns.
     fn depends(op: &Operator, domain: &Domain) -> bool {
         let free = free_columns(op);
-        domain.of.iter().any(|c| free.contains(c))
+        domain.of.iter().any(|c| free.contains(c)) || domain.turns.iter().any(|turn| reads_turn(op, turn.0))
     }
 
-    fn depend(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
+    /// A tree for each row of the domain.
+    pub(super) fn depend(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
         if !Self::depends(&op, domain) {
             return Ok(self.crossed(op, domain));
         }
@@ -248,16 +253,31 @@ impl Unnesting<'_> {
             }
             Operator::UnionAll(UnionAll { inputs, columns }) => self.depend_union(inputs, columns, domain),
             Operator::Values(Values { columns, rows }) => self.depend_values(columns, rows, domain),
-            Operator::Recursion(_) => Err(Error::unsupported(
-                "a recursive query that reads columns of a query around it",
-            )),
+            Operator::Recursion(recursion) => {
+                let (recursion, names) = self.depend_recursion(recursion, domain)?;
+                let op = Operator::Recursion(recursion);
+                Ok(Dependent { op, names })
+            }
+            Operator::Turn(turn) => {
+                let (turn, names) = self.depend_turn(turn, domain);
+                let op = Operator::Turn(turn);
+                Ok(Dependent { op, names })
+            }
             other @ (Operator::Scan(_)
             | Operator::Given(_)
-            | Operator::Turn(_)
             | Operator::DependentJoin(_)
             | Operator::Shared(_)
             | Operator::Write(_)) => Ok(self.crossed(other, domain)),
         }
+    }
+
+    /// Whether a shared subplan that a tree reads has rows of a turn.
+    pub(super) fn shares_turn(&self, op: &Operator, id: RecursionId) -> bool {
+        if let Operator::Shared(shared) = op {
+            let tree = &self.shared[shared.id.0];
+            return reads_turn(tree, id) || self.shares_turn(tree, id);
+        }
+        op.inputs().into_iter().any(|input| self.shares_turn(input, id))
     }
 
     fn depend_window(&mut self, window: Window, domain: &mut Domain) -> Result<Dependent> {
@@ -532,6 +552,12 @@ impl Unnesting<'_> {
         });
         (values, made)
     }
+}
+
+/// Whether a tree has the rows of a recursion's turn.
+fn reads_turn(op: &Operator, id: RecursionId) -> bool {
+    matches!(op, Operator::Turn(turn) if turn.id == id)
+        || op.inputs().into_iter().any(|input| reads_turn(input, id))
 }
 
 fn reads(e: &Expr, ids: &[ColumnId]) -> bool {

@@ -17,6 +17,7 @@ mod domain;
 mod gate;
 mod lift;
 mod places;
+mod recursion;
 mod scalar;
 
 pub use domain::is_cheap;

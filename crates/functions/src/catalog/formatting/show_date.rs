@@ -102,6 +102,17 @@ impl Moment {
         days + 7834 * month / 256 + self.day
     }
 
+    /// The place of the month among those of a year. An interval counts back from the year's end if it is negative; whole years
+    /// are in the month before their first one.
+    fn roman_month(&self) -> usize {
+        let month = match self.month {
+            0 if self.year < 0 => 1,
+            month if month <= 0 => 12 + month + i64::from(month < 0),
+            month => month,
+        };
+        (month - 1) as usize
+    }
+
     /// 0 is Sunday.
     fn weekday(&self) -> i64 {
         (self.days + 4).rem_euclid(7)
@@ -148,7 +159,7 @@ fn field(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
         _ => number(m, place, out)?,
     }
     let is_zone = matches!(place.field, Field::ZoneHour | Field::ZoneMinute);
-    if place.ordinal != Ordinal::None && place.is_number() && !is_zone {
+    if place.ordinal != Ordinal::None && place.is_number() && !is_zone && out.len() > start {
         out.push_str(ending(&out[start..], place.ordinal));
     }
     Ok(())
@@ -169,7 +180,7 @@ pub(super) fn ending(number: &str, ordinal: Ordinal) -> &'static str {
 
 fn half_or_era(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
     let first = match place.field {
-        Field::Half if m.hour.rem_euclid(24) >= 12 => 'P',
+        Field::Half if m.hour % 24 >= 12 => 'P',
         Field::Half => 'A',
         _ => {
             refuse_interval(m)?;
@@ -192,9 +203,8 @@ fn half_or_era(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
 
 fn name(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
     let (text, width) = match place.field {
-        // An interval of whole years has no month.
-        Field::RomanMonth if m.month == 0 => return Ok(()),
-        Field::RomanMonth => (ROMAN[(m.month.unsigned_abs() - 1) as usize], 4),
+        Field::RomanMonth if m.month == 0 && m.year == 0 => return Ok(()),
+        Field::RomanMonth => (ROMAN[m.roman_month()], 4),
         Field::MonthName | Field::MonthShort => {
             refuse_interval(m)?;
             (MONTHS[(m.month - 1) as usize], 9)
@@ -260,26 +270,34 @@ fn padded(out: &mut String, value: i64, width: usize, is_tight: bool) {
     let _ = write!(out, "{value:0width$}");
 }
 
+/// The same with the sign as one of the digits.
+fn padded_with_sign(out: &mut String, value: i64, width: usize, is_tight: bool) {
+    padded(out, value, width - usize::from(value < 0), is_tight);
+}
+
 fn number(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
     let tight = place.is_tight;
     match place.field {
         Field::Hour12 => {
             let hour = if m.hour % 12 == 0 { 12 } else { m.hour % 12 };
-            padded(out, hour, 2, tight);
+            match m.hour < 0 && hour > 0 {
+                true => padded(out, hour, 3, tight),
+                false => padded(out, hour, 2, tight),
+            }
         }
         Field::Hour24 => padded(out, m.hour, 2, tight),
         Field::Minute => padded(out, m.minute, 2, tight),
         Field::Second => padded(out, m.second, 2, tight),
         Field::Fraction(digits) => {
             let fraction = m.micros / 10_i64.pow(6 - digits as u32);
-            padded(out, fraction, digits, false);
+            padded_with_sign(out, fraction, digits, false);
         }
-        Field::Millisecond => padded(out, m.micros / 1000, 3, false),
-        Field::Microsecond => padded(out, m.micros, 6, false),
+        Field::Millisecond => padded_with_sign(out, m.micros / 1000, 3, false),
+        Field::Microsecond => padded_with_sign(out, m.micros, 6, false),
         Field::SecondOfDay => padded(out, (m.hour * 60 + m.minute) * 60 + m.second, 0, true),
         Field::Month => padded(out, m.month, 2, tight),
-        Field::DayOfMonth => padded(out, m.day, 2, tight),
-        Field::DayOfYear => padded(out, m.day_of_year(), 3, tight),
+        Field::DayOfMonth => padded_with_sign(out, m.day, 2, tight),
+        Field::DayOfYear => padded_with_sign(out, m.day_of_year(), 3, tight),
         Field::WeekOfMonth => padded(out, (m.day - 1) / 7 + 1, 0, true),
         Field::Week => padded(out, (m.day_of_year() - 1) / 7 + 1, 2, tight),
         Field::Quarter if m.month == 0 => {}
