@@ -13,6 +13,9 @@ const QUOTIENT_SCALE: u8 = 6;
 /// The same where the type of what is divided does not tell how many digits it has before the point: sums, products and
 /// quotients have types of 38 digits, whatever their values are. A quotient then has 20 digits before the point.
 const QUOTIENT_SCALE_OF_SUMS: u8 = 18;
+/// Digits after the point of an average of values of 38 digits, where they have fewer: of sums most of all, as windows have them.
+/// An average then has 22 digits before the point, more than a sum of a thousand of the greatest bigints.
+const AVERAGE_SCALE_OF_SUMS: u8 = 16;
 /// Digits after the point of a quotient or average where 38 digits allow it: 16 significant digits of every value
 /// from 0.0001 on.
 const WANTED_SCALE: u8 = 20;
@@ -43,8 +46,17 @@ fn quotient_type(dividend: LogicalType, divisor_scale: u8) -> LogicalType {
     quotient_of(dividend, divisor_scale, least)
 }
 
-/// Type of an average, which is not longer before the point than what is averaged.
+/// Type of avg, which is not longer before the point than what is averaged.
 pub(crate) fn average_type(of: LogicalType) -> LogicalType {
+    let least = match digits(of) {
+        (WIDEST, _) => AVERAGE_SCALE_OF_SUMS,
+        _ => QUOTIENT_SCALE,
+    };
+    quotient_of(of, 0, least)
+}
+
+/// Type of a quotient by a whole number, of values that may have all the digits that their type has before the point.
+pub(crate) fn share_type(of: LogicalType) -> LogicalType {
     quotient_of(of, 0, QUOTIENT_SCALE)
 }
 

@@ -4,7 +4,7 @@
 //! adds up products of deviations as it goes (`AggregateFunction::Deviations`), as the difference of two large sums has few digits.
 
 use crate::aggregate::{Aggregated, plain, result_type};
-use crate::arithmetic::{average_type, numbers};
+use crate::arithmetic::{numbers, share_type};
 use crate::build::{and, case, function, int, is_null, null};
 use crate::convert::{WIDEST, convert, decimal, digits};
 use crate::ordered_set::keys_of;
@@ -53,7 +53,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
     let Some(scale) = scale else {
         let result = match x.ty {
             ty if ty.native() == NativeType::F64 => LogicalType::Double,
-            ty => average_type(ty),
+            ty => share_type(ty),
         };
         let x = convert(x, LogicalType::Double, CastLength::Refuse);
         let deviations = call(AggregateFunction::Deviations, x, LogicalType::Double);
@@ -76,7 +76,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
         true => precision - scale,
         false => (precision - scale).saturating_mul(2),
     };
-    let result = average_type(decimal(whole.saturating_add(scale).min(WIDEST), scale));
+    let result = share_type(decimal(whole.saturating_add(scale).min(WIDEST), scale));
     let squared = decimal(precision.saturating_mul(2).min(WIDEST), 2 * scale);
     let number = convert(x.clone(), decimal(precision, scale), CastLength::Refuse);
     let sum = call(
@@ -281,33 +281,64 @@ fn quotient(above: u128, below: u128, places: i32) -> Option<u128> {
 }
 
 /// The square root of a fraction with so many digits after the point, as with pen and paper: two digits of it give one of
-/// the root.
+/// the root. It begins with as many as a number of 128 bits has, of which the machine takes the root, and goes on with as
+/// many at once as the root times them leaves room for.
 fn root(above: u128, below: u128, places: u8) -> Option<u128> {
     let (mut whole, mut rest) = (above / below, above % below);
-    let mut pairs = Vec::new();
-    while whole > 0 {
-        pairs.push(whole % 100);
-        whole /= 100;
-    }
-    pairs.reverse();
-    for _ in 0..places {
-        let mut pair = 0;
-        for _ in 0..2 {
-            let tenfold = rest.checked_mul(10)?;
-            pair = pair * 10 + tenfold / below;
-            rest = tenfold % below;
+    let mut places = u32::from(places);
+    let begun = pairs_for(whole, below, places);
+    places -= begun;
+    whole = with_digits(whole, &mut rest, below, begun)?;
+    let mut root = whole.isqrt();
+    let mut left = whole - root * root;
+    while places > 0 {
+        // Of as many digits as the root has, what divides them is not far from the whole: few guesses are too large.
+        let most = root.checked_ilog10().map_or(places, |digits| digits + 1);
+        let pairs = pairs_for(root.checked_mul(2)?, below, places.min(most)).max(1);
+        places -= pairs;
+        left = with_digits(left, &mut rest, below, pairs)?;
+        if root == 0 {
+            root = left.isqrt();
+            left -= root * root;
+            continue;
         }
-        pairs.push(pair);
-    }
-    let (mut root, mut left) = (0u128, 0u128);
-    for pair in pairs {
-        left = left.checked_mul(100)?.checked_add(pair)?;
-        let twenty = root.checked_mul(20)?;
-        let digit = (0..10).rev().find(|d| (twenty + d) * d <= left)?;
-        left -= (twenty + digit) * digit;
-        root = root * 10 + digit;
+        let power = 10u128.pow(pairs);
+        let twice = root.checked_mul(2)?.checked_mul(power)?;
+        let mut next = (left / twice).min(power - 1);
+        let product = |next: u128| twice.checked_add(next)?.checked_mul(next);
+        let is_too_large = |next: u128| product(next).is_none_or(|product| product > left);
+        while is_too_large(next) {
+            next -= 1;
+        }
+        left -= (twice + next) * next;
+        root = root * power + next;
     }
     Some(root + u128::from(left > root))
+}
+
+/// How many pairs of digits, of `wanted`, a number and the rest of a division have room for in 128 bits.
+fn pairs_for(number: u128, below: u128, wanted: u32) -> u32 {
+    let room = u128::MAX / number.max(below).saturating_add(1);
+    (room.max(1).ilog10() / 2).min(wanted)
+}
+
+/// A number with as many pairs of the digits of `rest / below` behind it; `rest` is what the division leaves.
+fn with_digits(number: u128, rest: &mut u128, below: u128, pairs: u32) -> Option<u128> {
+    let power = 10u128.pow(2 * pairs);
+    let dividend = match rest.checked_mul(power) {
+        Some(dividend) => dividend,
+        // A pair alone, whose rest has no room for two digits more: one after the other.
+        None => {
+            let tenfold = rest.checked_mul(10)?;
+            let (first, second) = (tenfold / below, (tenfold % below).checked_mul(10)?);
+            *rest = second % below;
+            return number
+                .checked_mul(power)?
+                .checked_add(first * 10 + second / below);
+        }
+    };
+    *rest = dividend % below;
+    number.checked_mul(power)?.checked_add(dividend / below)
 }
 
 #[cfg(test)]
@@ -328,6 +359,57 @@ mod tests {
         let far = 10i128.pow(18);
         let (above, below) = fraction(3, 3 * far + 6, 3 * far * far + 12 * far + 14, 2).unwrap();
         assert_eq!(quotient(above, below, 3), Some(1000));
+        assert_eq!(root(1, 10u128.pow(20), 12), Some(100));
+        assert_eq!(root(1, 10u128.pow(38), 20), Some(10));
+        assert_eq!(root(u128::MAX, 1, 0), Some(1 << 64));
         assert_eq!(fraction(2, i128::MAX, i128::MAX, 1), None);
+    }
+
+    /// [`root`] digit by digit.
+    fn plain_root(above: u128, below: u128, places: u8) -> Option<u128> {
+        let (mut whole, mut rest) = (above / below, above % below);
+        let mut pairs = Vec::new();
+        while whole > 0 {
+            pairs.push(whole % 100);
+            whole /= 100;
+        }
+        pairs.reverse();
+        for _ in 0..2 * places {
+            let tenfold = rest.checked_mul(10)?;
+            pairs.push(tenfold / below);
+            rest = tenfold % below;
+        }
+        let behind = pairs.len() - 2 * usize::from(places);
+        let digits = pairs.split_off(behind);
+        pairs.extend(digits.chunks(2).map(|pair| pair[0] * 10 + pair[1]));
+        let (mut root, mut left) = (0u128, 0u128);
+        for pair in pairs {
+            left = left.checked_mul(100)?.checked_add(pair)?;
+            let twenty = root.checked_mul(20)?;
+            let fits = |d: &u128| {
+                (twenty + d)
+                    .checked_mul(*d)
+                    .is_some_and(|product| product <= left)
+            };
+            let digit = (0..10).rev().find(fits)?;
+            left -= (twenty + digit) * digit;
+            root = root * 10 + digit;
+        }
+        Some(root + u128::from(left > root))
+    }
+
+    #[test]
+    fn many_digits_at_once_are_those_of_one_after_the_other() {
+        let numbers = |shift: u32| (0..40u128).map(move |n| (n * n * n + n + 1) << shift);
+        for above in [0, 3, 40, 90].into_iter().flat_map(numbers) {
+            for below in [0, 7, 33, 64, 100].into_iter().flat_map(numbers).step_by(3) {
+                for places in [0, 1, 2, 9, 16, 20, 23] {
+                    let plain = plain_root(above, below, places);
+                    if plain.is_some() {
+                        assert_eq!(root(above, below, places), plain, "{above} {below} {places}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -242,7 +242,11 @@ fn quotients_keep_sixteen_significant_digits() {
     };
     assert_eq!(average(LogicalType::Integer), decimal(38, 20));
     assert_eq!(average(LogicalType::BigInt), decimal(38, 19));
-    assert_eq!(average(decimal(38, 0)), decimal(38, 6));
+    // Of sums, whose values have far fewer digits than their type.
+    assert_eq!(average(decimal(38, 0)), decimal(38, 16));
+    assert_eq!(average(decimal(38, 2)), decimal(38, 16));
+    assert_eq!(average(decimal(38, 20)), decimal(38, 20));
+    assert_eq!(average(decimal(37, 2)), decimal(38, 6));
     // What a quotient divides is widened, so that ten to the power of its shift fits.
     let (whole, ratio_column) = (
         column(LogicalType::Integer, columns),

@@ -39,24 +39,24 @@ pub(crate) fn scaled_quotient(a: i128, b: i128, shift: u32) -> Option<i128> {
     if let Some(scaled) = a.checked_mul(power) {
         return Some(divide_round(scaled, b));
     }
-    // The product needs more than 128 bits: divide digit by digit, as with pen and paper. The rest is
-    // below the divisor, which is below 10^38, so ten times the rest may not fit either: take the
-    // digit by repeated subtraction, on magnitudes.
+    // The product needs more than 128 bits: divide as with pen and paper, as many digits at a time as the rest, which is
+    // below the divisor, leaves room for.
     let divisor = b.unsigned_abs();
     let mut quotient = a.unsigned_abs() / divisor;
     let mut rest = a.unsigned_abs() % divisor;
-    for _ in 0..shift {
-        let mut digit = 0;
-        let mut tenfold = 0u128;
-        for _ in 0..10 {
-            // Both are below the divisor, at most 2^127, so the sum fits.
-            tenfold += rest;
-            if tenfold >= divisor {
-                tenfold -= divisor;
-                digit += 1;
-            }
-        }
-        rest = tenfold;
+    let room = (u128::MAX / divisor).ilog10();
+    let mut left = shift;
+    while left > 0 && room > 0 {
+        let digits = room.min(left);
+        let power = POWERS_OF_TEN[digits as usize].unsigned_abs();
+        let dividend = rest * power;
+        quotient = quotient.checked_mul(power)?.checked_add(dividend / divisor)?;
+        rest = dividend % divisor;
+        left -= digits;
+    }
+    for _ in 0..left {
+        let digit;
+        (digit, rest) = next_digit(rest, divisor);
         quotient = quotient.checked_mul(10)?.checked_add(digit)?;
     }
     if rest >= divisor.div_ceil(2) && rest != 0 {
@@ -70,6 +70,20 @@ pub(crate) fn scaled_quotient(a: i128, b: i128, shift: u32) -> Option<i128> {
     } else {
         -(quotient as i128)
     })
+}
+
+/// Ten times a rest by a divisor above it, for which 128 bits have no room, and the rest then.
+fn next_digit(rest: u128, divisor: u128) -> (u128, u128) {
+    let (mut digit, mut tenfold) = (0, 0u128);
+    for _ in 0..10 {
+        // Both are below the divisor, at most 2^127, so the sum fits.
+        tenfold += rest;
+        if tenfold >= divisor {
+            tenfold -= divisor;
+            digit += 1;
+        }
+    }
+    (digit, tenfold)
 }
 
 /// # Safety
@@ -188,9 +202,10 @@ mod tests {
                 for shift in [0u32, 1, 5, 12] {
                     let short = scaled_quotient(a, b, shift).unwrap();
                     // Both sides times a large power: the same quotient, beyond 128 bits on the way.
-                    let power = POWERS_OF_TEN[26];
-                    if let (Some(a), Some(b)) = (a.checked_mul(power), b.checked_mul(power)) {
-                        assert_eq!(scaled_quotient(a, b, shift), Some(short), "{a} {b} {shift}");
+                    for power in [26, 30, 34, 37].map(|digits| POWERS_OF_TEN[digits]) {
+                        if let (Some(a), Some(b)) = (a.checked_mul(power), b.checked_mul(power)) {
+                            assert_eq!(scaled_quotient(a, b, shift), Some(short), "{a} {b} {shift}");
+                        }
                     }
                 }
             }
