@@ -20,6 +20,7 @@ mod joins;
 mod key_lookups;
 mod late_rows;
 mod limits;
+mod outer_to_anti;
 mod partial_aggregates;
 mod prune;
 mod pushdown;
@@ -107,6 +108,8 @@ pub fn optimize(
     let grid = value_bounds::choose_grid(&mut plan, statistics, cancel)?;
     cancel.check()?;
     pushdown::plan(&mut plan);
+    outer_to_anti::plan(&mut plan);
+    cancel.check()?;
     shared_trees::drop_unread(&mut plan);
     cancel.check()?;
     let has_joins = joins::has_joins(&plan);

@@ -66,7 +66,7 @@ fn reads_only(e: &Expr, visible: &[ColumnId]) -> bool {
 }
 
 /// An operator with predicates on top, pushed as far down as they may go.
-fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator {
+pub fn push(op: Operator, mut predicates: Vec<Expr>, columns: &Columns) -> Operator {
     match op {
         Operator::Filter(Filter { input, predicate }) => {
             let mut own = predicate.into_conjuncts();
@@ -152,14 +152,20 @@ fn of_groups<'a>(
     columns: &Columns,
 ) -> (Vec<Expr>, Vec<Expr>) {
     let (mut below, mut above) = (Vec::new(), Vec::new());
+    let groups: Vec<&(ColumnId, Expr)> = groups.into_iter().collect();
+    let ids: Vec<ColumnId> = groups.iter().map(|g| g.0).collect();
     let definitions = Definitions::new(groups);
+    let lowered = |e: &Expr| {
+        let lowered = definitions.substituted_if_short(e);
+        lowered.filter(|e| !may_fail(e, columns))
+    };
     for predicate in predicates {
-        let read = predicate.columns_read();
-        let is_of_groups = !read.is_empty() && read.iter().all(|id| definitions.of(*id).is_some());
-        let lowered = definitions.substituted_if_short(&predicate);
-        match lowered.filter(|e| is_of_groups && !may_fail(e, columns)) {
+        match lowered(&predicate).filter(|_| reads_only(&predicate, &ids)) {
             Some(lowered) => below.push(lowered),
-            None => above.push(predicate),
+            None => {
+                below.extend(implied(&predicate, &ids, columns).and_then(|e| lowered(&e)));
+                above.push(predicate);
+            }
         }
     }
     (below, above)
@@ -177,7 +183,12 @@ fn push_sets(mut sets: GroupingSets, predicates: Vec<Expr>, columns: &Columns) -
 /// Below a window goes what whole partitions satisfy or not.
 fn push_window(window: Window, predicates: Vec<Expr>, columns: &Columns) -> Operator {
     let goes = |e: &Expr| reads_only(e, &window.partition) && !may_fail(e, columns);
-    let (below, above): (Vec<Expr>, Vec<Expr>) = predicates.into_iter().partition(goes);
+    let (mut below, above): (Vec<Expr>, Vec<Expr>) = predicates.into_iter().partition(goes);
+    below.extend(
+        above
+            .iter()
+            .filter_map(|e| implied(e, &window.partition, columns)),
+    );
     let wanted = above.iter().filter_map(|e| greatest_rank(e, &window));
     let op = Operator::Window(Window {
         most: wanted.chain(window.most).min_by_key(|m| m.1),
@@ -418,8 +429,12 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
             sides.conditions(kind, null_aware, conditions, columns);
             for p in predicates {
                 if reads_only(&p, &sides.probe) && !may_fail(&p, columns) {
+                    if !null_aware {
+                        sides.to_build.extend(sides.of_partners(&p, columns));
+                    }
                     sides.to_probe.push(p);
                 } else {
+                    sides.to_probe.extend(implied(&p, &sides.probe, columns));
                     sides.above.push(p);
                 }
             }
@@ -483,6 +498,23 @@ impl Sides {
             false => Some(vec![(build, probe)]),
             true => null_safe_keys(build, probe),
         }
+    }
+
+    /// What a comparison of a key with constants says of the build side: rows whose key does not satisfy it are
+    /// partners of none that do.
+    fn of_partners(&self, p: &Expr, columns: &Columns) -> Option<Expr> {
+        let compared = match &p.kind {
+            ExprKind::Compare(_, l, r) if r.columns_read().is_empty() => l,
+            ExprKind::InList { value, .. } => value,
+            _ => return None,
+        };
+        let (build, key) = self.keys.iter().find(|(_, probe)| probe.kind == compared.kind)?;
+        let ExprKind::Column(key_id) = key.kind else {
+            return None;
+        };
+        let mut of_build = p.clone();
+        of_build.replace_columns(&|id| (id == key_id).then(|| build.clone()));
+        (build.ty == key.ty && !may_fail(&of_build, columns)).then_some(of_build)
     }
 
     /// The join's own conditions, where one side is kept.

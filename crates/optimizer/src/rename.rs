@@ -15,6 +15,7 @@ pub fn copied(op: &Operator, columns: &mut Columns) -> (Operator, Names) {
         let info = columns[id].clone();
         let new = columns.add(info.label, info.ty, info.nullable);
         columns[new].bounds = info.bounds;
+        columns[new].observed = info.observed;
         names.insert(id, new);
     });
     let mut copy = op.clone();
