@@ -28,6 +28,8 @@ mod rename;
 mod restriction_split;
 mod selectivity;
 mod series_range;
+mod shared_branches;
+mod shared_filters;
 mod shared_trees;
 mod simplify;
 mod stage_policy;
@@ -109,6 +111,8 @@ pub fn optimize(
     cancel.check()?;
     pushdown::plan(&mut plan);
     outer_to_anti::plan(&mut plan);
+    shared_branches::plan(&mut plan);
+    shared_filters::plan(&mut plan);
     cancel.check()?;
     shared_trees::drop_unread(&mut plan);
     cancel.check()?;

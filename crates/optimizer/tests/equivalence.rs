@@ -8,7 +8,7 @@ use frazil_optimizer::{Settings, optimize, pipelines};
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::{display, verify};
 use frazil_types::Cancel;
-use generator::{random_plan, tables};
+use generator::{random_plan, sharing_plan, tables};
 use naive::{run, run_eagerly};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -77,6 +77,28 @@ proptest! {
         let after = display::plan(&optimized);
         let found = run_eagerly(&optimized, &tables);
         // A filter may drop a row before the subquery that fails for it is asked, never the other way round.
+        if expected.is_ok() {
+            prop_assert_eq!(expected, found, "\n{}\nbecame\n{}", before, after);
+        }
+        let cut = pipelines(optimized, &tables, &Settings::default(), StagePolicy::Staged, &Cancel::new()).unwrap();
+        prop_assert!(verify::pipelines(&cut).is_ok(), "{}\n{}", after, display::stages(&cut));
+    }
+}
+
+proptest! {
+    #![proptest_config(config(3000, 2000))]
+    #[test]
+    fn plans_with_shared_subplans_give_the_same_rows(
+        choices in prop::collection::vec(any::<u8>(), 20..120),
+        tables in tables(),
+    ) {
+        let plan = sharing_plan(choices, tables.rows.len());
+        verify::plan(&plan).unwrap();
+        let before = display::plan(&plan);
+        let expected = run(&plan, &tables);
+        let optimized = optimize(plan, &tables, &Settings::default(), &Cancel::new()).unwrap();
+        let after = display::plan(&optimized);
+        let found = run_eagerly(&optimized, &tables);
         if expected.is_ok() {
             prop_assert_eq!(expected, found, "\n{}\nbecame\n{}", before, after);
         }

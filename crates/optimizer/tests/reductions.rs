@@ -1,12 +1,12 @@
-//! What the rules that leave rows out early make of plans, as golden texts: constants across
-//! outer joins, outer joins that are anti joins, and what OR says of groups.
+//! What the rules that leave rows out early make of plans, as golden texts: what readers ask of shared subplans, constants
+//! across outer joins, and outer joins that are anti joins.
 
 mod shop;
 
 use frazil_optimizer::{Settings, optimize};
-use frazil_plan::operators::Aggregate;
+use frazil_plan::operators::{Aggregate, Map, Shared, UnionAll};
 use frazil_plan::{
-    AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan, display, nullability, verify,
+    AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan, SharedId, display, nullability, verify,
 };
 use frazil_types::{Cancel, CompareOp, LogicalType};
 use shop::{Shop, all_of, any_of, compare, filter, join};
@@ -36,6 +36,147 @@ fn counted(shop: &mut Shop, letter: &str) -> (Operator, [ColumnId; 3]) {
         aggregates: vec![(count, AggregateCall::count(None))],
     });
     (op, [customer, day, count])
+}
+
+/// A reading of the first shared subplan.
+fn reading<const N: usize>(
+    shop: &mut Shop,
+    letter: &str,
+    stored: [ColumnId; N],
+) -> (Operator, [ColumnId; N]) {
+    let made = stored.map(|id| {
+        let info = shop.columns[id].clone();
+        let name = info.label.split_once('_').map_or(info.label.as_str(), |l| l.1);
+        shop.columns
+            .add(format!("{letter}_{name}"), info.ty, info.nullable)
+    });
+    let columns = made.iter().copied().zip(stored).collect();
+    let id = SharedId(0);
+    (Operator::Shared(Shared { id, columns }), made)
+}
+
+fn on_day(shop: &Shop, id: ColumnId, day: &str) -> Expr {
+    compare(CompareOp::Eq, shop.column(id), shop.date(day))
+}
+
+#[test]
+fn a_shared_subplan_has_the_rows_that_its_readers_ask_for() {
+    let mut shop = Shop::default();
+    let (shared, stored) = counted(&mut shop, "s");
+    let (a, [a_customer, a_day, a_count]) = reading(&mut shop, "a", stored);
+    let (b, [b_customer, b_day, b_count]) = reading(&mut shop, "b", stored);
+    let many = Expr::constant(frazil_types::Value::Int(2), LogicalType::BigInt);
+    let many = compare(CompareOp::Gt, shop.column(a_count), many);
+    let a = filter(a, all_of(vec![on_day(&shop, a_day, "1995-03-15"), many]));
+    let b = filter(b, on_day(&shop, b_day, "1996-03-15"));
+    let keys = vec![(shop.column(a_customer), shop.column(b_customer))];
+    let root = join(JoinKind::Inner, a, b, keys);
+    let mut plan = shop.plan(root, &[a_customer, a_count, b_count]);
+    plan.shared.push(shared);
+    assert_plan(
+        plan,
+        "
+Output customer = a_customer, count = a_count, count = b_count
+Join inner on a_customer = b_customer
+  build: Filter a_day = date '1995-03-15' and a_count > 2
+    Shared 0 (a_customer := s_customer, a_day := s_day, a_count := s_count)
+  probe: Filter b_day = date '1996-03-15'
+    Shared 0 (b_customer := s_customer, b_day := s_day, b_count := s_count)
+Shared 0:
+  Filter s_day = date '1995-03-15' and s_count > 2 or s_day = date '1996-03-15'
+    Aggregate by s_customer := o_customer, s_day := o_day: s_count := count(*)
+      Scan orders (o_customer, o_day) where o_day in (date '1995-03-15', date '1996-03-15')
+",
+    );
+}
+
+#[test]
+fn a_reader_that_asks_nothing_has_all_rows() {
+    let mut shop = Shop::default();
+    let (shared, stored) = counted(&mut shop, "s");
+    let (a, [a_customer, a_day, a_count]) = reading(&mut shop, "a", stored);
+    let (b, [b_customer, _, b_count]) = reading(&mut shop, "b", stored);
+    let a = filter(a, on_day(&shop, a_day, "1995-03-15"));
+    let keys = vec![(shop.column(a_customer), shop.column(b_customer))];
+    let root = join(JoinKind::Inner, a, b, keys);
+    let mut plan = shop.plan(root, &[a_customer, a_count, b_count]);
+    plan.shared.push(shared);
+    assert_plan(
+        plan,
+        "
+Output customer = a_customer, count = a_count, count = b_count
+Join inner on a_customer = b_customer
+  build: Filter a_day = date '1995-03-15'
+    Shared 0 (a_customer := s_customer, a_day := s_day, a_count := s_count)
+  probe: Shared 0 (b_customer := s_customer, b_count := s_count)
+Shared 0:
+  Aggregate by s_customer := o_customer, s_day := o_day: s_count := count(*)
+    Scan orders (o_customer, o_day)
+",
+    );
+}
+
+#[test]
+fn branches_of_a_union_are_shared_one_by_one() {
+    let mut shop = Shop::default();
+    let mut inputs = Vec::new();
+    for (letter, kind) in [("s", 1), ("t", 2)] {
+        let (input, [customer, day, count]) = counted(&mut shop, letter);
+        let id = shop
+            .columns
+            .add(format!("{letter}_kind"), LogicalType::Integer, false);
+        let map = Operator::Map(Map {
+            input: Box::new(input),
+            expressions: vec![(id, shop.int(kind))],
+        });
+        inputs.push((map, vec![customer, day, count, id]));
+    }
+    let mut made = |name: &str, ty| shop.columns.add(format!("u_{name}"), ty, false);
+    let stored = [
+        made("customer", LogicalType::Integer),
+        made("day", LogicalType::Date),
+        made("count", LogicalType::BigInt),
+        made("kind", LogicalType::Integer),
+    ];
+    let union = Operator::UnionAll(UnionAll {
+        inputs,
+        columns: stored.to_vec(),
+    });
+    let (a, [a_customer, a_day, a_count, a_kind]) = reading(&mut shop, "a", stored);
+    let (b, [b_customer, b_day, b_count, b_kind]) = reading(&mut shop, "b", stored);
+    let a = filter(
+        a,
+        all_of(vec![on_day(&shop, a_day, "1995-03-15"), shop.equals(a_kind, 1)]),
+    );
+    let b = filter(
+        b,
+        all_of(vec![on_day(&shop, b_day, "1996-03-15"), shop.equals(b_kind, 2)]),
+    );
+    let keys = vec![(shop.column(a_customer), shop.column(b_customer))];
+    let root = join(JoinKind::Inner, a, b, keys);
+    let mut plan = shop.plan(root, &[a_customer, a_count, b_count]);
+    plan.shared.push(union);
+    assert_plan(
+        plan,
+        "
+Output customer = a_customer, count = a_count, count = b_count
+Join inner on a_customer = b_customer
+  build: Map a_kind := 1
+    Filter a_day = date '1995-03-15'
+      Shared 0 (a_customer := s_customer, a_day := s_day, a_count := s_count)
+  probe: Map b_kind := 2
+    Filter b_day = date '1996-03-15'
+      Shared 1 (b_customer := t_customer, b_day := t_day, b_count := t_count)
+Shared 0:
+  Map s_kind := 1
+    Aggregate by s_customer := o_customer#1, s_day := o_day#2: s_count := count(*)
+      Scan orders (o_customer#1, o_day#2) where o_day#2 = date '1995-03-15'
+Shared 1:
+  Map t_kind := 2
+    Aggregate by t_customer := o_customer#9, t_day := o_day#10: t_count := count(*)
+      Scan orders (o_customer#9, o_day#10) where o_day#10 = date '1996-03-15'
+",
+    );
 }
 
 #[test]

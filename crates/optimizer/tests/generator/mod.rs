@@ -4,11 +4,11 @@
 
 use crate::naive::Tables;
 use frazil_plan::operators::{
-    Aggregate, DependentJoin, Expand, Filter, GroupingSets, Join, Map, Scan, Sort, UnionAll,
+    Aggregate, DependentJoin, Expand, Filter, GroupingSets, Join, Map, Scan, Shared, Sort, UnionAll,
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind,
-    Operator, Plan, RowCount, RowsCall, SortKey, Subquery, SubqueryKind, nullability,
+    Operator, Plan, RowCount, RowsCall, SharedId, SortKey, Subquery, SubqueryKind, nullability,
 };
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use proptest::prelude::*;
@@ -522,6 +522,74 @@ impl Generator {
         }
     }
 
+    /// A tree for several readers: any, or a union whose branches have constants of their own.
+    fn shared(&mut self) -> Operator {
+        if self.choices.below(2) == 0 {
+            return self.tree(2);
+        }
+        let mut inputs = Vec::new();
+        for kind in 0..2 + self.choices.below(2) {
+            let input = Box::new(self.tree(1));
+            let value = self.own_integer(&input.visible());
+            let (own, id) = (
+                self.columns.add("value", LogicalType::Integer, true),
+                self.columns.add("kind", LogicalType::Integer, true),
+            );
+            let kind = Expr::constant(Value::Int(kind as i128), LogicalType::Integer);
+            let expressions = vec![(own, value), (id, kind)];
+            inputs.push((Operator::Map(Map { input, expressions }), vec![own, id]));
+        }
+        let mut made = |label: &str| self.columns.add(label, LogicalType::Integer, true);
+        let columns = vec![made("value"), made("kind")];
+        Operator::UnionAll(UnionAll { inputs, columns })
+    }
+
+    /// Rows of a shared subplan that satisfy a predicate.
+    fn reading(&mut self, id: SharedId, stored: &[ColumnId]) -> Operator {
+        let mut columns = Vec::new();
+        for column in stored {
+            let info = self.columns[*column].clone();
+            columns.push((self.columns.add(info.label, info.ty, true), *column));
+        }
+        let visible: Vec<ColumnId> = columns.iter().map(|c| c.0).collect();
+        let input = Box::new(Operator::Shared(Shared { id, columns }));
+        if self.choices.below(5) == 0 {
+            return *input;
+        }
+        let predicate = self.predicate(&visible, 2);
+        Operator::Filter(Filter { input, predicate })
+    }
+
+    /// A join of two trees, with a predicate on top.
+    fn joined(&mut self, build: Operator, probe: Operator) -> Operator {
+        let kinds = [
+            JoinKind::Inner,
+            JoinKind::ProbeOuter,
+            JoinKind::FullOuter,
+            JoinKind::ProbeSemi,
+            JoinKind::ProbeAnti,
+        ];
+        let kind = kinds[self.choices.below(kinds.len())];
+        let keys = (0..self.choices.below(3))
+            .map(|_| {
+                (
+                    self.own_integer(&build.visible()),
+                    self.own_integer(&probe.visible()),
+                )
+            })
+            .collect();
+        let input = Box::new(Operator::Join(Join {
+            kind,
+            build: Box::new(build),
+            probe: Box::new(probe),
+            keys,
+            residual: None,
+            null_aware: false,
+        }));
+        let predicate = self.predicate(&input.visible(), 1);
+        Operator::Filter(Filter { input, predicate })
+    }
+
     fn aggregate(&mut self, depth: usize) -> Operator {
         let input = Box::new(self.tree(depth - 1));
         let visible = input.visible();
@@ -594,13 +662,45 @@ pub fn random_plan(choices: Vec<u8>, tables: usize, nesting: usize) -> Plan {
         outer: vec![],
     };
     let root = generator.tree(if nesting > 0 { 3 } else { 4 });
+    planned(generator, root, vec![])
+}
+
+/// A plan made by choices in which several readers share a subplan, and others one that reads it.
+pub fn sharing_plan(choices: Vec<u8>, tables: usize) -> Plan {
+    let mut generator = Generator {
+        choices: Choices(choices.into_iter()),
+        columns: Columns::default(),
+        tables,
+        nesting: 0,
+        outer: vec![],
+    };
+    let mut shared = vec![generator.shared()];
+    if generator.choices.below(3) == 0 {
+        let stored = shared[0].visible();
+        shared.push(generator.reading(SharedId(0), &stored));
+    }
+    let mut root = None;
+    for _ in 0..2 + generator.choices.below(2) {
+        let id = generator.choices.below(shared.len());
+        let stored = shared[id].visible();
+        let reading = generator.reading(SharedId(id), &stored);
+        root = Some(match root {
+            Some(root) => generator.joined(reading, root),
+            None => reading,
+        });
+    }
+    let root = root.unwrap_or_else(|| generator.scan());
+    planned(generator, root, shared)
+}
+
+fn planned(generator: Generator, root: Operator, shared: Vec<Operator>) -> Plan {
     let visible = root.visible();
     let mut plan = Plan {
         root,
         output: visible.iter().map(|c| (format!("o{}", c.0), *c)).collect(),
         columns: generator.columns,
         subqueries: vec![],
-        shared: vec![],
+        shared,
         parameters: vec![],
     };
     nullability::recompute(&mut plan);
