@@ -47,6 +47,16 @@ pub struct Dependent {
 }
 
 impl Domain {
+    /// A domain without columns, whose row is that of a shared subplan, if that has one.
+    pub fn of_a_row(id: SharedId) -> Domain {
+        Domain {
+            of: vec![],
+            source: Source::Shared(id, vec![]),
+            readings: 0,
+            gated: vec![],
+        }
+    }
+
     /// Whether a column of the outer rows is read. Without one the domain has one row, or none.
     pub fn has_columns(&self) -> bool {
         !self.of.is_empty()

@@ -8,11 +8,13 @@
 //!   mark for true and one for unknown;
 //! - a scalar subquery: outer join on groups, each with one row. Aggregates of no rows are put in where no group
 //!   matches (count: 0). What gives several rows is aggregated too: the value and how many there are, so that error
-//!   21000 is raised where the value is read, and nowhere else. An uncorrelated one is computed once for the plan.
+//!   21000 is raised where the value is read, and nowhere else. An uncorrelated one is computed once for the plan, and
+//!   [`checks`] raise its error.
 //!
 //! [`lift`] finds the simple correlations, [`domain`] serves all others. The result is as naive as what was bound:
 //! join conditions are residuals until predicates are pushed down.
 
+mod checks;
 mod domain;
 mod gate;
 mod lift;
@@ -244,7 +246,7 @@ impl Unnesting<'_> {
     fn tied(
         &mut self,
         outer: &mut Operator,
-        inner: Operator,
+        mut inner: Operator,
         wanted: Wanted,
         guards: &[Expr],
     ) -> Result<Tied> {
@@ -252,7 +254,7 @@ impl Unnesting<'_> {
         let free = free_columns(&inner);
         let depends = outer.visible().iter().any(|c| free.contains(c));
         let safe = !self.tree_may_fail(&inner) || guards.is_empty() && outer.surely_has_a_row();
-        if !depends && safe {
+        if !depends && (safe || self.checked_apart(outer, &mut inner, guards)?) {
             return Ok(Tied {
                 op: inner,
                 conjuncts: vec![],
