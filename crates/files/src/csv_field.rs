@@ -1,5 +1,6 @@
 //! Text fields → native values, column by column.
 
+use crate::date_form::DateForm;
 use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::{
     ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, SqlState,
@@ -13,6 +14,8 @@ const SHOWN: usize = 100;
 pub struct ColumnBuilder {
     def: ColumnDef,
     form: PlainForm,
+    /// How dates are written.
+    dates: DateForm,
     values: ColumnVector,
     strings: StringVectorBuilder,
     nulls: Vec<usize>,
@@ -21,7 +24,7 @@ pub struct ColumnBuilder {
 
 impl ColumnBuilder {
     /// An empty column for up to `capacity` rows; the bytes of its strings are taken from `budget`.
-    pub fn new(def: ColumnDef, capacity: usize, budget: &MemoryBudget) -> ColumnBuilder {
+    pub fn new(def: ColumnDef, dates: DateForm, capacity: usize, budget: &MemoryBudget) -> ColumnBuilder {
         let is_string = def.ty.native() == NativeType::String;
         let mut values = ColumnVector::new(def.ty, if is_string { 0 } else { capacity });
         if !is_string {
@@ -30,6 +33,7 @@ impl ColumnBuilder {
         ColumnBuilder {
             strings: StringVectorBuilder::budgeted(def.ty, capacity, budget),
             form: PlainForm::of(def.ty),
+            dates,
             def,
             values,
             nulls: Vec::new(),
@@ -74,6 +78,10 @@ impl ColumnBuilder {
         }
         let value = match self.form.read(field) {
             Some(value) => value.into(),
+            None if self.dates != DateForm::Iso => {
+                let iso = self.dates.to_iso(text(field)?);
+                read(iso.as_deref().map_or(field, str::as_bytes), ty)?.to_wide()
+            }
             None => read(field, ty)?.to_wide(),
         };
         match native {

@@ -2,6 +2,7 @@
 
 use crate::csv_field::ColumnBuilder;
 use crate::csv_splitter::{Marks, Record, Split, split};
+use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::{BatchReader, Compression, ReadLimits};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
@@ -36,6 +37,14 @@ pub struct CsvOptions {
     pub null: String,
     /// How a file that is read is compressed; `None`: as its name says.
     pub compression: Option<Compression>,
+    /// At the beginning of a line that is left out.
+    pub comment: Option<u8>,
+    /// Records in front of the first one that are read past.
+    pub skipped: usize,
+    /// Whether spaces in front of a quote are no part of the field.
+    pub padded: bool,
+    /// The form of the dates of each column; ISO's for those that are not listed.
+    pub dates: Vec<DateForm>,
 }
 
 impl Default for CsvOptions {
@@ -47,6 +56,10 @@ impl Default for CsvOptions {
             escape: b'"',
             null: String::new(),
             compression: None,
+            comment: None,
+            skipped: 0,
+            padded: false,
+            dates: Vec::new(),
         }
     }
 }
@@ -94,6 +107,9 @@ impl CsvReader {
         reader.fill()?;
         if reader.buffer.starts_with(b"\xef\xbb\xbf") {
             reader.start = 3;
+        }
+        for _ in 0..reader.options.skipped {
+            reader.next_record()?;
         }
         match reader.options.header {
             Header::Absent => {}
@@ -192,6 +208,8 @@ impl CsvReader {
             delimiter: self.options.delimiter,
             quote: self.options.quote,
             escape: self.options.escape,
+            comment: self.options.comment,
+            padded: self.options.padded,
         };
         loop {
             if self.start == self.buffer.len() && self.ended {
@@ -207,6 +225,10 @@ impl CsvReader {
                         continue;
                     }
                     return Ok(Some(line));
+                }
+                Split::Comment { bytes } => {
+                    self.start += bytes;
+                    self.line += 1;
                 }
                 Split::Incomplete if self.buffer.len() - self.start < RECORD_MAX_BYTES => self.fill()?,
                 Split::Incomplete => {
@@ -253,7 +275,11 @@ impl BatchReader for CsvReader {
         let mut builders: Vec<ColumnBuilder> = self
             .columns
             .iter()
-            .map(|c| ColumnBuilder::new(c.clone(), CHUNK_ROWS, &self.limits.budget))
+            .enumerate()
+            .map(|(i, c)| {
+                let dates = self.options.dates.get(i).copied().unwrap_or_default();
+                ColumnBuilder::new(c.clone(), dates, CHUNK_ROWS, &self.limits.budget)
+            })
             .collect();
         let mut rows = 0;
         while rows < CHUNK_ROWS {

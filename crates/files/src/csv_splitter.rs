@@ -6,7 +6,7 @@
 use memchr::{memchr, memchr3};
 
 /// The characters that have a meaning.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marks {
     /// Between fields.
     pub delimiter: u8,
@@ -14,6 +14,22 @@ pub struct Marks {
     pub quote: u8,
     /// Before a quote within quotes; the quote itself by default.
     pub escape: u8,
+    /// At the beginning of a line that is no record.
+    pub comment: Option<u8>,
+    /// Whether spaces in front of a quote are no part of the field.
+    pub padded: bool,
+}
+
+impl Default for Marks {
+    fn default() -> Marks {
+        Marks {
+            delimiter: b',',
+            quote: b'"',
+            escape: b'"',
+            comment: None,
+            padded: false,
+        }
+    }
 }
 
 /// One record: the fields' bytes one after another, unquoted.
@@ -58,6 +74,11 @@ pub enum Split {
         /// Line ends passed.
         lines: u64,
     },
+    /// A line that is no record, of this many input bytes.
+    Comment {
+        /// Bytes of input.
+        bytes: usize,
+    },
     /// The input ends within the record: more is needed.
     Incomplete,
     /// A quote is open at the end of the file.
@@ -68,10 +89,21 @@ pub enum Split {
 pub fn split(input: &[u8], marks: Marks, last: bool, record: &mut Record) -> Split {
     record.bytes.clear();
     record.fields.clear();
+    if marks.comment.is_some() && input.first() == marks.comment.as_ref() {
+        return comment(input, last);
+    }
     let mut at = 0;
     let mut lines = 0;
     loop {
         let mut quoted = false;
+        if marks.padded {
+            let spaces = input[at..].iter().take_while(|&&b| b == b' ').count();
+            match input.get(at + spaces) {
+                Some(next) if *next == marks.quote => at += spaces,
+                None if !last => return Split::Incomplete,
+                Some(_) | None => {}
+            }
+        }
         if input.get(at) == Some(&marks.quote) {
             quoted = true;
             match unquote(&input[at + 1..], marks, last, &mut record.bytes) {
@@ -131,6 +163,20 @@ pub fn split(input: &[u8], marks: Marks, last: bool, record: &mut Record) -> Spl
     }
 }
 
+/// The line that the input begins with.
+fn comment(input: &[u8], last: bool) -> Split {
+    match memchr::memchr2(b'\n', b'\r', input) {
+        Some(at) if input[at] == b'\r' => match input.get(at + 1) {
+            Some(b'\n') => Split::Comment { bytes: at + 2 },
+            None if !last => Split::Incomplete,
+            Some(_) | None => Split::Comment { bytes: at + 1 },
+        },
+        Some(at) => Split::Comment { bytes: at + 1 },
+        None if last => Split::Comment { bytes: input.len() },
+        None => Split::Incomplete,
+    }
+}
+
 enum Quoted {
     Closed { bytes: usize, lines: u64 },
     Open,
@@ -175,6 +221,8 @@ mod tests {
         delimiter: b',',
         quote: b'"',
         escape: b'"',
+        comment: None,
+        padded: false,
     };
 
     fn fields(input: &str) -> (Vec<(String, bool)>, Split) {

@@ -135,6 +135,9 @@ fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         (DataType::Decimal128(_, from), Some(s)) if *from >= 0 => {
             scaled::<Decimal128Type>(array, ty, from.unsigned_abs(), s)
         }
+        (DataType::Decimal64(_, from), Some(s)) if *from >= 0 => {
+            scaled::<Decimal64Type>(array, ty, from.unsigned_abs(), s)
+        }
         (DataType::Date32, None) if ty == LogicalType::Date => {
             write::<Date32Type>(array, ty, |v| Some(v.into()))
         }
@@ -160,7 +163,10 @@ where
     T::Native: Into<i128>,
 {
     if from == to {
-        return write::<T>(array, ty, |v| Some(v.into()));
+        return match copied::<T>(array, ty) {
+            Some(column) => Ok(column),
+            None => write::<T>(array, ty, |v| Some(v.into())),
+        };
     }
     write::<T>(array, ty, |v| decimal::rescale(v.into(), from, to))
 }
@@ -176,6 +182,42 @@ fn timestamps(array: &ArrayRef, ty: LogicalType, unit: TimeUnit) -> AtRow<Column
             write::<TimestampNanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
     }
+}
+
+/// The values as they are, if the type has cells of their size and all of them, those beneath NULLs too.
+fn copied<T: ArrowPrimitiveType>(array: &ArrayRef, ty: LogicalType) -> Option<ColumnVector>
+where
+    T::Native: Into<i128>,
+{
+    let values = array.as_primitive::<T>().values();
+    let (first, rest) = values.split_first()?;
+    let (mut least, mut greatest) = (*first, *first);
+    for &value in rest {
+        least = if value < least { value } else { least };
+        greatest = if value > greatest { value } else { greatest };
+    }
+    let range = ty.range()?;
+    if least.into() < range.0 || greatest.into() > range.1 {
+        return None;
+    }
+    let mut out = ColumnVector::new(ty, values.len());
+    out.resize(values.len());
+    match (ty.native(), &T::DATA_TYPE) {
+        (NativeType::I16, DataType::Int16) => {
+            out.values_mut::<i16>()
+                .copy_from_slice(values.inner().typed_data());
+        }
+        (NativeType::I32, DataType::Int32) => {
+            out.values_mut::<i32>()
+                .copy_from_slice(values.inner().typed_data());
+        }
+        (NativeType::I64, DataType::Int64 | DataType::Decimal64(..)) => {
+            out.values_mut::<i64>()
+                .copy_from_slice(values.inner().typed_data());
+        }
+        _ => return None,
+    }
+    Some(out)
 }
 
 /// Writes every value that is not NULL through `f`, range-checked for the type.

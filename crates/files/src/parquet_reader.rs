@@ -8,7 +8,6 @@ use arrow_schema::DataType;
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, LogicalType, Result, RowBatch, SqlState};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -30,31 +29,6 @@ impl ParquetReader {
     /// is not Parquet or is damaged.
     pub fn open(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
         sound(path, || ParquetReader::open_sound(path, columns, limits))
-    }
-
-    /// The columns of a file: names in lower case where that keeps them apart, and the types that hold all values. 0A000 for
-    /// a column whose type Frazil does not have.
-    pub fn columns(path: &Path) -> Result<Vec<ColumnDef>> {
-        sound(path, || {
-            let file = File::open(path).map_err(|e| io_error(path, &e))?;
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| bad_file(path, &e))?;
-            let fields = builder.schema().fields();
-            let folded: HashSet<String> = fields.iter().map(|f| f.name().to_lowercase()).collect();
-            let folds = folded.len() == fields.len();
-            let column = |field: &arrow_schema::FieldRef| {
-                let ty = type_of(field.data_type()).ok_or_else(|| {
-                    let column = format!("column \"{}\" of type {}", field.name(), field.data_type());
-                    Error::unsupported(format!("{column} in file \"{}\"", path.display()))
-                })?;
-                let name = if folds {
-                    field.name().to_lowercase()
-                } else {
-                    field.name().clone()
-                };
-                Ok(ColumnDef::new(name, ty))
-            };
-            fields.iter().map(column).collect()
-        })
     }
 
     fn open_sound(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
@@ -118,7 +92,7 @@ impl BatchReader for ParquetReader {
 
 /// Runs a part of the reading. The crate that knows the format panics at some damaged files: that is the file's fault, 22P04, and
 /// the statement gives the reader up.
-fn sound<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn sound<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<&str>().map(ToString::to_string);
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -127,7 +101,7 @@ fn sound<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {
+pub(crate) fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::new(
         SqlState::BAD_COPY_FORMAT,
         format!("file \"{}\" is not readable as Parquet: {error}", path.display()),
@@ -147,10 +121,12 @@ pub fn type_of(ty: &DataType) -> Option<LogicalType> {
         },
         DataType::Float32 => LogicalType::Real,
         DataType::Float64 => LogicalType::Double,
-        DataType::Decimal128(precision, scale) if *scale >= 0 => LogicalType::Decimal {
-            precision: *precision,
-            scale: scale.unsigned_abs(),
-        },
+        DataType::Decimal64(precision, scale) | DataType::Decimal128(precision, scale) if *scale >= 0 => {
+            LogicalType::Decimal {
+                precision: *precision,
+                scale: scale.unsigned_abs(),
+            }
+        }
         DataType::Date32 => LogicalType::Date,
         DataType::FixedSizeBinary(UUID_BYTES) => LogicalType::Uuid,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {

@@ -1,9 +1,8 @@
-//! Files as the source of a table: found by a pattern, looked at, and read.
+//! CSV and JSON files as the source of a table: found by a pattern, looked at, and read.
 
 use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
 use crate::file_input::Origin;
-use crate::parquet_reader::ParquetReader;
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff, wider};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
 use frazil_types::{ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
@@ -16,8 +15,6 @@ pub enum SourceForm {
     Csv(CsvHints),
     /// JSON.
     Json(Option<Compression>),
-    /// Parquet.
-    Parquet,
 }
 
 /// The rows of files.
@@ -65,15 +62,6 @@ pub fn load(files: &[PathBuf], form: &SourceForm, limits: &ReadLimits) -> Result
             done => done,
         },
         SourceForm::Json(compression) => load_json(files, *compression, limits),
-        SourceForm::Parquet => {
-            let columns = ParquetReader::columns(&files[0])?;
-            let mut loaded = Loaded::new(columns, limits);
-            for file in files {
-                let mut reader = ParquetReader::open(file, &loaded.columns, limits.clone())?;
-                loaded.take(&mut reader)?;
-            }
-            Ok(loaded)
-        }
     }
 }
 

@@ -80,6 +80,7 @@ pub fn csv_options(options: &CopyOptions) -> Result<CsvOptions> {
         escape: one_byte("ESCAPE", options.escape)?,
         null: options.null.clone(),
         compression: compression(options.compression),
+        ..CsvOptions::default()
     })
 }
 

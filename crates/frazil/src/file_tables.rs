@@ -1,12 +1,12 @@
-//! Files that a statement reads as tables: each is read as a whole when the statement names it, and let go with the
-//! statement.
+//! Files that a statement reads as tables, and lets go when it ends. CSV and JSON are read as a whole when the statement names them; of
+//! Parquet the footer is read then, and a column of a row group when a scan first needs it.
 
 use crate::compression::compression;
 use crate::made_table;
-use frazil_files::{CsvHints, ReadLimits, SourceForm, files_of, load};
+use frazil_files::{CsvHints, ParquetTable, ReadLimits, SourceForm, files_of, load};
 use frazil_frontend::{FileForm, FileSource, TableEntry};
-use frazil_storage::TableSnapshot;
-use frazil_types::{Error, ObjectId, Reservation, Result, Schema, SqlState};
+use frazil_storage::{LentCells, LentRows, TableSnapshot};
+use frazil_types::{Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -20,8 +20,24 @@ const FILE_ID: u32 = u32::MAX - 1024;
 struct FileTable {
     source: FileSource,
     rows: Arc<TableSnapshot>,
+    /// What its rows are read from as they are needed, if it is Parquet.
+    parquet: Option<Arc<ParquetRows>>,
     /// The memory that its rows take.
-    _memory: Reservation,
+    _memory: Option<Reservation>,
+}
+
+/// The rows of Parquet files.
+#[derive(Debug)]
+struct ParquetRows(ParquetTable);
+
+impl LentRows for ParquetRows {
+    fn column(&self, chunk: usize, column: usize) -> Result<LentCells> {
+        Ok(LentCells::of_column(self.0.column(chunk, column)?))
+    }
+
+    fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool {
+        self.0.rules_out(chunk, restrictions)
+    }
 }
 
 /// The files of one statement.
@@ -53,6 +69,17 @@ impl FileTables {
     /// The rows of a file.
     pub fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
         self.tables[place(id)?].get().map(|table| &table.rows)
+    }
+
+    /// Whether a file's columns are read when a scan needs them.
+    pub fn is_lazy(&self, id: ObjectId) -> bool {
+        let table = place(id).and_then(|place| self.tables[place].get());
+        table.is_some_and(|table| table.parquet.is_some())
+    }
+
+    /// Least and greatest value of a column of such a file, if its footer says them.
+    pub fn range(&self, id: ObjectId, column: usize) -> Option<(i128, i128)> {
+        self.tables[place(id)?].get()?.parquet.as_ref()?.0.range(column)
     }
 
     /// The table of a file, which is read unless the statement has named it before. 54000 for too many.
@@ -97,7 +124,7 @@ fn name(pattern: &str) -> String {
 fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let mark = |c: Option<char>| c.and_then(|c| u8::try_from(c).ok());
     let form = match source.form {
-        FileForm::Parquet => SourceForm::Parquet,
+        FileForm::Parquet => return open_parquet(source, limits),
         FileForm::Json => SourceForm::Json(compression(source.compression)),
         FileForm::Csv => SourceForm::Csv(CsvHints {
             header: source.header,
@@ -115,6 +142,23 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     Ok(FileTable {
         source: source.clone(),
         rows,
-        _memory: loaded.reservation,
+        parquet: None,
+        _memory: Some(loaded.reservation),
+    })
+}
+
+fn open_parquet(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
+    let opened = ParquetTable::open(&files_of(&source.pattern)?, limits)?;
+    let schema = Schema::new(opened.columns().to_vec());
+    let table = made_table::make(&name(&source.pattern), schema, Vec::new(), &limits.cancel)?;
+    let chunks = opened.chunks();
+    let parquet = Arc::new(ParquetRows(opened));
+    let lender: Arc<dyn LentRows> = parquet.clone();
+    let rows = TableSnapshot::lent(table.table().clone(), &chunks, &lender)?;
+    Ok(FileTable {
+        source: source.clone(),
+        rows: Arc::new(rows),
+        parquet: Some(parquet),
+        _memory: None,
     })
 }

@@ -11,7 +11,9 @@ use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use frazil_files::ReadLimits;
 use frazil_frontend::TableEntry;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, ColumnDef, Error, ObjectId, READ_PADDING, Result, Schema, SqlState};
+use frazil_types::{
+    CHUNK_ROWS, ColumnDef, Error, ObjectId, READ_PADDING, Restriction, Result, Schema, SqlState,
+};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -234,6 +236,11 @@ impl LentRows for FrameRows {
             rows.for_each(|(row, _)| made.set_null(row));
         }
         Ok(LentCells::of_column(made))
+    }
+
+    fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction]) -> bool {
+        // Nobody has looked at the values.
+        false
     }
 }
 

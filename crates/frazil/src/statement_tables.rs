@@ -139,7 +139,7 @@ impl StatementTables {
     }
 
     fn statistics(&self, table: ObjectId) -> Option<Arc<TableStatistics>> {
-        if FrameTables::is_frame(table) {
+        if FrameTables::is_frame(table) || self.files.is_lazy(table) {
             // Columns that the statement does not read would be read for it.
             return None;
         }
@@ -237,6 +237,10 @@ impl Statistics for StatementTables {
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         if FrameTables::is_frame(table) {
             return None;
+        }
+        if self.files.is_lazy(table) {
+            let (min, max) = self.files.range(table, column)?;
+            return Some(Bounds { min, max });
         }
         let (min, max) = self.widest_bounds(table)?.columns[column].range?;
         Some(Bounds { min, max })

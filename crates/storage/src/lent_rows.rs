@@ -89,6 +89,14 @@ mod tests {
                 _ => Err(Error::new(SqlState::INVALID_TEXT, "it cannot be made")),
             }
         }
+
+        /// Knows of a restriction of the column that cannot be made.
+        fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool {
+            chunk == 1
+                && restrictions
+                    .iter()
+                    .any(|r| r.kind == RestrictionKind::IsNotNull && r.column == 2)
+        }
     }
 
     fn lent(chunks: &[u32]) -> (Arc<TableSnapshot>, Arc<Lender>) {
@@ -190,6 +198,24 @@ mod tests {
             let state = scanned(&both, columns, kinds).map_err(|e| e.state());
             assert_eq!(state, Err(SqlState::INVALID_TEXT));
         }
+    }
+
+    #[test]
+    fn chunks_that_the_lender_rules_out_are_not_made() {
+        let both = lent(&[10, 20]);
+        let not_null = (2, RestrictionKind::IsNotNull);
+        let error = scanned(&both, vec![0], vec![not_null.clone()]).map_err(|e| e.state());
+        assert_eq!(error, Err(SqlState::INVALID_TEXT));
+        // The first chunk has no such column either, but nobody reads it.
+        let options = ScanOptions::default();
+        let restriction = Restriction {
+            column: not_null.0,
+            kind: not_null.1,
+        };
+        let scan = TableScan::new(both.0.clone(), vec![0, 2], vec![restriction], options).expect("a scan");
+        let mut cursor = Arc::new(scan).cursor();
+        cursor.open(1).expect("a chunk that is ruled out");
+        assert_eq!(cursor.next().expect("no rows"), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::fetched_column::{FetchedColumn, at_positions_below, fetch};
 use crate::hot_chunk::HotChunk;
 use crate::hot_disjunction::DisjunctionScratch;
 use crate::hot_match::{MatchScratch, set_all};
-use crate::table_scan::{ScanCounters, TableScan};
+use crate::table_scan::{ScanCounters, ScanOptions, TableScan};
 use crate::top_bound::BoundTests;
 use frazil_block::{Block, BlockScan, ColumnBuffer, Matched};
 use frazil_kernels::compare::Combine;
@@ -136,6 +136,10 @@ impl ScanCursor {
         self.bound.look(&self.scan)?;
         self.lease = view.lend().filter(|_| self.scan.options.lend_columns);
         match view.state() {
+            State::Hot(hot) if self.is_ruled_out(hot) => {
+                self.counters.chunks_skipped_by_sma += 1;
+                (self.all_match, self.end) = (true, 0);
+            }
             State::Hot(hot) => {
                 let scan = &self.scan;
                 hot.prepare(scan.columns.iter().copied().chain(scan.tested_columns()))?;
@@ -147,6 +151,16 @@ impl ScanCursor {
         self.begin_at_candidates();
         self.entry = Some(entry);
         Ok(())
+    }
+
+    /// Whether who lends a chunk knows that the restrictions leave none of its rows.
+    fn is_ruled_out(&self, hot: &HotChunk) -> bool {
+        let ScanOptions {
+            push_restrictions,
+            use_sma,
+            ..
+        } = self.scan.options;
+        push_restrictions && use_sma && hot.rules_out(&self.scan.restrictions)
     }
 
     /// Leaves out rows of the open chunk in front of the first candidate and behind the last one.

@@ -1,0 +1,190 @@
+//! What stands between, around and beside the fields of a CSV file: delimiter, quote, escape, comments, lines in front of the table.
+
+use crate::ReadLimits;
+use crate::csv_splitter::{Marks, Record, Split, split};
+use crate::sniff::CsvHints;
+use frazil_types::Result;
+
+/// Delimiters in the order in which they are preferred.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+/// Quotes in the order in which they are preferred.
+const QUOTES: [u8; 2] = [b'"', b'\''];
+/// Begins lines that are no rows.
+const COMMENT: u8 = b'#';
+/// Lines that decide.
+const LINES: usize = 200;
+/// Lines in front of a table that are read past at most.
+const MOST_SKIPPED: usize = 20;
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    /// What has a meaning.
+    pub marks: Marks,
+    /// Records in front of the table.
+    pub skipped: usize,
+    score: Score,
+}
+
+/// A field as it was split off.
+pub struct Field {
+    /// Its text; bytes that are no text are replaced.
+    pub text: String,
+    /// Whether it was in quotes.
+    pub is_quoted: bool,
+}
+
+/// How well marks cut a text: by the share of records with as many fields as the first one of the table, in a thousand of all, then
+/// by the number of fields. Marks that cut nothing are worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    alike: usize,
+    width: usize,
+}
+
+impl Score {
+    fn is_perfect(self) -> bool {
+        self.alike == 1000
+    }
+}
+
+/// The records of a text, at most `most`; the last one of a text that is cut off is left out.
+pub fn records(
+    text: &[u8],
+    marks: Marks,
+    is_whole: bool,
+    most: usize,
+    limits: &ReadLimits,
+) -> Result<Vec<Vec<Field>>> {
+    let (mut at, mut record, mut all) = (0, Record::default(), Vec::new());
+    while at < text.len() && all.len() < most {
+        if all.len() % 1024 == 0 {
+            limits.cancel.check()?;
+        }
+        match split(&text[at..], marks, is_whole, &mut record) {
+            Split::Record { bytes, .. } => at += bytes,
+            Split::Comment { bytes } => {
+                at += bytes;
+                continue;
+            }
+            Split::Incomplete | Split::OpenQuote => break,
+        }
+        if record.is_blank_line() {
+            continue;
+        }
+        let fields = (0..record.len()).map(|i| {
+            let (bytes, is_quoted) = record.field(i);
+            Field {
+                text: String::from_utf8_lossy(bytes).into_owned(),
+                is_quoted,
+            }
+        });
+        all.push(fields.collect());
+    }
+    Ok(all)
+}
+
+/// The form that cuts most records into as many fields. Of several that do, the plainest with most fields.
+pub fn dialect(text: &[u8], hints: &CsvHints, is_whole: bool) -> Dialect {
+    let delimiters = hints.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
+    let quotes = hints.quote.map_or(QUOTES.to_vec(), |q| vec![q]);
+    let mut best: Option<Dialect> = None;
+    for quote in quotes {
+        for &delimiter in &delimiters {
+            let plain = Marks {
+                delimiter,
+                quote,
+                escape: hints.escape.unwrap_or(quote),
+                comment: None,
+                padded: false,
+            };
+            let tried = tried(text, plain, is_whole);
+            let found = refined(text, hints, tried, is_whole);
+            if best.is_none_or(|known| found.score > known.score) {
+                best = Some(found);
+            }
+        }
+    }
+    best.unwrap_or_else(|| tried(text, Marks::default(), is_whole))
+}
+
+/// A form with what else makes more of the records alike: another escape, spaces in front of quotes, comments.
+fn refined(text: &[u8], hints: &CsvHints, mut best: Dialect, is_whole: bool) -> Dialect {
+    let contains = |what: &[u8]| memchr::memmem::find(text, what).is_some();
+    let Marks { delimiter, quote, .. } = best.marks;
+    if contains(&[delimiter, b' ', quote]) {
+        let padded = tried(
+            text,
+            Marks {
+                padded: true,
+                ..best.marks
+            },
+            is_whole,
+        );
+        if padded.score >= best.score {
+            best = padded;
+        }
+    }
+    if hints.escape.is_none() && contains(&[b'\\', quote]) {
+        let escaped = tried(
+            text,
+            Marks {
+                escape: b'\\',
+                ..best.marks
+            },
+            is_whole,
+        );
+        if escaped.score > best.score {
+            best = escaped;
+        }
+    }
+    if text.starts_with(&[COMMENT]) || contains(&[b'\n', COMMENT]) || contains(&[b'\r', COMMENT]) {
+        let commented = tried(
+            text,
+            Marks {
+                comment: Some(COMMENT),
+                ..best.marks
+            },
+            is_whole,
+        );
+        let is_better = !best.score.is_perfect() || best.skipped > 0;
+        if is_better && commented.score.is_perfect() && commented.skipped == 0 {
+            best = commented;
+        }
+    }
+    best
+}
+
+fn tried(text: &[u8], marks: Marks, is_whole: bool) -> Dialect {
+    // Without a limit on time nothing can fail: there are few lines.
+    let records = records(text, marks, is_whole, LINES, &ReadLimits::default()).unwrap_or_default();
+    let widths: Vec<usize> = records.iter().map(Vec::len).collect();
+    let skipped = title(&widths);
+    let width = widths.get(skipped).copied().unwrap_or(0);
+    let same = widths[skipped..].iter().filter(|&&w| w == width).count();
+    let score = match width {
+        0 | 1 => Score { alike: 0, width },
+        // A line that is read past makes the form a worse one.
+        _ => Score {
+            alike: same * 1000 / widths.len(),
+            width,
+        },
+    };
+    Dialect {
+        marks,
+        skipped,
+        score,
+    }
+}
+
+/// Records of one field in front of a table of more, all of whose records have as many fields.
+fn title(widths: &[usize]) -> usize {
+    let alone = widths.iter().take_while(|&&width| width == 1).count();
+    let table = &widths[alone..];
+    let is_table = table.len() >= 2 && table.iter().all(|width| *width == table[0]);
+    if is_table && alone <= MOST_SKIPPED {
+        alone
+    } else {
+        0
+    }
+}

@@ -1,0 +1,120 @@
+//! The type of a CSV column: the narrowest that all its values have.
+
+use crate::date_form::{DateForm, DateForms};
+use frazil_types::{LogicalType, date, value_ops};
+
+/// Digits of the widest decimal.
+const DECIMAL_DIGITS: usize = 38;
+/// The type of integers that are too long for bigint.
+pub const LONG_INTEGER: LogicalType = LogicalType::Decimal {
+    precision: 38,
+    scale: 0,
+};
+
+/// Types that a column's values have so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Fits {
+    boolean: bool,
+    bigint: bool,
+    /// Integers of up to 38 digits.
+    long: bool,
+    double: bool,
+    /// Whether a double is one by its digits: without any, `NaN` and `inf` are words.
+    has_number: bool,
+    date: bool,
+    timestamp: bool,
+    time: bool,
+    forms: DateForms,
+    /// Whether there was a value at all.
+    pub any: bool,
+}
+
+impl Fits {
+    /// All, as long as there is no value.
+    pub const ALL: Fits = Fits {
+        boolean: true,
+        bigint: true,
+        long: true,
+        double: true,
+        has_number: false,
+        date: true,
+        timestamp: true,
+        time: true,
+        forms: DateForms::ALL,
+        any: false,
+    };
+
+    /// Takes one more value into account.
+    pub fn take(&mut self, text: &str) {
+        self.any = true;
+        let text = text.trim();
+        self.boolean = self.boolean && is_boolean(text);
+        self.take_number(text);
+        let has_date = text.len() >= 10 && text.is_char_boundary(10) && text.as_bytes()[4] == b'-';
+        self.date = self.date && has_date && text.len() == 10 && date::parse_date(text).is_ok();
+        self.timestamp =
+            self.timestamp && has_date && !has_offset(text) && date::parse_timestamp(text).is_ok();
+        self.time = self.time && is_time(text);
+        self.forms.take(text);
+    }
+
+    fn take_number(&mut self, text: &str) {
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+        // A number with a leading zero is a code, and would lose the zero.
+        let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+        let is_number = !is_code && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        let is_integer = is_number && digits.bytes().all(|b| b.is_ascii_digit());
+        self.bigint = self.bigint && is_integer && text.parse::<i64>().is_ok();
+        self.long = self.long && is_integer && digits.len() <= DECIMAL_DIGITS;
+        let is_word = ["nan", "inf", "infinity"]
+            .iter()
+            .any(|word| digits.eq_ignore_ascii_case(word));
+        self.double = self.double && (is_number || is_word) && value_ops::read_double(text).is_ok();
+        self.has_number |= is_number;
+    }
+
+    /// The first type that is left, and the form of its dates.
+    pub fn ty(self) -> (LogicalType, DateForm) {
+        let ty = match self {
+            Fits { any: false, .. } => LogicalType::Text,
+            Fits { boolean: true, .. } => LogicalType::Boolean,
+            Fits { bigint: true, .. } => LogicalType::BigInt,
+            Fits { long: true, .. } => LONG_INTEGER,
+            Fits {
+                double: true,
+                has_number: true,
+                ..
+            } => LogicalType::Double,
+            Fits { date: true, .. } => LogicalType::Date,
+            Fits { timestamp: true, .. } => LogicalType::Timestamp,
+            Fits { time: true, .. } => LogicalType::Time,
+            Fits { forms, .. } => {
+                return match forms.only() {
+                    Some((form, false)) => (LogicalType::Date, form),
+                    Some((form, true)) => (LogicalType::Timestamp, form),
+                    None => (LogicalType::Text, DateForm::Iso),
+                };
+            }
+        };
+        (ty, DateForm::Iso)
+    }
+}
+
+fn is_boolean(text: &str) -> bool {
+    ["true", "false", "t", "f", "yes", "no"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a timestamp says how far it is from UTC: without a place for that it stays text.
+fn has_offset(text: &str) -> bool {
+    text.get(11..).is_some_and(|time| time.contains(['+', '-']))
+}
+
+fn is_time(text: &str) -> bool {
+    let has_form = text.bytes().filter(|b| *b == b':').count() == 2
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'));
+    has_form && value_ops::read(text, LogicalType::Time).is_ok()
+}

@@ -1,0 +1,431 @@
+//! Parquet files as the rows of a table: a column of a row group is read when somebody first asks for it, and row groups whose
+//! statistics rule all their rows out are not read at all.
+//!
+//! A row group is cut into chunks of at most [`CHUNK_ROWS`] rows, in the order of the file. Each column of a row group has a decoder
+//! of its own, which goes from chunk to chunk: workers at neighbouring chunks follow each other through its columns.
+
+use crate::parquet_reader::{bad_file, sound, type_of};
+use crate::parquet_statistics::{self, Known};
+use crate::{ReadLimits, column_of, io_error, sources};
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field, Schema};
+use bytes::{Buf, Bytes, buf};
+use frazil_types::{
+    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, Reservation, Restriction, Result, SqlState,
+};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::Type as Physical;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::reader::{ChunkReader, Length};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
+const MOST_ROWS: u64 = 1 << 31;
+/// Bytes that a chunk takes for each of its columns before any is read, by estimate.
+const CHUNK_COLUMN_BYTES: usize = 128;
+
+/// Parquet files, opened.
+#[derive(Debug)]
+pub struct ParquetTable {
+    columns: Vec<ColumnDef>,
+    files: Vec<OneFile>,
+    chunks: Vec<Chunk>,
+    limits: ReadLimits,
+    /// The memory of the columns that were made.
+    made: Mutex<Reservation>,
+}
+
+/// Where the rows of a chunk lie.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    file: usize,
+    row_group: usize,
+    /// Which of the chunks of its row group it is.
+    piece: usize,
+    rows: usize,
+    /// Rows of the file in front of it.
+    before: u64,
+}
+
+#[derive(Debug)]
+struct OneFile {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    footer: ArrowReaderMetadata,
+    /// Position in the file of each of the table's columns.
+    roots: Vec<usize>,
+    /// For each row group, what its statistics say of each of the table's columns.
+    known: Vec<Vec<Option<Known>>>,
+    /// For each row group, the decoder of each of the table's columns.
+    decoders: Vec<Vec<Mutex<Option<Decoder>>>>,
+}
+
+/// Reads a column of a row group from front to back.
+struct Decoder {
+    reader: ParquetRecordBatchReader,
+    /// The piece that comes next.
+    next: usize,
+    /// Pieces that were passed and not asked for yet.
+    passed: HashMap<usize, ArrayRef>,
+    /// The memory of the encoded column, and of what was passed.
+    memory: Reservation,
+}
+
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a decoder at piece {}", self.next)
+    }
+}
+
+/// Bytes of a file from one of its bytes on.
+struct FilePart {
+    start: u64,
+    file_bytes: u64,
+    bytes: Bytes,
+}
+
+impl Length for FilePart {
+    fn len(&self) -> u64 {
+        self.file_bytes
+    }
+}
+
+impl ChunkReader for FilePart {
+    type T = buf::Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        let at = start.checked_sub(self.start).map(|at| at as usize);
+        match at.filter(|&at| at <= self.bytes.len()) {
+            Some(at) => Ok(self.bytes.slice(at..).reader()),
+            None => Err(outside(start)),
+        }
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        let at = start.checked_sub(self.start).map(|at| at as usize);
+        let range = at.and_then(|at| Some(at..at.checked_add(length)?));
+        match range.filter(|range| range.end <= self.bytes.len()) {
+            Some(range) => Ok(self.bytes.slice(range)),
+            None => Err(outside(start)),
+        }
+    }
+}
+
+fn outside(start: u64) -> ParquetError {
+    ParquetError::EOF(format!(
+        "a page at byte {start} does not lie in its column of the row group"
+    ))
+}
+
+impl ParquetTable {
+    /// Opens files. The first one names the columns, in lower case where that keeps them apart; those of the others are found by name.
+    /// 22P04 for a file that is not Parquet or is damaged, 0A000 for a column of a type that Frazil does not have.
+    pub fn open(paths: &[PathBuf], limits: &ReadLimits) -> Result<ParquetTable> {
+        let mut columns: Vec<ColumnDef> = Vec::new();
+        let mut opened = Vec::new();
+        for path in paths {
+            limits.cancel.check()?;
+            let (file, footer) = sound(path, || footer(path))?;
+            if columns.is_empty() {
+                columns = columns_of(path, footer.schema())?;
+            }
+            let roots = sources(&format!("file \"{}\"", path.display()), footer.schema(), &columns)?;
+            for (column, &root) in columns.iter_mut().zip(&roots) {
+                if let Some(own) = type_of(footer.schema().field(root).data_type()) {
+                    column.ty = wider(column.ty, own);
+                }
+            }
+            opened.push((path.clone(), file, footer, roots));
+        }
+        let mut table = ParquetTable {
+            columns,
+            files: Vec::new(),
+            chunks: Vec::new(),
+            made: Mutex::new(limits.budget.reservation()),
+            limits: limits.clone(),
+        };
+        for (path, file, footer, roots) in opened {
+            sound(&path, || table.add(path.clone(), file, footer, roots))?;
+        }
+        Ok(table)
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[ColumnDef] {
+        &self.columns
+    }
+
+    /// The rows of each chunk.
+    pub fn chunks(&self) -> Vec<u32> {
+        self.chunks.iter().map(|chunk| chunk.rows as u32).collect()
+    }
+
+    /// Least and greatest value of an integer column, if the statistics of all row groups say them. They hold: a column that is read is
+    /// checked against them.
+    pub fn range(&self, column: usize) -> Option<(i128, i128)> {
+        let groups = self.files.iter().flat_map(|file| &file.known);
+        let ranges = groups.map(|known| known[column].as_ref()?.integers());
+        let ranges = ranges.collect::<Option<Vec<_>>>()?.into_iter();
+        ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// Whether the statistics say that no row of a chunk satisfies all restrictions.
+    pub fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool {
+        let Chunk { file, row_group, .. } = self.chunks[chunk];
+        let known = &self.files[file].known[row_group];
+        restrictions
+            .iter()
+            .any(|r| (known[r.column].as_ref()).is_some_and(|known| known.excludes(&r.kind)))
+    }
+
+    /// Reads a column of a chunk, both by their position. 22P04 for what is damaged, 22003 and the like with file, row and column for
+    /// values that the column's type does not have, 53200 over the memory limit.
+    pub fn column(&self, chunk: usize, column: usize) -> Result<ColumnVector> {
+        self.limits.cancel.check()?;
+        let place = self.chunks[chunk];
+        let file = &self.files[place.file];
+        sound(&file.path, || {
+            let array = self.decoded(file, place, column)?;
+            // What is decoded takes memory beside the column made of it.
+            let _decoded = self.limits.budget.reserve(array.get_array_memory_size())?;
+            let def = &self.columns[column];
+            let made = column_of(&array, def.ty, &self.limits.budget);
+            let made = made.map_err(|(row, error)| {
+                let row = place.before + row as u64 + 1;
+                error.in_context(format!(
+                    "file \"{}\", row {row}, column \"{}\"",
+                    file.path.display(),
+                    def.name
+                ))
+            })?;
+            if let Some(known) = &file.known[place.row_group][column]
+                && !known.holds(&made)
+            {
+                let what = format!("column \"{}\" has values outside of its statistics", def.name);
+                return Err(bad_file(&file.path, &what));
+            }
+            let mut memory = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.grow(made.bytes())?;
+            Ok(made)
+        })
+    }
+
+    fn add(
+        &mut self,
+        path: PathBuf,
+        file: File,
+        footer: ArrowReaderMetadata,
+        roots: Vec<usize>,
+    ) -> Result<()> {
+        let bytes = file.metadata().map_err(|e| io_error(&path, &e))?.len();
+        let mut before = 0;
+        let mut known = Vec::new();
+        let mut decoders = Vec::new();
+        for (row_group, metadata) in footer.metadata().row_groups().iter().enumerate() {
+            let rows = u64::try_from(metadata.num_rows()).ok().filter(|&n| n < MOST_ROWS);
+            let Some(rows) = rows else {
+                let what = format!(
+                    "row group {row_group} says that it has {} rows",
+                    metadata.num_rows()
+                );
+                return Err(bad_file(&path, &what));
+            };
+            let chunks = (rows as usize).div_ceil(CHUNK_ROWS);
+            let mut memory = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.grow(chunks * (self.columns.len() + 1) * CHUNK_COLUMN_BYTES)?;
+            self.chunks.extend((0..chunks).map(|piece| Chunk {
+                file: self.files.len(),
+                row_group,
+                piece,
+                rows: CHUNK_ROWS.min(rows as usize - piece * CHUNK_ROWS),
+                before: before + (piece * CHUNK_ROWS) as u64,
+            }));
+            before += rows;
+            let columns = self.columns.iter().zip(&roots);
+            known.push(
+                columns
+                    .map(|(def, &root)| {
+                        let leaf = leaf_of(&footer, root)?;
+                        let ty = footer.schema().field(root).data_type();
+                        parquet_statistics::known(metadata.column(leaf), ty, def.ty)
+                    })
+                    .collect(),
+            );
+            decoders.push(roots.iter().map(|_| Mutex::new(None)).collect());
+        }
+        self.files.push(OneFile {
+            path,
+            file,
+            bytes,
+            footer,
+            roots,
+            known,
+            decoders,
+        });
+        Ok(())
+    }
+
+    /// The values of a column of a chunk as they are in the file.
+    fn decoded(&self, file: &OneFile, place: Chunk, column: usize) -> Result<ArrayRef> {
+        let mut slot = file.decoders[place.row_group][column]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // After an error, and behind the last piece, the decoder is gone.
+        let mut decoder = match slot.take() {
+            Some(known) if known.next <= place.piece || known.passed.contains_key(&place.piece) => known,
+            _ => self.decoder(file, place.row_group, column)?,
+        };
+        let found = match decoder.passed.remove(&place.piece) {
+            Some(array) => array,
+            None => loop {
+                let array = decoder.next(file)?;
+                if decoder.next > place.piece {
+                    break array;
+                }
+                decoder.memory.grow(array.get_array_memory_size())?;
+                decoder.passed.insert(decoder.next - 1, array);
+            },
+        };
+        if found.len() != place.rows {
+            let what = format!("row group {} has fewer rows than it says", place.row_group);
+            return Err(bad_file(&file.path, &what));
+        }
+        let rows = file.footer.metadata().row_group(place.row_group).num_rows() as usize;
+        if decoder.next * CHUNK_ROWS < rows || !decoder.passed.is_empty() {
+            *slot = Some(decoder);
+        }
+        Ok(found)
+    }
+
+    fn decoder(&self, file: &OneFile, row_group: usize, column: usize) -> Result<Decoder> {
+        let root = file.roots[column];
+        let bad = |e: ParquetError| bad_file(&file.path, &e);
+        let leaf = leaf_of(&file.footer, root).ok_or_else(|| Error::internal("a nested column is read"))?;
+        let (start, length) = file
+            .footer
+            .metadata()
+            .row_group(row_group)
+            .column(leaf)
+            .byte_range();
+        if start.checked_add(length).is_none_or(|end| end > file.bytes) {
+            let what = format!("row group {row_group} ends behind the file");
+            return Err(bad_file(&file.path, &what));
+        }
+        let memory = self.limits.budget.reserve(length as usize)?;
+        let mut bytes = vec![0; length as usize];
+        (file.file.read_exact_at(&mut bytes, start)).map_err(|e| io_error(&file.path, &e))?;
+        let part = FilePart {
+            start,
+            file_bytes: file.bytes,
+            bytes: Bytes::from(bytes),
+        };
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part, file.footer.clone());
+        let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
+        let reader = builder
+            .with_row_groups(vec![row_group])
+            .with_projection(mask)
+            .with_batch_size(CHUNK_ROWS)
+            .build()
+            .map_err(bad)?;
+        Ok(Decoder {
+            reader,
+            next: 0,
+            passed: HashMap::new(),
+            memory,
+        })
+    }
+}
+
+impl Decoder {
+    /// The next piece.
+    fn next(&mut self, file: &OneFile) -> Result<ArrayRef> {
+        let batch = match self.reader.next() {
+            Some(Ok(batch)) => batch,
+            Some(Err(error)) => return Err(bad_file(&file.path, &error)),
+            None => return Err(bad_file(&file.path, &"a row group has fewer rows than it says")),
+        };
+        self.next += 1;
+        Ok(batch.column(0).clone())
+    }
+}
+
+/// The footer of a file, with types in which columns are read fastest: decimals that fit as 64 bits, texts as views.
+fn footer(path: &Path) -> Result<(File, ArrowReaderMetadata)> {
+    let bad = |e: ParquetError| bad_file(path, &e);
+    let file = File::open(path).map_err(|e| io_error(path, &e))?;
+    let metadata = file.metadata().map_err(|e| io_error(path, &e))?;
+    if !metadata.is_file() {
+        let error = std::io::Error::other("it is not a regular file, as Parquet must be");
+        return Err(io_error(path, &error));
+    }
+    let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(bad)?;
+    let fields = footer.schema().fields().iter().enumerate();
+    let fields = fields.map(|(root, field)| {
+        let physical =
+            leaf_of(&footer, root).map(|leaf| footer.parquet_schema().column(leaf).physical_type());
+        let ty = match (field.data_type(), physical) {
+            (DataType::Decimal128(precision, scale), Some(Physical::INT32 | Physical::INT64))
+                if *precision <= 18 =>
+            {
+                DataType::Decimal64(*precision, *scale)
+            }
+            (DataType::Utf8, Some(Physical::BYTE_ARRAY)) => DataType::Utf8View,
+            (ty, _) => ty.clone(),
+        };
+        Field::new(field.name(), ty, field.is_nullable()).with_metadata(field.metadata().clone())
+    });
+    let schema = Schema::new(fields.collect::<Vec<_>>());
+    let options = ArrowReaderOptions::new().with_schema(schema.into());
+    // A file whose columns are not to be had so is read as its writer had them.
+    let hinted = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
+    Ok((file, hinted.unwrap_or(footer)))
+}
+
+/// The only leaf of a column at the top of a file's schema; `None` for one that is nested.
+fn leaf_of(footer: &ArrowReaderMetadata, root: usize) -> Option<usize> {
+    let schema = footer.parquet_schema();
+    let mut leaves = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == root);
+    let leaf = leaves.next()?;
+    leaves.next().is_none().then_some(leaf)
+}
+
+/// The columns of a file: names in lower case where that keeps them apart, and the types that hold all values.
+fn columns_of(path: &Path, schema: &Schema) -> Result<Vec<ColumnDef>> {
+    let fields = schema.fields();
+    let folded: HashSet<String> = fields.iter().map(|f| f.name().to_lowercase()).collect();
+    let folds = folded.len() == fields.len();
+    if fields.is_empty() {
+        let message = format!("file \"{}\" has no columns", path.display());
+        return Err(Error::new(SqlState::BAD_COPY_FORMAT, message));
+    }
+    let column = |field: &arrow_schema::FieldRef| {
+        let ty = type_of(field.data_type()).ok_or_else(|| {
+            let column = format!("column \"{}\" of type {}", field.name(), field.data_type());
+            Error::unsupported(format!("{column} in file \"{}\"", path.display()))
+        })?;
+        let name = match folds {
+            true => field.name().to_lowercase(),
+            false => field.name().clone(),
+        };
+        Ok(ColumnDef::new(name, ty))
+    };
+    fields.iter().map(column).collect()
+}
+
+/// The type of a column that has one type in some files, and another in one more: the wider of two integers or floats.
+fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
+    let is_float = |ty| ty == LogicalType::Real || ty == LogicalType::Double;
+    let is_wider = b.native().size() > a.native().size() || b == LogicalType::Double;
+    match (a.is_integer() && b.is_integer()) || (is_float(a) && is_float(b)) {
+        true if is_wider => b,
+        _ => a,
+    }
+}
