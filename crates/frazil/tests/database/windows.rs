@@ -139,6 +139,9 @@ fn the_first_ranks_are_those_of_all_rows() {
         "partition by v is null order by p::text, k",
         "order by k",
         "partition by p",
+        "partition by id % 20000 order by k desc nulls last, id",
+        "partition by id % 20000 order by v",
+        "partition by id order by k",
     ] {
         for rank in ["row_number", "rank", "dense_rank"] {
             for condition in ["<= 3", "= 1", "< 6", "<= 0"] {

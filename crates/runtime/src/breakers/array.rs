@@ -56,6 +56,16 @@ impl Array<u8> {
     }
 }
 
+impl Array<u64> {
+    /// Words of one value. Error 53200.
+    pub fn words(value: u64, len: usize, budget: &MemoryBudget) -> Result<Array<u64>> {
+        // SAFETY: all bytes are words.
+        let mut words = unsafe { Array::stale(len, budget)? };
+        words.fill(value);
+        Ok(words)
+    }
+}
+
 impl Array<u32> {
     /// Numbers of whatever value. Error 53200.
     pub fn numbers(len: usize, budget: &MemoryBudget) -> Result<Array<u32>> {

@@ -197,6 +197,9 @@ pub struct Order<'a> {
     is_exact: bool,
 }
 
+/// Brings the entries that are wanted of some, whose words are packed, to the front, and says how many they are.
+pub type Keep<'a> = &'a (dyn Fn(&mut [Entry]) -> Result<usize> + Sync);
+
 /// What tells rows of one partition, or peers, from the next ones.
 #[derive(Clone, Copy, Debug)]
 pub enum Boundary {
@@ -312,6 +315,11 @@ impl<'a> Order<'a> {
         }
     }
 
+    /// Whether entries of equal words are peers.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
     /// What tells rows that are equal in the first `keys` keys from others.
     pub fn boundary(&self, keys: usize) -> Boundary {
         let bits: u32 = self.keys[..keys].iter().map(PackedKey::bits).sum();
@@ -339,17 +347,49 @@ impl<'a> Order<'a> {
 
     /// Packs the keys of the first `rows` entries, and sorts those; what is behind them is lost. Errors: 53200, 57014.
     pub fn sort(&self, entries: &mut Array<Entry>, rows: usize, workers: &dyn Workers) -> Result<()> {
+        self.sort_some(entries, rows, &|bucket| Ok(bucket.len()), workers)
+            .map(drop)
+    }
+
+    /// [`Order::sort`] of those entries that `keep` leaves of buckets; how many they are. Errors: 53200, 57014, those of `keep`.
+    pub fn sort_some(
+        &self,
+        entries: &mut Array<Entry>,
+        rows: usize,
+        keep: Keep<'_>,
+        workers: &dyn Workers,
+    ) -> Result<usize> {
         if self.keys.is_empty() {
-            return Ok(());
+            return Ok(rows);
         }
         self.pack(&mut entries[..rows], workers)?;
         let used: u32 = self.keys.iter().map(PackedKey::bits).sum::<u32>().min(WORD);
         let wanted = (rows / BUCKET).max(1).ilog2();
         let digits = wanted.min(used).min(MOST_DIGITS);
         if digits == 0 {
-            return self.sort_alone(&mut entries[..rows], workers.cancel());
+            self.sort_alone(&mut entries[..rows], workers.cancel())?;
+            return Ok(rows);
         }
-        self.sort_buckets(entries, rows, digits, workers)
+        let bounds = self.scatter(entries, rows, digits, workers)?;
+        let (shared, cancel) = (Shared::new(entries), workers.cancel());
+        let mut kept = vec![0; bounds.len() - 1];
+        let shared_kept = Shared::new(&mut kept);
+        run_borrowed(workers, bounds.len() - 1, &|bucket| {
+            let (from, to) = (bounds[bucket], bounds[bucket + 1]);
+            // SAFETY: each task has its own bucket, and its own count.
+            let (bucket, kept) =
+                unsafe { (shared.part(from, to - from), &mut shared_kept.part(bucket, 1)[0]) };
+            *kept = keep(bucket)?;
+            self.sort_alone(&mut bucket[..*kept], cancel)
+        })?;
+        let mut end = 0;
+        for (from, kept) in bounds.iter().zip(kept) {
+            if *from > end {
+                entries.copy_within(*from..*from + kept, end);
+            }
+            end += kept;
+        }
+        Ok(end)
     }
 
     /// Packs the keys of entries, and brings those of some ranks, which ascend, to their places. Errors: 57014.
@@ -405,13 +445,15 @@ impl<'a> Order<'a> {
         })
     }
 
-    fn sort_buckets(
+    /// Brings the first `rows` entries into buckets by the highest `digits` bits of their words; gives where each bucket begins,
+    /// and the end. Errors: 53200, 57014.
+    fn scatter(
         &self,
         entries: &mut Array<Entry>,
         rows: usize,
         digits: u32,
         workers: &dyn Workers,
-    ) -> Result<()> {
+    ) -> Result<Vec<usize>> {
         let buckets = 1_usize << digits;
         let parts = workers.threads().clamp(1, rows.div_ceil(PART));
         let rows_a_part = rows.div_ceil(parts);
@@ -452,14 +494,8 @@ impl<'a> Order<'a> {
             }
             Ok(())
         })?;
-        let (shared, cancel) = (Shared::new(&mut sorted), workers.cancel());
-        run_borrowed(workers, buckets, &|bucket| {
-            let (from, to) = (bounds[bucket], bounds[bucket + 1]);
-            // SAFETY: each task has its own bucket.
-            self.sort_alone(unsafe { shared.part(from, to - from) }, cancel)
-        })?;
         *entries = sorted;
-        Ok(())
+        Ok(bounds)
     }
 }
 

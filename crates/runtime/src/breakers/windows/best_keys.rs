@@ -10,8 +10,6 @@ use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
 const MOST_KEYS: u64 = 16;
 /// Slots of a table at first.
 const FEWEST_SLOTS: usize = 256;
-/// Words of a slot before its keys: the partition, and how many keys there are.
-const HEAD: usize = 2;
 
 /// The keys of the first ranks, by partition.
 #[derive(Debug)]
@@ -21,33 +19,56 @@ pub struct BestKeys {
     rank: TopRank,
     /// Keys of a partition.
     most: usize,
-    /// Slots found by a hash of the partition, at most half of them used; a slot without keys is free. Keys ascend.
-    slots: Vec<u64>,
+    /// Found by a hash of the partition, a power of two, at most half of them used.
+    slots: Vec<Slot>,
+    /// For each slot how many keys it has, and room for `most`, ascending; a slot without keys is free.
+    keys: Vec<u64>,
     partitions: usize,
     held: Reservation,
 }
 
+/// What tells most rows: a cache line has four.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    partition: u64,
+    /// This key and greater ones are behind those that count, save the greatest word, which this does not tell.
+    behind: u64,
+}
+
+const FREE: Slot = Slot {
+    partition: 0,
+    behind: u64::MAX,
+};
+
 impl BestKeys {
     /// For rows ordered by `keys`, of which the first `partition` make partitions. `None` where they do not fit a word each, or
-    /// many ranks are asked for.
+    /// many ranks are asked for. Error 53200.
     pub fn of(
         spec: &TopSpec,
         layout: &RowLayout,
         keys: &[SortField],
         partition: usize,
         budget: &MemoryBudget,
-    ) -> Option<BestKeys> {
-        Some(BestKeys {
-            partition: Words::of(&keys[..partition], layout)?,
-            order: Words::of(&keys[partition..], layout)?,
+    ) -> Result<Option<BestKeys>> {
+        let words = (
+            Words::of(&keys[..partition], layout),
+            Words::of(&keys[partition..], layout),
+        );
+        let ((Some(partition), Some(order)), 1..=MOST_KEYS) = (words, spec.most) else {
+            return Ok(None);
+        };
+        let mut best = BestKeys {
+            partition,
+            order,
             rank: spec.rank,
-            most: (1..=MOST_KEYS)
-                .contains(&spec.most)
-                .then_some(spec.most as usize)?,
+            most: spec.most as usize,
             slots: Vec::new(),
+            keys: Vec::new(),
             partitions: 0,
             held: budget.reservation(),
-        })
+        };
+        best.make_room(FEWEST_SLOTS)?;
+        Ok(Some(best))
     }
 
     /// Counts a row; whether it may be among those that are asked for. Error 53200.
@@ -57,25 +78,42 @@ impl BestKeys {
     #[inline]
     pub unsafe fn offer(&mut self, row: *const u8) -> Result<bool> {
         // SAFETY: by contract.
-        let (partition, order) = unsafe { (self.partition.word(row), self.order.word(row)) };
-        let mut at = self.find(partition);
-        if self.slots.get(at + 1).is_none_or(|keys| *keys == 0) {
-            at = self.add(partition)?;
+        let (partition, key) = unsafe { (self.partition.word(row), self.order.word(row)) };
+        let slot = &self.slots[self.first_slot(partition)];
+        if slot.partition == partition && key.wrapping_add(1) > slot.behind {
+            return Ok(false);
         }
-        let (head, keys) = self.slots[at..at + HEAD + self.most].split_at_mut(HEAD);
-        let held = head[1] as usize;
-        if held == keys.len() && order >= keys[held - 1] {
+        self.insert(partition, key)
+    }
+
+    /// [`BestKeys::offer`] of a key that may count.
+    #[inline(never)]
+    fn insert(&mut self, partition: u64, key: u64) -> Result<bool> {
+        let mut slot = self.find(partition);
+        if self.keys_of(slot)[0] == 0 {
+            slot = self.add(partition)?;
+        }
+        let (held, keys) = self.keys[slot * (1 + self.most)..][..1 + self.most].split_at_mut(1);
+        let count = held[0] as usize;
+        if count == keys.len() && key >= keys[count - 1] {
             // Of peers of the last row any may be the one that is numbered.
-            return Ok(order == keys[held - 1] && self.rank != TopRank::RowNumber);
+            return Ok(key == keys[count - 1] && self.rank != TopRank::RowNumber);
         }
-        let place = keys[..held].partition_point(|key| *key < order);
-        if self.rank == TopRank::DenseRank && keys[..held].get(place) == Some(&order) {
+        let place = keys[..count].partition_point(|held| *held < key);
+        if self.rank == TopRank::DenseRank && keys[..count].get(place) == Some(&key) {
             return Ok(true);
         }
-        let end = (held + 1).min(keys.len());
+        let end = (count + 1).min(keys.len());
         keys.copy_within(place..end - 1, place + 1);
-        keys[place] = order;
-        head[1] = end as u64;
+        keys[place] = key;
+        held[0] = end as u64;
+        if end == keys.len() {
+            let last = keys[end - 1];
+            self.slots[slot].behind = match self.rank {
+                TopRank::RowNumber => last,
+                TopRank::Rank | TopRank::DenseRank => last.saturating_add(1),
+            };
+        }
         Ok(true)
     }
 
@@ -85,50 +123,64 @@ impl BestKeys {
     /// A live row of the layout.
     pub unsafe fn holds(&self, row: *const u8) -> bool {
         // SAFETY: by contract.
-        let (partition, order) = unsafe { (self.partition.word(row), self.order.word(row)) };
-        let keys = &self.slots[self.find(partition)..][1..=1 + self.most];
-        (keys[0] as usize) < self.most || order <= keys[self.most]
+        let (partition, key) = unsafe { (self.partition.word(row), self.order.word(row)) };
+        let keys = self.keys_of(self.find(partition));
+        (keys[0] as usize) < self.most || key <= keys[self.most]
     }
 
-    /// The slot of a partition, or the free one where it would be; past the table if it has no slots.
+    /// How many partitions were offered.
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    fn keys_of(&self, slot: usize) -> &[u64] {
+        &self.keys[slot * (1 + self.most)..][..1 + self.most]
+    }
+
+    /// Where a partition is looked for first: the highest bits of a product say it.
     #[inline]
-    fn find(&self, partition: u64) -> usize {
-        let width = HEAD + self.most;
-        let slots = self.slots.len() / width;
-        if slots == 0 {
-            return 0;
-        }
-        // Slots are a power of two: the highest bits of the product say which.
+    fn first_slot(&self, partition: u64) -> usize {
         let hash = partition.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut slot = (hash >> (64 - slots.trailing_zeros())) as usize;
-        loop {
-            let at = slot * width;
-            if self.slots[at] == partition || self.slots[at + 1] == 0 {
-                return at;
-            }
-            slot = (slot + 1) & (slots - 1);
+        (hash >> (64 - self.slots.len().trailing_zeros())) as usize
+    }
+
+    /// The slot of a partition, or the free one where it would be.
+    fn find(&self, partition: u64) -> usize {
+        let mut slot = self.first_slot(partition);
+        while self.slots[slot].partition != partition && self.keys_of(slot)[0] > 0 {
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
+        slot
     }
 
     /// The slot of a partition that has none.
     #[cold]
     fn add(&mut self, partition: u64) -> Result<usize> {
-        let width = HEAD + self.most;
-        let slots = self.slots.len() / width;
-        if self.partitions * 2 >= slots {
-            let wanted = (slots * 2).max(FEWEST_SLOTS);
-            self.held.grow(wanted * width * size_of::<u64>())?;
-            let before = std::mem::replace(&mut self.slots, vec![0; wanted * width]);
-            for slot in before.chunks_exact(width).filter(|slot| slot[1] > 0) {
-                let at = self.find(slot[0]);
-                self.slots[at..at + width].copy_from_slice(slot);
-            }
-            self.held.shrink(before.len() * size_of::<u64>());
+        if self.partitions * 2 >= self.slots.len() {
+            self.make_room(self.slots.len() * 2)?;
         }
         self.partitions += 1;
-        let at = self.find(partition);
-        self.slots[at] = partition;
-        Ok(at)
+        let slot = self.find(partition);
+        self.slots[slot].partition = partition;
+        Ok(slot)
+    }
+
+    /// Goes over to so many slots. Error 53200.
+    fn make_room(&mut self, wanted: usize) -> Result<()> {
+        let width = 1 + self.most;
+        let bytes = |slots: usize| slots * (size_of::<Slot>() + width * size_of::<u64>());
+        self.held.grow(bytes(wanted))?;
+        let slots = std::mem::replace(&mut self.slots, vec![FREE; wanted]);
+        let keys = std::mem::replace(&mut self.keys, vec![0; wanted * width]);
+        for (slot, keys) in slots.iter().zip(keys.chunks_exact(width)) {
+            if keys[0] > 0 {
+                let at = self.find(slot.partition);
+                self.slots[at] = *slot;
+                self.keys[at * width..][..width].copy_from_slice(keys);
+            }
+        }
+        self.held.shrink(bytes(slots.len()));
+        Ok(())
     }
 }
 
@@ -252,7 +304,7 @@ mod tests {
             nulls_first,
         });
         let budget = MemoryBudget::new(usize::MAX);
-        let mut best = BestKeys::of(spec, &layout, &keys, 1, &budget).unwrap();
+        let mut best = BestKeys::of(spec, &layout, &keys, 1, &budget).unwrap().unwrap();
         let words = layout.size.div_ceil(8);
         // What lies where there is no value counts for nothing.
         let mut memory = vec![u64::MAX; words * rows.len()];

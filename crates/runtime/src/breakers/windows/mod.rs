@@ -161,7 +161,7 @@ impl Breaker for WindowsBreaker {
         Ok(Box::new(match (&self.top, window) {
             (Some(top), Some((step, window))) => {
                 let taken = (run.budget, run.cancel);
-                let rows = TopRows::new(top, &self.layout, &step.keys, window.partition, taken);
+                let rows = TopRows::new(top, &self.layout, &step.keys, window.partition, taken)?;
                 sorter.pruned_by(Box::new(rows))
             }
             _ => sorter,
@@ -172,6 +172,7 @@ impl Breaker for WindowsBreaker {
         Ok(Arc::new(run(
             &self.layout,
             &self.steps,
+            self.top.as_ref(),
             parts_of(parts)?,
             workers,
         )?))
@@ -183,6 +184,7 @@ impl Breaker for WindowsBreaker {
 fn run(
     layout: &RowLayout,
     steps: &[WindowStep],
+    top: Option<&TopSpec>,
     sorters: Vec<Sorter>,
     workers: &dyn Workers,
 ) -> Result<SortedRows> {
@@ -191,16 +193,21 @@ fn run(
     }
     let mut entries = order::entries(&sorters, workers)?;
     let texts = Mutex::default();
+    let (mut rows, budget) = (entries.len(), workers.budget());
     for step in steps {
-        let order = Order::of(layout, &step.keys, &entries, workers)?;
-        let rows = entries.len();
-        order.sort(&mut entries, rows, workers)?;
+        let order = Order::of(layout, &step.keys, &entries[..rows], workers)?;
+        let first = top.zip(step.windows.first());
+        let keep = |bucket: &mut [Entry]| match first {
+            Some((top, window)) => top::first_entries(top, &order, window.partition, bucket, budget),
+            None => Ok(bucket.len()),
+        };
+        rows = order.sort_some(&mut entries, rows, &keep, workers)?;
         for window in &step.windows {
-            compute(window, &order, &entries, &texts, workers)?;
+            compute(window, &order, &entries[..rows], &texts, workers)?;
         }
     }
-    let _rows = workers.budget().reserve(entries.len() * size_of::<*const u8>())?;
-    let rows = entries.iter().map(|e| e.row.cast_const()).collect();
+    let _rows = workers.budget().reserve(rows * size_of::<*const u8>())?;
+    let rows = entries[..rows].iter().map(|e| e.row.cast_const()).collect();
     let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(SortedRows::of(sorters, rows, texts))
 }

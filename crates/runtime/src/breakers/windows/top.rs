@@ -4,12 +4,14 @@
 //! Where keys are short and few ranks are asked for, a worker knows the best keys of each partition, and drops what is behind them
 //! (`best_keys.rs`). Otherwise it sorts every so often what it has and keeps the rows of its best ranks. For each partition that has enough
 //! of them it remembers the last key that counts; rows behind that key are dropped without a sort. A row's rank among a worker's rows is at
-//! most its rank among all, so none is dropped that counts, and ranks of those that are kept stay what they are.
+//! most its rank among all, so none is dropped that counts, and ranks of those that are kept stay what they are. Where that does not drop
+//! enough, as partitions are many and small, the rows of all workers are scattered into buckets that fit a cache, and each bucket drops
+//! what is behind its best keys before it is sorted ([`first_entries`]).
 
 use super::best_keys::BestKeys;
 use crate::breakers::alone::Alone;
 use crate::breakers::array::Array;
-use crate::breakers::order::{Entry, Order};
+use crate::breakers::order::{Boundary, Entry, Order};
 use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec};
 use crate::row_layout::RowLayout;
 use crate::row_pages::RowPages;
@@ -18,12 +20,13 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Rows that are gathered before the first are dropped.
-const FEWEST: usize = 32 << 10;
+/// Rows that are gathered before the first are dropped: short ones lie in the second-level cache then.
+const FEWEST: usize = 8 << 10;
 /// Rows that are not worth a sort.
 const FEW: usize = 1 << 10;
-/// Tries that keep most rows before it is given up.
-const MOST_TRIES: u32 = 2;
+/// Tries that keep most rows before it is given up, and how many times as many rows the next one has.
+const MOST_TRIES: u32 = 3;
+const MORE: usize = 16;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -102,14 +105,14 @@ impl Hasher for Mixing {
 }
 
 impl TopRows {
-    /// For a worker whose rows are ordered by `keys`, of which the first `partition` make partitions.
+    /// For a worker whose rows are ordered by `keys`, of which the first `partition` make partitions. Error 53200.
     pub fn new(
         spec: &TopSpec,
         layout: &RowLayout,
         keys: &[SortField],
         partition: usize,
         (budget, cancel): (&MemoryBudget, &Cancel),
-    ) -> TopRows {
+    ) -> Result<TopRows> {
         let part = |keys: &[SortField]| SortSpec {
             layout: layout.clone(),
             keys: keys.to_vec(),
@@ -119,12 +122,12 @@ impl TopRows {
             counts: GroupCounts::default(),
         };
         let (of_partition, of_order) = (part(&keys[..partition]), part(&keys[partition..]));
-        let last = match BestKeys::of(spec, layout, keys, partition, budget) {
+        let last = match BestKeys::of(spec, layout, keys, partition, budget)? {
             Some(best) => Last::Narrow(best),
             None if of_partition.prefix_decides() => Last::Wide(Map::default()),
             None => Last::Unknown,
         };
-        TopRows {
+        Ok(TopRows {
             spec: spec.clone(),
             layout: layout.clone(),
             keys: keys.to_vec(),
@@ -138,7 +141,7 @@ impl TopRows {
             tries: 0,
             budget: budget.clone(),
             cancel: cancel.clone(),
-        }
+        })
     }
 
     /// Whether a row may be among those that are asked for.
@@ -220,6 +223,11 @@ impl TopRows {
 }
 
 impl TopRows {
+    /// Whether so many rows hardly have a partition in common: then more of them do not have many, either.
+    fn has_small_partitions(&self, rows: usize) -> bool {
+        matches!(&self.last, Last::Narrow(best) if best.partitions() > rows / 8 * 7)
+    }
+
     /// The rows that may count, of those at hand.
     fn first(&mut self, pages: &RowPages) -> Result<Vec<*mut u8>> {
         let rows = pages.rows();
@@ -257,6 +265,48 @@ impl TopRows {
     }
 }
 
+/// Brings those entries of a bucket to the front that may be of the ranks that are asked for: the others need no sort. How many
+/// they are. Error 53200.
+pub fn first_entries(
+    spec: &TopSpec,
+    order: &Order<'_>,
+    partition: usize,
+    entries: &mut [Entry],
+    budget: &MemoryBudget,
+) -> Result<usize> {
+    let (rows, most) = (entries.len(), usize::try_from(spec.most).unwrap_or(usize::MAX));
+    let below = match order.boundary(partition) {
+        Boundary::Bits(below) if order.is_exact() && spec.rank != TopRank::DenseRank => below,
+        _ => return Ok(rows),
+    };
+    let partition_of = |entry: &Entry| entry.key >> below;
+    let partitions = entries.iter().map(partition_of);
+    let (Some(least), Some(greatest)) = (partitions.clone().min(), partitions.max()) else {
+        return Ok(rows);
+    };
+    // A bucket has the partitions of a range: their number is their place.
+    let wanted = (greatest - least).saturating_add(1).saturating_mul(spec.most);
+    if most == 0 || wanted >= rows as u64 {
+        return Ok(rows);
+    }
+    let mut best = Array::words(u64::MAX, wanted as usize, budget)?;
+    let place = |entry: &Entry| (partition_of(entry) - least) as usize * most;
+    for entry in &*entries {
+        // Words of a partition are in the order of its keys: each goes where it belongs, and pushes greater ones on.
+        let mut word = entry.key;
+        for held in &mut best[place(entry)..][..most] {
+            (*held, word) = ((*held).min(word), (*held).max(word));
+        }
+    }
+    let mut kept = 0;
+    for at in 0..rows {
+        let entry = entries[at];
+        entries[kept] = entry;
+        kept += usize::from(entry.key <= best[place(&entry) + most - 1]);
+    }
+    Ok(kept)
+}
+
 impl Prunes for TopRows {
     fn prune(&mut self, pages: &mut RowPages) -> Result<bool> {
         let rows = pages.rows();
@@ -268,9 +318,9 @@ impl Prunes for TopRows {
         self.seen = kept.len();
         if kept.len() > rows / 4 * 3 {
             self.tries += 1;
-            if self.tries < MOST_TRIES {
+            if self.tries < MOST_TRIES && !(self.tries > 1 && self.has_small_partitions(rows)) {
                 self.seen = rows;
-                self.due = rows.saturating_mul(16);
+                self.due = rows.saturating_mul(MORE);
             } else {
                 self.due = usize::MAX;
                 self.last = Last::Unknown;
