@@ -1,6 +1,7 @@
 //! Rows kept in columns, to be read again, given to the user or written into a table: `row_buffer.rs` has the essay.
 
 pub mod row_buffer;
+mod seen_keys;
 pub mod turns;
 
 use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};

@@ -1,15 +1,12 @@
 //! The rows of a recursion, turn by turn: WITH RECURSIVE.
 
 use super::row_buffer::RowBuffer;
+use super::seen_keys::SeenKeys;
 use crate::breakers::{Finished, Shape};
 use frazil_plan::breakers::Which;
 use frazil_types::key_encoding::{EncodedKeys, KeyPart, KeySpec};
 use frazil_types::{ColumnVector, LogicalType, MemoryBudget, Reservation, Result, RowBatch, dispatch_native};
-use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Bytes that a row takes in the set of those that were there, beside its key.
-const SEEN_BYTES: usize = 48;
 
 /// The rows of the turns so far.
 #[derive(Debug)]
@@ -25,8 +22,7 @@ pub struct TurnRows {
 #[derive(Debug)]
 struct Seen {
     spec: KeySpec,
-    keys: HashSet<Box<[u8]>>,
-    reservation: Reservation,
+    keys: SeenKeys,
 }
 
 impl TurnRows {
@@ -40,8 +36,7 @@ impl TurnRows {
         };
         let seen = || Seen {
             spec: KeySpec::new(types.iter().map(part).collect()),
-            keys: HashSet::new(),
-            reservation: budget.reservation(),
+            keys: SeenKeys::new(budget),
         };
         TurnRows {
             turns: Vec::new(),
@@ -97,19 +92,15 @@ impl Seen {
             let mut keys = EncodedKeys::default();
             self.spec.encode_columns(&columns, &mut keys);
             let mut rows = Vec::new();
-            for row in 0..batch.rows {
-                // Rows without columns are all equal.
-                let key = if columns.is_empty() {
+            // Rows without columns are all equal.
+            let key = |row: usize| {
+                if columns.is_empty() {
                     &[][..]
                 } else {
                     keys.key(row)
-                };
-                if !self.keys.contains(key) {
-                    self.reservation.grow(key.len() + SEEN_BYTES)?;
-                    self.keys.insert(key.into());
-                    rows.push(row);
                 }
-            }
+            };
+            self.keys.add(batch.rows, key, &mut rows)?;
             if !rows.is_empty() {
                 let columns = batch.columns.iter().map(|column| taken(column, &rows));
                 kept.push(RowBatch {
