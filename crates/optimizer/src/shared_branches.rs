@@ -85,9 +85,10 @@ fn branches(op: &Operator) -> Option<Vec<Branch>> {
 
 impl Branch {
     fn new(input: &Operator, from: &[ColumnId], columns: &[ColumnId]) -> Branch {
-        let computed = match input {
-            Operator::Map(Map { expressions, .. }) => expressions.as_slice(),
-            _ => &[],
+        let computed = if let Operator::Map(map) = input {
+            map.expressions.as_slice()
+        } else {
+            &[]
         };
         let constant = |id: ColumnId| {
             let found = computed.iter().find(|(made, _)| *made == id)?;
@@ -167,18 +168,17 @@ fn each_reading<'a>(
     filters: &mut Vec<&'a Expr>,
     visit: &mut dyn FnMut(&'a Shared, &[&'a Expr]),
 ) {
-    match op {
-        Operator::Filter(Filter { input, predicate }) => {
-            filters.push(predicate);
-            each_reading(input, filters, visit);
-            filters.pop();
-        }
-        Operator::Shared(shared) => visit(shared, filters),
-        other => {
-            for input in other.inputs() {
-                each_reading(input, &mut vec![], visit);
-            }
-        }
+    if let Operator::Filter(Filter { input, predicate }) = op {
+        filters.push(predicate);
+        each_reading(input, filters, visit);
+        filters.pop();
+        return;
+    }
+    if let Operator::Shared(shared) = op {
+        visit(shared, filters);
+    }
+    for input in op.inputs() {
+        each_reading(input, &mut vec![], visit);
     }
 }
 
@@ -199,24 +199,24 @@ fn replace(
     columns: &mut Columns,
     is_apart: &mut bool,
 ) {
-    match op {
-        Operator::Filter(Filter { input, predicate }) => {
-            filters.push(predicate.clone());
-            replace(input, filters, places, columns, is_apart);
-            filters.pop();
-        }
-        Operator::Shared(shared) => match &places[shared.id.0] {
+    if let Operator::Filter(Filter { input, predicate }) = op {
+        filters.push(predicate.clone());
+        replace(input, filters, places, columns, is_apart);
+        filters.pop();
+        return;
+    }
+    if let Operator::Shared(shared) = op {
+        match &places[shared.id.0] {
             Place::Moved(id) => shared.id = *id,
             Place::Apart(first, branches) => {
                 *op = readings(shared, filters, *first, branches, columns);
                 *is_apart = true;
             }
-        },
-        other => {
-            for input in other.inputs_mut() {
-                replace(input, &mut vec![], places, columns, is_apart);
-            }
         }
+        return;
+    }
+    for input in op.inputs_mut() {
+        replace(input, &mut vec![], places, columns, is_apart);
     }
 }
 

@@ -41,18 +41,17 @@ pub fn plan(plan: &mut Plan) {
 
 /// The readings in a tree, with the filters above each.
 fn gather<'a>(op: &'a Operator, filters: &mut Vec<&'a Expr>, columns: &Columns, wanted: &mut [Wanted]) {
-    match op {
-        Operator::Filter(Filter { input, predicate }) => {
-            filters.push(predicate);
-            gather(input, filters, columns, wanted);
-            filters.pop();
-        }
-        Operator::Shared(shared) => wanted[shared.id.0].add(asked(shared, filters, columns)),
-        other => {
-            for input in other.inputs() {
-                gather(input, &mut vec![], columns, wanted);
-            }
-        }
+    if let Operator::Filter(Filter { input, predicate }) = op {
+        filters.push(predicate);
+        gather(input, filters, columns, wanted);
+        filters.pop();
+        return;
+    }
+    if let Operator::Shared(shared) = op {
+        wanted[shared.id.0].add(asked(shared, filters, columns));
+    }
+    for input in op.inputs() {
+        gather(input, &mut vec![], columns, wanted);
     }
 }
 

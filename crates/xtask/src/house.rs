@@ -35,8 +35,8 @@ pub const OPERATORS: House = House {
     list: "crates/plan/src/operator.rs",
     enums: &["Operator"],
     own: &["crates/plan/src/operators"],
-    most: 21,
-    all: 215,
+    most: 23,
+    all: 226,
     aim: 8,
 };
 
@@ -61,8 +61,8 @@ pub const TYPES: House = House {
     list: "crates/types/src/logical_type.rs",
     enums: &["LogicalType", "Kind"],
     own: &["crates/types/src/sql_type"],
-    most: 39,
-    all: 360,
+    most: 41,
+    all: 372,
     aim: 10,
 };
 

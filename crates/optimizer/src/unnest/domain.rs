@@ -54,6 +54,7 @@ impl Domain {
             source: Source::Shared(id, vec![]),
             readings: 0,
             gated: vec![],
+            turns: vec![],
         }
     }
 
