@@ -7,7 +7,7 @@ use frazil_testkit::Random;
 use std::path::Path;
 
 /// Most faults of a text form show within few files; those of Parquet lie in many places.
-const FILES_OF_TEXT: u64 = 300;
+const FILES_OF_TEXT: u64 = 1000;
 const FILES_OF_PARQUET: u64 = 1000;
 
 /// Changes some bytes: flips bits, cuts off, leaves out, doubles, overwrites, inserts marks.

@@ -57,7 +57,8 @@ fn columns_and_row_groups_that_nobody_needs_are_not_read() {
             "select count(t) from F where d in (date '2024-01-02', date '2024-01-09')",
             "1800",
         ),
-        ("select min(t) from F where f > 4600", "text of 109201"),
+        // NaN, which statistics do not know, is greater than all: such groups are only ruled out from above.
+        ("select min(t) from F where f < 400", "text of 100000"),
         ("select max(t) from F where m <= 1.25", "text of 100001"),
         ("select count(t) from F where n > 20000", "0"),
         (
