@@ -68,14 +68,11 @@ fn columns_and_row_groups_that_nobody_needs_are_not_read() {
         ("select t from F where n is null", ""),
         (
             "select n from F where t like 'text of 10471%' order by n limit 1",
-            "",
+            "4710",
         ),
     ] {
         let sql = sql.replace('F', &from);
-        match expected {
-            "" if sql.contains("like") => assert!(c.execute(&sql).is_err()),
-            expected => assert_eq!(rows(&c, &sql), expected, "{sql}"),
-        }
+        assert_eq!(rows(&c, &sql), expected, "{sql}");
     }
 }
 
