@@ -46,10 +46,11 @@ def found_by_duckdb(path):
         try:
             con.execute("set timezone = 'UTC'")
             relation = con.execute(f"select * from '{path}'")
+            rows = relation.fetchall()
         except duckdb.Error:
             return "an error", None
         types = [(column[0].lower(), str(column[1])) for column in relation.description]
-        return ", ".join(f"{name} {TYPES.get(ty, ty.lower())}" for name, ty in types), relation.fetchall()
+        return ", ".join(f"{name} {TYPES.get(ty, ty.lower())}" for name, ty in types), rows
 
 
 def comparable(rows):
