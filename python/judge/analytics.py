@@ -28,7 +28,9 @@ PROBES = {
     "logic": "select bool_and(x = 1), bool_or(x = 1), bit_and(x), bit_or(x), bit_xor(x) from (values (1)) v (x)",
     "every": "select every(x = 1) from (values (1)) v (x)",
     "statistics": "select stddev(x), stddev_pop(x), variance(x), var_pop(x) from (values (1)) v (x)",
-    "regression": "select corr(x, x), covar_pop(x, x), covar_samp(x, x), regr_slope(x, x), regr_count(x, x) from (values (cast(1 as double precision))) v (x)",
+    "regression": "select covar_pop(x, x), covar_samp(x, x), regr_r2(x, x), regr_count(x, x) from (values (cast(1 as double precision))) v (x)",
+    # NULL where all values are equal, which casts to a date as NaN (DuckDB's answer) does not.
+    "slopes": "select cast(cast(corr(x, x) as text) as date), cast(cast(regr_slope(x, x) as text) as date) from (values (cast(1 as double precision))) v (x)",
     "texts": "select string_agg(distinct x, ',' order by x) from (values ('a')) v (x)",
     "ordered sets": "select percentile_cont(0.5) within group (order by x), percentile_disc(0.5) within group (order by x), mode() within group (order by x) from (values (1)) v (x)",
     "hypothetical": "select rank(1) within group (order by x), cume_dist(1) within group (order by x) from (values (1)) v (x)",
@@ -261,7 +263,8 @@ class Analytics:
             groups += [[(a, None) for a in group if a[0] == kind and not any(word in a[1] for word in ("distinct", "within", "order by"))] for group in self.aggregate_groups()]
             if kind == "f8" and self.can("regression"):
                 # Eleven functions share one type.
-                groups.append([(a, None) for a in functions.ANALYTIC_AGGREGATES["regression"] if a[0] == kind])
+                calls = functions.ANALYTIC_AGGREGATES["regression"] + (functions.ANALYTIC_AGGREGATES["slopes"] if self.can("slopes") else [])
+                groups.append([(a, None) for a in calls if a[0] == kind])
         groups = [group for group in groups if group]
         if not groups:
             return None

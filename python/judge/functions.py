@@ -313,8 +313,9 @@ ANALYTIC_AGGREGATES = {
     "statistics": [("f8" if kind == "f8" else "dec", call + "({})", [kind + "!"], call)
                    for call in ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop") for kind in ("i4", "dec", "f8", "f8")],
     "regression": [("f8", call + "({}, {})", ["f8!", "f8!"], call) for call in (
-        "corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")]
+        "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept", "regr_r2", "regr_sxx", "regr_sxy", "regr_syy")]
     + [("i8", "regr_count({}, {})", ["f8", "f8"], "regr_count")],
+    "slopes": [("f8", call + "({}, {})", ["f8!", "f8!"], call) for call in ("corr", "regr_slope")],
     "texts": [("text", "string_agg(cast({} as text), ',' order by cast({} as text))", ["text", "same"], "string_agg"),
               ("text", "string_agg(distinct cast({} as text), ', ' order by cast({} as text) desc)", ["text", "same"], "string_agg distinct")],
     "ordered sets": [("f8", f"percentile_cont({share}) within group (order by {{}})", ["f8!"], "percentile_cont") for share in ("0.5", "0.25", "1")]
@@ -327,4 +328,4 @@ ANALYTIC_AGGREGATES = {
     "quantiles": [("f8", "median({})", ["f8!"], "median"), ("f8", "quantile_cont({}, 0.25)", ["f8!"], "quantile_cont")],
 }
 # Aggregates whose last digits are open.
-LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability]} | {"percentile_cont"}
+LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "slopes", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability]} | {"percentile_cont"}
