@@ -2,6 +2,7 @@
 
 use crate::arguments::{LAYOUTS, LOOKUP_TABLE};
 use crate::checkpoints;
+use crate::closure;
 use crate::commit;
 use crate::keys;
 use crate::mempax;
@@ -64,6 +65,8 @@ pub enum Kind {
     Windows(&'static [Case]),
     /// Grouping sets are.
     Rollup(&'static [Case]),
+    /// Recursions are.
+    Closure(&'static [Case]),
     /// The first rows in an order are.
     TopN(&'static [Case]),
     /// Directories are opened whose process was killed.
@@ -265,7 +268,7 @@ const SHAPES: [Shape; 18] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 25] = [
+pub const EXPERIMENTS: [Experiment; 26] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -352,6 +355,11 @@ pub const EXPERIMENTS: [Experiment; 25] = [
         name: "rollup",
         about: "grouping sets over ten million rows: ROLLUP, CUBE, sets side by side, hot and frozen",
         kind: Kind::Rollup(&rollup::CASES),
+    },
+    Experiment {
+        name: "closure",
+        about: "the pairs of nodes that paths join, in three graphs of 200,000 edges: WITH RECURSIVE",
+        kind: Kind::Closure(&closure::CASES),
     },
     Experiment {
         name: "topn",

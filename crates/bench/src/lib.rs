@@ -9,6 +9,7 @@
 mod arguments;
 mod checkpoints;
 mod clients;
+mod closure;
 mod commit;
 mod compression;
 mod counters;
@@ -90,6 +91,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),
         Kind::Windows(cases) => windows::run(experiment.name, cases, args),
         Kind::Rollup(cases) => rollup::run(experiment.name, cases, args),
+        Kind::Closure(cases) => closure::run(experiment.name, cases, args),
         Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }

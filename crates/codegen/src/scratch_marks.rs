@@ -50,11 +50,11 @@ fn operator_makes_strings(operator: &PipelineOperator) -> bool {
 impl Translator<'_, '_> {
     /// The mark of a loop whose body is the stage's operators from `at` on, taken in the current block.
     pub fn scratch_mark(&mut self, at: usize) -> ScratchMark {
-        // The keys of a probe behind the boundary are computed in front of it.
+        // The keys of a probe behind the boundary are computed in front of it, and those of groups.
         let operators = &self.work.pipeline.operators;
         let end = operators.len().min(self.work.operators.end + 1);
         let makes = operators[at.min(end)..end].iter().any(operator_makes_strings)
-            || (self.work.next.is_none() && self.sink_makes_strings());
+            || (self.work.operators.end == operators.len() && self.sink_makes_strings());
         makes.then(|| self.scratch_position())
     }
 

@@ -18,6 +18,7 @@ impl<'p> Translator<'_, 'p> {
         self.poll_cancel();
         if let Some(vector) = &input {
             self.find_heads(vector)?;
+            self.find_group_heads(vector)?;
             self.call_vector_function(vector)?;
         }
         let mark = self.scratch_mark(self.work.operators.start);

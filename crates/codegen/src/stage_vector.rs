@@ -41,6 +41,10 @@ pub(crate) enum SlotContent {
     ProbeKey,
     /// The hash of the keys that the next operator probes with.
     ProbeHash,
+    /// A group key of the sink that is computed: its number.
+    GroupKey(usize),
+    /// Where the row's group is looked for: the hash of its keys, or the slot of an array.
+    GroupPlace,
 }
 
 /// One array of a stage vector.

@@ -29,6 +29,8 @@ pub(crate) struct StageWork<'p> {
     pub count: Option<Variable>,
     /// Heads of chains for the first operator, found with prefetching before the loop.
     pub heads: Option<Slot>,
+    /// What was found of the rows' groups before the loop.
+    pub group_heads: Option<GroupHeads>,
     /// Key and row of the group found last.
     pub last_group: Option<(Variable, Variable)>,
     /// Where the groups found lately are, if keys are strings.
@@ -58,6 +60,7 @@ impl<'p> StageWork<'p> {
             output_rows,
             count: None,
             heads: None,
+            group_heads: None,
             last_group: None,
             recent_groups: None,
             states: None,
@@ -65,6 +68,16 @@ impl<'p> StageWork<'p> {
             here: None,
         }
     }
+}
+
+/// What was found of the groups of a vector's rows.
+pub(crate) struct GroupHeads {
+    /// Hashes, or slots of an array.
+    pub places: Slot,
+    /// The first row of each chain, or the group of each slot; 0 where there was none.
+    pub heads: Slot,
+    /// Keys that were computed: number and values.
+    pub keys: Vec<(usize, Slot)>,
 }
 
 /// The states of the only group.

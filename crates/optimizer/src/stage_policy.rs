@@ -3,6 +3,7 @@
 use frazil_plan::breakers::{GroupTable, JoinTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, StagePolicy};
 use frazil_plan::{ColumnId, Columns};
+use frazil_types::NativeType;
 
 /// A structure larger than this does not stay in a core's cache: looking it up row by row stalls on
 /// memory, looking it up for a vector of prefetched rows does not.
@@ -46,9 +47,25 @@ fn beyond_cache(plan: &PipelinePlan, pipeline: &Pipeline, k: usize) -> bool {
             let bytes =
                 |table: &GroupTable| table.estimated_groups * row_bytes(table.columns(), &plan.columns);
             let groups = filled.and_then(|(_, breaker)| breaker.groups());
-            groups.is_some_and(|table| !table.groups.is_empty() && bytes(table) > CACHE_BYTES)
+            groups.is_some_and(|table| {
+                !table.groups.is_empty()
+                    && bytes(table) > CACHE_BYTES
+                    && (k > 0 || !is_perhaps_clustered(table, &plan.columns))
+            })
         }
     }
+}
+
+/// Whether groups are of one integer, as the rows of a table mostly are that lie in the order of such a key: one group follows
+/// another then, and few are in use at a time. With a boundary in front of them TPC-H's Q18 takes a seventh longer.
+fn is_perhaps_clustered(table: &GroupTable, columns: &Columns) -> bool {
+    let [(key, _)] = table.groups[..] else {
+        return false;
+    };
+    matches!(
+        columns[key].native(),
+        NativeType::I16 | NativeType::I32 | NativeType::I64
+    )
 }
 
 fn join_bytes(table: &JoinTable, columns: &Columns) -> f64 {

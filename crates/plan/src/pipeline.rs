@@ -269,13 +269,13 @@ impl Pipeline {
     }
 
     /// Whether a boundary before operator `k` does anything. A source hands over vectors by itself, and so does
-    /// a stage to a sink that takes them; but keys of a probe, and arguments of a call, are put into a stage vector.
+    /// a stage to a sink that takes them; but keys of a probe or of groups, and arguments of a call, are put into a stage vector.
     pub fn may_have_boundary(&self, k: usize, plan: &PipelinePlan) -> bool {
         match self.operators.get(k) {
             _ if self.needs_boundary(k) => true,
             Some(PipelineOperator::Probe { keys, .. }) if k == 0 => !keys.is_empty(),
             Some(_) => k > 0,
-            None => k > 0 && !self.sink.takes_vectors(plan),
+            None => self.sink.looks_up(plan) || k > 0 && !self.sink.takes_vectors(plan),
         }
     }
 }
@@ -346,6 +346,11 @@ impl Sink {
     /// Whether it is handed whole vectors.
     pub fn takes_vectors(&self, plan: &PipelinePlan) -> bool {
         self.breaker().is_some_and(|id| plan.keeps(id).takes_vectors())
+    }
+
+    /// Whether it looks up a row of its breaker for each row that it is handed.
+    pub fn looks_up(&self, plan: &PipelinePlan) -> bool {
+        self.breaker().is_some_and(|id| plan.keeps(id).looks_up())
     }
 
     /// Columns it reads.

@@ -242,6 +242,9 @@ runtime_functions! {
     AggregateInsert = catching objects::aggregate_insert(Context, *mut AggregateTable, u64) -> *mut u8;
     /// `(context, table, slot) -> row`: a new group of an array. Null on failure.
     AggregateInsertAt = catching objects::aggregate_insert_at(Context, *mut AggregateTable, u64) -> *mut u8;
+    /// `(table, places, rows, out)`: for each row's hash, or slot of an array, the head of its chain, or its group; null where there is
+    /// none. What they lead to is prefetched.
+    AggregateHeads = catching objects::aggregate_heads(*const AggregateTable, *const u64, u64, *mut *const u8);
     /// `(context, table, list, cell) -> row`: a new row of a list whose state lies at the cell. Null on failure.
     AggregateAppend = catching objects::aggregate_append(Context, *mut AggregateTable, u64, *mut u8) -> *mut u8;
     /// `(context, table, cell, hash) -> status`: notes a value in the sketch whose state lies at the cell.

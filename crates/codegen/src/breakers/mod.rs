@@ -143,6 +143,18 @@ impl<'p> Translator<'_, 'p> {
         }
     }
 
+    /// How the groups are laid out that the sink looks up.
+    pub fn filled_groups(&self) -> Option<&'p GroupLayout> {
+        match self.filled()?.0 {
+            Layout::Groups(layout) if layout.spec.groups > 0 => Some(layout),
+            Layout::Groups(_)
+            | Layout::Join(_)
+            | Layout::Sorter(_)
+            | Layout::Windows(_)
+            | Layout::Buffer(_) => None,
+        }
+    }
+
     /// Hands the row to the sink. Ends the current block.
     pub fn sink(&mut self, done: Block) -> Result<()> {
         let Some((layout, keys)) = self.filled() else {

@@ -137,19 +137,15 @@ impl<'p> Translator<'_, 'p> {
 
     /// The row of the group, made where it is not there yet.
     fn group_row(&mut self, layout: &GroupLayout) -> Result<ir::Value> {
-        let plan = self.unit.plan;
-        let mut keys = Vec::new();
-        for (column, e) in &layout.groups {
-            let value = self.expression(e)?;
-            keys.push(self.coerce(value, plan.columns[*column].native()));
+        if let GroupAddressing::Array { slots } = layout.spec.addressing {
+            return self.row_by_index(layout, slots as u64);
         }
-        match layout.spec.addressing {
-            GroupAddressing::Array { slots } => self.row_by_index(layout, &keys, slots as u64),
-            _ => self.row_by_hash(layout, &keys),
-        }
+        let keys = self.group_keys(layout)?;
+        self.row_by_hash(layout, &keys)
     }
 
-    fn row_by_index(&mut self, layout: &GroupLayout, keys: &[SqlValue], slots: u64) -> Result<ir::Value> {
+    /// The slot of a group of an array.
+    pub fn group_slot(&mut self, layout: &GroupLayout, keys: &[SqlValue], slots: u64) -> Result<ir::Value> {
         let mut index = None;
         for (key, &(min, stride)) in keys.iter().zip(&layout.array) {
             let wide = match key.native {
@@ -181,19 +177,44 @@ impl<'p> Translator<'_, 'p> {
             .ins()
             .icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, index, slots as i64);
         self.fail_if(outside, FailurePoint::BOUNDS);
+        Ok(index)
+    }
+
+    fn row_by_index(&mut self, layout: &GroupLayout, slots: u64) -> Result<ir::Value> {
+        let (insert, found) = (self.b.create_block(), self.block(&[types::I64]));
+        self.b.set_cold_block(insert);
+        let (index, keys) = match self.group_head()? {
+            Some((index, head)) => {
+                let look = self.b.create_block();
+                self.b.set_cold_block(look);
+                let args: [ir::BlockArg; 1] = [head.into()];
+                self.b.ins().brif(head, found, &args, look, &[]);
+                self.enter(look);
+                (index, None)
+            }
+            None => {
+                let keys = self.group_keys(layout)?;
+                (self.group_slot(layout, &keys, slots)?, Some(keys))
+            }
+        };
         let spec = ObjectSpec::Part;
         let directory = self.object_field(spec.clone(), offset_of!(AggregateTable, directory));
         let address = self.element(directory, index, 8);
         let entry = self.load_word(address, 0);
-        let (insert, found) = (self.b.create_block(), self.block(&[types::I64]));
-        self.b.set_cold_block(insert);
         let args: [ir::BlockArg; 1] = [entry.into()];
         self.b.ins().brif(entry, found, &args, insert, &[]);
         self.enter(insert);
         let table = self.object(spec);
         let context = self.context;
         let row = self.call_row(Function::AggregateInsertAt, &[context, table, index])?;
-        self.write_keys(table, row, layout, keys)?;
+        // What is loaded here is not loaded where there was a group.
+        let mark = self.scope.mark();
+        let keys = match keys {
+            Some(keys) => keys,
+            None => self.group_keys(layout)?,
+        };
+        self.write_keys(table, row, layout, &keys)?;
+        self.scope.back_to(mark);
         self.jump(found, &[row]);
         Ok(self.enter(found)[0])
     }
@@ -265,21 +286,32 @@ impl<'p> Translator<'_, 'p> {
 
     fn look_up(&mut self, layout: &GroupLayout, keys: &[SqlValue]) -> Result<ir::Value> {
         let table = self.object(ObjectSpec::Part);
-        let hash = self.hash_values(keys)?;
-        // Both may change with every new group.
-        let directory = self.load_word(table, offset_of!(AggregateTable, directory) as i32);
-        let shift = self.load_word(table, offset_of!(AggregateTable, shift) as i32);
-        let head = self.tagged_entry(directory, shift, hash);
-        let candidate = self.block(&[types::I64]);
+        let (hash, head) = match self.group_head()? {
+            Some(found) => found,
+            None => {
+                let hash = self.hash_values(keys)?;
+                (hash, self.chain_of_groups(table, hash))
+            }
+        };
+        let found_before = self.work.group_heads.is_some();
+        let candidate = match found_before {
+            true => self.block(&[types::I64, types::I64]),
+            false => self.block(&[types::I64]),
+        };
         let found = self.block(&[types::I64]);
-        let (some, next, insert) = (
+        let (some, next, none) = (
             self.b.create_block(),
             self.b.create_block(),
             self.b.create_block(),
         );
-        self.jump(candidate, &[head]);
-        let row = self.enter(candidate)[0];
-        self.branch(row, some, insert);
+        let of_chain = |row: ir::Value, head: ir::Value| match found_before {
+            true => vec![row, head],
+            false => vec![row],
+        };
+        self.jump(candidate, &of_chain(head, head));
+        let walk = self.enter(candidate).to_vec();
+        let (row, head) = (walk[0], walk[walk.len() - 1]);
+        self.branch(row, some, none);
         self.enter(some);
         let have = self.load_word(row, HASH_OFFSET);
         let mut same = self.icmp(IntCC::Equal, have, hash);
@@ -294,13 +326,31 @@ impl<'p> Translator<'_, 'p> {
         self.b.ins().brif(same, found, &args, next, &[]);
         self.enter(next);
         let following = self.load_word(row, NEXT_OFFSET);
-        self.jump(candidate, &[following]);
-        self.enter(insert);
+        self.jump(candidate, &of_chain(following, head));
+        self.enter(none);
+        if found_before {
+            // Rows of the vector before this one have made groups: the chain has another head then.
+            let (insert, again) = (self.b.create_block(), self.b.create_block());
+            let now = self.chain_of_groups(table, hash);
+            let same = self.icmp(IntCC::Equal, now, head);
+            self.branch(same, insert, again);
+            self.enter(again);
+            self.jump(candidate, &[now, now]);
+            self.enter(insert);
+        }
         let context = self.context;
         let fresh = self.call_row(Function::AggregateInsert, &[context, table, hash])?;
         self.write_keys(table, fresh, layout, keys)?;
         self.jump(found, &[fresh]);
         Ok(self.enter(found)[0])
+    }
+
+    /// The head of the chain in which groups of a hash are.
+    fn chain_of_groups(&mut self, table: ir::Value, hash: ir::Value) -> ir::Value {
+        // Both may change with every new group.
+        let directory = self.load_word(table, offset_of!(AggregateTable, directory) as i32);
+        let shift = self.load_word(table, offset_of!(AggregateTable, shift) as i32);
+        self.tagged_entry(directory, shift, hash)
     }
 
     fn write_keys(

@@ -63,6 +63,11 @@ impl Translator<'_, '_> {
             let hash = self.hash_keys(&keys)?;
             contents.push((SlotContent::ProbeHash, SqlValue::certain(hash, NativeType::I64)));
         }
+        if at == self.work.pipeline.operators.len()
+            && let Some(layout) = self.filled_groups()
+        {
+            contents.extend(self.group_contents(layout)?);
+        }
         let mut row = self.begin_output_row()?;
         for (content, value) in contents {
             self.put(content, &mut row, value);

@@ -3,6 +3,7 @@
 pub(crate) mod aggregate;
 mod boundary;
 mod expand;
+mod group_heads;
 mod groups;
 mod hash_join_build;
 mod hash_join_probe;

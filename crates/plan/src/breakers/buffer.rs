@@ -37,6 +37,10 @@ impl Keeps for Buffer {
         true
     }
 
+    fn looks_up(&self) -> bool {
+        false
+    }
+
     fn text(&self, _keys: &[Expr], names: &Names) -> String {
         let columns = names.list(self.columns.iter().copied());
         format!(" ({columns}){}", limits(&self.limit, &self.offset, names))

@@ -61,6 +61,10 @@ impl Keeps for GroupTable {
         false
     }
 
+    fn looks_up(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
     fn text(&self, _keys: &[Expr], names: &Names) -> String {
         let text = aggregation(&self.groups, &self.aggregates, names);
         match self.groups.is_empty() {

@@ -43,6 +43,10 @@ impl Keeps for JoinTable {
         false
     }
 
+    fn looks_up(&self) -> bool {
+        false
+    }
+
     fn text(&self, keys: &[Expr], names: &Names) -> String {
         let payload = names.list(self.payload.iter().copied());
         let rows = self.estimated_rows;

@@ -40,6 +40,9 @@ pub trait Keeps {
     /// True if it is handed whole vectors.
     fn takes_vectors(&self) -> bool;
 
+    /// True if it looks up a row of its own for each row that it is handed.
+    fn looks_up(&self) -> bool;
+
     /// Its text as the sink of a pipeline, behind its name and number. `keys` are the sink's expressions.
     fn text(&self, keys: &[Expr], names: &Names) -> String;
 

@@ -41,6 +41,10 @@ impl Keeps for SortTable {
         false
     }
 
+    fn looks_up(&self) -> bool {
+        false
+    }
+
     fn text(&self, _keys: &[Expr], names: &Names) -> String {
         let columns = names.list(self.columns.iter().copied());
         let (groups, keys) = self.keys.split_at(self.groups);

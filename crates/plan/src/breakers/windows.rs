@@ -75,6 +75,10 @@ impl Keeps for WindowTable {
         false
     }
 
+    fn looks_up(&self) -> bool {
+        false
+    }
+
     fn text(&self, _keys: &[Expr], names: &Names) -> String {
         let columns = names.list(self.columns.iter().copied());
         format!(" ({columns}){}", display_window::steps(self, names))

@@ -56,6 +56,22 @@ pub unsafe fn aggregate_insert_at(
 }
 
 /// # Safety
+/// `places` and `out` must hold `rows` values; slots of an array lie within it.
+pub unsafe fn aggregate_heads(
+    table: *const AggregateTable,
+    places: *const u64,
+    rows: u64,
+    out: *mut *const u8,
+) {
+    // SAFETY: by contract.
+    unsafe {
+        let places = std::slice::from_raw_parts(places, rows as usize);
+        let out = std::slice::from_raw_parts_mut(out, rows as usize);
+        (*table).heads(places, out);
+    }
+}
+
+/// # Safety
 /// As [`rows_grow`]; the cell is that of the list's state in a row of the table.
 pub unsafe fn aggregate_append(
     context: *mut PipelineContext,

@@ -1,14 +1,17 @@
-//! A set of keys, which are strings of bytes: one piece of memory for the bytes, and a table of places by hash. A vector of keys is
-//! added at a time, so that the memory that they lead to is on its way before it is looked at.
+//! A set of keys, which are strings of bytes: one piece of memory for the bytes, and a table of places by hash, both on huge pages where
+//! they are large. A vector of keys is added at a time, so that the memory that they lead to is on its way before it is looked at.
 
+use crate::memory::Memory;
 use frazil_kernels::hash::hash_bytes;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::{Error, MemoryBudget, Reservation, Result, SqlState};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
 /// Slots of a table at first.
 const FEWEST_SLOTS: usize = 1024;
 /// Keys that are looked for together.
-const VECTOR: usize = 32;
+const VECTOR: usize = 64;
 /// Bits of a slot that are a place in the bytes; the others are the highest of the hash, which tell most keys apart, and by which a
 /// table of twice as many slots is filled without a look at the keys.
 const PLACE_BITS: u32 = 36;
@@ -23,9 +26,11 @@ const LENGTH_BYTES: usize = size_of::<u32>();
 pub struct SeenKeys {
     /// By the highest bits of the hash, a power of two, at most two thirds of them used: one more than the place of the key's
     /// length, below bits of the hash; 0 is free.
-    slots: Vec<u64>,
-    /// Keys, the length of each before it.
-    bytes: Vec<u8>,
+    slots: Piece<u64>,
+    /// Keys, the length of each before it; then room.
+    bytes: Piece<u8>,
+    /// Bytes that hold keys.
+    used: usize,
     keys: usize,
     reservation: Reservation,
 }
@@ -34,8 +39,9 @@ impl SeenKeys {
     /// No key yet.
     pub fn new(budget: &MemoryBudget) -> SeenKeys {
         SeenKeys {
-            slots: Vec::new(),
-            bytes: Vec::new(),
+            slots: Piece::default(),
+            bytes: Piece::default(),
+            used: 0,
             keys: 0,
             reservation: budget.reservation(),
         }
@@ -86,9 +92,11 @@ impl SeenKeys {
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
-        self.slots[at] = mark | (self.bytes.len() as u64 + 1);
-        self.bytes.extend_from_slice(&(key.len() as u32).to_ne_bytes());
-        self.bytes.extend_from_slice(key);
+        self.slots[at] = mark | (self.used as u64 + 1);
+        let room = &mut self.bytes[self.used..];
+        room[..LENGTH_BYTES].copy_from_slice(&(key.len() as u32).to_ne_bytes());
+        room[LENGTH_BYTES..][..key.len()].copy_from_slice(key);
+        self.used += LENGTH_BYTES + key.len();
         self.keys += 1;
         true
     }
@@ -107,22 +115,23 @@ impl SeenKeys {
 
     /// Makes room for so many bytes and keys. Error 53200.
     fn make_room(&mut self, bytes: usize, keys: usize) -> Result<()> {
-        if (self.bytes.len() + bytes) as u64 >= PLACE {
+        if (self.used + bytes) as u64 >= PLACE {
             return Err(Error::new(
                 SqlState::OUT_OF_MEMORY,
                 "the different rows of a recursion take more than 64 GiB: UNION ALL keeps none of them apart",
             ));
         }
-        if self.bytes.capacity() - self.bytes.len() < bytes {
-            let more = self.bytes.capacity().max(bytes);
-            self.reservation.grow(more)?;
-            self.bytes
-                .reserve_exact(self.bytes.capacity() - self.bytes.len() + more);
+        if self.bytes.len() - self.used < bytes {
+            let wanted = (self.bytes.len() * 2).max(self.bytes.len() + bytes);
+            self.reservation.grow(wanted)?;
+            let before = std::mem::replace(&mut self.bytes, Piece::stale(wanted)?);
+            self.bytes[..self.used].copy_from_slice(&before[..self.used]);
+            self.reservation.shrink(before.len());
         }
         while (self.keys + keys) * 3 > self.slots.len() * 2 {
             let wanted = (self.slots.len() * 2).max(FEWEST_SLOTS);
             self.reservation.grow(wanted * size_of::<u64>())?;
-            let before = std::mem::replace(&mut self.slots, vec![0; wanted]);
+            let before = std::mem::replace(&mut self.slots, Piece::zeroed(wanted)?);
             for slot in before.iter().filter(|slot| **slot != 0) {
                 let hash = match wanted <= MOST_BY_MARK {
                     true => *slot,
@@ -137,6 +146,71 @@ impl SeenKeys {
             self.reservation.shrink(before.len() * size_of::<u64>());
         }
         Ok(())
+    }
+}
+
+/// Plain values in one piece of memory.
+#[derive(Debug)]
+struct Piece<T> {
+    memory: Option<Memory>,
+    values: usize,
+    of: PhantomData<T>,
+}
+
+impl<T> Default for Piece<T> {
+    fn default() -> Piece<T> {
+        Piece {
+            memory: None,
+            values: 0,
+            of: PhantomData,
+        }
+    }
+}
+
+impl Piece<u64> {
+    /// So many zeros. Error 53200.
+    fn zeroed(values: usize) -> Result<Piece<u64>> {
+        let memory = Some(Memory::zeroed(values * size_of::<u64>())?);
+        Ok(Piece {
+            memory,
+            values,
+            ..Piece::default()
+        })
+    }
+}
+
+impl Piece<u8> {
+    /// So many bytes of whatever content. Error 53200.
+    fn stale(values: usize) -> Result<Piece<u8>> {
+        let memory = Some(Memory::stale(values)?);
+        Ok(Piece {
+            memory,
+            values,
+            ..Piece::default()
+        })
+    }
+}
+
+impl<T> Deref for Piece<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.memory {
+            // SAFETY: `zeroed` and `stale` took memory for so many values, of which all bytes are initialised; any bytes are a value
+            // of the types that they make pieces of.
+            Some(memory) => unsafe { std::slice::from_raw_parts(memory.as_ptr().cast(), self.values) },
+            None => &[],
+        }
+    }
+}
+
+impl<T> DerefMut for Piece<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &self.memory {
+            // SAFETY: as in `deref`; the piece owns its memory and is borrowed alone.
+            Some(memory) => unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast(), self.values) },
+            None => &mut [],
+        }
     }
 }
 

@@ -23,7 +23,10 @@ use crate::row_layout::{FieldPlace, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayou
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
 use frazil_kernels::hash::hash_u64;
-use frazil_types::{Error, MemoryBudget, NativeType, Reservation, Result, SqlState, dispatch_native};
+use frazil_kernels::prefetch::prefetch_read;
+use frazil_types::{
+    Error, MemoryBudget, NativeType, Reservation, Result, STAGE_ROWS, SqlState, dispatch_native,
+};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -438,6 +441,9 @@ unsafe impl Sync for AggregateTable {}
 /// dozen groups would have two of them in one chain, and a branch that nobody foresees for every row.
 const SLOTS: std::ops::RangeInclusive<usize> = 1024..=1 << 20;
 
+/// Slots that are on their way while one is looked at.
+const SLOTS_AHEAD: usize = 32;
+
 impl AggregateTable {
     /// No groups yet (of [`GroupAddressing::Single`] the one).
     pub fn new(spec: AggregateSpec, budget: &MemoryBudget) -> Result<AggregateTable> {
@@ -557,6 +563,58 @@ impl AggregateTable {
         Ok(row)
     }
 
+    /// For each place, a hash or the slot of an array, the first row of that hash in its chain, or the group; null where there is
+    /// none. A place is on its way to the cache before it is looked at, and so is every row of a chain (Relaxed Operator
+    /// Fusion, section 3.1): chains of a vector are walked side by side, a step of each at a time.
+    ///
+    /// # Safety
+    /// Slots of an array lie within it; at most [`STAGE_ROWS`] places.
+    pub unsafe fn heads(&self, places: &[u64], out: &mut [*const u8]) {
+        match self.spec.addressing {
+            // SAFETY: a hash shifted by `shift` is below the number of slots.
+            GroupAddressing::Hash { .. } => unsafe {
+                self.heads_at(places, out, |hash| (hash >> self.shift) as usize, tags);
+                walk_chains(places, out);
+            },
+            // SAFETY: by contract.
+            GroupAddressing::Array { .. } | GroupAddressing::Single => unsafe {
+                self.heads_at(places, out, |slot| slot as usize, |_| 0);
+            },
+        }
+    }
+
+    /// # Safety
+    /// `slot` gives places within the directory.
+    #[inline(always)]
+    unsafe fn heads_at(
+        &self,
+        places: &[u64],
+        out: &mut [*const u8],
+        slot: impl Fn(u64) -> usize,
+        tags: impl Fn(u64) -> u64,
+    ) {
+        let directory = self.directory.cast_const();
+        let last_byte = self.spec.layout.size - 1;
+        for &place in places.iter().take(SLOTS_AHEAD) {
+            prefetch_read(directory.wrapping_add(slot(place)));
+        }
+        for (i, (&place, head)) in places.iter().zip(out).enumerate() {
+            if let Some(&ahead) = places.get(i + SLOTS_AHEAD) {
+                prefetch_read(directory.wrapping_add(slot(ahead)));
+            }
+            // SAFETY: by contract.
+            let entry = unsafe { directory.add(slot(place)).read() };
+            let wanted = tags(place);
+            let row = match entry & wanted == wanted {
+                true => (entry & POINTER_MASK) as *const u8,
+                false => std::ptr::null(),
+            };
+            prefetch_read(row);
+            prefetch_read(row.wrapping_add(last_byte));
+            *head = row;
+        }
+    }
+
     #[cold]
     fn grow(&mut self) -> Result<()> {
         let slots = self.slots * 4;
@@ -576,6 +634,39 @@ impl AggregateTable {
             }
         }
         Ok(())
+    }
+}
+
+/// Walks from each head to the first row of its hash; null where the chain has none.
+///
+/// # Safety
+/// Heads are live rows with hash headers, or null; at most [`STAGE_ROWS`] hashes.
+unsafe fn walk_chains(hashes: &[u64], heads: &mut [*const u8]) {
+    let mut others = [0u16; STAGE_ROWS];
+    let mut count = 0;
+    // Whether a row goes on is no branch: nobody foresees it.
+    // SAFETY: by contract.
+    let mut step = |i: usize, others: &mut [u16; STAGE_ROWS], count: &mut usize| unsafe {
+        let row = heads[i];
+        if row.is_null() {
+            return;
+        }
+        let goes_on = hash_of(row) != hashes[i];
+        let next = row.offset(NEXT_OFFSET as isize).cast::<*const u8>().read();
+        let row = if goes_on { next } else { row };
+        heads[i] = row;
+        prefetch_read(row);
+        others[*count] = i as u16;
+        *count += usize::from(goes_on);
+    };
+    for i in 0..hashes.len() {
+        step(i, &mut others, &mut count);
+    }
+    while count > 0 {
+        let these = std::mem::take(&mut count);
+        for at in 0..these {
+            step(usize::from(others[at]), &mut others, &mut count);
+        }
     }
 }
 
