@@ -51,7 +51,10 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
         place_shared(&mut plan, binder.shared.clone())?;
     }
     for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
-        every_operator(op, &mut |op| group_by_length(op, &mut plan.columns));
+        every_operator(op, &mut |op| {
+            group_by_length(op, &mut plan.columns);
+            order_by_length(op, &mut plan.columns);
+        });
     }
     if !plan.parameters.is_empty() {
         for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
@@ -98,6 +101,39 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
     }
     let sets = std::mem::replace(op, Values::nothing(vec![]));
     *op = Map::above(sets, shown);
+}
+
+/// Intervals are ordered by their length, and equally long ones are one group of the first rows of groups.
+fn order_by_length(op: &mut Operator, columns: &mut Columns) {
+    let mut read: Vec<&mut ColumnId> = Vec::new();
+    let input = if let Operator::Sort(sort) = op {
+        read.extend(sort.keys.iter_mut().map(|key| &mut key.column));
+        &mut sort.input
+    } else if let Operator::TopPerGroup(top) = op {
+        read.extend(top.keys.iter_mut().map(|key| &mut key.column));
+        read.extend(&mut top.groups);
+        &mut top.input
+    } else {
+        return;
+    };
+    let mut lengths: Vec<(ColumnId, (ColumnId, Expr))> = Vec::new();
+    for id in read {
+        if !columns[*id].ty.is_span() {
+            continue;
+        }
+        let known = lengths.iter().find(|(of, _)| of == id).map(|(_, made)| made.0);
+        let length = known.unwrap_or_else(|| {
+            let e = interval_length(Expr::column(*id, columns));
+            let length = columns.add("length", e.ty, e.nullable);
+            lengths.push((*id, (length, e)));
+            length
+        });
+        *id = length;
+    }
+    if !lengths.is_empty() {
+        let below = std::mem::replace(&mut **input, Values::nothing(vec![]));
+        **input = Map::above(below, lengths.into_iter().map(|(_, made)| made).collect());
+    }
 }
 
 /// [`group_by_length`] in one aggregation: the places of groups of intervals, and the columns that show them.
