@@ -5,15 +5,17 @@ Each is an ability. A campaign draws those that its engines have, which a probe 
 has, to see what Frazil refuses (`all`), or none. Answers may not depend on the order of rows that tie: where they would, a window is
 ordered by all columns that its query reads, so that rows which tie are alike."""
 
-from . import functions
-from .nodes import Node, form, listed
+from . import functions, goals
+from .goals import ENDS, EXCLUDED, STARTS
+from .nodes import DUCKDB, POSTGRES, Node, form, listed
 from .sources import CASTS, Column, Source
 
-# A statement that an engine answers if it has the ability.
+# A statement that an engine answers if it has the ability. None: it has another text for it, or what engines.KEPT makes in PostgreSQL.
 PROBES = {
     "windows": "select sum(x) over (partition by x order by x), lag(x) over (order by x) from (values (1)) v (x)",
     "frames": "select sum(x) over (order by x groups between 1 preceding and 1 following exclude ties) from (values (1)) v (x)",
-    "qualify": "select x from (values (1)) v (x) qualify rank() over (order by x) = 1",
+    "qualify": {POSTGRES: None, None: "select x from (values (1)) v (x) qualify rank() over (order by x) = 1"},
+    "kept": {POSTGRES: None, DUCKDB: "select lag(x ignore nulls) over (order by x) from (values (1)) v (x)", None: "select lag(x) ignore nulls over (order by x) from (values (1)) v (x)"},
     "grouping sets": "select x, grouping(x) from (values (1)) v (x) group by grouping sets (rollup (x), cube (x), ())",
     "distinct sets": "select x from (values (1)) v (x) group by distinct rollup (x), cube (x)",
     "recursion": "with recursive r (n) as (select 1 union all select n + 1 from r where n < 3) select n from r",
@@ -28,28 +30,45 @@ PROBES = {
     "logic": "select bool_and(x = 1), bool_or(x = 1), bit_and(x), bit_or(x), bit_xor(x) from (values (1)) v (x)",
     "every": "select every(x = 1) from (values (1)) v (x)",
     "statistics": "select stddev(x), stddev_pop(x), variance(x), var_pop(x) from (values (1)) v (x)",
-    "regression": "select covar_pop(x, x), covar_samp(x, x), regr_r2(x, x), regr_count(x, x) from (values (cast(1 as double precision))) v (x)",
+    "regression": "select covar_pop(x, x), covar_samp(x, x), regr_sxx(x, x), regr_count(x, x) from (values (cast(1 as double precision))) v (x)",
     # NULL where all values are equal, which casts to a date as NaN (DuckDB's answer) does not.
     "slopes": "select cast(cast(corr(x, x) as text) as date), cast(cast(regr_slope(x, x) as text) as date) from (values (cast(1 as double precision))) v (x)",
     "texts": "select string_agg(distinct x, ',' order by x) from (values ('a')) v (x)",
     "ordered sets": "select percentile_cont(0.5) within group (order by x), percentile_disc(0.5) within group (order by x), mode() within group (order by x) from (values (1)) v (x)",
     "hypothetical": "select rank(1) within group (order by x), cume_dist(1) within group (order by x) from (values (1)) v (x)",
-    "quantiles": "select median(x), quantile_cont(x, 0.25) from (values (1)) v (x)",
+    "quantiles": {POSTGRES: None, None: "select median(x), quantile_cont(x, 0.25), quantile_disc(x, 0.5), quantile(x, 0.3) from (values (1)) v (x)"},
+    "pairs": "select count(distinct (x, x)) from (values (1)) v (x)",
+    "other types": "select min(cast(x as time)), min(cast('a' as char(5))), max(cast(1 as real)) from (values (timestamp '2000-01-01 00:00:00')) v (x)",
+    "any value": {POSTGRES: None, None: "select any_value(x) from (values (1)) v (x)"},
+    "places": "select arg_min(x, x), max_by(x, x) from (values (1)) v (x)",
+    "ends": "select first(x order by x), last(x order by x) from (values (1)) v (x)",
+    "about": {POSTGRES: None, None: "select approx_count_distinct(x) from (values (1)) v (x)"},
+    "sample": "select k from one tablesample bernoulli (100)",
+    "changing": "with d (k) as (delete from void returning k) select k from d",
+    "series of decimals": "select v from generate_series(1.5, 3, 0.5) s (v)",
 }
 # Types that RANGE takes offsets for, and the offsets.
 OFFSETS = {
     "i2": ["1", "2", "0"], "i4": ["1", "3", "0", "1 + 1"], "i8": ["1", "10", "0"], "dec": ["0.5", "2.25", "0"], "f8": ["cast(0.5 as double precision)", "cast(2 as double precision)"],
     "date": ["interval '1 day'", "interval '1 month'", "interval '40 days'"], "ts": ["interval '12 hours'", "interval '1 day'", "interval '1 month'"],
 }
+# What asks for a form of grouping sets, see Analytics.sets.
+SETS = {"rollup": 0, "cube": 0.42, "key beside a grouping set": 0.5, "grouping sets": 0.9}
 COUNTS = ["1", "1", "2", "3", "0", "1 + 1"]
-STARTS = ["unbounded preceding", "{} preceding", "current row", "{} following"]
-ENDS = ["{} preceding", "current row", "{} following", "unbounded following"]
-EXCLUDED = ["current row", "group", "ties", "no others"]
 # Functions of places in an order: result, template, arguments. `kind`: the one that is asked for.
 PLACES = [
     ("i8", "row_number()", []), ("i4", "ntile({})", ["count"]), ("kind", "lag({})", ["kind"]), ("kind", "lead({})", ["kind"]), ("kind", "lag({}, {})", ["kind", "offset"]),
     ("kind", "lead({}, {}, {})", ["kind", "offset", "kind literal"]), ("kind", "first_value({})", ["kind"]), ("kind", "last_value({})", ["kind"]), ("kind", "nth_value({}, {})", ["kind", "position"]),
 ]
+# Those that may pass over NULLs: Frazil's text, DuckDB's, and of the aggregates that PostgreSQL is given the one that gives the value.
+# `frame`: the one of lag and lead, which take no notice of frames.
+BEFORE, BEHIND = " rows between unbounded preceding and 1 preceding", " rows between 1 following and unbounded following"
+KEPT = [("first_value({}) ignore nulls", "first_value({} ignore nulls)", "kept_1", None), ("last_value({}) ignore nulls", "last_value({} ignore nulls)", "back_1", None),
+        ("nth_value({}, 2) ignore nulls", "nth_value({}, 2 ignore nulls)", "kept_2", None), ("nth_value({}, 3) ignore nulls", "nth_value({}, 3 ignore nulls)", "kept_3", None),
+        ("lag({}) ignore nulls", "lag({} ignore nulls)", "back_1", BEFORE), ("lag({}, 2) ignore nulls", "lag({}, 2 ignore nulls)", "back_2", BEFORE),
+        ("lead({}) ignore nulls", "lead({} ignore nulls)", "kept_1", BEHIND), ("lead({}, 3) ignore nulls", "lead({}, 3 ignore nulls)", "kept_3", BEHIND)]
+# Aggregates of the order of rows.
+ROWS_IN_ORDER = [("kind", "first({})", ["kind"]), ("kind", "last({})", ["kind"])]
 RANKS = [("i8", "rank()"), ("i8", "dense_rank()"), ("f8", "percent_rank()"), ("f8", "cume_dist()")]
 
 
@@ -58,15 +77,24 @@ def abilities(which, engines):
     if which == "none":
         return frozenset()
     asked = engines if which == "there" else engines[:1]
-    return frozenset(name for name, sql in PROBES.items() if not any(engine.run(sql).error for engine in asked))
+    return frozenset(name for name in PROBES if all(has(engine, name) for engine in asked))
+
+
+def has(engine, ability):
+    """Whether an engine has an ability."""
+    probe = PROBES[ability]
+    if not isinstance(probe, str):
+        probe = probe.get(engine.dialect, probe[None])
+    return probe is None or not engine.run(probe).error
 
 
 class Window:
-    """What stands behind OVER. `total`: rows that tie are alike. `ordered`: there is an order. `whole`: the frame is the partition.
-    `rows`: the frame counts rows, so that places in the order matter."""
+    """What stands behind OVER. `total`: rows that tie are alike. `ordered`: there is an order. `rows`: the frame counts rows, so
+    that places in the order matter. `parts`: partition and order, without the frame. `few`: its query has few rows."""
 
-    def __init__(self, node, total, ordered, whole, rows):
-        self.node, self.total, self.ordered, self.whole, self.rows = node, total, ordered, whole, rows
+    def __init__(self, node, total, ordered, rows, parts):
+        self.node, self.total, self.ordered, self.rows, self.parts = node, total, ordered, rows, parts
+        self.few = False
 
 
 class Analytics:
@@ -75,11 +103,22 @@ class Analytics:
     def can(self, ability):
         return ability in self.abilities
 
+    def aim(self, options, features):
+        """One of the options that are a goal of the statement, which `features` says of one, or None: these goals are not asked for now."""
+        if not self.goals or self.chance(0.1):
+            return None
+        wanted = [option for option in options if any(feature in self.goals for feature in features(option))]
+        return self.r.choice(wanted) if wanted else None
+
     def analytic(self, kinds, depth, limit, top):
         """A query with one of the abilities, and its order; None for any other."""
         pick = self.r.random()
+        shape = goals.SHAPES.get(self.lead.split()[0]) if self.lead else None
+        if shape and self.chance(0.9):
+            pick = shape[0] + pick * (shape[1] - shape[0])
         if self.can("windows") and pick < 0.5:
-            body = self.windowed_top(kinds, depth) if pick < 0.06 and depth > 0 else self.windowed_groups(kinds, depth) if pick < 0.12 else self.windowed(kinds, depth)
+            over_groups = pick < 0.12 or self.lead == "window over groups"
+            body = self.windowed_top(kinds, depth) if pick < 0.06 and depth > 0 or self.lead and self.lead.startswith("top") else self.windowed_groups(kinds, depth) if over_groups else self.windowed(kinds, depth)
         elif self.can("grouping sets") and 0.5 <= pick < 0.64:
             body = self.grouped(kinds, depth, sets=True)
         elif self.can("recursion") and 0.64 <= pick < 0.74 and not self.scopes and not self.ctes:
@@ -101,6 +140,9 @@ class Analytics:
         """An aggregate of a type, or None: first its group, because some groups are large."""
         groups = [[a for a in group if a[0] == kind] for group in self.aggregate_groups()]
         groups = [group for group in groups if group]
+        aimed = self.aim([a for group in groups for a in group], lambda a: [f"aggregate {a[3]}({kind})"])
+        if aimed:
+            return aimed
         return self.r.choice(self.r.choice(groups) if len(groups) > 1 else groups[0]) if groups else None
 
     # Windows.
@@ -112,16 +154,29 @@ class Analytics:
 
     def windowed(self, kinds, depth):
         source = self.source(depth)
-        where = self.where(source, depth)
+        where = self.where(source, depth) if not self.lead or self.chance(0.6) else Node(("where",), [], optional=True)
         scope = self.few(source)
-        windows, named = self.windows(scope, scope)
+        windows, named = self.windows(scope, scope, source.rows > 1000)
         exprs = [self.windowed_expr(kind, scope, windows) for kind in kinds]
         loose = any(e.is_loose() for e in exprs)
         distinct = "distinct " if not loose and self.chance(0.1) else ""
-        qualify = Node(("qualify",), [], optional=True)
-        if self.can("qualify") and not loose and self.chance(0.25):
-            qualify = form(("qualify",), " qualify {}", self.window_test(scope, windows), features=["qualify"], optional=True)
-        return form(("query", *kinds), f"select {distinct}{{}} from {{}}{{}}{{}}{{}}", self.items(exprs), source.node, where, named, qualify, features=["window query"])
+        if self.can("qualify") and not loose and self.chance(0.7 if self.lead == "qualify" else 0.12):
+            return self.qualified(kinds, distinct, self.items(exprs), (source.node, where, named), self.window_test(scope, windows))
+        return form(("query", *kinds), f"select {distinct}{{}} from {{}}{{}}{{}}", self.items(exprs), source.node, where, named, features=["window query"])
+
+    def qualified(self, kinds, distinct, items, tail, test):
+        """QUALIFY; PostgreSQL filters the rows of a subquery."""
+        names = ", ".join(f"c{at}" for at in range(len(kinds)))
+        if self.chance(0.5):
+            # By a name of the select list.
+            start, end = f"select {distinct}{names} from (select {{}}, {{}} as kept from {{}}{{}}{{}}", f") {self.alias()}"
+            template = {None: start + " qualify kept" + end, POSTGRES: start + end + " where kept"}
+            return form(("query", *kinds), template, items, test, *tail, features=["window query", "qualify", "qualify by a name"])
+        text = test.text()
+        template = {None: f"select {distinct}{{}} from {{}}{{}}{{}} qualify {text}", DUCKDB: f"select {distinct}{{}} from {{}}{{}}{{}} qualify {test.text(DUCKDB)}",
+                    POSTGRES: f"select {distinct}{names} from (select {{}}, {test.text(POSTGRES)} as kept from {{}}{{}}{{}}) {self.alias()} where kept"}
+        below = [feature for node in test.walk() for feature in node.features]
+        return form(("query", *kinds), template, items, *tail, features=["window query", "qualify", *below])
 
     def windowed_top(self, kinds, depth):
         """The first rows of each partition by a rank computed below."""
@@ -129,7 +184,8 @@ class Analytics:
         where = self.where(source, depth - 1)
         scope = self.few(source)
         window = self.window(scope, scope, ordered=True)
-        call = self.r.choice(["row_number()", "rank()"] if window.total else ["rank()", "dense_rank()"])
+        calls = ["row_number()", "rank()"] if window.total else ["rank()", "dense_rank()"]
+        call = self.aim(calls, lambda c: [f"top by {c}"]) or self.r.choice(calls)
         exprs = [self.expr(kind, scope, 1) for kind in kinds]
         rank = form(("named",), f"{call} over {{}} as place", window.node)
         inner = form(("inner",), "select {}, {} from {}{}", self.items(exprs), rank, source.node, where)
@@ -146,14 +202,16 @@ class Analytics:
         plain = [a for a in functions.AGGREGATES if not self.is_loose_call(a)]
         calls = [self.call(self.r.choice(plain), source.columns, 1) for _ in range(self.r.randint(1, 2))]
         scope = keys + [Column(None, node.type, False, node) for node in calls]
-        windows, named = self.windows(scope, keys)
+        windows, named = self.windows(scope, keys, source.rows > 1000)
         exprs = [self.windowed_expr(kind, scope, windows) for kind in kinds]
         by = listed("keys", [Node(("key",), [key.ref]) for key in keys])
         return form(("query", *kinds), "select {} from {}{} group by {}{}", self.items(exprs), source.node, where, by, named, features=["window over groups"])
 
-    def windows(self, scope, telling):
-        """Windows to choose among, and the clause that names some of them."""
+    def windows(self, scope, telling, large=False):
+        """Windows to choose among, and the clause that names some of them. `large`: over many rows, for which a judge adds up most
+        frames that do not only grow anew for each row."""
         made, clause, shared = [], [], None
+        self.slides = not large or self.chance(0.1)
         for _ in range(self.r.randint(1, 3)):
             window = self.window(scope, telling)
             # Of rows that are alike, places in one order say nothing of places in another.
@@ -170,6 +228,9 @@ class Analytics:
             window = self.window(scope, telling, base=shared)
             window.total &= not any(other.total for other in made)
             made.append(window)
+        for window in made:
+            window.few = not large
+        self.slides = True
         return made, form(("windows",), " window {}", listed("windows", clause)) if clause else Node(("windows",), [])
 
     def name_of(self, column):
@@ -178,7 +239,13 @@ class Analytics:
     def window(self, scope, telling, ordered=False, base=None):
         """A window over columns of `scope`; rows that agree in all of `telling` are alike."""
         r, parts, features = self.r, [base] if base else [], ["window from a window"] if base else []
-        style = r.choices(["none", "total", "keys", "range"], [0 if ordered else 6, 42, 10, 42])[0]
+        styles = ["none", "total", "keys", "range"]
+        style = r.choices(styles, [0 if ordered else 6, 42, 10, 42])[0]
+        wanted = self.lead.split() if self.lead else [""]
+        if wanted[0] in ("frame", "exclude") and self.chance(0.7):
+            style = "range" if "range" in wanted else "total"
+        elif wanted[0] == "window" and self.chance(0.7):
+            style = "total"
         partition = [] if base else [self.name_of(c) if self.chance(0.85) else self.expr(c.kind, scope, 1) for c in r.sample(scope, min(len(scope), r.choices([0, 1, 2], [35, 45, 20])[0]))]
         if partition:
             parts.append(form(("partition",), "partition by {}", listed("partition", partition), features=["partition by"]))
@@ -196,11 +263,10 @@ class Analytics:
             # A total order may not lose a key.
             order = Node(("order",), [p for at, item in enumerate(items) for p in ((", ", item) if at else (item,))])
             parts.append(form(("order",), "order by {}", order, features=["window order"]))
-        frame, whole, rows = self.frame(style, keys)
-        if frame:
-            parts.append(frame)
-        node = Node(("over",), ["(", *[p for at, part in enumerate(parts) for p in ((" ", part) if at else (part,))], ")"], features)
-        return Window(node, style == "total", bool(items), whole, rows)
+        frame, rows = self.frame(style, keys)
+        said = parts + [frame] if frame else parts
+        node = Node(("over",), ["(", *[p for at, part in enumerate(said) for p in ((" ", part) if at else (part,))], ")"], features)
+        return Window(node, style == "total", bool(items), rows, parts if not base else None)
 
     def sort_key(self, column, scope, style):
         way = self.r.choice(["", "", " desc"]) + self.r.choice(["", "", " nulls first", " nulls last"])
@@ -208,37 +274,47 @@ class Analytics:
         return form(("sort key",), "{}" + way, key)
 
     def frame(self, style, keys):
-        """A frame's node or None, whether it is the whole partition whatever the order, whether it counts rows."""
+        """A frame's node or None, and whether it counts rows."""
         if self.chance(0.12):
-            return None, style == "none", False
+            return None, False
         modes = {"none": ["rows", "range"], "total": ["rows", "rows", "rows", "range"], "keys": ["range"], "range": ["range", "range", "range"]}[style]
         groups = ["groups"] * (3 if style == "total" else 1) if self.can("frames") and style != "none" else []
         mode = self.r.choice(modes + groups)
+        wanted = [m for m in modes + groups if self.lead and self.lead.startswith(("frame", "exclude")) and m in self.lead.split()]
+        if wanted and self.chance(0.8):
+            mode = wanted[0]
         counted = mode in ("rows", "groups") and style != "none" or mode == "range" and style == "range"
         amounts = OFFSETS[keys[0].kind] if mode == "range" and style == "range" else COUNTS
-        starts = STARTS if counted else [s for s in STARTS if "{" not in s]
-        start, = self.r.choices(range(len(starts)), [3 if "{" in s and mode != "groups" else 2 for s in starts])
-        if style == "none":
-            # Without an order, places within a partition are open.
-            start = 0
-        said = [starts[start]]
-        if self.chance(0.65) or starts[start] == "{} following" or style == "none":
-            ends = [e for e in ENDS if (counted or "{" not in e) and STARTS.index(starts[start]) <= ENDS.index(e) + 1]
-            said.append("unbounded following" if style == "none" else self.r.choice(ends))
+        start, end = self.frame_shape(mode, style, counted)
         amount = self.r.choice(amounts) if self.chance(0.98) or mode == "range" else "-1"
-        text = " and ".join(s.format(amount if at == 0 else self.r.choice(amounts)) for at, s in enumerate(said))
-        kind = f"frame {mode} {' to '.join(s.format('n') for s in said)}"
-        text = f"{mode} between {text}" if len(said) == 2 else f"{mode} {text}"
-        features = [kind]
-        if self.can("frames") and style != "none" and self.chance(0.4):
-            excluded = self.r.choice(EXCLUDED)
+        said = [start.format(amount)] + ([end.format(self.r.choice(amounts))] if end else [])
+        text = f"{mode} between {' and '.join(said)}" if end else f"{mode} {said[0]}"
+        features = [goals.frame_name(mode, start, end)]
+        if self.can("frames") and style != "none" and self.slides and self.chance(0.4):
+            excluded = self.aim(EXCLUDED, lambda e: [f"exclude {e} of {mode}"]) or self.r.choice(EXCLUDED)
             text += f" exclude {excluded}"
             features.append(f"exclude {excluded} of {mode}")
-        return Node(("frame",), [text], features, optional=style != "total"), style == "none", mode == "rows" and style != "none"
+        return Node(("frame",), [text], features, optional=style != "total"), mode == "rows" and style != "none"
+
+    def frame_shape(self, mode, style, counted):
+        """Where a frame starts and ends; `counted`: offsets may be said."""
+        if style == "none":
+            # Without an order, places within a partition are open.
+            return STARTS[0], "unbounded following"
+        shapes = [shape for shape in goals.shapes(mode) if counted or not any(part and "{" in part for part in shape)]
+        if not self.slides:
+            shapes = [shape for shape in shapes if shape[0] == STARTS[0] or mode == "rows" and shape[1] and ("{" in shape[1] or shape[1] == "current row")]
+        aimed = self.aim(shapes, lambda shape: [goals.frame_name(mode, *shape)])
+        if aimed:
+            return aimed
+        starts = [s for s in STARTS if any(first == s for first, _ in shapes)]
+        start, = self.r.choices(starts, [3 if "{" in s and mode != "groups" else 2 for s in starts])
+        ends = [end for first, end in shapes if first == start]
+        return start, None if None in ends and self.chance(0.35) else self.r.choice([end for end in ends if end])
 
     def windowed_expr(self, kind, scope, windows):
         """A window call of a type, at times within another expression; a plain expression where none has the type."""
-        if self.chance(0.15):
+        if self.chance(0.05 if self.lead and self.lead.startswith("window") else 0.15):
             return self.expr(kind, scope, 1)
         node = self.window_call(kind, scope, windows)
         if node is None:
@@ -252,33 +328,56 @@ class Analytics:
         call = self.window_call(self.r.choice(["i8", "i4"]), scope, windows) or self.literal("i4")
         return form(("expr", "bool"), f"({{}} {self.r.choice(['=', '<=', '>', '<>'])} {{}})", call, Node(("word", "count"), [self.r.choice(["1", "2", "5"])]), type="bool")
 
-    def window_call(self, kind, scope, windows):
-        window = self.r.choice(windows)
+    def window_calls(self, kind, window):
+        """Calls over a window that have a type, in groups that are drawn alike: template, arguments (None: an aggregate's), name."""
         groups = []
         if window.ordered:
-            groups.append([(t, []) for k, t in RANKS if k == kind])
-        if window.total and kind not in ("char", "iv", "wide"):
-            groups += [[(t, a) for k, t, a in PLACES if k == wanted] for wanted in ("kind", kind)]
+            groups.append([(t, [], t.split("(")[0]) for k, t in RANKS if k == kind])
+        plain = kind not in ("char", "iv", "wide")
+        if window.total and plain:
+            groups += [[(t, a, t.split("(")[0]) for k, t, a in PLACES if k == wanted] for wanted in ("kind", kind)]
+        if window.total and plain and self.can("kept"):
+            groups.append([(call, ["kind"], call[0].split("(")[0] + " ignore nulls") for call in KEPT if call[3] is None or window.parts])
+        if window.total and plain and self.can("ends"):
+            groups.append([(t, a, t.split("(")[0]) for _, t, a in ROWS_IN_ORDER])
+        if window.total and window.few and kind == "text" and self.can("texts"):
+            groups.append([("string_agg({}, ',')", ["kind"], "string_agg")])
         if window.total or not window.rows:
-            groups += [[(a, None) for a in group if a[0] == kind and not any(word in a[1] for word in ("distinct", "within", "order by"))] for group in self.aggregate_groups()]
+            groups += [[(a, None, a[3]) for a in group if a[0] == kind and not functions.is_no_window(a[3])] for group in self.aggregate_groups()]
             if kind == "f8" and self.can("regression"):
                 # Eleven functions share one type.
                 calls = functions.ANALYTIC_AGGREGATES["regression"] + (functions.ANALYTIC_AGGREGATES["slopes"] if self.can("slopes") else [])
-                groups.append([(a, None) for a in calls if a[0] == kind])
-        groups = [group for group in groups if group]
-        if not groups:
+                groups.append([(a, None, a[3]) for a in calls if a[0] == kind])
+        return [group for group in groups if group]
+
+    def window_call(self, kind, scope, windows):
+        window = self.r.choice(windows)
+        groups = self.window_calls(kind, window)
+        aimed = self.aim([(w, call) for w in windows for group in self.window_calls(kind, w) for call in group], lambda option: [f"window {option[1][2]}({kind})"])
+        if not groups and not aimed:
             return None
-        template, arguments = self.r.choice(self.r.choice(groups))
+        window, (template, arguments, name) = aimed or (window, self.r.choice(self.r.choice(groups)))
+        features = [f"window {name}", f"window {name}({kind})"]
         if arguments is None:
-            call, name = self.call(template, scope, 1), template[3]
+            call = self.call(template, scope, 1)
             filtered = "aggregate filter" in call.features
-            return form(("expr", kind), "{} over {}", call, window.node, features=[f"window {name}", f"window {name}({kind})"] + (["window filter"] if filtered else []), type=kind, loose=call.loose)
+            return form(("expr", kind), "{} over {}", call, window.node, features=features + (["window filter"] if filtered else []), type=kind, loose=call.loose)
         parts = [self.literal(kind, True) if a == "kind literal" else self.argument(kind if a == "kind" else a, scope, 1) for a in arguments]
         if kind == "text" and arguments:
             # A bare literal has no type.
             parts[0] = form(("expr", kind), "cast({} as text)", parts[0], type=kind)
-        name = template.split("(")[0]
-        return form(("expr", kind), template + " over {}", *parts, window.node, features=[f"window {name}", f"window {name}({kind})"], type=kind)
+        if name.endswith("ignore nulls"):
+            return self.kept_call(kind, template, parts, window, features)
+        return form(("expr", kind), template + " over {}", *parts, window.node, features=features, type=kind)
+
+    def kept_call(self, kind, call, parts, window, features):
+        """A call with IGNORE NULLS; PostgreSQL has aggregates for it, for lag and lead with a frame of their own."""
+        text, duckdb, aggregate, frame = call
+        over = window.node
+        if frame:
+            over = Node(("over",), ["(", *[p for at, part in enumerate(window.parts) for p in ((" ", part) if at else (part,))], {POSTGRES: frame}, ")"])
+        template = {None: text + " over {}", DUCKDB: duckdb + " over {}", POSTGRES: aggregate + "({}) over {}"}
+        return form(("expr", kind), template, *parts, over, features=features, type=kind)
 
     # Grouping sets.
 
@@ -286,7 +385,9 @@ class Analytics:
         """GROUP BY's list with some of the keys in sets."""
         names = [key.text() for key in keys]
         pick = self.r.random()
-        if self.can("distinct sets") and self.chance(0.12):
+        if self.lead in SETS and self.chance(0.6):
+            pick = SETS[self.lead]
+        if self.can("distinct sets") and self.chance(0.6 if self.lead == "distinct grouping sets" else 0.12):
             words = [self.r.choice(["rollup", "cube"]) for _ in range(2)]
             some_keys = Node(("set",), ["(", keys[0], ")"])
             whole = Node(("set",), ["(", *[p for at, key in enumerate(keys) for p in ((", ", key) if at else (key,))], ")"])
@@ -323,10 +424,12 @@ class Analytics:
         """A query that reads a recursive one: counting with values beside it, or the pairs that a graph's edges connect."""
         name = f"w{self.alias()}"
         pick = self.r.random()
+        if self.lead and self.lead.startswith("recursive") and self.chance(0.7):
+            pick = {"search": 0.5 + pick * 0.15, "cycle": 0.81 + pick * 0.19, "reachable": 0.66 + pick * 0.13, "union": pick * 0.45}[self.lead.split()[1]]
         if pick < 0.45:
             node, inner = self.counting(name)
         elif pick < 0.65 and self.can("search"):
-            node, inner = self.searched(name, self.can("cycle") and pick > 0.58)
+            node, inner = self.searched(name, self.can("cycle") and pick > 0.57)
         else:
             node, inner = self.reachable(name, self.can("cycle") and pick > 0.8)
         self.ctes.append((name, inner))
@@ -412,7 +515,7 @@ class Analytics:
 
     def series(self):
         """generate_series in FROM, at times with its rows numbered."""
-        kind = self.r.choice(["i4", "i4", "i8", "ts"] if self.can("series of times") else ["i4", "i4", "i8"])
+        kind = self.r.choice(["i4", "i4", "i8"] + (["ts"] if self.can("series of times") else []) + (["dec"] if self.can("series of decimals") else []))
         low, high = self.r.choice([("1", "5"), ("3", "3"), ("2", "1"), ("-2", "2"), ("0", "null")])
         step = self.r.choice(["", "", ", 2", ", -1", ", 3"])
         if kind == "i8":
@@ -420,6 +523,9 @@ class Analytics:
         elif kind == "ts":
             low, high = "timestamp '2000-02-28 00:00:00'", f"timestamp '2000-03-0{self.r.randint(1, 4)} 12:00:00'"
             step = self.r.choice([", interval '1 day'", ", interval '8 hours'", ", interval '-1 day'", ", interval '1 month'"])
+        elif kind == "dec":
+            low, high = self.r.choice([("1.5", "4"), ("-0.25", "0.5"), ("3", "1.0")])
+            step = self.r.choice(["", ", 0.5", ", 0.25", ", -1"])
         elif high == "null":
             high = "cast(null as integer)"
         alias, ordinal = self.alias(), self.chance(0.3)

@@ -3,12 +3,25 @@
 import collections
 import datetime
 import math
+import re
 from decimal import Decimal
 
 # Averages and quotients keep fewer digits here than PostgreSQL's numeric, and doubles are added in another order.
 RELATIVE = 1e-6
 DAY = 86_400_000_000
 NAN = math.nan
+# Intervals are texts, of which several may be equally long.
+INTERVAL = re.compile(r"(?=.)(?:(-?\d+) years? ?)?(?:(-?\d+) mons? ?)?(?:(-?\d+) days? ?)?(?:(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?))?")
+
+
+def by_length(value):
+    """An interval as its length, and any other value as it is."""
+    found = INTERVAL.fullmatch(value) if isinstance(value, str) else None
+    if not found:
+        return value
+    years, months, days, sign, hours, minutes, seconds = found.groups()
+    time = ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + Decimal(seconds or 0)) * 1_000_000
+    return "interval", ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * DAY + int(-time if sign else time)
 
 
 def plain(value):
@@ -92,9 +105,15 @@ def difference(ours, theirs, ordered=(), loose=False):
     # A statement that was made smaller may have lost columns.
     for c in (c for c in ordered if c < len(ours)):
         for at, (a, b) in enumerate(zip(ours[c], theirs[c])):
-            if not equal(a, b, loose):
+            if not equal(a, b, loose) and not equal(by_length(a), by_length(b), loose):
                 return f"order: row {at} has {a!r}, not {b!r}"
     return None if same(ours, theirs) else unlike(list(zip(*ours)), list(zip(*theirs)), loose)
+
+
+def agrees_by_length(ours, theirs, loose):
+    """Whether the rows agree as multisets if intervals are what their lengths are."""
+    ours, theirs = ([[by_length(v) for v in row] for row in zip(*columns(rows))] for rows in (ours, theirs))
+    return len(ours) == len(theirs) and unlike(ours, theirs, loose) is None
 
 
 def unlike(ours, theirs, loose):

@@ -164,6 +164,39 @@ def frazil_child(folder, frozen):
         send(sys.stdout.buffer, got)
 
 
+def ends_of_arrays():
+    """Aggregates of PostgreSQL for IGNORE NULLS: the n-th value that is not NULL, from the first or the last row."""
+    out = []
+    for n in (1, 2, 3):
+        out += [
+            f"create function first_{n}(anyarray, anyelement) returns anyarray language sql immutable as 'select case when $2 is null or cardinality($1) = {n} then $1 else $1 || $2 end'",
+            f"create function last_{n}(anyarray, anyelement) returns anyarray language sql immutable as 'select case when $2 is null then $1 else ($2 || $1)[1:{n}] end'",
+            f"create function value_{n}(anyarray) returns anyelement language sql immutable as 'select $1[{n}]'",
+            f"create aggregate kept_{n}(anyelement) (sfunc = first_{n}, stype = anyarray, initcond = '{{}}', finalfunc = value_{n})",
+            f"create aggregate back_{n}(anyelement) (sfunc = last_{n}, stype = anyarray, initcond = '{{}}', finalfunc = value_{n})",
+        ]
+    return out
+
+
+def aggregates_of_places():
+    """first, last, arg_min and arg_max for PostgreSQL."""
+    out = [
+        "create function first_state(anyarray, anyelement) returns anyarray language sql immutable as 'select coalesce($1, array[$2])'",
+        "create function last_state(anyarray, anyelement) returns anyarray language sql immutable as 'select array[$2]'",
+        "create aggregate first(anyelement) (sfunc = first_state, stype = anyarray, finalfunc = value_1)",
+        "create aggregate last(anyelement) (sfunc = last_state, stype = anyarray, finalfunc = value_1)",
+    ]
+    for sign, names in (("<", ("arg_min", "min_by")), (">", ("arg_max", "max_by"))):
+        test = f"$2 is null or $3 is null or not coalesce($3 {sign} $1[2], true)"
+        out.append(f"create function {names[0]}_state(anyarray, anyelement, anyelement) returns anyarray language sql immutable as 'select case when {test} then $1 else array[$2, $3] end'")
+        out += [f"create aggregate {name}(anyelement, anyelement) (sfunc = {names[0]}_state, stype = anyarray, finalfunc = value_1)" for name in names]
+    return out
+
+
+# What PostgreSQL has no word for.
+KEPT = ends_of_arrays() + aggregates_of_places()
+
+
 class Postgres:
     """`folder`: where the tables are, or None for an empty database."""
 
@@ -178,6 +211,8 @@ class Postgres:
         self.admin, self.name = admin, name
         self.con = psycopg.connect(f"host={SOCKET} user=postgres dbname={name}", autocommit=True)
         self.con.cursor_factory = psycopg.RawCursor
+        # As its text, which Frazil gives too: Python has no months.
+        self.con.adapters.register_loader("interval", psycopg.types.string.TextLoader)
         # The plan of a prepared statement may not change its columns: a script changes them.
         self.con.prepare_threshold = None
         self.con.execute("set timezone = 'UTC'")
@@ -191,8 +226,8 @@ class Postgres:
             self.con.execute(tables.ddl(table))
             with self.con.cursor().copy(f"copy {table} from stdin (format csv, null '\\N')") as copy:
                 copy.write((folder / f"{table}.csv").read_text(encoding="utf-8"))
-        for view in tables.views():
-            self.con.execute(view)
+        for statement in tables.views() + KEPT:
+            self.con.execute(statement)
         self.con.execute("analyze")
 
     def fresh(self):

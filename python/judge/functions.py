@@ -1,6 +1,6 @@
 """Every operator and function as data: result type, template, argument types, the judge that knows it.
 
-An argument type followed by `!` must be safe (small values); one in quotes is a literal chosen among words. Templates are
+An argument type followed by `!` must be safe (small values), one followed by `.` is a safe column or literal; one in quotes is a literal chosen among words. Templates are
 PostgreSQL's; a dict gives another text for DuckDB. Types: see tables.SQL_TYPES, and iv for intervals."""
 
 NAMES = {"i2": "smallint", "i4": "integer", "i8": "bigint", "dec": "decimal(12,2)", "f8": "double precision"}
@@ -313,9 +313,9 @@ ANALYTIC_AGGREGATES = {
     "statistics": [("f8" if kind == "f8" else "dec", call + "({})", [kind + "!"], call)
                    for call in ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop") for kind in ("i4", "dec", "f8", "f8")],
     "regression": [("f8", call + "({}, {})", ["f8!", "f8!"], call) for call in (
-        "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept", "regr_r2", "regr_sxx", "regr_sxy", "regr_syy")]
+        "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_sxx", "regr_sxy", "regr_syy")]
     + [("i8", "regr_count({}, {})", ["f8", "f8"], "regr_count")],
-    "slopes": [("f8", call + "({}, {})", ["f8!", "f8!"], call) for call in ("corr", "regr_slope")],
+    "slopes": [("f8", call + "({}, {})", ["f8.", "f8."], call) for call in ("corr", "regr_slope", "regr_intercept", "regr_r2")],
     "texts": [("text", "string_agg(cast({} as text), ',' order by cast({} as text))", ["text", "same"], "string_agg"),
               ("text", "string_agg(distinct cast({} as text), ', ' order by cast({} as text) desc)", ["text", "same"], "string_agg distinct")],
     "ordered sets": [("f8", f"percentile_cont({share}) within group (order by {{}})", ["f8!"], "percentile_cont") for share in ("0.5", "0.25", "1")]
@@ -324,8 +324,32 @@ ANALYTIC_AGGREGATES = {
     + [(kind, f"mode() within group (order by cast({{}} as {name}))", [kind], "mode") for kind, name in (("i4", "integer"), ("text", "text"))],
     "hypothetical": [("i8", "rank({}) within group (order by {})", ["position", "i4"], "hypothetical rank"), ("i8", "dense_rank({}) within group (order by {} desc)", ["position", "i4"], "hypothetical dense_rank"),
                      ("f8", "percent_rank({}) within group (order by {})", ["position", "i4"], "hypothetical percent_rank"), ("f8", "cume_dist({}) within group (order by {})", ["position", "i4"], "hypothetical cume_dist")] * 2,
+    "pairs": [("i8", f"count(distinct ({{}}, {second}))", types, "count distinct of rows") for types, second in ((["i4", "text"], "cast({} as text)"), (["date", "i2"], "{}"))],
+    "other types": [("text", f"cast({call}(cast({{}} as time)) as text)", ["ts"], f"{call} of time") for call in ("min", "max")]
+    + [("text", f"cast({call}({{}}) as text)", ["char"], f"{call} of char") for call in ("min", "max")]
+    + [("f8", f"cast({call}(cast({{}} as real)) as double precision)", ["f8!"], f"{call} of real") for call in ("min", "max")],
+    # The smallest of the values, which PostgreSQL 15 and DuckDB, where it is the first, have no word for.
+    "any value": [(kind, {None: "any_value({})", POSTGRES: "bool_and({})" if kind == "bool" else "min({})", "duckdb": "min({})"}, [kind], "any_value") for kind in ("bool", *NUMBERS, "text", "date", "ts")],
+    # Which of several rows with the least second argument is open: the first one follows from it.
+    "places": [(kind, f"{call}({value}, cast({{}} as {name}))", [kind + "!", "same"], call) for call in ("arg_min", "arg_max", "min_by", "max_by")
+               for kind, name, value in (("i4", "integer", "nullif(- {}, -3)"), ("i8", "bigint", "nullif({}, 0)"), ("text", "text", "nullif(cast({} as text) || 'z', 'az')"),
+                                         ("date", "date", "nullif({} + 1, date '2000-03-01')"), ("dec", "decimal(12,2)", "cast(- {} as decimal(12,2))"))],
+    "ends": [(kind, f"{call}({value} order by {value}{way})", [kind, "same"], call) for call in ("first", "last") for way in ("", " desc", " nulls first")
+             for kind, value in (("i4", "cast({} as integer)"), ("text", "cast({} as text)"), ("date", "cast({} as date)"), ("bool", "cast({} as boolean)"))],
+    # Exact, as there are few values.
+    "about": [("i8", {None: "approx_count_distinct({} % 16)", POSTGRES: "count(distinct {} % 16)", "duckdb": "count(distinct {} % 16)"}, ["i4!"], "approx_count_distinct"),
+              ("i8", {None: "approx_count_distinct({})", POSTGRES: "count(distinct {})", "duckdb": "count(distinct {})"}, ["bool"], "approx_count_distinct")],
     "spans": [("iv", f"{call}({{}})", ["iv"], call) for call in ("sum", "avg", "min", "max")] + [("iv", "percentile_cont(0.5) within group (order by {})", ["iv"], "percentile_cont")],
-    "quantiles": [("f8", "median({})", ["f8!"], "median"), ("f8", "quantile_cont({}, 0.25)", ["f8!"], "quantile_cont")],
+    "quantiles": [("f8", {None: "median({})", POSTGRES: "percentile_cont(0.5) within group (order by {})"}, ["f8!"], "median"),
+                  ("f8", {None: "quantile_cont({}, 0.25)", POSTGRES: "percentile_cont(0.25) within group (order by {})"}, ["f8!"], "quantile_cont")]
+    + [(kind, {None: f"{call}(cast({{}} as {name}), {share})", POSTGRES: f"percentile_disc({share}) within group (order by cast({{}} as {name}))"}, [kind], call)
+       for call in ("quantile_disc", "quantile") for kind, name, share in (("i4", "integer", "0.5"), ("text", "text", "0.75"), ("dec", "decimal(12,2)", "0.3"))],
 }
 # Aggregates whose last digits are open.
-LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "slopes", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability]} | {"percentile_cont"}
+LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "slopes", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability] if "quantile" not in name or "cont" in name} | {"percentile_cont"}
+# Aggregates that do not go with OVER, by a word of their name.
+NO_WINDOW = ["distinct", "string_agg", "percentile", "mode", "hypothetical", "median", "quantile", "first", "last", " of "]
+
+
+def is_no_window(name):
+    return any(word in name for word in NO_WINDOW)

@@ -4,6 +4,7 @@ A generator is made for a judge: what DuckDB writes in another way has two texts
 
 from . import functions, tables
 from .analytics import Analytics
+from .goals import ONE_COLUMN, RARE_SUBQUERIES, ROW, SUBQUERIES, Goals, kind_of
 from .nodes import DUCKDB, POSTGRES, Node, form, listed
 from .sources import CASTS, Column, Source, both, is_bare
 
@@ -42,6 +43,9 @@ class Generator(Analytics):
         self.rules = RULES[judge]
         self.scopes = []      # scopes of the queries around, outermost first
         self.ctes = []        # (name, kinds)
+        # The goals of a statement, and those that its columns have: the first one decides its form.
+        self.lead, self.leads, self.goals = None, [], frozenset()
+        self.slides = True    # whether frames may slide
 
     # Small choices.
 
@@ -53,7 +57,7 @@ class Generator(Analytics):
         return f"s{self.aliases}"
 
     def kinds(self, count):
-        if self.can("spans") and self.chance(0.1):
+        if self.can("spans") and self.chance(0.2 if self.goals else 0.1):
             return self.r.choices([*PLAIN, "iv"], [*ANALYTIC_WEIGHTS, 12], k=count)
         return self.r.choices(PLAIN, ANALYTIC_WEIGHTS if self.abilities else TYPE_WEIGHTS, k=count)
 
@@ -67,16 +71,19 @@ class Generator(Analytics):
         """An expression of a type over a scope (a list of columns)."""
         if depth <= 0 or self.chance(0.3):
             return self.leaf(kind, scope, safe)
+        if self.lead == "recursion within" and kind in ("i4", "i8") and not self.scopes and self.can("recursion within") and self.chance(0.5):
+            return self.recursion_within(kind, scope)
         if self.chance(0.06) and depth > 1:
             made = self.scalar_subquery(kind, scope, depth - 1)
             if made:
                 return made
-        if kind == "bool" and self.chance(0.2) and depth > 1:
+        if kind == "bool" and self.chance(0.35 if self.goals else 0.2) and depth > 1:
             return self.subquery_test(scope, depth - 1)
         rules = self.rules.get(kind)
         if not rules:
             return self.leaf(kind, scope, safe)
-        _, template, arguments, name, _ = self.r.choice(rules)
+        aimed = self.aim(rules, lambda rule: [f"function {rule[3]}({kind})"]) if self.goals else None
+        _, template, arguments, name, _ = aimed or self.r.choice(rules)
         parts = [self.argument(a, scope, depth - 1) for a in arguments]
         return form(("expr", kind), template, *parts, features=[f"function {name}", f"function {name}({kind})"], type=kind)
 
@@ -84,6 +91,9 @@ class Generator(Analytics):
         if wanted[0] in "'\"":
             word = self.r.choice(wanted.strip("'\"").split())
             return Node(("word", wanted), [f"'{word}'" if wanted[0] == '"' else word])
+        if wanted.endswith("."):
+            # A fraction of a power of two: sums of such are exact, and equal ones have no deviation.
+            return self.leaf(wanted[:-1], scope, safe=True)
         if wanted.endswith("!"):
             return self.expr(wanted[:-1], scope, min(depth, 1), safe=True)
         if wanted == "any":
@@ -149,11 +159,12 @@ class Generator(Analytics):
 
     def subquery_test(self, scope, depth):
         r = self.r
+        aimed = self.aim(SUBQUERIES, lambda name: [name])
 
         def make_exists():
             source = self.source(depth - 1, 1)
             where = self.where(source, depth - 1, always=True)
-            if self.chance(0.15):
+            if self.chance(0.15) or aimed == "exists aggregate":
                 return form(("expr", "bool"), "exists (select count(*) from {}{})", source.node, where, features=["exists aggregate"], type="bool")
             return form(("expr", "bool"), "exists (select 1 from {}{})", source.node, where, features=["exists"], type="bool")
 
@@ -163,32 +174,32 @@ class Generator(Analytics):
             item = self.expr(kind, source.columns, depth - 1)
             where = self.where(source, depth - 1)
             return kind, form(("query", kind), "select {} from {}{}", item, source.node, where), operator
-        if self.knows_more() and self.chance(0.3):
-            return self.rare_subquery_test(scope, depth)
-        if self.chance(0.32):
+        if self.knows_more() and (aimed in RARE_SUBQUERIES if aimed else self.chance(0.3)):
+            return self.rare_subquery_test(scope, depth, aimed)
+        if "exists" in aimed if aimed else self.chance(0.32):
             made = self.inside(scope, make_exists)
-            return form(("expr", "bool"), "(not {})", made, features=["not exists"], type="bool") if self.chance(0.3) else made
+            return form(("expr", "bool"), "(not {})", made, features=["not exists"], type="bool") if aimed == "not exists" or self.chance(0.3) else made
         operator = r.choices(["in", "not in", "any", "all"], [20, 12, 34, 34])[0]
+        if aimed and aimed.startswith("subquery"):
+            operator = aimed[len("subquery "):]
         kind, query, operator = self.inside(scope, lambda: make_in(operator))
         left = self.expr(kind, scope, 1)
         if operator in ("any", "all"):
             operator = f"{r.choice(COMPARISONS)} {operator}"
         return form(("expr", "bool"), f"({{}} {operator} ({{}}))", left, query, features=[f"subquery {operator}"], type="bool")
 
-    def rare_subquery_test(self, scope, depth):
+    def rare_subquery_test(self, scope, depth, aimed=None):
         """What DuckDB lacks: rows against a subquery's, LIKE ANY, subqueries that are VALUES, TABLE or set operations."""
         pick = self.r.random()
+        words = aimed[:-len(" subquery")].removeprefix("row ") if aimed else None
+        if aimed:
+            pick = 0 if aimed == "exists table" else 1 if aimed.startswith("row ") else 0.2 if words in ONE_COLUMN["text"] else 0.3
         if pick < 0.1:
             source = self.single(0)
             name = source.tables_in and source.node.text().split()[0]
             return Node(("expr", "bool"), [f"exists (table {name})"] if name else ["exists (values (1))"], ["exists table"], type="bool")
         kinds = ["text"] if pick < 0.25 else self.r.choice([["i4"], ["i8"]]) if pick < 0.4 else self.r.choice([["i4", "text"], ["i8", "date"], ["i4", "i4"]])
-        if pick < 0.25:
-            operator = self.r.choice(["like any", "not like all", "ilike some", "like all"])
-        elif pick < 0.4:
-            operator = self.r.choice(["in", "not in", "= some", "<> all"])
-        else:
-            operator = self.r.choice(["in", "not in", "= any", "<> all", "=", "<", ">=", "<>", "> any", "<= all"])
+        operator = words or self.r.choice(ONE_COLUMN["text"] if pick < 0.25 else ONE_COLUMN["i4"] if pick < 0.4 else ROW)
         one = operator in COMPARISONS
         query = self.inside(scope, lambda: self.tested_query(kinds, depth, one))
         left = self.r.choice(["({})", "row({})"]) if len(kinds) > 1 else "{}"
@@ -245,7 +256,11 @@ class Generator(Analytics):
         # Not by chance, so that the statements of a seed stay what they were.
         view = tables.VIEW_OF.get(name) if self.aliases % 6 == 0 else None
         features = [f"table {name}"] + (["view"] if view else [])
-        node = Node(("source", name), [f"{view or name} {word}{alias}"], features)
+        sample = ""
+        if not view and self.can("sample") and self.chance(0.03):
+            sample = self.r.choice([" tablesample bernoulli (100)", " tablesample system (100) repeatable (3)", " tablesample bernoulli (0)", " tablesample system (0)"])
+            features.append("table sample")
+        node = Node(("source", name), [f"{view or name} {word}{alias}{sample}"], features)
         return Source(node, found, max(1, tables.TABLES[name][1]), [name])
 
     def derived(self, depth):
@@ -379,7 +394,13 @@ class Generator(Analytics):
     def where(self, source, depth, always=False):
         if not always and self.chance(0.4):
             return Node(("where",), [], optional=True)
-        test = self.expr("bool", source.columns, max(1, depth))
+        if self.goals and not self.scopes and self.chance(0.7 if self.lead in SUBQUERIES else 0.2):
+            test = self.subquery_test(source.columns, max(1, depth - 1))
+            if self.chance(0.6):
+                # Rows that pass one of two tests: few pass most comparisons with a subquery.
+                test = form(("expr", "bool"), "({} or {})", test, self.expr("bool", source.columns, 1), type="bool")
+        else:
+            test = self.expr("bool", source.columns, max(1, depth))
         return form(("where",), " where {}", test, features=["where"], optional=True)
 
     # Queries.
@@ -391,8 +412,11 @@ class Generator(Analytics):
             parts.append(parts[-1] if wanted == "same" else self.argument(wanted, scope, min(depth, 1)))
         loose = self.is_loose_call(aggregate)
         node = form(("expr", kind), template, *parts, features=[f"aggregate {name}", f"aggregate {name}({kind})"], type=kind, loose=loose)
-        if filtered and self.chance(0.1):
-            test = self.expr("bool", scope, 1)
+        # FILTER stands behind the call itself.
+        within = isinstance(template, str) and template.startswith("cast(")
+        if filtered and not within and self.chance(0.1):
+            # An aggregate, which a column of groups may be, does not stand in FILTER.
+            test = self.expr("bool", [c for c in scope if isinstance(c.ref, str)], 1)
             node = form(("expr", kind), "{} filter (where {})", node, test, features=["aggregate filter"], type=kind)
         return node
 
@@ -427,7 +451,7 @@ class Generator(Analytics):
         source = source or self.source(depth)
         where = self.where(source, depth)
         exprs = [self.expr(k, source.columns, depth) for k in kinds]
-        if self.can("series in select") and "i4" in kinds and self.chance(0.2):
+        if self.can("series in select") and "i4" in kinds and self.chance(0.8 if self.lead == "series in select" else 0.2):
             exprs[kinds.index("i4")] = self.series_item()
             return form(("query", *kinds), "select {} from {}{}", self.items(exprs), source.node, where)
         distinct = "distinct " if self.chance(0.12) else ""
@@ -470,7 +494,7 @@ class Generator(Analytics):
         listing = [Node(("key",), [key]) for key in keys]
         if keys and self.chance(0.15):
             listing.append(Node(("key",), [self.r.choice(keys)], ["group by duplicate"]))
-        if self.chance(0.1) and keys:
+        if self.chance(0.2 if self.goals else 0.1) and keys:
             # A position stands for an item that is one of the keys.
             exprs[0] = keys[0]
             if kinds[0] == keys[0].type:
@@ -515,6 +539,8 @@ class Generator(Analytics):
         words = ["union", "union all", "intersect", "except", "union all"]
         if self.knows_more():
             words += ["except all", "intersect all"]
+        if self.goals:
+            words += [word for word in words if word.startswith("intersect")] * 2
         word = self.r.choice(words)
         sides = [self.plain(kinds, depth - 1) if self.chance(0.7) else self.grouped(kinds, depth - 1) for _ in range(2)]
         sides = [form(("query", *kinds), "({})", s) if "distinct on" in s.features else s for s in sides]
@@ -577,11 +603,53 @@ class Generator(Analytics):
     # Statements.
 
     def statement(self):
-        kinds = self.kinds(self.r.choices([1, 2, 3, 4], [15, 25, 30, 30] if self.abilities else [40, 30, 20, 10])[0])
+        if self.abilities and self.chance(0.9):
+            self.leads, self.goals = self.known_goals().drawn(self.r)
+            self.lead = self.leads[0]
+        counts = [40, 30, 20, 10] if not self.abilities else [5, 15, 25, 55] if len(self.leads) > 1 else [15, 25, 30, 30]
+        kinds = self.kinds(self.r.choices([1, 2, 3, 4], counts)[0])
+        if self.lead in ("series in select", "recursion within"):
+            kinds[0] = "i4"
+        for at, wanted in enumerate(filter(None, map(kind_of, self.leads))):
+            if at < len(kinds) and self.chance(0.9):
+                kinds[at] = wanted
+        if self.can("changing") and (self.lead == "changing with" or self.chance(0.01)):
+            return self.changing()
         if self.chance(0.04):
             return self.change()
         query, order = self.query(kinds, self.r.choices([1, 2, 3], [30, 50, 20])[0], top=True)
         return Statement(query, order, parameters=self.parameters, prepared=self.knows_more() and bool(self.abilities) and self.chance(0.05))
+
+    def known_goals(self):
+        """The goals of this judge and these abilities."""
+        key = self.judge, self.abilities
+        if key not in GOALS:
+            GOALS[key] = Goals(self.rules, self.aggregates(), self.can("kept"))
+        return GOALS[key]
+
+    def changing(self):
+        """A query that reads what a change in its WITH returns, and the table as it was before; undone after it."""
+        self.takes_parameters = False
+        name = self.r.choice(["small", "other", "pairs", "edges"])
+        columns = tables.TABLES[name][0]
+        own = [Column(c, *tables.COLUMNS[c], c) for c in columns]
+        shown = self.r.sample([c for c in own if c.kind in PLAIN], self.r.randint(1, 3))
+        pick = self.r.random()
+        if pick < 0.35:
+            change = form(("change",), f"delete from {name}{{}}", self.where(Source(None, own, 0), 2), features=["changing with delete"])
+        elif pick < 0.7:
+            changed = self.r.choice([c for c in own if c.name not in tables.TABLES[name][3]])
+            change = form(("change",), f"update {name} set {changed.name} = {{}}{{}}", self.expr(changed.kind, own, 1, safe=changed.safe), self.where(Source(None, own, 0), 2), features=["changing with update"])
+        else:
+            change = self.insertion(name, columns, "changing with insert")
+        alias = f"w{self.alias()}"
+        names = ", ".join(f"c{at}" for at in range(len(shown)))
+        self.ctes.append((alias, [c.kind for c in shown]))
+        kinds = self.kinds(self.r.randint(1, 3))
+        source = self.of_cte() if self.chance(0.6) else self.joined(self.of_cte(), 0)
+        body, order = self.ordered(self.grouped(kinds, 1, source=source) if self.chance(0.4) else self.plain(kinds, 1, source=source), len(kinds), True, True)
+        query = form(("query", *kinds), f"with {alias} ({names}) as ({{}} returning {', '.join(c.name for c in shown)}) {{}}", change, body, features=["changing with"])
+        return Statement(query, order, before=[Node(("text",), ["begin"])], after=[Node(("text",), ["rollback"])])
 
     def change(self):
         """INSERT or DELETE, then the rows of the table; undone after it. Parameters are those of queries alone."""
@@ -594,18 +662,22 @@ class Generator(Analytics):
             test = self.expr("bool", source.columns, 2)
             change = form(("change",), f"delete from {name} where {{}}", test, features=["delete"])
         else:
-            chosen = self.r.sample(columns, self.r.randint(1, len(columns)))
-            chosen += [c for c in tables.TABLES[name][3] if c not in chosen]
-            kinds = [tables.COLUMNS[c][0] for c in chosen]
-            source = self.table(self.r.choice(["small", "edges", "one"]))
-            exprs = [self.expr(k, source.columns, 1) for k in kinds]
-            cells = Node(("cells",), [p for at, c in enumerate(exprs) for p in ((", ", c) if at else (c,))])
-            change = form(("change",), f"insert into {name} ({', '.join(chosen)}) select {{}} from {{}}{{}}", cells, source.node,
-                          self.where(source, 1), features=["insert"])
+            change = self.insertion(name, columns, "insert")
         query = Node(("query",), [f"select {', '.join(columns)} from {name}"])
         return Statement(query, before=[Node(("text",), ["begin"]), change], after=[Node(("text",), ["rollback"])], parameters=())
 
+    def insertion(self, name, columns, feature):
+        chosen = self.r.sample(columns, self.r.randint(1, len(columns)))
+        chosen += [c for c in tables.TABLES[name][3] if c not in chosen]
+        kinds = [tables.COLUMNS[c][0] for c in chosen]
+        source = self.table(self.r.choice(["small", "edges", "one"]))
+        exprs = [self.expr(k, source.columns, 1) for k in kinds]
+        cells = Node(("cells",), [p for at, c in enumerate(exprs) for p in ((", ", c) if at else (c,))])
+        return form(("change",), f"insert into {name} ({', '.join(chosen)}) select {{}} from {{}}{{}}", cells, source.node, self.where(source, 1), features=[feature])
 
+
+# By judge and abilities.
+GOALS = {}
 PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25]}
 RULES = {judge: {} for judge in ("postgres", DUCKDB)}
 for rule in functions.operators():

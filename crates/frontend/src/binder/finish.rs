@@ -10,6 +10,7 @@ use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Columns, Expr, ExprKind, Operator, Plan, SharedId,
 };
 use frazil_types::{CompareOp, Error, Result};
+use std::collections::BTreeMap;
 
 /// Completes a statement that has a plan.
 pub(crate) fn finished(
@@ -51,7 +52,11 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
         place_shared(&mut plan, binder.shared.clone())?;
     }
     for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
-        every_operator(op, &mut |op| group_by_length(op, &mut plan.columns));
+        every_operator(op, &mut |op| compute_subqueries_once(op, &mut plan.columns));
+        every_operator(op, &mut |op| {
+            group_by_length(op, &mut plan.columns);
+            order_by_length(op, &mut plan.columns);
+        });
     }
     if !plan.parameters.is_empty() {
         for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
@@ -61,6 +66,64 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
         }
     }
     Ok(plan)
+}
+
+/// A subquery that stands several times in the expressions of an operator, as an argument that is a key, too, or part of a
+/// condition, is computed once, below it.
+fn compute_subqueries_once(op: &mut Operator, columns: &mut Columns) {
+    if !matches!(
+        op,
+        Operator::Aggregate(_) | Operator::GroupingSets(_) | Operator::Map(_)
+    ) {
+        return;
+    }
+    let mut found: BTreeMap<ColumnId, (&Expr, usize)> = BTreeMap::new();
+    for e in op.expressions() {
+        count_subqueries(e, &mut found);
+    }
+    let repeated = found.into_iter().filter(|(_, (_, times))| *times > 1);
+    let (mut known, mut below) = (BTreeMap::new(), Vec::new());
+    for (made, (e, _)) in repeated {
+        let id = columns.add("subquery", e.ty, e.nullable);
+        known.insert(made, id);
+        below.push((id, e.clone()));
+    }
+    if below.is_empty() {
+        return;
+    }
+    for e in op.expressions_mut() {
+        read_subqueries(e, &known, columns);
+    }
+    for input in op.inputs_mut() {
+        let rows = std::mem::replace(input, Values::nothing(vec![]));
+        *input = Map::above(rows, std::mem::take(&mut below));
+    }
+}
+
+/// What tells a subquery from all others: copies of it make the same columns.
+fn made_first(e: &Expr) -> Option<ColumnId> {
+    match &e.kind {
+        ExprKind::Subquery(subquery) => subquery.columns_made().first().copied(),
+        _ => None,
+    }
+}
+
+fn count_subqueries<'a>(e: &'a Expr, found: &mut BTreeMap<ColumnId, (&'a Expr, usize)>) {
+    match made_first(e) {
+        Some(made) => found.entry(made).or_insert((e, 0)).1 += 1,
+        None => e
+            .children()
+            .into_iter()
+            .for_each(|child| count_subqueries(child, found)),
+    }
+}
+
+/// Puts columns that hold the values of subqueries in their places.
+fn read_subqueries(e: &mut Expr, known: &BTreeMap<ColumnId, ColumnId>, columns: &Columns) {
+    match made_first(e).and_then(|made| known.get(&made)) {
+        Some(id) => *e = Expr::column(*id, columns).at(e.span),
+        None => (e.children_mut().into_iter()).for_each(|child| read_subqueries(child, known, columns)),
+    }
 }
 
 /// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are counted by
@@ -98,6 +161,39 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
     }
     let sets = std::mem::replace(op, Values::nothing(vec![]));
     *op = Map::above(sets, shown);
+}
+
+/// Intervals are ordered by their length, and equally long ones are one group of the first rows of groups.
+fn order_by_length(op: &mut Operator, columns: &mut Columns) {
+    let mut read: Vec<&mut ColumnId> = Vec::new();
+    let input = if let Operator::Sort(sort) = op {
+        read.extend(sort.keys.iter_mut().map(|key| &mut key.column));
+        &mut sort.input
+    } else if let Operator::TopPerGroup(top) = op {
+        read.extend(top.keys.iter_mut().map(|key| &mut key.column));
+        read.extend(&mut top.groups);
+        &mut top.input
+    } else {
+        return;
+    };
+    let mut lengths: Vec<(ColumnId, (ColumnId, Expr))> = Vec::new();
+    for id in read {
+        if !columns[*id].ty.is_span() {
+            continue;
+        }
+        let known = lengths.iter().find(|(of, _)| of == id).map(|(_, made)| made.0);
+        let length = known.unwrap_or_else(|| {
+            let e = interval_length(Expr::column(*id, columns));
+            let length = columns.add("length", e.ty, e.nullable);
+            lengths.push((*id, (length, e)));
+            length
+        });
+        *id = length;
+    }
+    if !lengths.is_empty() {
+        let below = std::mem::replace(&mut **input, Values::nothing(vec![]));
+        **input = Map::above(below, lengths.into_iter().map(|(_, made)| made).collect());
+    }
 }
 
 /// [`group_by_length`] in one aggregation: the places of groups of intervals, and the columns that show them.

@@ -305,6 +305,13 @@ struct Uses {
 }
 
 impl Uses {
+    /// Whether a subquery reads the rows before; one may well have a recursion of its own.
+    fn is_in_subquery_of(&self, e: &Expr) -> bool {
+        let mut read = Vec::new();
+        add_turns_of_expression(e, &mut read, &mut Vec::new());
+        read.contains(&self.id)
+    }
+
     /// Counts the places. Error: why one of them may not be, with `{}` for the query's name.
     fn look(&mut self, op: &Operator) -> std::result::Result<(), String> {
         if let Operator::Turn(turn) = op {
@@ -314,7 +321,7 @@ impl Uses {
                 false => Ok(()),
             };
         }
-        if op.expressions().into_iter().any(turn_in_expression) {
+        if op.expressions().into_iter().any(|e| self.is_in_subquery_of(e)) {
             return Err(place("within a subquery"));
         }
         let before = self.count;

@@ -125,7 +125,9 @@ impl Wanted {
             return false;
         }
         let (partition, rest) = keys.split_at(self.partition.len());
-        partition.iter().all(|k| self.partition.contains(&k.column)) && rest[..self.order.len()] == self.order
+        // A range counts in its key, which may stand in the partition, too: a column of the keys may come twice.
+        let is_key = |id: &ColumnId| partition.iter().any(|k| k.column == *id);
+        self.partition.iter().all(is_key) && rest[..self.order.len()] == self.order
     }
 }
 

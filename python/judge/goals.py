@@ -1,0 +1,79 @@
+"""What statements aim at: each names some operators, frames and functions, and wherever one of these may stand it is what is
+likely drawn. So those come about often, too, whose place is rare."""
+
+from . import functions
+
+# Frames by mode: where they start, where they end or None.
+STARTS = ["unbounded preceding", "{} preceding", "current row", "{} following"]
+ENDS = ["{} preceding", "current row", "{} following", "unbounded following"]
+MODES = ["rows", "range", "groups"]
+EXCLUDED = ["current row", "group", "ties", "no others"]
+SIGNS = ["=", "<>", "<", "<=", ">", ">="]
+# Types of the columns of results.
+SHOWN = ["bool", "i2", "i4", "i8", "dec", "f8", "text", "date", "ts"]
+PLACES = ["lag", "lead", "first_value", "last_value", "nth_value", "first", "last"]
+# Comparisons of rows and lists with subqueries: see grammar.py.
+ONE_COLUMN = {"text": ["like any", "not like all", "ilike some", "like all"], "i4": ["in", "not in", "= some", "<> all"]}
+ROW = ["in", "not in", "= any", "<> all", "=", "<", ">=", "<>", "> any", "<= all"]
+FORMS = ["recursive search depth", "recursive search breadth", "recursive search and cycle", "recursive cycle", "recursive reachable", "recursive union", "recursive union all",
+         "grouping sets", "rollup", "cube", "key beside a grouping set", "distinct grouping sets", "qualify", "window over groups", "rows from", "series in select", "recursion within", "changing with", "top by row_number()", "top by rank()", "top by dense_rank()"]
+# The query that a leading goal wants, by the first word of its name: see Analytics.analytic.
+SHAPES = {"window": (0.12, 0.5), "frame": (0.12, 0.5), "exclude": (0.12, 0.5), "qualify": (0.12, 0.5), "grouping": (0.5, 0.64), "rollup": (0.5, 0.64), "cube": (0.5, 0.64), "key": (0.5, 0.64),
+          "distinct": (0.5, 0.64), "top": (0, 0.5), "series": (0.88, 1), "function": (0.88, 1), "recursion": (0.88, 1), "recursive": (0.64, 0.74), "aggregate": (0.74, 0.88)}
+
+
+def shapes(mode):
+    """All frames of a mode: start and end, None where none is said."""
+    return [(start, end) for at, start in enumerate(STARTS) for end in [None, *ENDS]
+            if (end is None and start != "{} following") or (end is not None and at <= ENDS.index(end) + 1)]
+
+
+def frame_name(mode, start, end):
+    return f"frame {mode} " + " to ".join(part.format("n") for part in (start, end) if part)
+
+
+FRAMES = [frame_name(mode, start, end) for mode in MODES for start, end in shapes(mode)] + [f"exclude {excluded} of {mode}" for mode in MODES for excluded in EXCLUDED]
+# Those of PostgreSQL alone.
+RARE_SUBQUERIES = ["exists table", *(f"{word} subquery" for words in ONE_COLUMN.values() for word in words), *(f"row {word} subquery" for word in ROW)]
+SUBQUERIES = [f"subquery {word}" for word in ("in", "not in", *(f"{sign} {word}" for sign in SIGNS for word in ("any", "all")))] + ["exists", "not exists", "exists aggregate", *RARE_SUBQUERIES]
+
+
+def leading(aggregates, spans, kept):
+    """The goals of which a statement has one that decides its form, and how often each is drawn. `aggregates`: those that there are;
+    `spans`: functions whose results are intervals; `kept`: whether IGNORE NULLS is there."""
+    places = [f"window {name}({kind})" for name in PLACES for kind in SHOWN]
+    places += [f"window {name} ignore nulls({kind})" for name in PLACES[:5] for kind in SHOWN] if kept else []
+    places += ["window row_number(i8)", "window rank(i8)", "window dense_rank(i8)", "window percent_rank(f8)", "window cume_dist(f8)", "window ntile(i4)", "window string_agg(text)"]
+    calls = sorted({(a[3], a[0]) for a in aggregates if a[0] != "char"})
+    windows = [f"window {name}({kind})" for name, kind in calls if not functions.is_no_window(name) and kind != "wide"]
+    groups = [f"aggregate {name}({kind})" for name, kind in calls]
+    groups = {name: 8 if any(word in name for word in (" of ", "wide", "string_agg")) else 2 for name in groups}
+    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 4), **groups, **dict.fromkeys(FRAMES, 4), **dict.fromkeys(FORMS, 45), **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18)}
+
+
+def kind_of(goal):
+    """The type that a goal names, or None."""
+    kind = goal[goal.rfind("(") + 1:-1] if goal.endswith(")") else None
+    return kind if kind in [*SHOWN, "wide", "iv"] else None
+
+
+class Goals:
+    """The goals that there are for a judge: `rules` are its operators and functions by their type."""
+
+    def __init__(self, rules, aggregates, kept):
+        named = {kind: sorted({f"function {rule[3]}({kind})" for rule in of_kind if kind != "bool" or rule[3] not in SIGNS}) for kind, of_kind in rules.items()}
+        lead = leading(aggregates, named.get("iv", []), kept)
+        self.leading, self.weights = list(lead), list(lead.values())
+        self.of_form = {word: list(zip(*[(name, n) for name, n in lead.items() if name.split()[0] == word])) for word in ("window", "aggregate", "function") if word != "function" or named.get("iv")}
+        rest = sorted(name for kind, names in named.items() if kind not in ("bool", "iv") for name in names)
+        # Of each a statement has one goal besides.
+        self.beside = [named.get("bool"), named.get("iv"), rest, SUBQUERIES, FRAMES]
+
+    def drawn(self, r):
+        """The leading goals of a statement, which are of one form, and all that it aims at."""
+        leads = r.choices(self.leading, self.weights)
+        word = leads[0].split()[0]
+        if word in self.of_form:
+            leads += r.choices(*self.of_form[word], k=3)
+        beside = {r.choice(names) for names in self.beside if names}
+        return leads, {*leads, *(goal for goal in beside if leads[0] not in SUBQUERIES or goal not in SUBQUERIES)}
