@@ -58,8 +58,8 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::LogicalType;
     use frazil_types::logical_type::WITHOUT_LENGTH;
+    use frazil_types::{LogicalType, Zone};
 
     #[test]
     fn every_type_and_value_reads_back() {
@@ -77,6 +77,7 @@ mod tests {
             decimal,
             Date,
             Timestamp,
+            TimestampTz(Zone::UTC),
             Interval,
             Char(7),
             Char(WITHOUT_LENGTH),

@@ -105,7 +105,7 @@ impl DateForms {
         let parts = parts.filter(|parts| {
             parts.rest.is_empty()
                 || !parts.rest.contains(['+', '-'])
-                    && date::parse_timestamp(&format!("2024-01-01{}", parts.rest)).is_ok()
+                    && date::parse_timestamp_in_utc(&format!("2024-01-01{}", parts.rest)).is_ok()
         });
         let has = |form| parts.as_ref().is_some_and(|parts| parts.ordered(form).is_some());
         self.year_first &= has(DateForm::YearFirst);

@@ -153,7 +153,7 @@ fn type_of(value: &Json) -> Option<LogicalType> {
             let looks_dated = text.len() >= 10 && text.as_bytes()[4] == b'-';
             match looks_dated {
                 true if text.len() == 10 && date::parse_date(text).is_ok() => LogicalType::Date,
-                true if date::parse_timestamp(text).is_ok() => LogicalType::Timestamp,
+                true if date::parse_timestamp_in_utc(text).is_ok() => LogicalType::Timestamp,
                 _ => LogicalType::Text,
             }
         }

@@ -38,7 +38,8 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         | LogicalType::Decimal { .. }
         | LogicalType::Date
         | LogicalType::Time
-        | LogicalType::Timestamp => integers(array, ty)?,
+        | LogicalType::Timestamp
+        | LogicalType::TimestampTz(_) => integers(array, ty)?,
     };
     if let Some(nulls) = array.logical_nulls() {
         (0..array.len())
@@ -153,7 +154,9 @@ fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         (DataType::Time64(_), None) if ty == LogicalType::Time => {
             write::<Time64NanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
-        (DataType::Timestamp(unit, _), None) if ty == LogicalType::Timestamp => timestamps(array, ty, *unit),
+        (DataType::Timestamp(unit, _), None) if (ty == LogicalType::Timestamp || ty.is_zoned()) => {
+            timestamps(array, ty, *unit)
+        }
         _ => Err((0, mismatch(array, ty))),
     }
 }

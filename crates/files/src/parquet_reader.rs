@@ -133,7 +133,9 @@ pub fn type_of(ty: &DataType) -> Option<LogicalType> {
             LogicalType::Bytea
         }
         DataType::Time32(_) | DataType::Time64(_) => LogicalType::Time,
-        DataType::Timestamp(..) => LogicalType::Timestamp,
+        DataType::Timestamp(_, None) => LogicalType::Timestamp,
+        // Instants: the zone that the file names is the one of who wrote it.
+        DataType::Timestamp(_, Some(_)) => LogicalType::TIMESTAMPTZ,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => LogicalType::Text,
         _ => return None,
     })

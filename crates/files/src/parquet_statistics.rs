@@ -81,7 +81,7 @@ fn integers<T: Into<i128>>(min: T, max: T, arrow: &DataType, ty: LogicalType) ->
             scaled(1)
         }
         (DataType::Date32, LogicalType::Date) => scaled(1),
-        (DataType::Timestamp(unit, _), LogicalType::Timestamp) => match unit {
+        (DataType::Timestamp(unit, _), ty) if ty == LogicalType::Timestamp || ty.is_zoned() => match unit {
             TimeUnit::Second => scaled(1_000_000),
             TimeUnit::Millisecond => scaled(1000),
             TimeUnit::Microsecond => scaled(1),

@@ -12,6 +12,9 @@ use frazil_types::{
 };
 use std::sync::Arc;
 
+/// The zone of columns of instants, by which readers show them.
+const UTC: &str = "UTC";
+
 /// Bytes of a uuid, which Arrow has as binary of this size.
 pub const UUID_BYTES: i32 = 16;
 
@@ -120,6 +123,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Date => DataType::Date32,
         LogicalType::Time => DataType::Time64(TimeUnit::Microsecond),
         LogicalType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+        LogicalType::TimestampTz(_) => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
         LogicalType::Char(2..) | LogicalType::Varchar(_) | LogicalType::Text
             if texts == ArrowTexts::Views =>
@@ -184,6 +188,10 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         LogicalType::Date => Arc::new(Date32Array::new(scalars(column, cells), valid)),
         LogicalType::Time => Arc::new(Time64MicrosecondArray::new(scalars(column, cells), valid)),
         LogicalType::Timestamp => Arc::new(TimestampMicrosecondArray::new(scalars(column, cells), valid)),
+        LogicalType::TimestampTz(_) => {
+            let instants = TimestampMicrosecondArray::new(scalars(column, cells), valid);
+            Arc::new(instants.with_timezone(UTC))
+        }
         LogicalType::Decimal { precision, scale } => {
             let values: ScalarBuffer<i128> = match column.native() {
                 NativeType::I64 => column.values::<i64>().iter().map(|&v| i128::from(v)).collect(),

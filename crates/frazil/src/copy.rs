@@ -24,6 +24,10 @@ pub fn from_file(
     let entry = transaction.snapshot().catalog().table(table)?.clone();
     let columns: Vec<ColumnDef> = (places.iter())
         .map(|&place| entry.schema.columns[place].clone())
+        .map(|column| ColumnDef {
+            ty: column.ty.in_zone(runner.time_zone()),
+            ..column
+        })
         .collect();
     let limits = runner.read_limits();
     let reader = match source {

@@ -16,7 +16,7 @@ use frazil_codegen::OneRun;
 use frazil_frontend::{Bound, ExplainMode, HiddenParameter, ParsedStatement, PlanSettings, Statement};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value, Zone};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub struct Call<'a> {
     to: Delivery<'a>,
     /// When the transaction began that is open, in microseconds since 1970.
     transaction: Option<i64>,
+    /// The session's time zone.
+    zone: Zone,
     /// Types of the values of a prepared statement, which they have already.
     prepared: Option<(&'a [LogicalType], TypedBy)>,
 }
@@ -45,6 +47,7 @@ impl<'a> Call<'a> {
             started: Instant::now(),
             to,
             transaction: session.transaction().started(),
+            zone: session.settings().time_zone,
             prepared: None,
         }
     }
@@ -532,7 +535,10 @@ pub(crate) fn bind(
     call: &Call<'_>,
 ) -> Result<(Statement, Bundle)> {
     let begun = Instant::now();
-    let settings = PlanSettings::default();
+    let settings = PlanSettings {
+        zone: call.zone,
+        ..PlanSettings::default()
+    };
     let open: Vec<Option<LogicalType>> = match call.prepared {
         Some((types, _)) => types.iter().copied().map(Some).collect(),
         None => vec![None; call.given.len()],

@@ -1,6 +1,7 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
 use frazil_frontend::HiddenParameter;
+use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
@@ -102,7 +103,10 @@ pub fn now_micros() -> i64 {
 pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
     match hidden {
         HiddenParameter::Now => Value::Int(now.into()),
-        HiddenParameter::CurrentDate => Value::Int(now.div_euclid(86_400_000_000).into()),
+        HiddenParameter::CurrentDate(zone) => {
+            let local = zone.local(now).unwrap_or(now);
+            Value::Int(local.div_euclid(MICROS_PER_DAY).into())
+        }
         // The keys of a hasher are random.
         HiddenParameter::Seed => Value::Double((RandomState::new().build_hasher().finish() >> 12) as f64),
     }

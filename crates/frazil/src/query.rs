@@ -21,7 +21,7 @@ use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
 use frazil_plan::{Assumption, Operator, Plan, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, Transaction};
-use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value};
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value, Zone};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -46,6 +46,11 @@ impl Runner {
             progress: session.progress().clone(),
             frames: session.frames().cloned(),
         }
+    }
+
+    /// The session's time zone.
+    pub fn time_zone(&self) -> Zone {
+        self.settings.time_zone
     }
 
     /// The same on one thread, for plans in which nothing is proved by the rows that tables hold now.

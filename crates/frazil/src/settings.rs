@@ -4,7 +4,7 @@ use frazil_codegen::PaxCode;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::{Acknowledge, ScanOptions};
-use frazil_types::{CHUNK_ROWS, Error, Result, SqlState, Value};
+use frazil_types::{CHUNK_ROWS, Error, Result, SqlState, Value, Zone};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -105,6 +105,8 @@ pub struct Settings {
     pub lock_timeout: Duration,
     /// When a commit returns.
     pub synchronous_commit: Acknowledge,
+    /// Whose clock timestamps with a zone are read and shown by.
+    pub time_zone: Zone,
 }
 
 impl Default for Settings {
@@ -127,17 +129,19 @@ impl Default for Settings {
             max_recursion: None,
             lock_timeout: Duration::from_secs(10),
             synchronous_commit: Acknowledge::Durable,
+            time_zone: Zone::UTC,
         }
     }
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 22] = [
+pub const NAMES: [&str; 23] = [
     "threads",
     "memory_limit",
     "statement_timeout",
     "lock_timeout",
     "synchronous_commit",
+    "timezone",
     "max_wal_size",
     "checkpoint_timeout",
     "frazil.freeze_after",
@@ -174,6 +178,8 @@ pub struct PlanSettings {
     pub elide_checks: bool,
     /// Whether rows are looked up by their keys.
     pub use_indexes: bool,
+    /// The session's time zone.
+    pub time_zone: Zone,
 }
 
 impl Settings {
@@ -187,6 +193,7 @@ impl Settings {
             optimize: self.optimize,
             elide_checks: self.elide_checks,
             use_indexes: self.use_indexes,
+            time_zone: self.time_zone,
         }
     }
 
@@ -242,6 +249,7 @@ impl Settings {
                     false => Acknowledge::Placed,
                 }
             }
+            "timezone" => self.time_zone = zone(value)?,
             "frazil.isa" => self.isa = parsed_isa(value)?,
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
@@ -273,6 +281,7 @@ impl Settings {
                 Acknowledge::Placed => "off",
             }
             .to_owned(),
+            "timezone" => self.time_zone.to_string(),
             "frazil.isa" => self.isa.to_string(),
             "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),
             "frazil.scan" => self.scan.to_string(),
@@ -333,6 +342,26 @@ fn parsed_isa(value: &Value) -> Result<Isa> {
             let names: Vec<String> = available.iter().map(Isa::to_string).collect();
             wrong("frazil.isa", value, format!("one of {}", names.join(", ")))
         })
+}
+
+/// A zone by its name, or hours east of Greenwich. 22023.
+fn zone(value: &Value) -> Result<Zone> {
+    let text = text(value);
+    if text.eq_ignore_ascii_case("local") || text.eq_ignore_ascii_case("default") {
+        return Ok(Zone::UTC);
+    }
+    let hours = text.parse::<f64>().ok().filter(|hours| hours.abs() < 24.0);
+    let zone = hours.map_or_else(
+        || Zone::named(&text),
+        |hours| Zone::of_offset((hours * 3600.0) as i64),
+    );
+    zone.map_err(|_| {
+        wrong(
+            "timezone",
+            value,
+            "the name of a zone, such as 'Europe/Berlin', or hours from UTC",
+        )
+    })
 }
 
 fn on_or_off(name: &str, value: &Value) -> Result<bool> {

@@ -1,19 +1,22 @@
 //! What binding is told, and what it gives.
 
 use crate::{HiddenParameter, Statement};
-use frazil_types::LogicalType;
+use frazil_types::{LogicalType, Zone};
 
 /// Settings that change how plans are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanSettings {
     /// Whether a common table expression that is read several times is computed once.
     pub share_common_tables: bool,
+    /// The session's time zone.
+    pub zone: Zone,
 }
 
 impl Default for PlanSettings {
     fn default() -> PlanSettings {
         PlanSettings {
             share_common_tables: true,
+            zone: Zone::UTC,
         }
     }
 }

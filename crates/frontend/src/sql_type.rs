@@ -15,6 +15,9 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
         T::Timestamp(Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
             Ok(LogicalType::Timestamp)
         }
+        T::Timestamp(None | Some(6), TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
+            Ok(LogicalType::TIMESTAMPTZ)
+        }
         T::Char(length) | T::Character(length) => Ok(LogicalType::Char(of_length(length, ty)?.unwrap_or(1))),
         T::Varchar(length) | T::CharacterVarying(length) | T::CharVarying(length) => {
             Ok(of_length(length, ty)?.map_or(LogicalType::Text, LogicalType::Varchar))
@@ -61,7 +64,6 @@ fn types() -> String {
 /// Types of PostgreSQL that sqlparser does not name, which Frazil does not have.
 fn is_known(name: &str) -> bool {
     let known = [
-        "timestamptz",
         "timetz",
         "money",
         "inet",

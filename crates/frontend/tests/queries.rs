@@ -4,7 +4,7 @@ mod support;
 
 use frazil_frontend::{HiddenParameter, Limits, PlanSettings, bind, parse};
 use frazil_plan::Operator;
-use frazil_types::LogicalType;
+use frazil_types::{LogicalType, Zone};
 use support::{Tables, bound, failure, operators, query};
 
 fn names(sql: &str) -> Vec<String> {
@@ -96,7 +96,10 @@ fn parameters_take_their_partners_type() {
     );
     let b = bound("select now(), current_date, $1 + 1 from t where ts < now()");
     assert_eq!(b.parameters, [LogicalType::Integer]);
-    assert_eq!(b.hidden, [HiddenParameter::Now, HiddenParameter::CurrentDate]);
+    assert_eq!(
+        b.hidden,
+        [HiddenParameter::Now, HiddenParameter::CurrentDate(Zone::UTC)]
+    );
     let given = parse("select $1", &Limits::none()).unwrap();
     let settings = PlanSettings::default();
     let b = bind(&given[0], &Tables::new(), &settings, &[Some(LogicalType::Date)]).unwrap();

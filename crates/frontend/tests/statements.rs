@@ -333,7 +333,7 @@ fn what_is_not_enforced_is_refused() {
     for (sql, what) in [
         ("create table n (a int references t (a))", "FOREIGN KEY"),
         ("create table n (a money)", "type money"),
-        ("create table n (a timestamptz)", "type TIMESTAMPTZ"),
+        ("create table n (a timetz)", "type TIMETZ"),
         ("create temporary table n (a int)", "TEMPORARY"),
         (
             "create materialized view v as select 1",

@@ -241,6 +241,16 @@ fn moved(date: i64, days: i64, out: &mut Output) -> Result<()> {
 
 /// A date or timestamp and an interval. A constant interval without a time of day leaves a date a date.
 pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
+    if value.ty.is_zoned() {
+        let run = match sign {
+            Sign::Plus => |row: &Row<'_>, out: &mut Output| instant_plus(row.int(0), row.interval(1), out),
+            Sign::Minus => |row: &Row<'_>, out: &mut Output| {
+                instant_plus(row.int(0), value_ops::negate_interval(row.interval(1))?, out)
+            },
+        };
+        let (name, ty) = (if sign == Sign::Plus { "+" } else { "-" }, value.ty);
+        return rows(name, OnNull::Null, run, vec![value, interval], ty);
+    }
     if let Some(Value::Interval(i)) = constant_of(&interval) {
         let i = match sign {
             Sign::Plus => Ok(*i),
@@ -273,6 +283,11 @@ pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
         vec![value, interval],
         LogicalType::Timestamp,
     )
+}
+
+/// An instant moved by an interval: months and days by the zone's calendar, the rest by what has gone by.
+fn instant_plus(instant: i64, interval: Interval, out: &mut Output) -> Result<()> {
+    out.int(date::add_interval_to_instant(instant, interval, out.ty().zone())?.into())
 }
 
 fn add_interval(value: Expr, interval: Interval, ty: LogicalType) -> Expr {

@@ -10,6 +10,7 @@ mod regular;
 mod text;
 mod time;
 mod time_of_day;
+mod zones;
 
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use text::TEXTS;
@@ -26,7 +27,7 @@ use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::CastLength;
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, Zone};
 
 /// A function of one name.
 #[derive(Debug)]
@@ -52,6 +53,17 @@ pub(crate) enum Run {
     Rows(RowFn, LogicalType),
     /// As an expression made of others; the kind is that of the result, for documentation.
     Build(fn(Vec<Expr>) -> Result<Expr>, Kind),
+}
+
+impl Run {
+    /// The same in a session with a zone: what it gives is read and shown by its clock.
+    fn in_zone(self, zone: Zone) -> Run {
+        match self {
+            Run::Plan(f, ty) => Run::Plan(f, ty.in_zone(zone)),
+            Run::Rows(f, ty) => Run::Rows(f, ty.in_zone(zone)),
+            build @ Run::Build(..) => build,
+        }
+    }
 }
 
 /// Functions that take any types, or need the statement: `Typing::call` makes them itself.
@@ -136,6 +148,7 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         formatting::FUNCTIONS,
         time::FUNCTIONS,
         time_of_day::FUNCTIONS,
+        zones::FUNCTIONS,
         time_of_day::OPERATORS,
     ]
     .into_iter()
@@ -244,15 +257,21 @@ impl Typing {
             ("concat", [_, ..]) => return self.concat_skipping_null(arguments, columns),
             ("concat_ws", [_, _, ..]) => return self.concat_with_separator(arguments),
             ("extract" | "date_part", [_, _]) => return self.extract(name, arguments),
-            ("now" | "transaction_timestamp", []) => return Ok(self.hidden(HiddenParameter::Now)),
-            ("current_timestamp" | "localtimestamp", [] | [_]) => return self.time_of_transaction(arguments),
+            ("now" | "transaction_timestamp" | "statement_timestamp", []) => {
+                return Ok(self.hidden(HiddenParameter::Now));
+            }
+            ("current_timestamp", [] | [_]) => return self.time_of_transaction(arguments),
+            ("localtimestamp", [] | [_]) => {
+                let now = self.time_of_transaction(arguments)?;
+                return Ok(convert(now, LogicalType::Timestamp, CastLength::Refuse));
+            }
             ("localtime", [] | [_]) => {
                 let now = self.time_of_transaction(arguments)?;
                 return Ok(convert(now, LogicalType::Time, CastLength::Refuse));
             }
-            ("current_date", []) => return Ok(self.hidden(HiddenParameter::CurrentDate)),
+            ("current_date", []) => return Ok(self.hidden(HiddenParameter::CurrentDate(self.zone))),
             ("age", [_]) => {
-                let today = self.hidden(HiddenParameter::CurrentDate);
+                let today = self.hidden(HiddenParameter::CurrentDate(self.zone));
                 return self.call_of("age", [vec![today.into()], arguments].concat(), columns);
             }
             ("pg_typeof", [x]) => return Ok(text_constant(name_of(x.ty()))),
@@ -271,7 +290,11 @@ impl Typing {
             .into_iter()
             .zip(overload.parameters)
             .map(|(a, kind)| self.argument(a, *kind));
-        run(function.name, overload.run, typed.collect::<Result<_>>()?)
+        run(
+            function.name,
+            overload.run.in_zone(self.zone),
+            typed.collect::<Result<_>>()?,
+        )
     }
 
     /// `float8(x)` and the like.
@@ -298,7 +321,7 @@ impl Typing {
         });
         Expr::new(
             ExprKind::Parameter(crate::FIRST_HIDDEN + index),
-            which.ty(),
+            which.ty().in_zone(self.zone),
             false,
         )
     }

@@ -262,7 +262,8 @@ fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
             )
         }
         _ => {
-            let ty = type_of_kind(kind, None);
+            let zone = if l.ty.is_zoned() { l.ty.zone() } else { r.ty.zone() };
+            let ty = type_of_kind(kind, None).in_zone(zone);
             (
                 convert(l, ty, CastLength::Refuse),
                 convert(r, ty, CastLength::Refuse),

@@ -247,8 +247,10 @@ impl Typing {
                 Kind::Text if matches!(e.ty, LogicalType::Char(_)) => as_text(e),
                 _ => e,
             },
-            Operand::Typed(e) if kind.number_rank().is_some() || kind == Kind::Timestamp => {
-                let ty = type_of_kind(kind, Some(e.ty));
+            Operand::Typed(e)
+                if kind.number_rank().is_some() || matches!(kind, Kind::Timestamp | Kind::TimestampTz) =>
+            {
+                let ty = type_of_kind(kind, Some(e.ty)).in_zone(self.zone);
                 convert(e, ty, CastLength::Refuse)
             }
             other => self.operand_of_kind(kind, other, yt)?,

@@ -57,7 +57,7 @@ impl Typing {
     /// The operand as `ty`. 42846 where no cast does that, 42804 where one would have to be written, 42P08 for a
     /// parameter of another type; 22P02, 22003, 22007, 22008 and 22001 for literals.
     pub fn cast(&self, x: Operand, ty: LogicalType, context: CastContext, span: Span) -> Result<Expr> {
-        let at = x.span();
+        let (at, ty) = (x.span(), ty.in_zone(self.zone));
         match x {
             Operand::Unknown(u) => self.type_unknown(u, ty, context),
             Operand::Typed(e) => {

@@ -35,7 +35,9 @@ enum Infix {
     Function(&'static str),
 }
 
-use Kind::{BigInt, Date, Double, Integer, Interval, Numeric, Real, SmallInt, Text, Time, Timestamp};
+use Kind::{
+    BigInt, Date, Double, Integer, Interval, Numeric, Real, SmallInt, Text, Time, Timestamp, TimestampTz,
+};
 
 /// Every infix operator but comparisons, `||` and the pattern operators, whose operands are of any type.
 const INFIX: &[(&str, Kind, Kind, Infix)] = &[
@@ -57,6 +59,8 @@ const INFIX: &[(&str, Kind, Kind, Infix)] = &[
     ("+", Interval, Time, Infix::Function("interval_pl_time")),
     ("+", Timestamp, Interval, Infix::PlusInterval),
     ("+", Interval, Timestamp, Infix::IntervalPlus),
+    ("+", TimestampTz, Interval, Infix::PlusInterval),
+    ("+", Interval, TimestampTz, Infix::IntervalPlus),
     ("+", Interval, Interval, Infix::AddIntervals),
     ("-", SmallInt, SmallInt, Infix::Numbers(ArithmeticOp::Sub)),
     ("-", Integer, Integer, Infix::Numbers(ArithmeticOp::Sub)),
@@ -73,6 +77,8 @@ const INFIX: &[(&str, Kind, Kind, Infix)] = &[
     ("-", Time, Interval, Infix::Function("time_mi_interval")),
     ("-", Timestamp, Interval, Infix::MinusInterval),
     ("-", Timestamp, Timestamp, Infix::TimestampDifference),
+    ("-", TimestampTz, Interval, Infix::MinusInterval),
+    ("-", TimestampTz, TimestampTz, Infix::TimestampDifference),
     ("-", Interval, Interval, Infix::SubtractIntervals),
     ("*", SmallInt, SmallInt, Infix::Numbers(ArithmeticOp::Mul)),
     ("*", Integer, Integer, Infix::Numbers(ArithmeticOp::Mul)),

@@ -29,6 +29,7 @@ pub(crate) const ROWS_FUNCTIONS: &[RowsEntry] = &[RowsEntry {
         &[Kind::Numeric, Kind::Numeric],
         &[Kind::Numeric, Kind::Numeric, Kind::Numeric],
         &[Kind::Timestamp, Kind::Timestamp, Kind::Interval],
+        &[Kind::TimestampTz, Kind::TimestampTz, Kind::Interval],
     ],
     description: "the values from the first argument to the second, the third apart or 1",
 }];

@@ -2,7 +2,7 @@
 
 use crate::{Operand, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Zone};
 use std::cell::RefCell;
 
 /// Which pattern language.
@@ -48,10 +48,10 @@ pub enum Volatility {
 /// A value that the engine gives a statement besides the client's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HiddenParameter {
-    /// The transaction's time, a timestamp in UTC.
+    /// The transaction's time.
     Now,
-    /// Its day.
-    CurrentDate,
+    /// Its day by a zone's clock.
+    CurrentDate(Zone),
     /// A number that differs from run to run: the seed of samples.
     Seed,
 }
@@ -60,8 +60,8 @@ impl HiddenParameter {
     /// Its type.
     pub fn ty(self) -> LogicalType {
         match self {
-            HiddenParameter::Now => LogicalType::Timestamp,
-            HiddenParameter::CurrentDate => LogicalType::Date,
+            HiddenParameter::Now => LogicalType::TIMESTAMPTZ,
+            HiddenParameter::CurrentDate(_) => LogicalType::Date,
             HiddenParameter::Seed => LogicalType::Double,
         }
     }
@@ -75,14 +75,22 @@ pub const FIRST_HIDDEN: usize = 1 << 20;
 pub struct Typing {
     pub(crate) parameters: RefCell<Vec<Option<LogicalType>>>,
     pub(crate) hidden: RefCell<Vec<HiddenParameter>>,
+    pub(crate) zone: Zone,
 }
 
 impl Typing {
-    /// Rules for a statement whose client gave these types, by position.
+    /// Rules for a statement whose client gave these types, by position, in UTC.
     pub fn new(given: &[Option<LogicalType>]) -> Typing {
+        Typing::in_zone(given, Zone::UTC)
+    }
+
+    /// The same for a session with a zone.
+    pub fn in_zone(given: &[Option<LogicalType>], zone: Zone) -> Typing {
+        let given = given.iter().map(|ty| ty.map(|ty| ty.in_zone(zone)));
         Typing {
-            parameters: RefCell::new(given.to_vec()),
+            parameters: RefCell::new(given.collect()),
             hidden: RefCell::default(),
+            zone,
         }
     }
 

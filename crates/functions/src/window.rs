@@ -239,7 +239,7 @@ impl Typing {
                 ],
                 LogicalType::Double,
             ),
-            Kind::Date | Kind::Timestamp => (&[Kind::Interval], LogicalType::Interval),
+            Kind::Date | Kind::Timestamp | Kind::TimestampTz => (&[Kind::Interval], LogicalType::Interval),
             Kind::Boolean
             | Kind::Time
             | Kind::Interval

@@ -1,7 +1,7 @@
 //! Columns of a plan: every value that flows between operators has one id, unique in the plan.
 
 use crate::{Bounds, ValueBounds};
-use frazil_types::{LogicalType, NativeType};
+use frazil_types::{LogicalType, NativeType, Zone};
 
 /// A column of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,14 +46,24 @@ pub fn native_within(ty: LogicalType, known: ValueBounds) -> NativeType {
 pub struct Columns {
     list: Vec<ColumnInfo>,
     proofs_forgotten: bool,
+    /// Whose clock the columns' values are read and shown by.
+    zone: Zone,
 }
 
 impl Columns {
+    /// No columns yet, of a session with this zone.
+    pub fn in_zone(zone: Zone) -> Columns {
+        Columns {
+            zone,
+            ..Columns::default()
+        }
+    }
+
     /// Adds a column.
     pub fn add(&mut self, label: impl Into<String>, ty: LogicalType, nullable: bool) -> ColumnId {
         self.list.push(ColumnInfo {
             label: label.into(),
-            ty,
+            ty: ty.in_zone(self.zone),
             nullable,
             bounds: None,
             observed: None,

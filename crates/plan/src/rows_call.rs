@@ -3,7 +3,7 @@
 use crate::display_expression::Names;
 use crate::{Bounds, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{Series, interval_span};
-use frazil_types::{LogicalType, Value};
+use frazil_types::{LogicalType, Value, Zone};
 
 /// A function that gives rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl RowsCall {
             }
             [Value::Int(start), Value::Int(stop), Value::Interval(step)] => {
                 let start = i64::try_from(*start).ok()?;
-                Series::of_timestamps(start, i64::try_from(*stop).ok()?, *step).ok()
+                Series::of_timestamps(start, i64::try_from(*stop).ok()?, *step, self.ty.zone()).ok()
             }
             _ => None,
         }
@@ -106,7 +106,10 @@ impl RowsCall {
         match &step.kind {
             ExprKind::Constant(Value::Int(step)) => *step == 0,
             ExprKind::Constant(Value::Null) => false,
-            ExprKind::Constant(Value::Interval(step)) => step.months != 0 || interval_span(*step) == 0,
+            ExprKind::Constant(Value::Interval(step)) => {
+                let is_uneven = step.months != 0 || step.days != 0 && self.ty.zone() != Zone::UTC;
+                is_uneven || interval_span(*step) == 0
+            }
             _ => true,
         }
     }

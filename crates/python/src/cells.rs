@@ -5,7 +5,7 @@ use frazil::{ColumnVector, Error, LogicalType, SqlState, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 /// Days from 0001-01-01, which is ordinal 1 in Python, to 1970-01-01.
 const EPOCH_ORDINAL: i128 = 719_163;
@@ -25,6 +25,7 @@ static UUID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATETIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static TIMEZONE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TIMEDELTA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// The last ordinal of Python: 9999-12-31.
@@ -45,6 +46,22 @@ fn ordinal(days: i128, value: &Value, ty: LogicalType) -> PyResult<i128> {
     ))
 }
 
+/// Microseconds since 1970 as a datetime without a zone. DataError 22008 beyond the years 1 to 9999.
+fn datetime<'py>(
+    py: Python<'py>,
+    micros: i128,
+    value: &Value,
+    ty: LogicalType,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (days, rest) = (
+        micros.div_euclid(86_400_000_000),
+        micros.rem_euclid(86_400_000_000),
+    );
+    let day = ordinal(days, value, ty)?;
+    let midnight = class(py, &DATETIME, "datetime", "datetime")?.call_method1("fromordinal", (day,))?;
+    midnight.add(class(py, &TIMEDELTA, "datetime", "timedelta")?.call1((0, 0, rest))?)
+}
+
 /// One cell of a result. DataError for a date or timestamp that Python has no object for.
 pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult<Bound<'py, PyAny>> {
     let ty = column.ty();
@@ -61,13 +78,16 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             class(py, &DATE, "datetime", "date")?.call_method1("fromordinal", (day,))
         }
         (Value::Int(micros), LogicalType::Time) => time(py, *micros),
-        (Value::Int(micros), LogicalType::Timestamp) => {
-            let days = micros.div_euclid(86_400_000_000);
-            let rest = micros.rem_euclid(86_400_000_000);
-            let day = ordinal(days, &value, ty)?;
-            let midnight =
-                class(py, &DATETIME, "datetime", "datetime")?.call_method1("fromordinal", (day,))?;
-            midnight.add(class(py, &TIMEDELTA, "datetime", "timedelta")?.call1((0, 0, rest))?)
+        (Value::Int(micros), LogicalType::Timestamp) => datetime(py, *micros, &value, ty),
+        (Value::Int(micros), LogicalType::TimestampTz(zone)) => {
+            let micros = *micros as i64;
+            let local = zone.local(micros).map_err(raise)?;
+            let ahead =
+                class(py, &TIMEDELTA, "datetime", "timedelta")?.call1((0, zone.at(micros).seconds))?;
+            let zone = class(py, &TIMEZONE, "datetime", "timezone")?.call1((ahead,))?;
+            let named = PyDict::new(py);
+            named.set_item("tzinfo", zone)?;
+            datetime(py, local.into(), &value, ty)?.call_method("replace", (), Some(&named))
         }
         (Value::Int(_), LogicalType::Decimal { .. }) => {
             class(py, &DECIMAL, "decimal", "Decimal")?.call1((value.display(ty).to_string(),))
@@ -139,6 +159,7 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         LogicalType::Date => Some(10),
         LogicalType::Time => Some(15),
         LogicalType::Timestamp => Some(26),
+        LogicalType::TimestampTz(_) => Some(35),
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),

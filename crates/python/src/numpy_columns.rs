@@ -150,7 +150,7 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         LogicalType::Decimal { scale, .. } => Values::F64(decimals(parts, scale)),
         LogicalType::Date if form.dates_in_seconds => Values::Seconds(days(parts, DAY_SECONDS)),
         LogicalType::Date => Values::Days(days(parts, 1)),
-        LogicalType::Timestamp => {
+        LogicalType::Timestamp | LogicalType::TimestampTz(_) => {
             let mut values = joined(parts, |part| part.values::<i64>());
             put_at_nulls(&mut values, parts, NOT_A_TIME);
             Values::Micros(values)

@@ -27,7 +27,7 @@ impl FunctionRows {
                 Series::of_integers(*start, *stop, *step)?
             }
             [Value::Int(start), Value::Int(stop), Value::Interval(step)] => {
-                Series::of_timestamps(*start as i64, *stop as i64, *step)?
+                Series::of_timestamps(*start as i64, *stop as i64, *step, ty.zone())?
             }
             other => return Err(Error::internal(format!("a series of {other:?}"))),
         };

@@ -277,7 +277,7 @@ runtime_functions! {
     /// `(context, start, stop, step, out) -> status`: 22023 for a step of 0.
     SeriesOfIntegers = catching rows::series_of_integers(Context, Wide, Wide, Wide, *mut Series) -> u32;
     /// `(context, start, stop, interval, out) -> status`: as `SeriesOfIntegers`.
-    SeriesOfTimestamps = catching rows::series_of_timestamps(Context, i64, i64, Wide, *mut Series) -> u32;
+    SeriesOfTimestamps = catching rows::series_of_timestamps(Context, i64, i64, Wide, u32, *mut Series) -> u32;
     /// `(context, series) -> status`: the next row. 22008 outside the calendar.
     SeriesAdvance = catching rows::series_advance(Context, *mut Series) -> u32;
 

@@ -1,5 +1,6 @@
 //! The proleptic Gregorian calendar: dates as days, timestamps as microseconds since 1970-01-01.
 
+use crate::zone::{Zone, write_offset};
 use crate::{Error, Interval, Result, SqlState};
 use std::borrow::Cow;
 use std::fmt;
@@ -119,41 +120,138 @@ pub fn calendar_day(year: i32, month: u32, day: u32) -> Option<i32> {
     in_years.filter(|days| DAYS.contains(days))
 }
 
-/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone. A time may end in `Z` or an offset of zero, as ISO 8601
-/// writes UTC; other offsets are errors, for a timestamp has no time zone.
+/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone, or `epoch`. A zone behind it, an offset or a name, does not count, for a
+/// timestamp has none. Errors 22007, 22008.
 pub fn parse_timestamp(text: &str) -> Result<i64> {
-    let (days, micros) = parse_day_and_time(text)?;
-    let whole = i64::from(days).checked_mul(MICROS_PER_DAY);
-    whole.and_then(|days| days.checked_add(micros)).ok_or_else(|| {
-        let message = format!("timestamp out of range: \"{text}\"");
-        Error::new(SqlState::DATETIME_OVERFLOW, message)
-    })
+    if is_epoch(text) {
+        return Ok(0);
+    }
+    let read = DayAndTime::read(text, "timestamp")?;
+    read.zone(Zone::UTC)?;
+    read.local()
+}
+
+/// Reads a timestamp that says nothing of a zone, or UTC. Errors as of [`parse_timestamp`].
+pub fn parse_timestamp_in_utc(text: &str) -> Result<i64> {
+    let read = DayAndTime::read(text, "timestamp")?;
+    match read.zone(Zone::UTC)? {
+        Zone::UTC => read.local(),
+        _ => Err(invalid("timestamp", text)),
+    }
+}
+
+/// Reads the instant that a timestamp's text names, by the clock of the zone that stands behind it, or of `zone` if there is none.
+/// Errors: 22007, 22008, 22009 for an offset that no zone has, 22023 for an unknown zone.
+pub fn parse_instant(text: &str, zone: Zone) -> Result<i64> {
+    if is_epoch(text) {
+        return Ok(0);
+    }
+    let read = DayAndTime::read(text, "timestamp with time zone")?;
+    read.zone(zone)?.instant(read.local()?)
 }
 
 /// Reads the day that a timestamp's text names: that of a time of 24:00 or of a leap second, too, which as a timestamp are
 /// the next one.
 pub fn parse_day_of_timestamp(text: &str) -> Result<i32> {
-    Ok(parse_day_and_time(text)?.0)
+    Ok(DayAndTime::read(text, "timestamp")?.days)
 }
 
-/// A timestamp's day and the microseconds of its time.
-fn parse_day_and_time(text: &str) -> Result<(i32, i64)> {
-    let (date, time) = split_timestamp(text.trim());
-    let days = parse_date(&date).map_err(|e| match e.state() {
-        SqlState::DATETIME_OVERFLOW => out_of_range("date/time", text),
-        _ => invalid("timestamp", text),
-    })?;
-    let without_zone = |t| {
-        let utc = ["Z", "z", "+00:00", "+00"];
-        utc.iter()
-            .find_map(|zone| str::strip_suffix(t, zone))
-            .unwrap_or(t)
-    };
-    let micros = time.map(|t| read_clock(without_zone(t), "timestamp", text));
-    Ok((days, micros.transpose()?.unwrap_or(0)))
+fn is_epoch(text: &str) -> bool {
+    text.trim().eq_ignore_ascii_case("epoch")
 }
 
-/// A timestamp's date, with the era that may stand behind the time, and its time.
+/// What a timestamp's text says.
+struct DayAndTime<'t> {
+    text: &'t str,
+    /// The type's name in messages.
+    kind: &'static str,
+    days: i32,
+    /// Microseconds of the day.
+    micros: i64,
+    /// The text of a zone, empty if there is none.
+    zone: &'t str,
+}
+
+impl<'t> DayAndTime<'t> {
+    fn read(text: &'t str, kind: &'static str) -> Result<DayAndTime<'t>> {
+        let (date, time) = split_timestamp(text.trim());
+        let days = parse_date(&date).map_err(|e| match e.state() {
+            SqlState::DATETIME_OVERFLOW => out_of_range("date/time", text),
+            _ => invalid(kind, text),
+        })?;
+        let time = time.unwrap_or("");
+        let is_clock = |c: char| c.is_ascii_digit() || c == ':' || c == '.';
+        let (clock, zone) = time.split_at(time.find(|c| !is_clock(c)).unwrap_or(time.len()));
+        let (half, zone) = split_half(zone.trim_start());
+        let micros = match clock.is_empty() {
+            true if !half.is_empty() || zone.starts_with(|c: char| !c.is_ascii_alphabetic()) => {
+                return Err(invalid(kind, text));
+            }
+            true => 0,
+            false => read_half_clock(&format!("{clock}{}", half.to_ascii_lowercase()), kind, text)?,
+        };
+        let zone = zone.trim();
+        Ok(DayAndTime {
+            text,
+            kind,
+            days,
+            micros,
+            zone,
+        })
+    }
+
+    /// The zone that the text names, or `otherwise`.
+    fn zone(&self, otherwise: Zone) -> Result<Zone> {
+        if self.zone.is_empty() {
+            return Ok(otherwise);
+        }
+        if self.zone.starts_with(['+', '-']) {
+            // An offset stands behind some time.
+            let behind = format!("0{}", self.zone);
+            let (_, seconds) = split_offset(&behind, self.text).map_err(|e| match e.state() {
+                SqlState::INVALID_DATETIME => invalid(self.kind, self.text),
+                _ => e,
+            })?;
+            return Zone::of_offset(seconds.unwrap_or(0));
+        }
+        Zone::abbreviated(self.zone)
+            .map_or_else(|| Zone::named(self.zone), Ok)
+            .map_err(|e| {
+                if self.zone.contains('/') {
+                    e
+                } else {
+                    invalid(self.kind, self.text)
+                }
+            })
+    }
+
+    fn local(&self) -> Result<i64> {
+        let whole = i64::from(self.days).checked_mul(MICROS_PER_DAY);
+        whole
+            .and_then(|days| days.checked_add(self.micros))
+            .ok_or_else(|| {
+                let message = format!("timestamp out of range: \"{}\"", self.text);
+                Error::new(SqlState::DATETIME_OVERFLOW, message)
+            })
+    }
+}
+
+/// AM or PM in front of a zone, and the zone.
+fn split_half(text: &str) -> (&str, &str) {
+    let is_half = text
+        .get(..2)
+        .is_some_and(|half| half.eq_ignore_ascii_case("am") || half.eq_ignore_ascii_case("pm"));
+    let ends = !text
+        .get(2..)
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    if is_half && ends {
+        text.split_at(2)
+    } else {
+        ("", text)
+    }
+}
+
+/// A timestamp's date, with the era that may stand behind the time, and its time with a zone.
 fn split_timestamp(text: &str) -> (Cow<'_, str>, Option<&str>) {
     let Some(at) = text.find([' ', 'T', 't']) else {
         return (Cow::Borrowed(text), None);
@@ -187,6 +285,11 @@ pub fn parse_time(text: &str) -> Result<i64> {
         _ => lower.strip_prefix('t').unwrap_or(&lower),
     };
     let (clock, _) = split_offset(clock, text)?;
+    read_half_clock(clock, "time", text)
+}
+
+/// Reads a time of day without a zone, in lower case: as [`read_clock`], or `HHMMSS` or `HHMM`, with AM or PM behind it.
+fn read_half_clock(clock: &str, kind: &str, text: &str) -> Result<i64> {
     let (clock, half) = match (clock.strip_suffix("am"), clock.strip_suffix("pm")) {
         (Some(clock), _) => (clock, Some(0)),
         (_, Some(clock)) => (clock, Some(12)),
@@ -204,7 +307,7 @@ pub fn parse_time(text: &str) -> Result<i64> {
         }
         false => clock,
     };
-    let micros = read_clock(clock, "time", text)?;
+    let micros = read_clock(clock, kind, text)?;
     let hour = micros / MICROS_PER_HOUR;
     match half {
         None => Ok(micros),
@@ -295,6 +398,22 @@ pub fn add_interval_to_timestamp(micros: i64, interval: Interval) -> Result<i64>
     in_calendar(sum.div_euclid(MICROS_PER_DAY)).map(|_| sum)
 }
 
+/// Adds an interval to an instant: its months and days by the calendar of a zone, then the rest as time that goes by. Error 22008.
+pub fn add_interval_to_instant(micros: i64, interval: Interval, zone: Zone) -> Result<i64> {
+    let moved = match (interval.months, interval.days) {
+        (0, 0) => micros,
+        _ => {
+            let by = Interval {
+                micros: 0,
+                ..interval
+            };
+            zone.instant(add_interval_to_timestamp(zone.local(micros)?, by)?)?
+        }
+    };
+    let sum = moved.checked_add(interval.micros);
+    sum.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
+}
+
 fn in_calendar(days: i64) -> Result<i32> {
     let days = i32::try_from(days).ok().filter(|days| DAYS.contains(days));
     days.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "date out of range"))
@@ -326,6 +445,12 @@ pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
     write_date(f, micros.div_euclid(MICROS_PER_DAY) as i32)?;
     f.write_char(' ')?;
     write_clock(f, micros.rem_euclid(MICROS_PER_DAY).unsigned_abs())
+}
+
+/// Writes an instant as a zone's clock shows it, with its offset from UTC: `2024-07-01 14:00:00+02`.
+pub fn write_instant(f: &mut dyn fmt::Write, micros: i64, zone: Zone) -> fmt::Result {
+    write_timestamp(f, zone.local(micros).unwrap_or(micros))?;
+    write_offset(f, zone.at(micros).seconds)
 }
 
 /// Writes microseconds as `HH:MM:SS[.ffffff]`, trailing zeros dropped.
@@ -494,22 +619,31 @@ mod tests {
     }
 
     #[test]
-    fn timestamps_may_name_utc_and_no_other_zone() {
+    fn timestamps_may_name_a_zone_which_does_not_count() {
         let plain = parse_timestamp("2013-01-01 10:00:00").unwrap();
         for text in [
             "2013-01-01T10:00:00Z",
             "2013-01-01T10:00:00.000+00:00",
             "2013-01-01 10:00+00",
+            "2013-01-01T10:00:00+01",
+            "2013-01-01T10:00:00-05:00",
+            "2013-01-01 10:00 Europe/Berlin",
+            "20130101 100000 PST",
+            "2013-01-01 10:00 am CET",
         ] {
             assert_eq!(parse_timestamp(text).ok(), Some(plain), "{text}");
         }
         for text in [
-            "2013-01-01T10:00:00+01",
             "2013-01-01Z",
             "2013-01-01T10:00:00ZZ",
-            "2013-01-01T10:00:00-05:00",
+            "2013-01-01 am",
+            "2013-01-01 +01",
+            "2013-01-01 10:00 pmx",
         ] {
             assert!(parse_timestamp(text).is_err(), "{text}");
         }
+        let utc = |text: &str| parse_timestamp_in_utc(text).ok();
+        assert_eq!(utc("2013-01-01T10:00:00Z"), Some(plain));
+        assert_eq!(utc("2013-01-01T10:00:00+01"), None);
     }
 }

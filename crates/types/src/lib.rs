@@ -23,6 +23,7 @@ pub mod string_builder;
 pub mod string_ref;
 pub mod value;
 pub mod value_ops;
+pub mod zone;
 
 pub use bits::MatchBits;
 pub use cancel::Cancel;
@@ -42,6 +43,7 @@ pub use sql_type::{Category, Kind, Order, TypeInfo};
 pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;
 pub use value::{Interval, Value};
+pub use zone::Zone;
 
 /// Rows of a full chunk: 2^16, so that a position within a chunk fits in a `u16`
 /// (Data Blocks, section 3.1).

@@ -1,6 +1,7 @@
 //! The SQL types a column or expression can have, as small keys; what they are, [`sql_type`](crate::sql_type) says.
 
 use crate::sql_type::{Category, Kind, NativeOf, Order, TypeInfo};
+use crate::zone::Zone;
 use crate::{Error, NativeType, Result};
 use std::fmt;
 
@@ -32,6 +33,9 @@ pub enum LogicalType {
     Time,
     /// Microseconds since 1970-01-01 00:00:00, without a zone.
     Timestamp,
+    /// Microseconds since 1970-01-01 00:00 UTC, with the zone whose clock reads and shows them: of expressions the session's, of
+    /// columns UTC. [`LogicalType::in_zone`] makes one of the other.
+    TimestampTz(Zone),
     /// Months, days and microseconds; an expression's type, not a column's.
     Interval,
     /// Blank-padded text of n characters; `Char(1)` is held as a code point (Data Blocks, section 3.3). With
@@ -70,6 +74,7 @@ impl LogicalType {
             LogicalType::Date => Kind::Date,
             LogicalType::Time => Kind::Time,
             LogicalType::Timestamp => Kind::Timestamp,
+            LogicalType::TimestampTz(_) => Kind::TimestampTz,
             LogicalType::Interval => Kind::Interval,
             LogicalType::Char(_) => Kind::Char,
             LogicalType::Varchar(_) => Kind::Varchar,
@@ -117,6 +122,7 @@ impl LogicalType {
     pub fn code(self) -> u64 {
         let (count, modifiers) = match self {
             LogicalType::Decimal { precision, scale } => (2, [precision.into(), scale.into()]),
+            LogicalType::TimestampTz(zone) => (0, [zone.code().into(), 0]),
             LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => (1, [n.into(), 0]),
             LogicalType::Boolean
             | LogicalType::SmallInt
@@ -146,7 +152,37 @@ impl LogicalType {
         let ty = kind
             .zip(given)
             .and_then(|(kind, given)| (kind.info().of_modifiers)(given));
-        ty.ok_or_else(|| Error::internal(format!("{code} is not the code of a type")))
+        let ty = ty.zip(Zone::of_code(modifiers[0]).or(Some(Zone::UTC)));
+        ty.map(|(ty, zone)| ty.in_zone(zone))
+            .ok_or_else(|| Error::internal(format!("{code} is not the code of a type")))
+    }
+
+    /// Instants in UTC: what columns of them have.
+    pub const TIMESTAMPTZ: LogicalType = LogicalType::TimestampTz(Zone::UTC);
+
+    /// Whether its values are instants, which a zone's clock reads and shows.
+    #[inline]
+    pub fn is_zoned(self) -> bool {
+        matches!(self, LogicalType::TimestampTz(_))
+    }
+
+    /// The zone whose clock reads and shows its values; UTC for types that have none.
+    #[inline]
+    pub fn zone(self) -> Zone {
+        match self {
+            LogicalType::TimestampTz(zone) => zone,
+            _ => Zone::UTC,
+        }
+    }
+
+    /// The type in a zone, if its values are read and shown by one: a column's for the expressions of a session, an expression's as a
+    /// column's in [`Zone::UTC`]. The values are the same.
+    #[inline]
+    pub fn in_zone(self, zone: Zone) -> LogicalType {
+        match self {
+            LogicalType::TimestampTz(_) => LogicalType::TimestampTz(zone),
+            ty => ty,
+        }
     }
 
     /// Char, varchar or text.

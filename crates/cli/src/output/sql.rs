@@ -76,6 +76,7 @@ fn literal(column: &ColumnVector, row: usize) -> String {
     };
     match column.ty() {
         LogicalType::Date | LogicalType::Timestamp => quoted(&before_christ(&text)),
+        ty if ty.is_zoned() => quoted(&before_christ(&text)),
         _ if bare => text.into_owned(),
         _ => quoted(&text),
     }

@@ -40,6 +40,8 @@ impl Translator<'_, '_> {
             | CastMethod::DoubleToDecimal
             | CastMethod::RealToDecimal
             | CastMethod::MicrosToTime
+            | CastMethod::LocalToInstant
+            | CastMethod::InstantToLocal
             | CastMethod::TimeToInterval
             | CastMethod::IntervalToTime => self.cast_by_call(v, from, to, native),
             CastMethod::Fit if from.is_code_point() => self.cast_to_text(v, from, to),

@@ -154,20 +154,21 @@ impl Translator<'_, '_> {
         self.enter(known);
         let context = self.context;
         let is_timestamp = ty.scale().is_none();
-        let (function, arguments) = match is_timestamp {
+        match is_timestamp {
             true => {
-                let step = self.spill(step);
-                (Function::SeriesOfTimestamps, [context, start, stop, step, series])
+                let (step, zone) = (self.spill(step), self.small(ty.zone().code()));
+                let arguments = [context, start, stop, step, zone, series];
+                self.call_checked(Function::SeriesOfTimestamps, &arguments, FailurePoint::CALL)?;
             }
             false => {
                 let [start, stop, step] = [start, stop, step].map(|value| {
                     let wide = self.coerce(SqlValue::certain(value, native), NativeType::I128);
                     self.spill(wide.value)
                 });
-                (Function::SeriesOfIntegers, [context, start, stop, step, series])
+                let arguments = [context, start, stop, step, series];
+                self.call_checked(Function::SeriesOfIntegers, &arguments, FailurePoint::CALL)?;
             }
-        };
-        self.call_checked(function, &arguments, FailurePoint::CALL)?;
+        }
         self.jump(opened, &[]);
         self.enter(opened);
         Ok(Opened {

@@ -1,6 +1,7 @@
 //! The types that columns have, each with values at its edges: what the tests of all types run over.
 
 use frazil::{LogicalType, Value};
+use frazil_types::Zone;
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{CastLength, cast};
 
@@ -166,6 +167,16 @@ pub const TYPES: &[Edges] = &[
     Edges {
         ty: LogicalType::Varchar(5),
         texts: &["", " ", "7 ", "hello", "größe"],
+    },
+    Edges {
+        ty: LogicalType::TimestampTz(Zone::UTC),
+        texts: &[
+            "0001-01-01 00:00:00+00",
+            "1969-12-31 23:59:59.999999+00",
+            "1970-01-01 00:00:00+00",
+            "2024-03-31 01:00:00+00",
+            "9999-12-31 23:59:59.999999+00",
+        ],
     },
     Edges {
         ty: LogicalType::Uuid,

@@ -176,7 +176,7 @@ fn rows_of_constants_and_parameters_are_written_without_code_and_checked_as_othe
     let c = memory();
     rows(
         &c,
-        "create table t (a integer not null, b varchar(3) default 'def', c decimal(4,2), d char(2), e timestamp)",
+        "create table t (a integer not null, b varchar(3) default 'def', c decimal(4,2), d char(2), e timestamptz)",
     );
     let insert = |sql: &str| c.execute(sql).map(|r| r.timing.compile.is_zero());
     assert_eq!(
@@ -244,7 +244,7 @@ fn now_is_when_the_transaction_began() {
     assert_eq!(rows(&c, "select now(), 1"), format!("{first}|1"));
     rows(
         &c,
-        "create table t (x timestamp); insert into t values (now()); insert into t select now()",
+        "create table t (x timestamptz); insert into t values (now()); insert into t select now()",
     );
     rows(&c, "commit");
     assert_eq!(rows(&c, "select x from t"), format!("{first}\n{first}"));

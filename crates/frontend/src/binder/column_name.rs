@@ -2,8 +2,8 @@
 
 use super::fold;
 use sqlparser::ast::{
-    ArrayElemTypeDef, DataType, Expr, FunctionArguments, Query, SelectItem, SetExpr, TrimWhereField,
-    UnaryOperator,
+    ArrayElemTypeDef, DataType, Expr, FunctionArguments, Query, SelectItem, SetExpr, TimezoneInfo,
+    TrimWhereField, UnaryOperator,
 };
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -129,6 +129,7 @@ fn of_type(ty: &DataType) -> String {
         T::Decimal(_) | T::Numeric(_) | T::Dec(_) => "numeric".to_string(),
         T::Char(_) | T::Character(_) => "bpchar".to_string(),
         T::Varchar(_) | T::CharacterVarying(_) | T::CharVarying(_) => "varchar".to_string(),
+        T::Timestamp(_, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => "timestamptz".to_string(),
         T::Timestamp(..) => "timestamp".to_string(),
         T::Interval { .. } => "interval".to_string(),
         T::Array(ArrayElemTypeDef::SquareBracket(inner, _)) => of_type(inner),

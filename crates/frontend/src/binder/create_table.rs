@@ -9,7 +9,7 @@ use crate::{Bound, Statement};
 use frazil_functions::CastContext;
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
-use frazil_types::{ColumnDef, ColumnDefault, Error, Result, Schema, Span, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Error, Result, Schema, Span, SqlState, Value, Zone};
 use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr};
 use std::borrow::Cow;
 
@@ -34,7 +34,9 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         }
         let mut schema = Schema::new(Vec::new());
         let bound = finished(binder, relation.op, relation.columns, |plan| {
-            let column = |(name, id): &(String, ColumnId)| ColumnDef::new(name, plan.columns[*id].ty);
+            let column = |(name, id): &(String, ColumnId)| {
+                ColumnDef::new(name, plan.columns[*id].ty.in_zone(Zone::UTC))
+            };
             schema = Schema::new(plan.output.iter().map(column).collect());
             Statement::CreateTable {
                 name,

@@ -407,6 +407,11 @@ impl<'a> Binder<'a> {
                 let field = Operand::literal(field_name(field), x.span());
                 self.named("extract", vec![field, x])
             }
+            SqlExpr::AtTimeZone { timestamp, time_zone } => {
+                let x = self.expression(timestamp)?;
+                let zone = self.expression(time_zone)?;
+                self.named("timezone", vec![zone, x])
+            }
             SqlExpr::Position { expr, r#in } => {
                 let part = self.expression(expr)?;
                 let text = self.expression(r#in)?;
@@ -512,7 +517,6 @@ impl<'a> Binder<'a> {
 
     fn refused(&self, e: &SqlExpr) -> Error {
         let what = match e {
-            SqlExpr::AtTimeZone { .. } => "AT TIME ZONE",
             SqlExpr::Tuple(_) => "a row value here",
             SqlExpr::Array(_) => "ARRAY",
             SqlExpr::CompoundFieldAccess { .. } | SqlExpr::JsonAccess { .. } => "a subscript or field",

@@ -105,8 +105,13 @@ impl<'a> Binder<'a> {
     /// What a column gets that is not given a value.
     pub(super) fn default_of(&mut self, column: &ColumnDef) -> Result<Expr> {
         let text = match &column.default {
-            None => return Ok(Expr::constant(Value::Null, column.ty)),
-            Some(ColumnDefault::Value(value)) => return Ok(Expr::constant(value.clone(), column.ty)),
+            None => return Ok(Expr::constant(Value::Null, column.ty.in_zone(self.settings.zone))),
+            Some(ColumnDefault::Value(value)) => {
+                return Ok(Expr::constant(
+                    value.clone(),
+                    column.ty.in_zone(self.settings.zone),
+                ));
+            }
             Some(ColumnDefault::Expression(text)) => text,
         };
         let value = self.stored(text, Vec::new(), Clause::Default)?;

@@ -61,14 +61,20 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
     if !is_local {
         cursor.take("session");
     }
-    if matches!(cursor.word().as_deref(), Some("transaction" | "time" | "role")) {
+    if matches!(cursor.word().as_deref(), Some("transaction" | "role")) {
         let word = cursor.word().unwrap_or_default().to_uppercase();
         return Err(Error::unsupported(format!("SET {word}")));
     }
-    let name = cursor.dotted_name()?;
-    if !cursor.take("to") {
-        cursor.expect(&Token::Eq)?;
-    }
+    let name = match time_zone(cursor)? {
+        Some(name) => name,
+        None => {
+            let name = cursor.dotted_name()?;
+            if !cursor.take("to") {
+                cursor.expect(&Token::Eq)?;
+            }
+            name
+        }
+    };
     let negative = cursor.take_token(&Token::Minus);
     let value = match cursor.next() {
         Some(Token::Number(n, _)) => match n.parse::<i128>() {
@@ -77,6 +83,7 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
         },
         Some(Token::SingleQuotedString(text)) => Value::Text(text),
         Some(Token::Word(w)) => match fold(&w).as_str() {
+            "default" | "local" if name == TIME_ZONE => Value::Null,
             "default" => Value::Null,
             "true" | "on" => Value::Bool(true),
             "false" | "off" => Value::Bool(false),
@@ -91,10 +98,25 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
     })
 }
 
+/// The setting of the session's time zone.
+const TIME_ZONE: &str = "timezone";
+
+/// TIME ZONE, which says the name of a setting.
+fn time_zone(cursor: &mut Cursor) -> Result<Option<String>> {
+    if !cursor.take("time") {
+        return Ok(None);
+    }
+    cursor.expect_word("zone")?;
+    Ok(Some(TIME_ZONE.to_owned()))
+}
+
 /// RESET name.
 pub(super) fn reset(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
-    let name = cursor.dotted_name()?;
+    let name = match time_zone(cursor)? {
+        Some(name) => name,
+        None => cursor.dotted_name()?,
+    };
     cursor.end()?;
     Ok(ParsedKind::Set {
         name,
@@ -105,7 +127,10 @@ pub(super) fn reset(cursor: &mut Cursor) -> Result<ParsedKind> {
 /// SHOW name, SHOW TABLES.
 pub(super) fn show(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
-    let name = cursor.dotted_name()?;
+    let name = match time_zone(cursor)? {
+        Some(name) => name,
+        None => cursor.dotted_name()?,
+    };
     cursor.end()?;
     Ok(match name.as_str() {
         "tables" => ParsedKind::ShowTables,

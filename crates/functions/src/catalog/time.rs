@@ -1,13 +1,14 @@
 //! Functions of dates, timestamps and intervals.
 
 use super::time_of_day::time_field;
+use super::zones::{instant_field, instant_trunc, local, named};
 use super::{Function, Overload, Run, formatting};
 use crate::aggregate::{Aggregated, picked, plain, result_type};
 use crate::build::{constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::{convert, decimal};
 use crate::ordered_set::keys_of;
 use crate::resolve::Resolution;
-use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp};
+use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{AggregateCall, AggregateFunction, DatePart, Expr, ExprKind};
@@ -18,6 +19,7 @@ use frazil_types::value_ops::{self, CastLength, IntervalFields};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 const TIMESTAMP: LogicalType = LogicalType::Timestamp;
+const TIMESTAMPTZ: LogicalType = LogicalType::TIMESTAMPTZ;
 const INTERVAL: LogicalType = LogicalType::Interval;
 const TIME: LogicalType = LogicalType::Time;
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -35,17 +37,38 @@ pub(super) const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType)
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "age",
-        overloads: &[over(
-            &[Timestamp, Timestamp],
-            |r, o| o.interval(value_ops::age(r.int(0), r.int(1))),
-            INTERVAL,
-        )],
+        overloads: &[
+            over(
+                &[Timestamp, Timestamp],
+                |r, o| o.interval(value_ops::age(r.int(0), r.int(1))),
+                INTERVAL,
+            ),
+            over(
+                &[TimestampTz, TimestampTz],
+                |r, o| o.interval(value_ops::age(local(r, 0)?, local(r, 1)?)),
+                INTERVAL,
+            ),
+        ],
         description: "years, months, days and time between two timestamps; with one, until the current day",
     },
     Function {
         name: "date_trunc",
         overloads: &[
-            over(&[Text, Timestamp], date_trunc, TIMESTAMP),
+            over(
+                &[Text, Timestamp],
+                |r, o| o.int(truncated(r.text(0), r.int(1))?.into()),
+                TIMESTAMP,
+            ),
+            over(
+                &[Text, TimestampTz],
+                |r, o| o.int(instant_trunc(r.text(0), r.int(1), r.ty(1).zone())?.into()),
+                TIMESTAMPTZ,
+            ),
+            over(
+                &[Text, TimestampTz, Text],
+                |r, o| o.int(instant_trunc(r.text(0), r.int(1), named(r.text(2))?)?.into()),
+                TIMESTAMPTZ,
+            ),
             over(&[Text, Interval], interval_trunc, INTERVAL),
         ],
         description: "the start of the unit that a timestamp lies in",
@@ -93,8 +116,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "to_timestamp",
-        overloads: &[over(&[Double], to_timestamp, TIMESTAMP), formatting::TO_TIMESTAMP],
-        description: "the timestamp of seconds since 1970, in UTC, or that a text shows by a pattern",
+        overloads: &[
+            over(&[Double], to_timestamp, TIMESTAMPTZ),
+            formatting::TO_TIMESTAMP,
+        ],
+        description: "the instant that is so many seconds after 1970 began in UTC, or that a text shows by a pattern",
     },
 ];
 
@@ -259,7 +285,10 @@ impl Typing {
             .pop()
             .ok_or_else(|| Error::internal("extract of nothing"))?;
         let given = value.ty().map(Kind::of);
-        if !matches!(given, None | Some(Date | Time | Timestamp | Interval)) {
+        if !matches!(
+            given,
+            None | Some(Date | Time | Timestamp | TimestampTz | Interval)
+        ) {
             return Err(super::not_found(name, &[field, value], Resolution::None));
         }
         let at = field.span();
@@ -292,11 +321,12 @@ impl Typing {
         let checked = match value.ty {
             INTERVAL => interval_field(&lower, frazil_types::Interval::default()),
             TIME => time_field(&lower, 0),
+            ty if ty.is_zoned() => instant_field(&lower, 0, ty.zone()),
             _ => timestamp_field(&lower, 0),
         };
         checked.map_err(|e| e.at_span(at))?;
         if constant_of(&value).is_none()
-            && !matches!(value.ty, INTERVAL | TIME)
+            && matches!(value.ty, LogicalType::Date | TIMESTAMP)
             && let Some(part) = inline_part(&lower)
         {
             let nullable = value.nullable;
@@ -395,6 +425,7 @@ fn extract_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let value = match row.ty(1) {
         INTERVAL => interval_field(&field, row.interval(1))?,
         TIME => time_field(&field, row.int(1))?,
+        ty if ty.is_zoned() => instant_field(&field, row.int(1), ty.zone())?,
         _ => timestamp_field(&field, row.int(1))?,
     };
     out.int(value.into())
@@ -489,16 +520,15 @@ fn interval_field(field: &str, i: frazil_types::Interval) -> Result<i64> {
 }
 
 /// Start of the unit that a timestamp lies in. 22023 for an unknown unit.
-fn date_trunc(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let unit = row.text(0).to_ascii_lowercase();
-    let micros = row.int(1);
+pub(super) fn truncated(unit: &str, micros: i64) -> Result<i64> {
+    let unit = unit.to_ascii_lowercase();
     let days = micros.div_euclid(MICROS_PER_DAY);
     let (year, month, _) = civil_from_days(days as i32);
     let to = |unit: i64| micros.div_euclid(unit) * unit;
     let start = |year: i32, month: u32| i64::from(days_from_civil(year, month, 1)) * MICROS_PER_DAY;
     // Spans of years begin with year 1, 11, 101, …, those of decades with years that end in 0.
     let years = |span: i32| start((year - 1).div_euclid(span) * span + 1, 1);
-    out.int(i128::from(match unit.as_str() {
+    Ok(match unit.as_str() {
         "microseconds" | "microsecond" => micros,
         "milliseconds" | "millisecond" => to(1000),
         "second" | "seconds" => to(MICROS_PER_SECOND),
@@ -514,7 +544,7 @@ fn date_trunc(row: &Row<'_>, out: &mut Output) -> Result<()> {
         "century" | "centuries" => years(100),
         "millennium" | "millennia" => years(1000),
         other => return Err(unknown_field(other, "timestamp without time zone")),
-    }))
+    })
 }
 
 fn interval_trunc(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -583,10 +613,14 @@ pub(super) fn clock_of(hour: i64, minute: i64, second: f64) -> Result<i64> {
 }
 
 fn make_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    out.int(timestamp_of(row)?.into())
+}
+
+/// The timestamp of a row's year, month, day, hour, minute and second. Error 22008.
+pub(super) fn timestamp_of(row: &Row<'_>) -> Result<i64> {
     let days = day_of(row.int(0), row.int(1), row.int(2))?;
     let clock = clock_of(row.int(3), row.int(4), row.double(5))?;
-    let whole = i128::from(days) * i128::from(MICROS_PER_DAY) + i128::from(clock);
-    timestamp(whole, out)
+    in_range(i128::from(days) * i128::from(MICROS_PER_DAY) + i128::from(clock))
 }
 
 fn to_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -598,9 +632,14 @@ fn to_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 pub(super) fn timestamp(micros: i128, out: &mut Output) -> Result<()> {
+    out.int(in_range(micros)?.into())
+}
+
+/// Microseconds that are a timestamp. Error 22008.
+fn in_range(micros: i128) -> Result<i64> {
     let first = i128::from(*DAYS.start()) * i128::from(MICROS_PER_DAY);
-    if micros < first || micros > i128::from(i64::MAX) {
-        return Err(Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"));
-    }
-    out.int(micros)
+    let micros = i64::try_from(micros)
+        .ok()
+        .filter(|micros| i128::from(*micros) >= first);
+    micros.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
 }

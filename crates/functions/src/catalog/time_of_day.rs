@@ -3,7 +3,7 @@
 use super::Function;
 use super::regular::BOOLEAN;
 use super::time::{clock_of, is_time_field, over, timestamp, timestamp_field, unknown_field};
-use crate::type_rules::Kind::{Date, Double, Integer, Interval, Time, Timestamp};
+use crate::type_rules::Kind::{Date, Double, Integer, Interval, Time, Timestamp, TimestampTz};
 use crate::vector::{Output, Row};
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::{Error, LogicalType, Result, SqlState, value_ops};
@@ -15,7 +15,14 @@ const TIME: LogicalType = LogicalType::Time;
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "date_bin",
-        overloads: &[over(&[Interval, Timestamp, Timestamp], date_bin, TIMESTAMP)],
+        overloads: &[
+            over(&[Interval, Timestamp, Timestamp], date_bin, TIMESTAMP),
+            over(
+                &[Interval, TimestampTz, TimestampTz],
+                date_bin,
+                LogicalType::TIMESTAMPTZ,
+            ),
+        ],
         description: "the start of the span that a timestamp lies in, counted from the third argument",
     },
     Function {
@@ -23,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[
             over(&[Date], |_, o| o.bool(true), BOOLEAN),
             over(&[Timestamp], |_, o| o.bool(true), BOOLEAN),
+            over(&[TimestampTz], |_, o| o.bool(true), BOOLEAN),
             over(&[Interval], |_, o| o.bool(true), BOOLEAN),
         ],
         description: "whether it is not infinite",

@@ -3,7 +3,7 @@
 use super::{Context, Wide};
 use crate::abi::STATUS_OK;
 use frazil_types::value_ops::Series;
-use frazil_types::{Interval, Result};
+use frazil_types::{Interval, Result, Zone};
 
 /// # Safety
 /// `out` must be valid for a write, the context the pipeline's.
@@ -40,18 +40,20 @@ pub unsafe fn series_of_integers(
 }
 
 /// # Safety
-/// As [`series_of_integers`].
+/// As [`series_of_integers`]. `zone` is a [`Zone::code`], that of UTC for timestamps without a zone.
 pub unsafe fn series_of_timestamps(
     context: Context,
     start: i64,
     stop: i64,
     step: Wide,
+    zone: u32,
     out: *mut Series,
 ) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let step = Interval::from_native(step.read_unaligned());
-        put(context, Series::of_timestamps(start, stop, step), out)
+        let zone = Zone::of_code(zone).unwrap_or_default();
+        put(context, Series::of_timestamps(start, stop, step, zone), out)
     }
 }
 

@@ -149,6 +149,8 @@ kinds! {
     Time => time,
     /// timestamp.
     Timestamp => timestamp,
+    /// timestamp with time zone.
+    TimestampTz => timestamp_tz,
     /// interval.
     Interval => interval,
     /// char(n).

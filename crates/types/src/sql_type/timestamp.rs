@@ -11,7 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     name: "timestamp without time zone",
     sql_names: &["timestamp", "timestamp without time zone"],
     category: Category::DateTime,
-    is_preferred: true,
+    is_preferred: false,
     is_stored: true,
     has_extremes: true,
     native: NativeOf::Always(NativeType::I64),

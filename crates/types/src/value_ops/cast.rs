@@ -4,7 +4,7 @@ use super::casts::{self, CastMethod};
 use super::{check_range, read};
 use crate::date::MICROS_PER_DAY;
 use crate::sql_type::real_of_double;
-use crate::{Error, Interval, LogicalType, Order, Result, SqlState, Value, decimal};
+use crate::{Error, Interval, Kind, LogicalType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
 
 /// What becomes of a string that is longer than char(n) or varchar(n).
@@ -67,6 +67,19 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
             double_to_decimal(*v, to, REAL_DIGITS).map(Value::Int)
         }
         (CastMethod::MicrosToTime, Value::Int(v)) => Ok(Value::Int(v.rem_euclid(MICROS_PER_DAY.into()))),
+        (CastMethod::LocalToInstant, Value::Int(v)) => {
+            let local = local_micros(*v, from).ok_or_else(beyond_timestamps)?;
+            Ok(Value::Int(to.zone().instant(local)?.into()))
+        }
+        (CastMethod::InstantToLocal, Value::Int(v)) => {
+            let local = from.zone().local(*v as i64)?;
+            let day_number = i128::from(local.div_euclid(MICROS_PER_DAY));
+            match to.kind() {
+                Kind::Date => check_range(day_number, to),
+                Kind::Time => Ok(Value::Int(local.rem_euclid(MICROS_PER_DAY).into())),
+                _ => Ok(Value::Int(local.into())),
+            }
+        }
         (CastMethod::TimeToInterval, Value::Int(v)) => Ok(Value::Interval(Interval {
             micros: *v as i64,
             ..Interval::default()
@@ -98,6 +111,16 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
             }
         }
     }
+}
+
+/// A date or timestamp as microseconds since 1970-01-01; `None` beyond 64 bits.
+fn local_micros(v: i128, from: LogicalType) -> Option<i64> {
+    let unit = if from.kind() == Kind::Date {
+        MICROS_PER_DAY
+    } else {
+        1
+    };
+    v.checked_mul(unit.into())?.try_into().ok()
 }
 
 /// The error of a date whose midnight is not a timestamp.

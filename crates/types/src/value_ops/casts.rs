@@ -55,6 +55,10 @@ pub enum CastMethod {
     MicrosToDays,
     /// A timestamp's time of day.
     MicrosToTime,
+    /// The instant at which the zone's clock shows a timestamp, or the midnight of a date.
+    LocalToInstant,
+    /// What the zone's clock shows at an instant, as a timestamp, a date or a time.
+    InstantToLocal,
     /// A time as the interval since midnight.
     TimeToInterval,
     /// An interval's time without whole days, of which a negative one is counted back from midnight.
@@ -150,6 +154,11 @@ static CASTS: &[Cast] = casts! {
     Date to Integer: Internal, DayNumber, Never, true;
     Timestamp to Date: Assignment, MicrosToDays, Never, true;
     Timestamp to Time: Assignment, MicrosToTime, Never, false;
+    Date to TimestampTz: Implicit, LocalToInstant, Any, true;
+    Timestamp to TimestampTz: Implicit, LocalToInstant, Any, false;
+    TimestampTz to Timestamp: Assignment, InstantToLocal, Any, false;
+    TimestampTz to Date: Assignment, InstantToLocal, Any, false;
+    TimestampTz to Time: Assignment, InstantToLocal, Any, false;
     Time to Interval: Implicit, TimeToInterval, Never, true;
     Interval to Time: Assignment, IntervalToTime, Never, false;
     Char to Char: Implicit, Fit, Long, false;
@@ -220,6 +229,8 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::DoubleToReal
         | CastMethod::RealToDecimal
         | CastMethod::MicrosToTime
+        | CastMethod::LocalToInstant
+        | CastMethod::InstantToLocal
         | CastMethod::TimeToInterval
         | CastMethod::IntervalToTime
         | CastMethod::DoubleToInteger
@@ -247,6 +258,8 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::DoubleToReal
         | CastMethod::RealToDecimal
         | CastMethod::MicrosToTime
+        | CastMethod::LocalToInstant
+        | CastMethod::InstantToLocal
         | CastMethod::TimeToInterval
         | CastMethod::IntervalToTime
         | CastMethod::DoubleToInteger

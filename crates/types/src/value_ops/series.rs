@@ -1,8 +1,8 @@
 //! `generate_series`: the values between two ends, a step apart.
 
 use super::interval_span;
-use crate::date::{MICROS_PER_DAY, add_interval_to_timestamp};
-use crate::{Error, Interval, Result, SqlState};
+use crate::date::{MICROS_PER_DAY, add_interval_to_instant, add_interval_to_timestamp};
+use crate::{Error, Interval, Result, SqlState, Zone};
 
 /// The rows of a series that are left. Values are integers, unscaled decimals or microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,10 +14,11 @@ pub struct Series {
     pub step: i128,
     /// Rows left. Of an uneven series 0 where there is none, else anything above.
     pub left: u64,
-    /// 1 if the step has months, so that only [`Series::advance`] comes to the next value; else 0.
+    /// 1 if the step has months, or days by a zone's calendar, so that only [`Series::advance`] comes to the next value; else 0.
     pub is_uneven: u64,
     stop: i128,
     interval: Interval,
+    zone: Zone,
 }
 
 impl Series {
@@ -33,6 +34,7 @@ impl Series {
             days: 0,
             micros: 0,
         },
+        zone: Zone::UTC,
     };
 
     /// Of integers, or of decimals of one scale. 22023 for a step of 0.
@@ -59,10 +61,11 @@ impl Series {
         })
     }
 
-    /// Of timestamps. 22023 for a step that is as long as none.
-    pub fn of_timestamps(start: i64, stop: i64, step: Interval) -> Result<Series> {
+    /// Of timestamps, or of instants by the calendar of a zone; that of UTC is the one of timestamps. 22023 for a step that is as long
+    /// as none.
+    pub fn of_timestamps(start: i64, stop: i64, step: Interval, zone: Zone) -> Result<Series> {
         let (start, stop) = (i128::from(start), i128::from(stop));
-        if step.months == 0 {
+        if step.months == 0 && (step.days == 0 || zone == Zone::UTC) {
             let days = i128::from(step.days) * i128::from(MICROS_PER_DAY);
             return Series::of_integers(start, stop, days + i128::from(step.micros));
         }
@@ -77,6 +80,7 @@ impl Series {
             is_uneven: 1,
             stop,
             interval: step,
+            zone,
         };
         Ok(if series.is_beyond(start) {
             Series::EMPTY
@@ -101,7 +105,10 @@ impl Series {
             self.skip(1);
             return Ok(());
         }
-        let next = add_interval_to_timestamp(self.value as i64, self.interval)?;
+        let next = match self.zone {
+            Zone::UTC => add_interval_to_timestamp(self.value as i64, self.interval)?,
+            zone => add_interval_to_instant(self.value as i64, self.interval, zone)?,
+        };
         self.value = i128::from(next);
         if self.is_beyond(self.value) {
             self.left = 0;
@@ -169,7 +176,8 @@ mod tests {
             days,
             micros: 0,
         };
-        let months = Series::of_timestamps(at("2024-01-31"), at("2024-05-31"), step(1, 0)).unwrap();
+        let months =
+            Series::of_timestamps(at("2024-01-31"), at("2024-05-31"), step(1, 0), Zone::UTC).unwrap();
         let expected = [
             "2024-01-31",
             "2024-02-29",
@@ -178,9 +186,9 @@ mod tests {
             "2024-05-29",
         ];
         assert_eq!(values(months), expected.map(|text| i128::from(at(text))));
-        let back = Series::of_timestamps(at("2024-03-03"), at("2024-02-25"), step(0, -3)).unwrap();
+        let back = Series::of_timestamps(at("2024-03-03"), at("2024-02-25"), step(0, -3), Zone::UTC).unwrap();
         assert_eq!(values(back).len(), 3);
-        let none = Series::of_timestamps(at("2024-01-01"), at("2024-02-25"), step(-1, 0)).unwrap();
+        let none = Series::of_timestamps(at("2024-01-01"), at("2024-02-25"), step(-1, 0), Zone::UTC).unwrap();
         assert_eq!(none, Series::EMPTY);
     }
 
@@ -196,7 +204,7 @@ mod tests {
                 micros: 0,
             },
         ] {
-            assert_eq!(state(Series::of_timestamps(0, 1, step)), "22023");
+            assert_eq!(state(Series::of_timestamps(0, 1, step, Zone::UTC)), "22023");
         }
     }
 }

@@ -8,7 +8,9 @@ mod show_date;
 mod show_number;
 
 use super::{Function, Overload, Run};
-use crate::type_rules::Kind::{self, BigInt, Double, Integer, Interval, Numeric, Real, Text, Timestamp};
+use crate::type_rules::Kind::{
+    self, BigInt, Double, Integer, Interval, Numeric, Real, Text, Timestamp, TimestampTz,
+};
 use crate::vector::{Output, Row, RowFn};
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::decimal::{self, POWERS_OF_TEN, divide_round};
@@ -39,10 +41,13 @@ const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overloa
 pub(super) const TO_TIMESTAMP: Overload = over(
     &[Text, Text],
     |row, out| match by_pattern(row)? {
-        Some(micros) => out.int(micros.into()),
+        Some(local) => {
+            let zone = out.ty().zone();
+            out.int(zone.instant(local)?.into())
+        }
         None => out.null(),
     },
-    LogicalType::Timestamp,
+    LogicalType::TIMESTAMPTZ,
 );
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -50,6 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         name: "to_char",
         overloads: &[
             over(&[Timestamp, Text], timestamp_to_char, LogicalType::Text),
+            over(&[TimestampTz, Text], instant_to_char, LogicalType::Text),
             over(&[Interval, Text], interval_to_char, LogicalType::Text),
             over(&[Integer, Text], exact_to_char, LogicalType::Text),
             over(&[BigInt, Text], exact_to_char, LogicalType::Text),
@@ -96,6 +102,12 @@ fn by_pattern(row: &Row<'_>) -> Result<Option<i64>> {
 
 fn timestamp_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
     moment_to_char(&Moment::of_timestamp(row.int(0)), row, out)
+}
+
+fn instant_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let zone = row.ty(0).zone();
+    let moment = Moment::of_timestamp(zone.local(row.int(0))?);
+    moment_to_char(&moment.in_zone(zone.at(row.int(0))), row, out)
 }
 
 fn interval_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {

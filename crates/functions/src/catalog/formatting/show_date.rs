@@ -2,6 +2,7 @@
 
 use super::date_pattern::{DAYS, Field, Letters, MONTHS, Ordinal, Part, Pattern, Place, ROMAN};
 use frazil_types::date::{MICROS_PER_DAY, civil_from_days, days_from_civil};
+use frazil_types::zone::ZoneOffset;
 use frazil_types::{Error, Interval, Result, SqlState};
 use std::fmt::Write;
 
@@ -18,6 +19,8 @@ pub(super) struct Moment {
     minute: i64,
     second: i64,
     micros: i64,
+    /// The zone's clock; `None` for a timestamp, which has none and shows an offset of 0.
+    zone: Option<ZoneOffset>,
 }
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -25,6 +28,14 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 const JULIAN_EPOCH: i64 = 2_440_588;
 
 impl Moment {
+    /// The same, shown by a zone's clock.
+    pub fn in_zone(self, zone: ZoneOffset) -> Moment {
+        Moment {
+            zone: Some(zone),
+            ..self
+        }
+    }
+
     pub fn of_timestamp(micros: i64) -> Moment {
         let days = micros.div_euclid(MICROS_PER_DAY);
         let (year, month, day) = civil_from_days(days as i32);
@@ -59,6 +70,7 @@ impl Moment {
         minute: 0,
         second: 0,
         micros: 0,
+        zone: None,
     };
 
     fn at(self, clock: i64) -> Moment {
@@ -243,19 +255,37 @@ fn refuse_interval(m: &Moment) -> Result<()> {
     }
 }
 
-/// The zone of a timestamp, which has none: its offset from UTC is 0.
+/// The zone of a timestamp; of one that has none the offset from UTC is 0.
 fn zone(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
-    match place.field {
-        Field::Exact => return Ok(()),
-        Field::Offset => refuse_interval(m)?,
-        Field::ZoneName => return refuse_interval(m),
-        _ => refuse_interval(m)?,
+    if place.field == Field::Exact {
+        return Ok(());
     }
-    out.push_str(match place.field {
-        Field::ZoneMinute => "00",
-        Field::Offset if place.is_tight => "+0",
-        _ => "+00",
-    });
+    refuse_interval(m)?;
+    let seconds = m.zone.as_ref().map_or(0, |zone| zone.seconds);
+    let (hours, minutes) = (seconds.unsigned_abs() / 3600, seconds.unsigned_abs() / 60 % 60);
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let width = if place.is_tight { 1 } else { 2 };
+    // A String takes all that is written.
+    let _ = match place.field {
+        Field::ZoneMinute => write!(out, "{minutes:02}"),
+        Field::ZoneName => {
+            if let Some(zone) = &m.zone {
+                let name = zone.abbreviation.as_str();
+                // chrono's tables call a zone without letters by its offset, as PostgreSQL does.
+                out.push_str(name);
+            }
+            Ok(())
+        }
+        Field::Offset => {
+            let _ = write!(out, "{sign}{hours:0width$}");
+            if minutes == 0 {
+                Ok(())
+            } else {
+                write!(out, ":{minutes:02}")
+            }
+        }
+        _ => write!(out, "{sign}{hours:02}"),
+    };
     Ok(())
 }
 

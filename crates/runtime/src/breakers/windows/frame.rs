@@ -7,9 +7,9 @@ use super::input::{self, Column};
 use super::segment::{Piece, Segment};
 use super::{BoundSpec, CallSpec, FrameSpec, WindowInput};
 use frazil_plan::{FrameExclusion, FrameUnit};
-use frazil_types::date::{MICROS_PER_DAY, add_interval_to_timestamp};
+use frazil_types::date::{MICROS_PER_DAY, add_interval_to_instant, add_interval_to_timestamp};
 use frazil_types::value_ops::{interval_span, negate_interval};
-use frazil_types::{Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
+use frazil_types::{Category, Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
 use std::ops::Range;
 
 /// Which end of a frame.
@@ -266,7 +266,7 @@ impl<'a> Frames<'a> {
         let segment = self.segment;
         let native = match (self.frame.unit, self.key_type) {
             (FrameUnit::Range, Some(ty)) if ty.native() == NativeType::F64 => NativeType::F64,
-            (FrameUnit::Range, Some(LogicalType::Date | LogicalType::Timestamp)) => {
+            (FrameUnit::Range, Some(ty)) if ty.info().category == Category::DateTime => {
                 let interval = input::of_row::<i128>(segment, input, row)?;
                 return Some(Offset::Interval(Interval::from_native(interval)));
             }
@@ -316,10 +316,10 @@ impl<'a> Frames<'a> {
                     let by = if forward { Ok(by) } else { negate_interval(by) };
                     // The frame begins with keys from the bound on, in the order of the rows.
                     let up = (end == End::Start) != self.descending;
-                    let is_date = self.key_type == Some(LogicalType::Date);
+                    let ty = self.key_type.unwrap_or(LogicalType::Timestamp);
                     let moved = |key: i64| {
                         let by = by.as_ref().ok().copied();
-                        let bound = by.and_then(|by| moved_time(self.turned(key), by, is_date, up));
+                        let bound = by.and_then(|by| moved_time(self.turned(key), by, ty, up));
                         bound.map(|bound| self.turned(bound))
                     };
                     self.search(piece, (end, sign), keys, moved, out);
@@ -461,9 +461,13 @@ fn moved_double(key: i64, by: f64, first: bool) -> i64 {
     ordered_double(moved)
 }
 
-/// A date or timestamp moved by an interval; a date to the nearest one above (`up`) or below. `None` outside of the calendar.
-fn moved_time(key: i64, by: Interval, is_date: bool, up: bool) -> Option<i64> {
-    if !is_date {
+/// A date or timestamp moved by an interval, an instant by its zone's calendar; a date to the nearest one above (`up`) or below. `None`
+/// outside of the calendar.
+fn moved_time(key: i64, by: Interval, ty: LogicalType, up: bool) -> Option<i64> {
+    if ty.is_zoned() {
+        return add_interval_to_instant(key, by, ty.zone()).ok();
+    }
+    if ty != LogicalType::Date {
         return add_interval_to_timestamp(key, by).ok();
     }
     let days = Interval { micros: 0, ..by };
