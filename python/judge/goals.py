@@ -47,7 +47,7 @@ def leading(aggregates, spans, kept):
     calls = sorted({(a[3], a[0]) for a in aggregates if a[0] != "char"})
     windows = [f"window {name}({kind})" for name, kind in calls if not functions.is_no_window(name) and kind != "wide"]
     groups = [f"aggregate {name}({kind})" for name, kind in calls]
-    groups = {name: 8 if " of " in name or "wide" in name else 2 for name in groups}
+    groups = {name: 8 if any(word in name for word in (" of ", "wide", "string_agg")) else 2 for name in groups}
     return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 4), **groups, **dict.fromkeys(FRAMES, 4), **dict.fromkeys(FORMS, 45), **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18)}
 
 
