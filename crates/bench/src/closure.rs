@@ -65,7 +65,10 @@ pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Repor
         connection.execute(&format!("freeze table {table}"))?;
     }
     let mut report = Report::default();
-    taking_turns::run(&mut report, name, "", cases, &connection, args)?;
+    let names = taking_turns::run(&mut report, name, "", cases, &connection, args)?;
+    for case in &names[1..] {
+        report.compare(case, &names[0], "ms");
+    }
     Ok(report)
 }
 
