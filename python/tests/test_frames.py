@@ -156,7 +156,7 @@ def test_types_of_numpy_and_pandas(con):
     })
     one, two = con.execute("select * from frame").fetchall()
     assert one == (-128, 0, 0, 0, 0, 1.5, datetime.datetime(2020, 1, 1, 0, 0, 0, 1), datetime.datetime(2020, 1, 1),
-                   datetime.datetime(2020, 1, 1, 11), "x", "a", datetime.date(2020, 1, 1), decimal.Decimal("1.25"), 2**62, True, "z", None)
+                   datetime.datetime(2020, 1, 1, 11, tzinfo=datetime.timezone.utc), "x", "a", datetime.date(2020, 1, 1), decimal.Decimal("1.25"), 2**62, True, "z", None)
     assert two == (127, 255, 65535, 2**32 - 1, 2**64 - 1, *[None] * 12)
     assert con.execute("select u64 + 1 from frame where u64 > 0").fetchone() == (decimal.Decimal(2**64),)
 
