@@ -33,6 +33,8 @@ def frame_name(mode, start, end):
 
 
 FRAMES = [frame_name(mode, start, end) for mode in MODES for start, end in shapes(mode)] + [f"exclude {excluded} of {mode}" for mode in MODES for excluded in EXCLUDED]
+# Those whose offsets most orders refuse: a key of numbers or of times alone has them.
+RARE_FRAMES = [name for name in FRAMES if name.startswith("frame range n ")]
 # Those of PostgreSQL alone.
 RARE_SUBQUERIES = ["exists table", *(f"{word} subquery" for words in ONE_COLUMN.values() for word in words), *(f"row {word} subquery" for word in ROW)]
 SUBQUERIES = [f"subquery {word}" for word in ("in", "not in", *(f"{sign} {word}" for sign in SIGNS for word in ("any", "all")))] + ["exists", "not exists", "exists aggregate", *RARE_SUBQUERIES]
@@ -47,8 +49,10 @@ def leading(aggregates, spans, kept):
     calls = sorted({(a[3], a[0]) for a in aggregates if a[0] != "char"})
     windows = [f"window {name}({kind})" for name, kind in calls if not functions.is_no_window(name) and kind != "wide"]
     groups = [f"aggregate {name}({kind})" for name, kind in calls]
+    frames = {name: 10 if name in RARE_FRAMES else 4 for name in FRAMES}
+    forms = {name: 150 if name == "recursive search breadth" else 45 for name in FORMS}
     groups = {name: 8 if any(word in name for word in (" of ", "wide", "string_agg")) else 2 for name in groups}
-    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 4), **groups, **dict.fromkeys(FRAMES, 4), **dict.fromkeys(FORMS, 45), **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18)}
+    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 4), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18)}
 
 
 def kind_of(goal):

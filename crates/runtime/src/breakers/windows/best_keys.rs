@@ -5,6 +5,7 @@ use super::top::{TopRank, TopSpec};
 use crate::breakers::sorter::sorted_rows::{SortField, normalized};
 use crate::row_layout::{FieldPlace, RowLayout};
 use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
+use std::ops::BitXor;
 
 /// Most keys of a partition that are held: they are searched one by one.
 const MOST_KEYS: u64 = 16;
@@ -71,22 +72,64 @@ impl BestKeys {
         Ok(Some(best))
     }
 
-    /// Counts a row; whether it may be among those that are asked for. Error 53200.
+    /// Counts `count` rows, one every `size` bytes from `start` on, and adds those to `found` that may be among those that are
+    /// asked for. Error 53200.
     ///
     /// # Safety
-    /// A live row of the layout, which was not offered before.
-    #[inline]
-    pub unsafe fn offer(&mut self, row: *const u8) -> Result<bool> {
-        // SAFETY: by contract.
-        let (partition, key) = unsafe { (self.partition.word(row), self.order.word(row)) };
-        let slot = &self.slots[self.first_slot(partition)];
-        if slot.partition == partition && key.wrapping_add(1) > slot.behind {
-            return Ok(false);
+    /// Live rows of the layout, none of which was offered before.
+    pub unsafe fn offer(
+        &mut self,
+        (start, count, size): (*mut u8, usize, usize),
+        found: &mut Vec<*mut u8>,
+    ) -> Result<()> {
+        let rows = (0..count).map(|row| start.wrapping_add(row * size));
+        let plain = (self.partition.plain, self.order.plain);
+        // SAFETY: by contract. Which form keys have is asked here: a row would take twice as long.
+        unsafe {
+            match plain {
+                (Some(Plain::Narrow(partition)), Some(Plain::Narrow(order))) => {
+                    self.offer_words(rows, found, |row| (partition.word(row), order.word(row)))
+                }
+                (Some(Plain::Narrow(partition)), Some(Plain::Wide(order))) => {
+                    self.offer_words(rows, found, |row| (partition.word(row), order.word(row)))
+                }
+                (Some(Plain::Wide(partition)), Some(Plain::Narrow(order))) => {
+                    self.offer_words(rows, found, |row| (partition.word(row), order.word(row)))
+                }
+                (Some(Plain::Wide(partition)), Some(Plain::Wide(order))) => {
+                    self.offer_words(rows, found, |row| (partition.word(row), order.word(row)))
+                }
+                (None, _) | (_, None) => {
+                    for row in rows {
+                        let word = (self.partition.word(row), self.order.word(row));
+                        self.offer_words(std::iter::once(row), found, |_| word)?;
+                    }
+                    Ok(())
+                }
+            }
         }
-        self.insert(partition, key)
     }
 
-    /// [`BestKeys::offer`] of a key that may count.
+    /// [`BestKeys::offer`] of rows whose words of partition and order a function gives.
+    #[inline]
+    fn offer_words(
+        &mut self,
+        rows: impl Iterator<Item = *mut u8>,
+        found: &mut Vec<*mut u8>,
+        words: impl Fn(*const u8) -> (u64, u64),
+    ) -> Result<()> {
+        for row in rows {
+            let (partition, key) = words(row);
+            let slot = &self.slots[self.first_slot(partition)];
+            let is_behind = slot.partition == partition && key.wrapping_add(1) > slot.behind;
+            if !is_behind && self.insert(partition, key)? {
+                found.push(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a key that may be among those that are asked for; whether it is.
     #[inline(never)]
     fn insert(&mut self, partition: u64, key: u64) -> Result<bool> {
         let mut slot = self.find(partition);
@@ -190,6 +233,33 @@ struct Words {
     keys: Vec<(FieldPlace, SortField)>,
     /// Where they are one number.
     number: Option<Number>,
+    /// Where that is never NULL.
+    plain: Option<Plain>,
+}
+
+/// A number that is never NULL, by its width.
+#[derive(Clone, Copy, Debug)]
+enum Plain {
+    Narrow(PlainNumber<u32>),
+    Wide(PlainNumber<u64>),
+}
+
+/// Where such a number lies, and its bits that are flipped.
+#[derive(Clone, Copy, Debug)]
+struct PlainNumber<T> {
+    offset: isize,
+    flipped: T,
+}
+
+impl<T: Into<u64> + BitXor<Output = T>> PlainNumber<T> {
+    /// # Safety
+    /// A live row with the number.
+    #[inline]
+    unsafe fn word(self, row: *const u8) -> u64 {
+        // SAFETY: by contract, the field lies there.
+        let bits = unsafe { row.offset(self.offset).cast::<T>().read_unaligned() };
+        (bits ^ self.flipped).into()
+    }
 }
 
 /// A number of a row as a word of its order: its bits, some of which are flipped, below one that tells NULL from others.
@@ -213,7 +283,8 @@ impl Words {
             [(place, key)] => Number::of(place, key),
             _ => None,
         };
-        (bits <= 64).then_some(Words { keys, number })
+        let plain = number.and_then(Number::plain);
+        (bits <= 64).then_some(Words { keys, number, plain })
     }
 
     /// # Safety
@@ -262,6 +333,18 @@ impl Number {
         })
     }
 
+    fn plain(self) -> Option<Plain> {
+        let Number { offset, flipped, .. } = self;
+        match (self.validity, self.is_wide) {
+            (Some(_), _) => None,
+            (None, true) => Some(Plain::Wide(PlainNumber { offset, flipped })),
+            (None, false) => Some(Plain::Narrow(PlainNumber {
+                offset,
+                flipped: flipped as u32,
+            })),
+        }
+    }
+
     /// # Safety
     /// A live row with the number; one of 64 bits has no validity.
     #[inline]
@@ -296,7 +379,8 @@ mod tests {
 
     /// Which rows are kept.
     fn best(spec: &TopSpec, descending: bool, nulls_first: bool, rows: &[Row]) -> Vec<bool> {
-        let field = RowField::new(NativeType::I32, true);
+        let has_null = |(partition, key): &Row| partition.is_none() || key.is_none();
+        let field = RowField::new(NativeType::I32, rows.iter().any(has_null));
         let layout = RowLayout::new(0, &[field, field], false);
         let keys = [(0, false), (1, descending)].map(|(field, descending)| SortField {
             field,
@@ -314,16 +398,21 @@ mod tests {
         unsafe {
             for (number, (partition, key)) in rows.iter().enumerate() {
                 for (place, value) in layout.fields.iter().zip([partition, key]) {
-                    let validity = place.validity.unwrap() as isize;
-                    at(number).offset(validity).write(u8::from(value.is_some()));
+                    if let Some(validity) = place.validity {
+                        at(number)
+                            .offset(validity as isize)
+                            .write(u8::from(value.is_some()));
+                    }
                     if let Some(value) = value {
                         let field = at(number).offset(place.offset as isize);
                         field.cast::<i32>().write_unaligned(*value);
                     }
                 }
             }
-            let offered: Vec<bool> = (0..rows.len()).map(|row| best.offer(at(row)).unwrap()).collect();
-            let holds = |row: usize| offered[row] && best.holds(at(row));
+            let mut found = Vec::new();
+            best.offer((start.cast(), rows.len(), words * 8), &mut found)
+                .unwrap();
+            let holds = |row: usize| found.contains(&at(row)) && best.holds(at(row));
             (0..rows.len()).map(holds).collect()
         }
     }
@@ -344,7 +433,10 @@ mod tests {
             most in 1..6_u64,
             descending: bool,
             nulls_first: bool,
+            is_plain: bool,
         ) {
+            let whole = |key: Option<i32>| if is_plain { key.or(Some(0)) } else { key };
+            let rows: Vec<Row> = rows.into_iter().map(|(partition, key)| (whole(partition), whole(key))).collect();
             for rank in [TopRank::RowNumber, TopRank::Rank, TopRank::DenseRank] {
                 let spec = TopSpec { rank, most };
                 let kept = best(&spec, descending, nulls_first, &rows);

@@ -237,13 +237,10 @@ impl TopRows {
             let mut offered = self.seen;
             for page in 0..pages.pages() {
                 let (start, rows) = pages.page(page);
-                for row in offered.min(rows)..rows {
-                    let row = start.wrapping_add(row * pages.row_size());
-                    // SAFETY: live rows of the layout, each offered once.
-                    if unsafe { best.offer(row)? } {
-                        found.push(row);
-                    }
-                }
+                let (before, size) = (offered.min(rows), pages.row_size());
+                let first = start.wrapping_add(before * size);
+                // SAFETY: live rows of the layout, each offered once.
+                unsafe { best.offer((first, rows - before, size), &mut found)? };
                 offered = offered.saturating_sub(rows);
             }
             // SAFETY: as above; all were offered.
