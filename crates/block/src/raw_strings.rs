@@ -7,6 +7,9 @@ use crate::unpack::for_each_row;
 use frazil_kernels::Selection;
 use frazil_types::{Result, StringRef};
 
+/// Codes of a row up to which a run of rows is decompressed as one string: four bytes are kept for each code meanwhile.
+const MOST_CODES_OF_RUN: usize = 64;
+
 impl Block {
     /// References to the selected strings of a raw column that has been touched: into the block, or
     /// transient ones into the buffer's heap.
@@ -52,6 +55,11 @@ impl Block {
         offsets.push(0);
         let mut end = 0;
         if entry.has(FLAG_FSST) {
+            if let Selection::All { start, len } = selection
+                && self.decompress_run(column, (start as usize, len as usize), text, offsets)?
+            {
+                return Ok(());
+            }
             return self.decompress(column, selection, text, |_, string| {
                 end += string.len() as u32;
                 offsets.push(end);
@@ -65,6 +73,37 @@ impl Block {
             offsets.push(text.len() as u32);
         });
         Ok(())
+    }
+
+    /// [`Block::gather_text`] of rows of an FSST column from a first one on, decompressed as one string where they are short;
+    /// whether they are.
+    fn decompress_run(
+        &self,
+        column: usize,
+        (first, rows): (usize, usize),
+        text: &mut Vec<u8>,
+        offsets: &mut Vec<u32>,
+    ) -> Result<bool> {
+        let entry = self.entry(column);
+        let stored = &self.slice::<u32>(entry.sections.codes)[first..=first + rows];
+        let (start, end) = (stored[0] as usize, stored[rows] as usize);
+        if end - start > rows * MOST_CODES_OF_RUN {
+            return Ok(false);
+        }
+        let codes = &self.section(entry.sections.heap)[start..end];
+        text.clear();
+        text.reserve(codes.len() * 8 + 8);
+        let mut places = Vec::new();
+        let decoder = self.decoder(column)?;
+        // SAFETY: 8 bytes a code and 8 more were reserved; rows of a block times 8 bytes a code are far below 4 GiB. All bytes up to
+        // the last place are initialised then.
+        unsafe {
+            decoder.decode_run(codes, text.as_mut_ptr(), &mut places);
+            text.set_len(places[codes.len()] as usize);
+        }
+        let ends = stored[1..].iter().map(|&end| places[end as usize - start]);
+        offsets.extend(ends);
+        Ok(true)
     }
 
     /// Decompresses the selected strings of an FSST column one after the other into `text` and calls `f`

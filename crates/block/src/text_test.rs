@@ -69,6 +69,30 @@ impl TextTest {
         }
     }
 
+    /// Sets the bit of each string that passes and clears the others': string `i` is `text[offsets[i]..offsets[i + 1]]`.
+    pub fn match_heap(&self, text: &[u8], offsets: &[u32], bits: &mut [u64]) {
+        match self {
+            TextTest::Compare(op, v) => {
+                let bound = Bound::new(v);
+                match op {
+                    CompareOp::Lt => match_each(text, offsets, bits, |s| bound.order(s).is_lt()),
+                    CompareOp::Le => match_each(text, offsets, bits, |s| bound.order(s).is_le()),
+                    CompareOp::Gt => match_each(text, offsets, bits, |s| bound.order(s).is_gt()),
+                    CompareOp::Ge => match_each(text, offsets, bits, |s| bound.order(s).is_ge()),
+                    CompareOp::Eq => match_each(text, offsets, bits, |s| s == &v[..]),
+                    CompareOp::Ne => match_each(text, offsets, bits, |s| s != &v[..]),
+                }
+            }
+            TextTest::Between(a, b) => {
+                let (a, b) = (Bound::new(a), Bound::new(b));
+                match_each(text, offsets, bits, |s| a.order(s).is_ge() && b.order(s).is_le());
+            }
+            TextTest::In(_) | TextTest::Prefix(_) | TextTest::Like { .. } => {
+                match_each(text, offsets, bits, |s| self.matches(s));
+            }
+        }
+    }
+
     /// What follows for all strings between `min` and `max`: all pass, none does, or neither is known.
     pub fn over_bounds(&self, min: &[u8], max: &[u8]) -> Option<bool> {
         match self {
@@ -99,6 +123,55 @@ impl TextTest {
     }
 }
 
+/// A string that others are compared with, by their first bytes where these differ.
+struct Bound<'a> {
+    bytes: &'a [u8],
+    head: u128,
+}
+
+impl Bound<'_> {
+    fn new(bytes: &[u8]) -> Bound<'_> {
+        Bound {
+            bytes,
+            head: head(bytes),
+        }
+    }
+
+    /// How a string stands to this one.
+    #[inline]
+    fn order(&self, string: &[u8]) -> Ordering {
+        // Zeros behind a short string put it in front of those that it begins, or leave it equal to them.
+        head(string).cmp(&self.head).then_with(|| string.cmp(self.bytes))
+    }
+}
+
+/// The first sixteen bytes, the first of all the highest; zeros behind a shorter string.
+#[inline]
+fn head(s: &[u8]) -> u128 {
+    if let Some(first) = s.first_chunk::<16>() {
+        return u128::from_be_bytes(*first);
+    }
+    // Two words that overlap: the second one's bytes are moved to where they belong.
+    if let (Some(first), Some(last)) = (s.first_chunk::<8>(), s.last_chunk::<8>()) {
+        let last = u128::from(u64::from_be_bytes(*last)) << ((16 - s.len()) * 8);
+        return u128::from(u64::from_be_bytes(*first)) << 64 | last & u128::from(u64::MAX);
+    }
+    let mut bytes = [0; 16];
+    bytes[..s.len()].copy_from_slice(s);
+    u128::from_be_bytes(bytes)
+}
+
+/// Sets the bits of strings that pass, those of 64 at a time.
+#[inline]
+fn match_each(text: &[u8], offsets: &[u32], bits: &mut [u64], passes: impl Fn(&[u8]) -> bool) {
+    let mut rows = offsets.windows(2);
+    for word in bits {
+        *word = (rows.by_ref().take(64).enumerate()).fold(0, |word, (i, ends)| {
+            word | u64::from(passes(&text[ends[0] as usize..ends[1] as usize])) << i
+        });
+    }
+}
+
 /// A comparison over all values between a minimum and a maximum that compare so with its operand.
 fn compare_bounds(op: CompareOp, min: Ordering, max: Ordering) -> Option<bool> {
     let outside = min == Ordering::Greater || max == Ordering::Less;
@@ -111,5 +184,45 @@ fn compare_bounds(op: CompareOp, min: Ordering, max: Ordering) -> Option<bool> {
         CompareOp::Eq | CompareOp::Ne => None,
         // Orders are monotonic: what holds at both ends holds between them.
         op => (op.holds(min) == op.holds(max)).then(|| op.holds(min)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn string() -> impl Strategy<Value = Vec<u8>> {
+        let short = prop::collection::vec(prop::sample::select(vec![0_u8, 1, b'a', 255]), 0..20);
+        (
+            prop::sample::select(vec!["", "id000000", "a string of more bytes"]),
+            short,
+        )
+            .prop_map(|(start, end)| [start.as_bytes(), &end[..]].concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_heap_passes_as_its_strings_do(
+            strings in prop::collection::vec(string(), 0..200),
+            (a, b) in (string(), string()),
+        ) {
+            let (text, mut offsets) = (strings.concat(), vec![0_u32]);
+            for s in &strings {
+                offsets.push(offsets[offsets.len() - 1] + s.len() as u32);
+            }
+            let ops = [CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge, CompareOp::Eq, CompareOp::Ne];
+            let mut tests: Vec<_> = ops.into_iter().map(|op| TextTest::Compare(op, a.clone())).collect();
+            tests.push(TextTest::Between(a.clone(), b.clone()));
+            tests.push(TextTest::Prefix(a));
+            for test in tests {
+                let mut bits = vec![u64::MAX; strings.len().div_ceil(64)];
+                test.match_heap(&text, &offsets, &mut bits);
+                for i in 0..bits.len() * 64 {
+                    let expected = strings.get(i).is_some_and(|s| test.matches(s));
+                    prop_assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, expected, "{:?} of {:?}", &test, strings.get(i));
+                }
+            }
+        }
     }
 }

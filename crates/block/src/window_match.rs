@@ -2,7 +2,7 @@
 //! (Data Blocks, section 4.2: find and reduce matches).
 
 use crate::block::Block;
-use crate::code_match::{any_of, match_range, match_values, negate, set_all, shifted_word};
+use crate::code_match::{any_of, match_range, match_values, negate, shifted_word};
 use crate::code_range::CodeRange;
 use crate::encodings::Encoding;
 use crate::format::ColumnEntry;
@@ -195,8 +195,7 @@ impl WindowMatch {
         }
     }
 
-    /// Tests raw strings: LIKE over the whole window's heap where no test went before, else each row
-    /// that is left.
+    /// Tests raw strings: those of the whole window where no test went before, else each row that is left.
     fn match_text(
         &mut self,
         test: &Test,
@@ -208,17 +207,19 @@ impl WindowMatch {
             return Ok(());
         };
         if combine == Combine::Replace {
-            let all = Selection::all(range.clone());
+            self.collect_strings(test.column, Selection::all(range.clone()))?;
+            let Scratch {
+                text: heap, offsets, ..
+            } = &self.scratch;
             if let TextTest::Like { pattern, negated } = text {
-                self.collect_strings(test.column, all)?;
-                let Scratch { text, offsets, .. } = &self.scratch;
-                pattern.match_heap(self.isa, text, offsets, Combine::Replace, bits);
+                pattern.match_heap(self.isa, heap, offsets, Combine::Replace, bits);
                 if *negated {
                     negate(bits, range.len());
                 }
-                return Ok(());
+            } else {
+                text.match_heap(heap, offsets, bits);
             }
-            set_all(bits, range.len());
+            return Ok(());
         }
         let (start, len) = (range.start, range.len() as u32);
         let mut words = std::mem::take(&mut self.scratch.bits);
