@@ -1,6 +1,7 @@
 //! Rows to be given out in an order, perhaps only the first: workers sort their own (`sorted_rows.rs`), then runs are merged. Where only
 //! the first are wanted, workers share a bound of those that still count, which scans that feed them know ([`bound_of`]).
 
+mod before;
 pub mod sorted_rows;
 
 use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};

@@ -10,6 +10,7 @@
 //! the keys' order, NULLs and directions included. Only where two prefixes are equal, and do not hold all
 //! keys whole, are the rows themselves compared.
 
+use super::before::Before;
 use crate::breakers::array::Array;
 use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
@@ -257,7 +258,7 @@ pub(crate) unsafe fn normalized(place: &FieldPlace, row: *const u8) -> (u128, u3
 }
 
 /// A double as an integer of its SQL order.
-fn ordered_double(v: f64) -> u64 {
+pub(super) fn ordered_double(v: f64) -> u64 {
     let bits = frazil_kernels::hash::double_word(v);
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
@@ -296,6 +297,8 @@ pub struct Sorter {
     pruner: Option<Box<dyn Prunes>>,
     /// What tells scans which rows still count.
     bound: Option<Arc<TopBound>>,
+    /// What tells that of most rows that come once as many as are wanted are kept.
+    before: Option<Before>,
 }
 
 /// Drops rows of a sorter that nobody asks for.
@@ -315,6 +318,7 @@ impl Sorter {
             cancel: Cancel::new(),
             pruner: None,
             bound: None,
+            before: None,
         }
     }
 
@@ -358,9 +362,13 @@ impl Sorter {
     fn prune(&mut self, wanted: usize) -> Result<()> {
         let mut entries = self.entries();
         self.spec.select(&mut entries, wanted);
-        if let (Some(bound), Some(last)) = (&self.bound, entries.last()) {
-            // SAFETY: the row is live and of the layout, its strings kept.
-            bound.tighten(unsafe { self.spec.first_key(last.row) });
+        if let Some(last) = entries.last() {
+            if let Some(bound) = &self.bound {
+                // SAFETY: the row is live and of the layout, its strings kept.
+                bound.tighten(unsafe { self.spec.first_key(last.row) });
+            }
+            // SAFETY: as above.
+            self.before = unsafe { Before::of(&self.spec.layout, &self.spec.keys, last.row) };
         }
         let mut kept = RowPages::new(self.spec.layout.size, &self.budget);
         for entry in &entries {
@@ -372,13 +380,21 @@ impl Sorter {
         Ok(())
     }
 
+    /// The rows, without those that are known to be behind the ones that are wanted.
     fn entries(&self) -> Vec<Entry> {
-        let rows = self.pages.iter().map(|row| Entry {
+        let entry = |row: *mut u8| Entry {
             // SAFETY: live rows of the layout; their strings are kept by the worker or the query.
             prefix: unsafe { self.spec.prefix(row) },
             row,
-        });
-        rows.collect()
+        };
+        match &self.before {
+            // SAFETY: as above.
+            Some(before) => unsafe { before.rows(&self.pages) }
+                .into_iter()
+                .map(entry)
+                .collect(),
+            None => self.pages.iter().map(entry).collect(),
+        }
     }
 
     /// Sorts this worker's rows; the merge is quick then. May run beside other workers. Errors: 53200, 57014.
