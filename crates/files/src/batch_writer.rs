@@ -15,9 +15,9 @@ pub trait BatchWriter {
 }
 
 /// Where rows are written.
-pub enum Destination<'a> {
+pub enum Destination<'p, 'a> {
     /// A file, which takes the place of one of that name.
-    File(&'a Path),
+    File(&'p Path),
     /// Bytes for somebody else.
     Stream(Box<dyn Write + 'a>),
 }

@@ -18,6 +18,15 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// What the name of a file ends with that is compressed as a whole; nothing for what compresses pages of Parquet.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Compression::Gzip => ".gz",
+            Compression::Zstd => ".zst",
+            Compression::None | Compression::Snappy | Compression::Lz4 => "",
+        }
+    }
+
     /// What the end of a file's name says.
     pub fn of_path(path: &Path) -> Compression {
         let end = path.extension().map(|e| e.to_string_lossy().to_lowercase());

@@ -124,7 +124,7 @@ pub struct FileOutput<'a> {
 
 impl<'a> FileOutput<'a> {
     /// Begins. 0A000 for what compresses pages of Parquet only.
-    pub fn new(to: Destination<'a>, compression: Compression) -> Result<FileOutput<'a>> {
+    pub fn new(to: Destination<'_, 'a>, compression: Compression) -> Result<FileOutput<'a>> {
         let (path, raw) = match to {
             Destination::File(path) => (Some(path.to_path_buf()), Raw::File(PartFile::create(path)?)),
             Destination::Stream(stream) => (None, Raw::Stream(stream)),

@@ -93,6 +93,22 @@ fn integers<T: Into<i128>>(min: T, max: T, arrow: &DataType, ty: LogicalType) ->
 }
 
 impl Known {
+    /// What is known of a column whose every value is this one; `None` for NULL, and for values that are not compared here.
+    pub fn of_value(value: &Value) -> Option<Known> {
+        let range = match value {
+            Value::Int(value) => Range::Integers(*value, *value),
+            Value::Double(value) => doubles(*value, *value)?,
+            Value::Text(value) => Range::Bytes(value.clone().into_bytes(), value.clone().into_bytes()),
+            Value::Bytes(value) => Range::Bytes(value.clone(), value.clone()),
+            Value::Null | Value::Bool(_) | Value::Interval(_) => return None,
+        };
+        Some(Known {
+            range,
+            nulls: Some(0),
+            rows: 1,
+        })
+    }
+
     /// Least and greatest value of integers.
     pub fn integers(&self) -> Option<(i128, i128)> {
         match self.range {

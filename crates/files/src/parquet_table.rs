@@ -11,7 +11,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 use bytes::{Buf, Bytes, buf};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, Reservation, Restriction, Result, SqlState,
+    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, Reservation, RestrictionKind, Result, SqlState,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -177,13 +177,17 @@ impl ParquetTable {
         ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Whether the statistics say that no row of a chunk satisfies all restrictions.
-    pub fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool {
+    /// The position of a chunk's file, and its rows.
+    pub fn place(&self, chunk: usize) -> (usize, usize) {
+        let Chunk { file, rows, .. } = self.chunks[chunk];
+        (file, rows)
+    }
+
+    /// Whether the statistics say that no row of a chunk satisfies a restriction of a column.
+    pub fn excludes(&self, chunk: usize, column: usize, kind: &RestrictionKind) -> bool {
         let Chunk { file, row_group, .. } = self.chunks[chunk];
-        let known = &self.files[file].known[row_group];
-        restrictions
-            .iter()
-            .any(|r| (known[r.column].as_ref()).is_some_and(|known| known.excludes(&r.kind)))
+        let known = &self.files[file].known[row_group][column];
+        known.as_ref().is_some_and(|known| known.excludes(kind))
     }
 
     /// Reads a column of a chunk, both by their position. 22P04 for what is damaged, 22003 and the like with file, row and column for

@@ -3,9 +3,10 @@
 use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
 use crate::file_input::Origin;
+use crate::folders::{Folders, TableColumns};
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff, wider};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
-use frazil_types::{ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
+use frazil_types::{ColumnDef, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState};
 use std::path::{Path, PathBuf};
 
 /// What the files of a source hold.
@@ -52,16 +53,25 @@ pub fn files_of(pattern: &str) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Reads all rows of files. CSV whose first megabyte misleads about a type is looked at as a whole and read again.
-pub fn load(files: &[PathBuf], form: &SourceForm, limits: &ReadLimits) -> Result<Loaded> {
+/// Reads all rows of files, whose folders may say columns as well ([`Folders::of`]). CSV whose first megabyte misleads about a type is
+/// looked at as a whole and read again.
+pub fn load(
+    files: &[PathBuf],
+    form: &SourceForm,
+    folders: Option<bool>,
+    limits: &ReadLimits,
+) -> Result<Loaded> {
     match form {
-        SourceForm::Csv(hints) => match load_csv(files, hints, Sample::First, limits) {
-            Err(error) if is_of_type(error.state()) && files.iter().all(|f| f.is_file()) => {
-                load_csv(files, hints, Sample::All, limits)
+        SourceForm::Csv(hints) => {
+            let all = |sample| CsvFiles::look(files, hints, folders, sample, limits)?.read(&|_| true, limits);
+            match all(Sample::First) {
+                Err(error) if is_of_type(error.state()) && files.iter().all(|f| f.is_file()) => {
+                    all(Sample::All)
+                }
+                done => done,
             }
-            done => done,
-        },
-        SourceForm::Json(compression) => load_json(files, *compression, limits),
+        }
+        SourceForm::Json(compression) => load_json(files, *compression, folders, limits),
     }
 }
 
@@ -76,52 +86,124 @@ fn is_of_type(state: SqlState) -> bool {
     .contains(&state)
 }
 
-fn load_csv(files: &[PathBuf], hints: &CsvHints, sample: Sample, limits: &ReadLimits) -> Result<Loaded> {
-    let mut found: Vec<(&PathBuf, CsvOptions)> = Vec::new();
-    let mut columns: Option<Vec<ColumnDef>> = None;
-    for file in files {
-        let Sniffed {
-            options,
-            columns: own,
-            ..
-        } = sniff(file, hints, sample, limits)?;
-        columns = Some(match columns {
-            None => own,
-            // An empty file has no columns of its own.
-            Some(known) if own.is_empty() => known,
-            Some(known) => unified(known, own, file)?,
-        });
-        found.push((file, options));
-    }
-    let mut loaded = Loaded::new(columns.unwrap_or_default(), limits);
-    if loaded.columns.is_empty() {
-        let message = format!("file \"{}\" is empty", files[0].display());
-        return Err(Error::new(SqlState::BAD_COPY_FORMAT, message));
-    }
-    for (file, options) in found {
-        let mut reader = CsvReader::open(Origin::File(file), &loaded.columns, options, limits.clone())?;
-        loaded.take(&mut reader)?;
-    }
-    Ok(loaded)
+/// CSV files that were looked at, whose rows are read when it is known which files are needed.
+#[derive(Debug)]
+pub struct CsvFiles {
+    files: Vec<(PathBuf, CsvOptions)>,
+    /// The columns that each file has.
+    own: Vec<ColumnDef>,
+    folders: Folders,
+    table: TableColumns,
 }
 
-fn load_json(files: &[PathBuf], compression: Option<Compression>, limits: &ReadLimits) -> Result<Loaded> {
+impl CsvFiles {
+    /// Looks at files. 22P04 for files without columns, or with other ones than those before them.
+    pub fn look(
+        files: &[PathBuf],
+        hints: &CsvHints,
+        folders: Option<bool>,
+        sample: Sample,
+        limits: &ReadLimits,
+    ) -> Result<CsvFiles> {
+        let folders = Folders::of(files, folders)?;
+        let mut found: Vec<(PathBuf, CsvOptions)> = Vec::new();
+        let mut columns: Option<Vec<ColumnDef>> = None;
+        for file in files {
+            let Sniffed {
+                options,
+                columns: own,
+                ..
+            } = sniff(file, hints, sample, limits)?;
+            columns = Some(match columns {
+                None => own,
+                // An empty file has no columns of its own.
+                Some(known) if own.is_empty() => known,
+                Some(known) => unified(known, own, file)?,
+            });
+            found.push((file.clone(), options));
+        }
+        let own = columns.unwrap_or_default();
+        if own.is_empty() {
+            let message = format!("file \"{}\" is empty", files[0].display());
+            return Err(Error::new(SqlState::BAD_COPY_FORMAT, message));
+        }
+        Ok(CsvFiles {
+            files: found,
+            table: folders.with(&own),
+            own,
+            folders,
+        })
+    }
+
+    /// The columns of the files and of their folders.
+    pub fn columns(&self) -> &[ColumnDef] {
+        &self.table.columns
+    }
+
+    /// Whether folders say columns.
+    pub fn have_folders(&self) -> bool {
+        !self.folders.is_empty()
+    }
+
+    /// The number of files.
+    pub fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether folders say that no row of a file satisfies all restrictions and disjunctions.
+    pub fn rules_out(&self, file: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {
+        self.folders
+            .rule_out(file, &self.table, restrictions, disjunctions)
+    }
+
+    /// Reads the rows of the files that are wanted, by their position.
+    pub fn read(&self, wanted: &dyn Fn(usize) -> bool, limits: &ReadLimits) -> Result<Loaded> {
+        let mut loaded = Loaded::new(self.table.columns.clone(), limits);
+        for (at, (file, options)) in self.files.iter().enumerate().filter(|(at, _)| wanted(*at)) {
+            let origin = Origin::File(file);
+            let mut reader = CsvReader::open(origin, &self.own, options.clone(), limits.clone())?;
+            while let Some(batch) = reader.next_batch()? {
+                loaded.push(self.folders.widened(at, &self.table, batch))?;
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// As [`CsvFiles::read`], where columns cannot have other types any more: an error says what helps.
+    pub fn read_as_looked_at(&self, wanted: &dyn Fn(usize) -> bool, limits: &ReadLimits) -> Result<Loaded> {
+        self.read(wanted, limits).map_err(|error| match is_of_type(error.state()) {
+            true => error.with_hint(
+                "the first megabyte of each file told another type; read_csv('path', all_text => true) reads text",
+            ),
+            false => error,
+        })
+    }
+}
+
+fn load_json(
+    files: &[PathBuf],
+    compression: Option<Compression>,
+    folders: Option<bool>,
+    limits: &ReadLimits,
+) -> Result<Loaded> {
+    let folders = Folders::of(files, folders)?;
     let mut read = Vec::new();
-    let mut columns: Vec<ColumnDef> = Vec::new();
+    let mut own_columns: Vec<ColumnDef> = Vec::new();
     for file in files {
         let json = json_reader::read(file, compression, limits)?;
         for own in &json.columns {
-            match columns.iter_mut().find(|c| c.name == own.name) {
+            match own_columns.iter_mut().find(|c| c.name == own.name) {
                 Some(known) => known.ty = wider(known.ty, own.ty),
-                None => columns.push(own.clone()),
+                None => own_columns.push(own.clone()),
             }
         }
         read.push((file, json));
     }
-    let mut loaded = Loaded::new(columns, limits);
-    for (file, json) in read {
-        for batch in json.batches(&loaded.columns, file)? {
-            loaded.push(batch)?;
+    let table = folders.with(&own_columns);
+    let mut loaded = Loaded::new(table.columns.clone(), limits);
+    for (at, (file, json)) in read.into_iter().enumerate() {
+        for batch in json.batches(&own_columns, file)? {
+            loaded.push(folders.widened(at, &table, batch))?;
         }
     }
     Ok(loaded)
@@ -159,13 +241,6 @@ impl Loaded {
         let bytes: usize = batch.columns.iter().map(|c| c.bytes()).sum();
         self.reservation.grow(bytes)?;
         self.batches.push(batch);
-        Ok(())
-    }
-
-    fn take(&mut self, reader: &mut dyn BatchReader) -> Result<()> {
-        while let Some(batch) = reader.next_batch()? {
-            self.push(batch)?;
-        }
         Ok(())
     }
 }

@@ -31,7 +31,11 @@ pub enum Form {
 }
 
 /// A writer of rows of these columns. 0A000 for a form or compression that does not fit.
-pub fn writer<'a>(to: Destination<'a>, schema: &Schema, form: &Form) -> Result<Box<dyn BatchWriter + 'a>> {
+pub fn writer<'a>(
+    to: Destination<'_, 'a>,
+    schema: &Schema,
+    form: &Form,
+) -> Result<Box<dyn BatchWriter + 'a>> {
     match form {
         Form::Csv(options, compression) => {
             let output = FileOutput::new(to, *compression)?;

@@ -6,10 +6,12 @@ use crate::copy::{csv_options, no_client};
 use crate::query::{self, Runner};
 use crate::row_sink::{Delivery, Parts, Streams};
 use crate::rows::{Outcome, Response};
-use frazil_files::{BatchWriter, Compression, Destination, Form, writer};
-use frazil_frontend::{CopyEnd, CopyFormat, CopyOptions};
+use frazil_files::{
+    BatchWriter, Compression, Destination, Existing, Form, PartitionedWriter, Partitioning, writer,
+};
+use frazil_frontend::{CopyEnd, CopyExisting, CopyFormat, CopyOptions};
 use frazil_plan::Plan;
-use frazil_types::{Result, RowBatch, Schema};
+use frazil_types::{Error, Result, RowBatch, Schema, SqlState};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,7 +27,13 @@ pub fn run(
     to: Delivery<'_>,
 ) -> Result<Response> {
     let form = form(target, options)?;
+    let budget = runner.budget();
     let begin = |schema: &Schema| match (target, to) {
+        (CopyEnd::File(path), _) if !options.partition_by.is_empty() => {
+            let partitioning = partitioning(schema, options)?;
+            let writer = PartitionedWriter::create(Path::new(path), schema, &form, partitioning, budget)?;
+            Ok(Box::new(writer) as Box<dyn BatchWriter>)
+        }
         (CopyEnd::File(path), _) => writer(Destination::File(Path::new(path)), schema, &form),
         (CopyEnd::Client, Delivery::Copied(streams)) => {
             writer(Destination::Stream(Box::new(Client(streams))), schema, &form)
@@ -45,6 +53,37 @@ pub fn run(
         rows: Some(rows),
     };
     Ok(Response { outcome, timing })
+}
+
+/// How rows are spread over folders. 42703 and 42701 for columns that there are not, or twice; 22023 if no column is left.
+fn partitioning(schema: &Schema, options: &CopyOptions) -> Result<Partitioning> {
+    let mut keys = Vec::new();
+    for name in &options.partition_by {
+        let Some(key) = schema.columns.iter().position(|column| column.name == *name) else {
+            let message = format!("column \"{name}\" of PARTITION_BY does not exist");
+            return Err(Error::new(SqlState::UNDEFINED_COLUMN, message));
+        };
+        if keys.contains(&key) {
+            let message = format!("column \"{name}\" stands in PARTITION_BY twice");
+            return Err(Error::new(SqlState::DUPLICATE_COLUMN, message));
+        }
+        keys.push(key);
+    }
+    if keys.len() == schema.columns.len() && !options.write_partition_columns {
+        let message = "PARTITION_BY leaves no column for the files";
+        return Err(Error::new(SqlState::INVALID_PARAMETER, message)
+            .with_hint("WRITE_PARTITION_COLUMNS writes them into the files as well"));
+    }
+    Ok(Partitioning {
+        keys,
+        keep_keys: options.write_partition_columns,
+        existing: match options.existing {
+            CopyExisting::Refused => Existing::Refused,
+            CopyExisting::Kept => Existing::Kept,
+            CopyExisting::Joined => Existing::Joined,
+            CopyExisting::Removed => Existing::Removed,
+        },
+    })
 }
 
 fn form(target: &CopyEnd, options: &CopyOptions) -> Result<Form> {

@@ -1,43 +1,79 @@
 //! Files that a statement reads as tables, and lets go when it ends. CSV and JSON are read as a whole when the statement names them; of
-//! Parquet the footer is read then, and a column of a row group when a scan first needs it.
+//! Parquet the footer is read then, and a column of a row group when a scan first needs it. CSV in folders that say columns is looked at
+//! then, and of its files those are read that a plan needs (`file_restrictions.rs`).
 
 use crate::compression::compression;
+use crate::file_restrictions;
 use crate::made_table;
-use frazil_files::{CsvHints, ParquetTable, ReadLimits, SourceForm, files_of, load};
+use frazil_files::{
+    CsvFiles, CsvHints, Folders, Loaded, ParquetFiles, ReadLimits, Sample, SourceForm, files_of, load,
+};
 use frazil_frontend::{FileForm, FileSource, TableEntry};
+use frazil_plan::Plan;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
-use frazil_types::{Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState};
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use frazil_types::{Disjunction, Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState, Value};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Files, or patterns of files, that a statement names at most.
 const MOST: usize = 64;
 /// Ids of files in plans count down from here: system tables have those above.
 const FILE_ID: u32 = u32::MAX - 1024;
 
-/// A file that was read.
+/// Files that a statement names.
 #[derive(Debug)]
 struct FileTable {
     source: FileSource,
+    schema: Arc<Schema>,
+    rows: FileRows,
+}
+
+/// Where the rows of files come from.
+#[derive(Debug)]
+enum FileRows {
+    /// They were read.
+    Read(ReadRows),
+    /// Parquet: they are read as they are needed.
+    Parquet(Arc<ParquetRows>, Arc<TableSnapshot>),
+    /// CSV in folders that say columns: a plan tells which files are needed.
+    Waiting(CsvFiles, Mutex<Option<(Vec<bool>, ReadRows)>>),
+}
+
+/// Rows that were read.
+#[derive(Debug)]
+struct ReadRows {
     rows: Arc<TableSnapshot>,
-    /// What its rows are read from as they are needed, if it is Parquet.
-    parquet: Option<Arc<ParquetRows>>,
-    /// The memory that its rows take.
-    _memory: Option<Reservation>,
+    /// The memory that they take.
+    _memory: Reservation,
 }
 
 /// The rows of Parquet files.
 #[derive(Debug)]
-struct ParquetRows(ParquetTable);
+struct ParquetRows(ParquetFiles);
 
 impl LentRows for ParquetRows {
     fn column(&self, chunk: usize, column: usize) -> Result<LentCells> {
         Ok(LentCells::of_column(self.0.column(chunk, column)?))
     }
 
-    fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool {
-        self.0.rules_out(chunk, restrictions)
+    fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {
+        self.0.rules_out(chunk, restrictions, disjunctions)
     }
+}
+
+impl FileTable {
+    /// The rows, if they were read.
+    fn rows(&self) -> Option<Arc<TableSnapshot>> {
+        match &self.rows {
+            FileRows::Read(read) => Some(read.rows.clone()),
+            FileRows::Parquet(_, rows) => Some(rows.clone()),
+            FileRows::Waiting(_, read) => lock(read).as_ref().map(|(_, read)| read.rows.clone()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The files of one statement.
@@ -66,20 +102,54 @@ impl FileTables {
         self.tables[0].get().is_none()
     }
 
-    /// The rows of a file.
-    pub fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
-        self.tables[place(id)?].get().map(|table| &table.rows)
+    /// The rows of a file, if they were read.
+    pub fn find(&self, id: ObjectId) -> Option<Arc<TableSnapshot>> {
+        self.tables[place(id)?].get()?.rows()
     }
 
     /// Whether a file's columns are read when a scan needs them.
     pub fn is_lazy(&self, id: ObjectId) -> bool {
         let table = place(id).and_then(|place| self.tables[place].get());
-        table.is_some_and(|table| table.parquet.is_some())
+        table.is_some_and(|table| matches!(table.rows, FileRows::Parquet(..)))
     }
 
-    /// Least and greatest value of a column of such a file, if its footer says them.
+    /// Least and greatest value of a column of such a file, if its footer or folder says them.
     pub fn range(&self, id: ObjectId, column: usize) -> Option<(i128, i128)> {
-        self.tables[place(id)?].get()?.parquet.as_ref()?.0.range(column)
+        match &self.tables[place(id)?].get()?.rows {
+            FileRows::Parquet(parquet, _) => parquet.0.range(column),
+            FileRows::Read(_) | FileRows::Waiting(..) => None,
+        }
+    }
+
+    /// Whether there are files whose rows are read only when a plan says which it needs.
+    pub fn waits_for_plans(&self) -> bool {
+        let mut tables = self.tables.iter().filter_map(OnceLock::get);
+        tables.any(|table| matches!(table.rows, FileRows::Waiting(..)))
+    }
+
+    /// Reads the rows of such files that a plan needs; the tables that have more rows now. What a statement's earlier plans needed stays.
+    pub fn read_for(&self, plan: &Plan, parameters: &[Value]) -> Result<Vec<ObjectId>> {
+        let mut changed = Vec::new();
+        for (place, table) in self.tables.iter().enumerate() {
+            let Some(table) = table.get() else { break };
+            let FileRows::Waiting(files, read) = &table.rows else {
+                continue;
+            };
+            let id = ObjectId(FILE_ID - place as u32);
+            let mut wanted = file_restrictions::wanted(plan, id, files, parameters);
+            let mut read = lock(read);
+            if let Some((known, _)) = &*read {
+                let is_read = |(wanted, known): (&bool, &bool)| *known || !*wanted;
+                if wanted.iter().zip(known).all(is_read) {
+                    continue;
+                }
+                (wanted.iter_mut().zip(known)).for_each(|(wanted, known)| *wanted |= *known);
+            }
+            let loaded = files.read_as_looked_at(&|file| wanted[file], &self.limits)?;
+            *read = Some((wanted, made(&table.source, loaded, &self.limits)?));
+            changed.push(id);
+        }
+        Ok(changed)
     }
 
     /// The table of a file, which is read unless the statement has named it before. 54000 for too many.
@@ -96,8 +166,8 @@ impl FileTables {
             return Ok(TableEntry {
                 id: ObjectId(FILE_ID - place as u32),
                 name: name(&source.pattern),
-                schema: table.rows.schema().clone(),
-                row_count: table.rows.rows(),
+                schema: table.schema.clone(),
+                row_count: table.rows().map_or(0, |rows| rows.rows()),
                 constraints: Vec::new(),
                 indexes: Vec::new(),
             });
@@ -123,32 +193,52 @@ fn name(pattern: &str) -> String {
 
 fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let mark = |c: Option<char>| c.and_then(|c| u8::try_from(c).ok());
+    let files = files_of(&source.pattern)?;
+    let folders = source.hive_partitioning;
     let form = match source.form {
-        FileForm::Parquet => return open_parquet(source, limits),
+        FileForm::Parquet => return open_parquet(source, &files, limits),
         FileForm::Json => SourceForm::Json(compression(source.compression)),
-        FileForm::Csv => SourceForm::Csv(CsvHints {
-            header: source.header,
-            delimiter: mark(source.delimiter),
-            quote: mark(source.quote),
-            escape: mark(source.escape),
-            null: source.null.clone(),
-            all_text: source.all_text,
-            compression: compression(source.compression),
-        }),
+        FileForm::Csv => {
+            let hints = CsvHints {
+                header: source.header,
+                delimiter: mark(source.delimiter),
+                quote: mark(source.quote),
+                escape: mark(source.escape),
+                null: source.null.clone(),
+                all_text: source.all_text,
+                compression: compression(source.compression),
+            };
+            if !Folders::of(&files, folders)?.is_empty() {
+                let looked = CsvFiles::look(&files, &hints, folders, Sample::First, limits)?;
+                return Ok(FileTable {
+                    source: source.clone(),
+                    schema: Arc::new(Schema::new(looked.columns().to_vec())),
+                    rows: FileRows::Waiting(looked, Mutex::default()),
+                });
+            }
+            SourceForm::Csv(hints)
+        }
     };
-    let loaded = load(&files_of(&source.pattern)?, &form, limits)?;
-    let schema = Schema::new(loaded.columns);
-    let rows = made_table::make(&name(&source.pattern), schema, loaded.batches, &limits.cancel)?;
+    let read = made(source, load(&files, &form, folders, limits)?, limits)?;
     Ok(FileTable {
         source: source.clone(),
-        rows,
-        parquet: None,
-        _memory: Some(loaded.reservation),
+        schema: read.rows.schema().clone(),
+        rows: FileRows::Read(read),
     })
 }
 
-fn open_parquet(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
-    let opened = ParquetTable::open(&files_of(&source.pattern)?, limits)?;
+/// Rows as a table.
+fn made(source: &FileSource, loaded: Loaded, limits: &ReadLimits) -> Result<ReadRows> {
+    let schema = Schema::new(loaded.columns);
+    let rows = made_table::make(&name(&source.pattern), schema, loaded.batches, &limits.cancel)?;
+    Ok(ReadRows {
+        rows,
+        _memory: loaded.reservation,
+    })
+}
+
+fn open_parquet(source: &FileSource, files: &[PathBuf], limits: &ReadLimits) -> Result<FileTable> {
+    let opened = ParquetFiles::open(files, source.hive_partitioning, limits)?;
     let schema = Schema::new(opened.columns().to_vec());
     let table = made_table::make(&name(&source.pattern), schema, Vec::new(), &limits.cancel)?;
     let chunks = opened.chunks();
@@ -157,8 +247,7 @@ fn open_parquet(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let rows = TableSnapshot::lent(table.table().clone(), &chunks, &lender)?;
     Ok(FileTable {
         source: source.clone(),
-        rows: Arc::new(rows),
-        parquet: Some(parquet),
-        _memory: None,
+        schema: rows.schema().clone(),
+        rows: FileRows::Parquet(parquet, Arc::new(rows)),
     })
 }

@@ -12,7 +12,7 @@ use frazil_files::ReadLimits;
 use frazil_frontend::TableEntry;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, Error, ObjectId, READ_PADDING, Restriction, Result, Schema, SqlState,
+    CHUNK_ROWS, ColumnDef, Disjunction, Error, ObjectId, READ_PADDING, Restriction, Result, Schema, SqlState,
 };
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -238,7 +238,7 @@ impl LentRows for FrameRows {
         Ok(LentCells::of_column(made))
     }
 
-    fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction]) -> bool {
+    fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction], _disjunctions: &[Disjunction]) -> bool {
         // Nobody has looked at the values.
         false
     }

@@ -36,6 +36,7 @@ mod direct_rows;
 mod execute;
 mod explain;
 mod explain_freeze;
+mod file_restrictions;
 mod file_tables;
 mod frame_tables;
 mod gate;

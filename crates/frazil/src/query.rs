@@ -180,8 +180,14 @@ impl Runner {
     pub fn optimize(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Plan> {
         let begun = Instant::now();
         timing.bind = bundle.bind;
-        let plan =
-            frazil_optimizer::optimize(plan, &*bundle.tables, &self.optimizer_settings(), &self.cancel);
+        let settings = self.optimizer_settings();
+        let tables = &*bundle.tables;
+        if tables.waits_for_plans() {
+            // What this plan asks of its files tells which are read. It is planned anew for their rows.
+            let asking = frazil_optimizer::optimize(plan.clone(), tables, &settings, &self.cancel)?;
+            tables.read_files(&asking, &bundle.parameters)?;
+        }
+        let plan = frazil_optimizer::optimize(plan, tables, &settings, &self.cancel);
         timing.optimize = begun.elapsed();
         plan
     }

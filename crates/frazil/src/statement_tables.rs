@@ -7,9 +7,9 @@ use frazil_catalog::Reading;
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
-use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Statistics};
+use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Plan, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
-use frazil_types::{Error, ObjectId, Result};
+use frazil_types::{Error, ObjectId, Result, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -76,7 +76,7 @@ impl StatementTables {
     /// The rows of a table.
     pub fn resolve(&self, id: ObjectId) -> Result<Arc<TableSnapshot>> {
         match self.find(id) {
-            Some(table) => Ok(table.clone()),
+            Some(table) => Ok(table),
             None => Err(Error::internal(format!("table {} is not in the snapshot", id.0))),
         }
     }
@@ -109,14 +109,29 @@ impl StatementTables {
         Some((SYSTEM_ID - id.0) as usize).filter(|&place| place < SystemTable::ALL.len())
     }
 
-    fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
-        match StatementTables::system_place(id) {
+    fn find(&self, id: ObjectId) -> Option<Arc<TableSnapshot>> {
+        let found = match StatementTables::system_place(id) {
             Some(place) => self.system[place].get(),
             None if returned_place(id).is_some() => self.returned[returned_place(id)?].get(),
-            None if FileTables::is_file(id) => self.files.find(id),
+            None if FileTables::is_file(id) => return self.files.find(id),
             None if FrameTables::is_frame(id) => self.frames.find(id),
             None => self.snapshot.table(id).ok(),
+        };
+        found.cloned()
+    }
+
+    /// Whether there are files whose rows are read only when a plan says which it needs.
+    pub fn waits_for_plans(&self) -> bool {
+        self.files.waits_for_plans()
+    }
+
+    /// Reads the rows of such files that a plan needs. Parameters have these values.
+    pub fn read_files(&self, plan: &Plan, parameters: &[Value]) -> Result<()> {
+        for id in self.files.read_for(plan, parameters)? {
+            let mut known = self.bounds.lock().unwrap_or_else(|e| e.into_inner());
+            known.remove(&id);
         }
+        Ok(())
     }
 
     /// What holds for every version of a table; `None` if there is none of that id.

@@ -76,6 +76,25 @@ pub struct CopyOptions {
     pub compression: CopyCompression,
     /// Of Parquet: most rows of a row group.
     pub row_group_rows: usize,
+    /// TO a directory: names of the columns that its folders say.
+    pub partition_by: Vec<String>,
+    /// Whether files in folders have these columns as well.
+    pub write_partition_columns: bool,
+    /// What becomes of files that are in the directory.
+    pub existing: CopyExisting,
+}
+
+/// What becomes of files that are in a directory when COPY writes into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyExisting {
+    /// There may be none.
+    Refused,
+    /// OVERWRITE_OR_IGNORE: they stay, unless one has the name of a new one.
+    Kept,
+    /// APPEND: all stay.
+    Joined,
+    /// OVERWRITE: they are removed.
+    Removed,
 }
 
 /// Rows of a row group unless ROW_GROUP_SIZE says otherwise: two chunks.
@@ -94,6 +113,9 @@ impl CopyOptions {
             array: false,
             compression: CopyCompression::Usual,
             row_group_rows: ROW_GROUP_ROWS,
+            partition_by: Vec::new(),
+            write_partition_columns: false,
+            existing: CopyExisting::Refused,
         }
     }
 
@@ -167,6 +189,7 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     cursor.end()?;
     options.escape = escape.unwrap_or(options.quote);
     check(&options)?;
+    check_folders(&options, &end, is_out)?;
     if !is_out && options.format == CopyFormat::Json {
         return Err(Error::unsupported("COPY FROM a JSON file"));
     }
@@ -289,6 +312,11 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             }
             .ok_or_else(|| cursor.error_before())?;
         }
+        "partition_by" => options.partition_by = names(cursor)?,
+        "write_partition_columns" => options.write_partition_columns = flag(cursor)?,
+        "overwrite" => existing(cursor, options, CopyExisting::Removed)?,
+        "overwrite_or_ignore" => existing(cursor, options, CopyExisting::Kept)?,
+        "append" => existing(cursor, options, CopyExisting::Joined)?,
         "encoding" => {
             let encoding = text(cursor)?;
             if !matches!(encoding.to_lowercase().as_str(), "utf8" | "utf-8") {
@@ -298,12 +326,41 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
         other => {
             return Err(
                 Error::unsupported(format!("COPY option {}", other.to_uppercase())).with_hint(
-                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, ARRAY, COMPRESSION, ROW_GROUP_SIZE and \
-                     ENCODING 'utf8'",
+                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, ARRAY, COMPRESSION, ROW_GROUP_SIZE, \
+                     PARTITION_BY, WRITE_PARTITION_COLUMNS, OVERWRITE, OVERWRITE_OR_IGNORE, APPEND and ENCODING 'utf8'",
                 ),
             );
         }
     }
+    Ok(())
+}
+
+/// A name, or several in parentheses.
+fn names(cursor: &mut Cursor) -> Result<Vec<String>> {
+    if !cursor.take_token(&Token::LParen) {
+        return Ok(vec![cursor.name()?]);
+    }
+    let mut names = Vec::new();
+    loop {
+        names.push(cursor.name()?);
+        if !cursor.take_token(&Token::Comma) {
+            break;
+        }
+    }
+    cursor.expect(&Token::RParen)?;
+    Ok(names)
+}
+
+/// Notes what becomes of files that are there. 42601 if it is said twice.
+fn existing(cursor: &mut Cursor, options: &mut CopyOptions, what: CopyExisting) -> Result<()> {
+    if !flag(cursor)? {
+        return Ok(());
+    }
+    if options.existing != CopyExisting::Refused {
+        let message = "OVERWRITE, OVERWRITE_OR_IGNORE and APPEND exclude each other";
+        return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+    }
+    options.existing = what;
     Ok(())
 }
 
@@ -352,6 +409,20 @@ fn character(cursor: &mut Cursor, option: &str) -> Result<char> {
             format!("COPY {option} must be a single one-byte character"),
         )),
     }
+}
+
+/// What is said of folders goes with PARTITION_BY, and that with a directory.
+fn check_folders(options: &CopyOptions, end: &CopyEnd, is_out: bool) -> Result<()> {
+    let has_keys = !options.partition_by.is_empty();
+    let wrong = match (has_keys, is_out, end) {
+        (true, false, _) => "COPY FROM with PARTITION_BY",
+        (true, true, CopyEnd::Client) => "COPY TO STDOUT with PARTITION_BY",
+        (false, _, _) if options.existing != CopyExisting::Refused || options.write_partition_columns => {
+            "WRITE_PARTITION_COLUMNS, OVERWRITE, OVERWRITE_OR_IGNORE or APPEND without PARTITION_BY"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::unsupported(wrong).with_hint("COPY t TO 'directory' (FORMAT parquet, PARTITION_BY (a, b))"))
 }
 
 fn check(options: &CopyOptions) -> Result<()> {

@@ -34,6 +34,8 @@ pub struct FileSource {
     pub all_text: bool,
     /// Of CSV and JSON: how the files are compressed.
     pub compression: CopyCompression,
+    /// Whether folders such as `year=2024` are columns; if not said, they are where all files have the same.
+    pub hive_partitioning: Option<bool>,
 }
 
 impl FileSource {
@@ -49,6 +51,7 @@ impl FileSource {
             null: None,
             all_text: false,
             compression: CopyCompression::Usual,
+            hive_partitioning: None,
         }
     }
 

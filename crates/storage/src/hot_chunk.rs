@@ -18,8 +18,8 @@ use crate::string_arena::StringArena;
 use frazil_block::ShownColumn;
 use frazil_kernels::{Plain, Strided};
 use frazil_types::{
-    CHUNK_ROWS, ColumnVector, Error, Native, NativeType, READ_PADDING, Restriction, Result, Schema,
-    StringRef, Value, dispatch_native,
+    CHUNK_ROWS, ColumnVector, Disjunction, Error, Native, NativeType, READ_PADDING, Restriction, Result,
+    Schema, StringRef, Value, dispatch_native,
 };
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
@@ -159,10 +159,10 @@ impl HotChunk {
         Ok(())
     }
 
-    /// Whether a lender of the rows knows that none satisfies all restrictions.
-    pub(crate) fn rules_out(&self, restrictions: &[Restriction]) -> bool {
+    /// Whether a lender of the rows knows that none satisfies all restrictions and disjunctions.
+    pub(crate) fn rules_out(&self, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {
         match self.shown.as_ref().and_then(|shown| shown.first()) {
-            Some(HotColumn::Lent(lent)) => lent.rules_out(restrictions),
+            Some(HotColumn::Lent(lent)) => lent.rules_out(restrictions, disjunctions),
             Some(HotColumn::Stored(_) | HotColumn::Constant(_)) | None => false,
         }
     }

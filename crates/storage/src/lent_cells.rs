@@ -1,6 +1,6 @@
 //! Cells that lie in memory of the program around the database, or are made when a scan first reads them.
 
-use frazil_types::{ColumnVector, Error, NativeType, READ_PADDING, Restriction, Result};
+use frazil_types::{ColumnVector, Disjunction, Error, NativeType, READ_PADDING, Restriction, Result};
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
@@ -8,8 +8,9 @@ use std::sync::{Arc, OnceLock};
 pub trait LentRows: Debug + Send + Sync {
     /// The cells of a column in a chunk, both by their position. Errors of making them.
     fn column(&self, chunk: usize, column: usize) -> Result<LentCells>;
-    /// Whether it is known, without making cells, that no row of a chunk (by its position) satisfies all restrictions.
-    fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool;
+    /// Whether it is known, without making cells, that no row of a chunk (by its position) satisfies all restrictions and
+    /// disjunctions.
+    fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool;
 }
 
 /// Memory that holds cells, and stays where it is as long as it lives.
@@ -142,9 +143,9 @@ impl LentColumn {
         Ok(())
     }
 
-    /// Whether the lender knows that no row of the chunk satisfies all restrictions.
-    pub(crate) fn rules_out(&self, restrictions: &[Restriction]) -> bool {
-        self.lender.rules_out(self.place.0, restrictions)
+    /// Whether the lender knows that no row of the chunk satisfies all restrictions and disjunctions.
+    pub(crate) fn rules_out(&self, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {
+        self.lender.rules_out(self.place.0, restrictions, disjunctions)
     }
 
     /// The cells. Panics unless they are prepared.

@@ -42,7 +42,7 @@ mod tests {
     use crate::table_scan::{ScanOptions, TableScan};
     use frazil_catalog::{TableEntry, TableOptions};
     use frazil_types::{
-        ColumnDef, ColumnVector, CompareOp, LogicalType, ObjectId, Restriction, RestrictionKind,
+        ColumnDef, ColumnVector, CompareOp, Disjunction, LogicalType, ObjectId, Restriction, RestrictionKind,
     };
     use frazil_types::{Schema, SqlState, Value};
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,7 +91,7 @@ mod tests {
         }
 
         /// Knows of a restriction of the column that cannot be made.
-        fn rules_out(&self, chunk: usize, restrictions: &[Restriction]) -> bool {
+        fn rules_out(&self, chunk: usize, restrictions: &[Restriction], _: &[Disjunction]) -> bool {
             chunk == 1
                 && restrictions
                     .iter()

@@ -153,14 +153,15 @@ impl ScanCursor {
         Ok(())
     }
 
-    /// Whether who lends a chunk knows that the restrictions leave none of its rows.
+    /// Whether who lends a chunk knows that restrictions and disjunctions, the bound among them, leave none of its rows.
     fn is_ruled_out(&self, hot: &HotChunk) -> bool {
         let ScanOptions {
             push_restrictions,
             use_sma,
             ..
         } = self.scan.options;
-        push_restrictions && use_sma && hot.rules_out(&self.scan.restrictions)
+        let disjunctions = self.bound.disjunctions(&self.scan);
+        push_restrictions && use_sma && hot.rules_out(&self.scan.restrictions, disjunctions)
     }
 
     /// Leaves out rows of the open chunk in front of the first candidate and behind the last one.

@@ -164,6 +164,8 @@ sql_states! {
     IO_ERROR = "58030";
     /// A file that is not there.
     UNDEFINED_FILE = "58P01";
+    /// A file or directory that is in the way of a new one.
+    DUPLICATE_FILE = "58P02";
     /// A block, manifest or log whose bytes are not what was written.
     DATA_CORRUPTED = "XX001";
     /// A defect of Frazil.

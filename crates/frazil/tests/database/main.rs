@@ -16,6 +16,7 @@ mod edge_values;
 mod every_type;
 mod explaining;
 mod files;
+mod folders;
 mod golden_code;
 mod golden_directories;
 mod holding;

@@ -102,6 +102,7 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "escape" if is_csv => source.escape = Some(mark(name, value)?),
         "nullstr" | "null" if is_csv => source.null = Some(text(value).ok_or_else(|| wrong(name, "a text"))?),
         "all_varchar" | "all_text" if is_csv => source.all_text = flag(name, value)?,
+        "hive_partitioning" => source.hive_partitioning = Some(flag(name, value)?),
         "compression" if source.form != FileForm::Parquet => {
             let given = text(value).unwrap_or_default();
             source.compression =
@@ -112,10 +113,10 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
             return Err(
                 Error::new(SqlState::INVALID_PARAMETER, message).with_hint(match source.form {
                     FileForm::Csv => {
-                        "there are header, delimiter, quote, escape, null, all_text and compression"
+                        "there are header, delimiter, quote, escape, null, all_text, compression and hive_partitioning"
                     }
-                    FileForm::Json => "there is compression",
-                    FileForm::Parquet => "there is none",
+                    FileForm::Json => "there are compression and hive_partitioning",
+                    FileForm::Parquet => "there is hive_partitioning",
                 }),
             );
         }

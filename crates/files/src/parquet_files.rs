@@ -1,0 +1,74 @@
+//! Parquet files with the columns that their folders say: what a statement does not need is not read, be it a column, a row group or
+//! all of a file.
+
+use crate::ReadLimits;
+use crate::folders::{ColumnSource, Folders, TableColumns, leave_none};
+use crate::parquet_table::ParquetTable;
+use frazil_types::{ColumnDef, ColumnVector, Disjunction, Restriction, Result};
+use std::path::PathBuf;
+
+/// Parquet files, opened.
+#[derive(Debug)]
+pub struct ParquetFiles {
+    files: ParquetTable,
+    folders: Folders,
+    table: TableColumns,
+}
+
+impl ParquetFiles {
+    /// Opens files; `folders`: whether their folders say columns, see [`Folders::of`]. Errors as of [`ParquetTable::open`].
+    pub fn open(paths: &[PathBuf], folders: Option<bool>, limits: &ReadLimits) -> Result<ParquetFiles> {
+        let folders = Folders::of(paths, folders)?;
+        let files = ParquetTable::open(paths, limits)?;
+        let table = folders.with(files.columns());
+        Ok(ParquetFiles {
+            files,
+            folders,
+            table,
+        })
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[ColumnDef] {
+        &self.table.columns
+    }
+
+    /// The rows of each chunk.
+    pub fn chunks(&self) -> Vec<u32> {
+        self.files.chunks()
+    }
+
+    /// Least and greatest value of an integer-like column, if statistics or folders say them.
+    pub fn range(&self, column: usize) -> Option<(i128, i128)> {
+        match self.table.sources[column] {
+            ColumnSource::File(column) => self.files.range(column),
+            ColumnSource::Folder(column) => self.folders.range(column),
+        }
+    }
+
+    /// Whether statistics or folders say that no row of a chunk satisfies all restrictions and disjunctions.
+    pub fn rules_out(
+        &self,
+        chunk: usize,
+        restrictions: &[Restriction],
+        disjunctions: &[Disjunction],
+    ) -> bool {
+        let (file, _) = self.files.place(chunk);
+        let excluded = |r: &Restriction| match self.table.sources[r.column] {
+            ColumnSource::File(column) => self.files.excludes(chunk, column, &r.kind),
+            ColumnSource::Folder(column) => self.folders.excludes(file, column, &r.kind),
+        };
+        leave_none(restrictions, disjunctions, &excluded)
+    }
+
+    /// Reads a column of a chunk, both by their position. Errors as of [`ParquetTable::column`].
+    pub fn column(&self, chunk: usize, column: usize) -> Result<ColumnVector> {
+        match self.table.sources[column] {
+            ColumnSource::File(column) => self.files.column(chunk, column),
+            ColumnSource::Folder(column) => {
+                let (file, rows) = self.files.place(chunk);
+                Ok(self.folders.column(file, column, rows))
+            }
+        }
+    }
+}

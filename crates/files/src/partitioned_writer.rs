@@ -1,0 +1,417 @@
+//! Rows → files in folders that say the values of some columns: `year=2024/region=north/data_0.parquet`.
+//!
+//! Rows wait in memory, folder by folder, until they take [`HELD_BYTES`]; then the folders with most of them are written. At most
+//! [`MOST_OPEN`] files are open: one that was written longest ago is closed for another, and if its folder gets more rows, they go into
+//! a further file. All files are written in a hidden folder of the directory. They get their places when the last one is whole, so that
+//! a statement that fails leaves what was there before.
+
+use crate::batch_writer::{BatchWriter, Destination, push_text};
+use crate::file_output::write_error;
+use crate::folders::{NULL_FOLDER, escaped};
+use crate::writer::{Form, writer};
+use frazil_types::{
+    ColumnVector, Error, MemoryBudget, NativeType, Reservation, Result, RowBatch, Schema, SqlState, Value,
+};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Files that are open at a time; a process may have 1,024 by default.
+const MOST_OPEN: usize = 64;
+/// Bytes of rows that wait for their files.
+const HELD_BYTES: usize = 64 << 20;
+/// Bytes that a part of the rows of a folder takes beside its values, by estimate.
+const PART_BYTES: usize = 256;
+
+/// Directories that this process has begun to write: their names differ by it.
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+
+/// What becomes of files that are in the directory already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// There may be none.
+    Refused,
+    /// They stay, unless one has the name of a new one.
+    Kept,
+    /// All stay: new ones have other names.
+    Joined,
+    /// They are removed once the new ones are whole.
+    Removed,
+}
+
+/// How rows are spread over folders.
+#[derive(Clone, Debug)]
+pub struct Partitioning {
+    /// The columns that the folders say, the outermost folder first; no two are the same.
+    pub keys: Vec<usize>,
+    /// Whether the files have these columns as well.
+    pub keep_keys: bool,
+    /// What becomes of files that are there.
+    pub existing: Existing,
+}
+
+/// Writes rows as they come.
+pub struct PartitionedWriter {
+    form: Form,
+    partitioning: Partitioning,
+    /// Names of the key columns, as folders have them.
+    key_names: Vec<String>,
+    /// Positions of the columns that the files have.
+    written: Vec<usize>,
+    schema: Schema,
+    /// Positions in `folders` by the folder's path.
+    places: HashMap<String, usize>,
+    folders: Vec<FolderRows>,
+    open: usize,
+    /// Counts what is written to any file.
+    clock: u64,
+    held: usize,
+    reservation: Reservation,
+    files: usize,
+    // Dropped last, when no file is open any more.
+    staging: Staging,
+}
+
+/// What there is of one folder.
+struct FolderRows {
+    path: String,
+    held: Vec<RowBatch>,
+    held_bytes: usize,
+    open: Option<Box<dyn BatchWriter>>,
+    /// When it was written to.
+    used: u64,
+    /// Its files, in the hidden folder.
+    files: Vec<PathBuf>,
+}
+
+/// The hidden folder, which goes with all that is left in it.
+struct Staging {
+    path: PathBuf,
+    directory: PathBuf,
+    /// Whether the directory was made for these files.
+    is_made: bool,
+    is_done: bool,
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // What cannot be removed is named so that everybody sees what it is.
+        let _ = std::fs::remove_dir_all(&self.path);
+        if self.is_made && !self.is_done {
+            // Unless somebody else has put a file there meanwhile.
+            let _ = std::fs::remove_dir(&self.directory);
+        }
+    }
+}
+
+impl PartitionedWriter {
+    /// Begins to write into a directory, which is made if it is not there. 58P02 for one that is not empty or a file, where that is
+    /// refused; 0A000 for a form that does not fit; 58P01, 58030.
+    pub fn create(
+        directory: &Path,
+        schema: &Schema,
+        form: &Form,
+        partitioning: Partitioning,
+        budget: &MemoryBudget,
+    ) -> Result<PartitionedWriter> {
+        let is_key = |i: &usize| partitioning.keys.contains(i);
+        let written: Vec<usize> = (0..schema.columns.len())
+            .filter(|i| partitioning.keep_keys || !is_key(i))
+            .collect();
+        let columns = written.iter().map(|&i| schema.columns[i].clone());
+        let own = Schema::new(columns.collect());
+        let key_names = partitioning.keys.iter();
+        let key_names = key_names.map(|&key| escaped(&schema.columns[key].name)).collect();
+        let staging = Staging::begin(directory, partitioning.existing)?;
+        let writer = PartitionedWriter {
+            form: form.clone(),
+            partitioning,
+            key_names,
+            written,
+            schema: own,
+            places: HashMap::new(),
+            folders: Vec::new(),
+            open: 0,
+            clock: 0,
+            held: 0,
+            reservation: budget.reservation(),
+            files: 0,
+            staging,
+        };
+        Ok(writer)
+    }
+
+    /// The folder of a row, with all above it.
+    fn folder(&self, batch: &RowBatch, row: usize, path: &mut String) {
+        path.clear();
+        let mut text = String::new();
+        for (name, &key) in self.key_names.iter().zip(&self.partitioning.keys) {
+            let column = &batch.columns[key];
+            if !path.is_empty() {
+                path.push('/');
+            }
+            path.push_str(name);
+            path.push('=');
+            if column.is_null(row) {
+                path.push_str(NULL_FOLDER);
+                continue;
+            }
+            text.clear();
+            push_text(&mut text, column, row);
+            match text == NULL_FOLDER {
+                // Not NULL, but a text of that name.
+                true => path.push_str(&NULL_FOLDER.replacen('_', "%5F", 1)),
+                false => path.push_str(&escaped(&text)),
+            }
+        }
+    }
+
+    /// Writes the rows that a folder holds, and lets them go.
+    fn flush(&mut self, at: usize) -> Result<()> {
+        if self.folders[at].open.is_none() {
+            if self.open == MOST_OPEN {
+                self.close_oldest()?;
+            }
+            let path = self.staging.path.join(self.files.to_string());
+            let writer = writer(Destination::File(&path), &self.schema, &self.form)?;
+            self.files += 1;
+            self.folders[at].open = Some(writer);
+            self.folders[at].files.push(path);
+            self.open += 1;
+        }
+        self.clock += 1;
+        let folder = &mut self.folders[at];
+        folder.used = self.clock;
+        self.held -= folder.held_bytes;
+        folder.held_bytes = 0;
+        for batch in std::mem::take(&mut folder.held) {
+            if let Some(writer) = &mut folder.open {
+                writer.write(&batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close_oldest(&mut self) -> Result<()> {
+        let open = self.folders.iter_mut().filter(|folder| folder.open.is_some());
+        match open.min_by_key(|folder| folder.used) {
+            Some(oldest) => {
+                self.open -= 1;
+                oldest.open.take().map_or(Ok(()), |writer| writer.finish())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the folders with most rows, until the others hold at most half of what may wait.
+    fn flush_most(&mut self) -> Result<()> {
+        let mut by_size: Vec<usize> = (0..self.folders.len()).collect();
+        by_size.sort_by_key(|&at| std::cmp::Reverse(self.folders[at].held_bytes));
+        for at in by_size {
+            if self.held <= HELD_BYTES / 2 {
+                break;
+            }
+            self.flush(at)?;
+        }
+        let spare = self.reservation.bytes().saturating_sub(self.held);
+        self.reservation.shrink(spare);
+        Ok(())
+    }
+}
+
+impl BatchWriter for PartitionedWriter {
+    fn write(&mut self, batch: &RowBatch) -> Result<()> {
+        let mut rows: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut path = String::new();
+        for row in 0..batch.rows {
+            self.folder(batch, row, &mut path);
+            let place = match self.places.get(&path) {
+                Some(place) => *place,
+                None => {
+                    self.places.insert(path.clone(), self.folders.len());
+                    self.folders.push(FolderRows {
+                        path: path.clone(),
+                        held: Vec::new(),
+                        held_bytes: 0,
+                        open: None,
+                        used: 0,
+                        files: Vec::new(),
+                    });
+                    self.folders.len() - 1
+                }
+            };
+            rows.entry(place).or_default().push(row);
+        }
+        for (place, rows) in rows {
+            let mut bytes = PART_BYTES;
+            let columns = self.written.iter().map(|&column| {
+                let (part, taken) = part(&batch.columns[column], &rows);
+                bytes += taken;
+                part
+            });
+            let part = RowBatch {
+                columns: columns.collect(),
+                rows: rows.len(),
+            };
+            self.reservation.grow(bytes)?;
+            self.held += bytes;
+            self.folders[place].held_bytes += bytes;
+            self.folders[place].held.push(part);
+        }
+        match self.held > HELD_BYTES {
+            true => self.flush_most(),
+            false => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        // Those that are open are not to be closed for others.
+        let mut order: Vec<usize> = (0..self.folders.len()).collect();
+        order.sort_by_key(|&at| self.folders[at].open.is_none());
+        for at in order {
+            if !self.folders[at].held.is_empty() {
+                self.flush(at)?;
+            }
+            if let Some(writer) = self.folders[at].open.take() {
+                self.open -= 1;
+                writer.finish()?;
+            }
+        }
+        let PartitionedWriter {
+            folders,
+            form,
+            partitioning,
+            staging,
+            ..
+        } = *self;
+        let files = folders
+            .iter()
+            .map(|folder| (folder.path.as_str(), &folder.files[..]));
+        staging.place(files, &extension(&form), partitioning.existing)
+    }
+}
+
+/// Some rows of a column, and the bytes that they take. Texts are copied: the batch's are let go.
+fn part(column: &ColumnVector, rows: &[usize]) -> (ColumnVector, usize) {
+    if column.native() != NativeType::String {
+        let part = column.selected(rows);
+        let bytes = part.bytes();
+        return (part, bytes);
+    }
+    let values: Vec<Value> = rows.iter().map(|&row| column.value(row)).collect();
+    let long = rows.iter().filter(|&&row| !column.is_null(row));
+    let bytes: usize = long.map(|&row| column.string(row).len()).sum();
+    let part = ColumnVector::from_values(column.ty(), &values);
+    let bytes = bytes + part.bytes();
+    (part, bytes)
+}
+
+/// What the names of files of a form end with.
+fn extension(form: &Form) -> String {
+    let (name, compression) = match form {
+        Form::Csv(_, compression) => ("csv", *compression),
+        Form::Json { compression, .. } => ("json", *compression),
+        Form::Parquet { .. } => return "parquet".to_owned(),
+    };
+    format!("{name}{}", compression.extension())
+}
+
+impl Staging {
+    fn begin(directory: &Path, existing: Existing) -> Result<Staging> {
+        let failed = |e: std::io::Error| write_error(Some(directory), &e);
+        let is_made = match std::fs::metadata(directory) {
+            Ok(found) if !found.is_dir() => return Err(in_the_way(directory, "is a file")),
+            Ok(_) => false,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                std::fs::create_dir(directory).map_err(failed)?;
+                true
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if existing == Existing::Refused && std::fs::read_dir(directory).map_err(failed)?.next().is_some() {
+            return Err(in_the_way(directory, "is not empty").with_hint(
+                "OVERWRITE removes what is there, OVERWRITE_OR_IGNORE keeps files of other names, APPEND keeps all",
+            ));
+        }
+        let number = BEGUN.fetch_add(1, Ordering::Relaxed);
+        let path = directory.join(format!(".copy.{}-{number}.part", std::process::id()));
+        let staging = Staging {
+            path,
+            directory: directory.to_path_buf(),
+            is_made,
+            is_done: false,
+        };
+        std::fs::create_dir(&staging.path).map_err(failed)?;
+        Ok(staging)
+    }
+
+    /// Gives the files their places. If that fails, those that have one already are removed.
+    fn place<'a>(
+        mut self,
+        files: impl Iterator<Item = (&'a str, &'a [PathBuf])>,
+        end: &str,
+        existing: Existing,
+    ) -> Result<()> {
+        if existing == Existing::Removed {
+            self.remove_others()?;
+        }
+        let mut placed = Vec::new();
+        for (folder, files) in files {
+            let folder = self.directory.join(folder);
+            if let Err(error) = moved(&folder, files, end, existing, &mut placed) {
+                for file in placed {
+                    // What cannot be removed stays.
+                    let _ = std::fs::remove_file(file);
+                }
+                return Err(write_error(Some(&folder), &error));
+            }
+        }
+        self.is_done = true;
+        Ok(())
+    }
+
+    /// Removes all that is in the directory but the new files.
+    fn remove_others(&self) -> Result<()> {
+        let failed = |e: std::io::Error| write_error(Some(&self.directory), &e);
+        for entry in std::fs::read_dir(&self.directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            if path == self.path {
+                continue;
+            }
+            let is_directory = entry.file_type().map_err(failed)?.is_dir();
+            let removed = match is_directory {
+                true => std::fs::remove_dir_all(&path),
+                false => std::fs::remove_file(&path),
+            };
+            removed.map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn moved(
+    folder: &Path,
+    files: &[PathBuf],
+    end: &str,
+    existing: Existing,
+    placed: &mut Vec<PathBuf>,
+) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let mut number = 0;
+    for file in files {
+        let named = |number: usize| folder.join(format!("data_{number}.{end}"));
+        while existing == Existing::Joined && named(number).exists() {
+            number += 1;
+        }
+        std::fs::rename(file, named(number))?;
+        placed.push(named(number));
+        number += 1;
+    }
+    Ok(())
+}
+
+fn in_the_way(directory: &Path, what: &str) -> Error {
+    let message = format!("directory \"{}\" {what}", directory.display());
+    Error::new(SqlState::DUPLICATE_FILE, message)
+}
