@@ -211,3 +211,137 @@ fn a_type_that_was_told_wrongly_is_an_error_that_says_what_helps() {
     let text = format!("select count(*), max(length(n)) from read_csv({from}, all_text => true)");
     assert_eq!(rows(&c, &text), "200002|6");
 }
+
+/// The files below a directory, by their paths from there, sorted.
+fn files(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut left = vec![directory.to_path_buf()];
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => left.push(path),
+                false => found.push(
+                    path.strip_prefix(directory)
+                        .expect("below it")
+                        .display()
+                        .to_string(),
+                ),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn rows_are_written_into_folders_and_read_back() {
+    let c = memory();
+    rows(&c, "create table t (year integer, place text, n bigint, s text)");
+    rows(
+        &c,
+        "insert into t select 2020 + x % 3, case x % 4 when 0 then null when 1 then 'a/b c' when 2 then '' else '__HIVE_DEFAULT_PARTITION__' end, \
+         x, 'text ' || x from generate_series(1, 1000) s(x)",
+    );
+    for form in ["csv", "parquet", "json"] {
+        let path = directory(&format!("folders-written-{form}"));
+        let header = if form == "csv" { ", header" } else { "" };
+        let to = |options: &str| {
+            format!(
+                "copy t to '{}' (format {form}{header}, partition_by (year, place){options})",
+                path.display()
+            )
+        };
+        rows(&c, &to(""));
+        let found = files(&path);
+        assert_eq!(found.len(), 12, "{found:?}");
+        assert!(
+            found.contains(&format!("year=2020/place=a%2Fb%20c/data_0.{form}")),
+            "{found:?}"
+        );
+        assert!(
+            found.contains(&format!(
+                "year=2022/place=__HIVE_DEFAULT_PARTITION__/data_0.{form}"
+            )),
+            "{found:?}"
+        );
+        let from = format!("'{}/*/*/*.{form}'", path.display());
+        let back = format!("select year, place, n, s from {from}");
+        let both = format!(
+            "select (select count(*) from (select * from t except all ({back})) x), \
+             (select count(*) from ({back} except all select * from t) x)"
+        );
+        assert_eq!(rows(&c, &both), "0|0", "{form}");
+        // What is there is not overwritten unawares, and stays whole where a statement fails.
+        assert_eq!(state(&c, &to("")), SqlState::DUPLICATE_FILE);
+        let failing = to("").replace("copy t", "copy (select year, place, 1 / (n - 7) as n from t)");
+        assert_eq!(
+            state(&c, &failing.replace("partition_by", "overwrite, partition_by")),
+            SqlState::DIVISION_BY_ZERO
+        );
+        assert_eq!(files(&path), found);
+        write(&path.join("note.txt"), b"mine");
+        rows(&c, &to(", append"));
+        assert_eq!(files(&path).len(), 25);
+        assert_eq!(rows(&c, &format!("select count(*) from {from}")), "2000");
+        rows(&c, &to(", overwrite_or_ignore"));
+        assert_eq!(files(&path).len(), 25);
+        rows(&c, &to(", overwrite"));
+        assert_eq!(files(&path), found);
+        // A directory that was made for a statement that fails goes with it.
+        let other = path.with_extension("other");
+        let failing = failing.replace(&path.display().to_string(), &other.display().to_string());
+        assert_eq!(state(&c, &failing), SqlState::DIVISION_BY_ZERO);
+        assert!(!other.exists());
+        // The files have the columns of the folders if that is asked for.
+        rows(
+            &c,
+            &to(", write_partition_columns, overwrite").replace("(year, place)", "year"),
+        );
+        let from = format!("'{}/*/*.{form}'", path.display());
+        assert_eq!(
+            columns(&c, &format!("read_{form}({from}, hive_partitioning => false)"))
+                .split(", ")
+                .count(),
+            4
+        );
+    }
+}
+
+#[test]
+fn more_folders_than_files_may_be_open() {
+    let c = memory();
+    let path = directory("folders-many");
+    rows(
+        &c,
+        &format!(
+            "copy (select x % 1000 as k, x from generate_series(1, 20000) s(x)) to '{}' (format csv, partition_by k)",
+            path.display()
+        ),
+    );
+    assert_eq!(files(&path).len(), 1000);
+    let from = format!("'{}/*/*.csv'", path.display());
+    assert_eq!(
+        rows(&c, &format!("select count(*), count(distinct k) from {from}")),
+        "20000|1000"
+    );
+}
+
+#[test]
+fn options_of_folders_that_make_no_sense_are_refused() {
+    let c = memory();
+    rows(&c, "create table t (a integer, b integer)");
+    let path = directory("folders-refused");
+    let copy = |options: &str| format!("copy t to '{}' (format csv, {options})", path.display());
+    for (options, expected) in [
+        ("partition_by (a, b)", SqlState::INVALID_PARAMETER),
+        ("partition_by (c)", SqlState::UNDEFINED_COLUMN),
+        ("partition_by (a, a)", SqlState::DUPLICATE_COLUMN),
+        ("overwrite", SqlState::FEATURE_NOT_SUPPORTED),
+    ] {
+        assert_eq!(state(&c, &copy(options)), expected, "{options}");
+        assert!(!path.exists(), "{options}");
+    }
+    write(&path, b"a file");
+    assert_eq!(state(&c, &copy("partition_by (a)")), SqlState::DUPLICATE_FILE);
+}
