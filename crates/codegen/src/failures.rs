@@ -24,6 +24,11 @@ impl FailurePoint {
         state: SqlState::DATETIME_OVERFLOW,
         ty: None,
     };
+    /// An infinite date, of which no days are counted.
+    pub const INFINITE_DAY: FailurePoint = FailurePoint {
+        state: SqlState::DATETIME_OVERFLOW,
+        ty: Some(LogicalType::Integer),
+    };
     /// Division by zero.
     pub const DIVISION: FailurePoint = FailurePoint {
         state: SqlState::DIVISION_BY_ZERO,
@@ -68,6 +73,9 @@ impl FailurePoint {
             }
             (SqlState::INTERNAL_ERROR, _) => {
                 return Error::internal("a runtime function failed without a reason");
+            }
+            (SqlState::DATETIME_OVERFLOW, Some(LogicalType::Integer)) => {
+                return value_ops::infinite_difference();
             }
             (_, Some(ty)) => return ty.overflow(),
             (SqlState::DATETIME_OVERFLOW, None) => return value_ops::beyond_timestamps(),

@@ -7,12 +7,13 @@ use serde_json::{Value as Json, json};
 /// A value; `null` stands for none.
 pub fn write_value(value: Option<&Value>) -> Json {
     match value {
-        None | Some(Value::Null | Value::Interval(_)) => Json::Null,
+        None | Some(Value::Null) => Json::Null,
         Some(Value::Bool(b)) => json!({ "bool": b }),
         Some(Value::Int(v)) => json!({ "int": v.to_string() }),
         // By bits, so that NaN and −0 come back.
         Some(Value::Double(d)) => json!({ "double": d.to_bits().to_string() }),
         Some(Value::Text(t)) => json!({ "text": t }),
+        Some(Value::Interval(i)) => json!({ "interval": i.to_native().to_string() }),
         Some(Value::Bytes(bytes)) => {
             let mut digits = String::with_capacity(2 * bytes.len());
             // A String takes all that is written.
@@ -34,6 +35,9 @@ pub fn read_value(json: &Json) -> Option<Option<Value>> {
         "double" => Value::Double(f64::from_bits(content.as_str()?.parse().ok()?)),
         "text" => Value::Text(content.as_str()?.to_string()),
         "bytes" => Value::Bytes(hex_digits(content.as_str()?).ok()?),
+        "interval" => Value::Interval(frazil_types::Interval::from_native(
+            content.as_str()?.parse().ok()?,
+        )),
         _ => return None,
     }))
 }
@@ -103,6 +107,11 @@ mod tests {
             Value::Int(i128::MIN),
             Value::Text("é".into()),
             Value::Bytes(vec![0, 255]),
+            Value::Interval(frazil_types::Interval {
+                months: -1,
+                days: 2,
+                micros: i64::MIN,
+            }),
         ] {
             assert_eq!(read_value(&write_value(Some(&value))), Some(Some(value)));
         }

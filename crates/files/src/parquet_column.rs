@@ -4,11 +4,11 @@ use crate::to_arrow::UUID_BYTES;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
-    ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, NativeType, Result, RowBatch, SqlState,
-    StringVectorBuilder, Value, decimal,
+    ColumnDef, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
+    SqlState, StringVectorBuilder, Value, decimal,
     value_ops::{self, CastLength},
 };
 
@@ -29,7 +29,7 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         LogicalType::Char(1) => characters(array, ty)?,
         LogicalType::Boolean => booleans(array, ty)?,
         LogicalType::Real | LogicalType::Double => doubles(array, ty)?,
-        LogicalType::Interval => return Err((0, mismatch(array, ty))),
+        LogicalType::Interval => intervals(array, ty)?,
         LogicalType::Uuid => uuids(array, ty)?,
         LogicalType::Bytea => binaries(array, ty, budget)?,
         LogicalType::SmallInt
@@ -78,6 +78,57 @@ fn uuids(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
             }
         }
         _ => return Err((0, mismatch(array, ty))),
+    }
+    Ok(out)
+}
+
+/// Months, days and nanoseconds, of which whole microseconds are kept; durations; the text that shows an interval.
+fn intervals(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    let values = out.values_mut::<i128>();
+    let wanted = (0..array.len()).filter(|&row| array.is_valid(row));
+    let time = |row: usize, micros: Option<i64>| {
+        let micros = micros.ok_or_else(|| (row, ty.overflow()))?;
+        Ok(Interval {
+            micros,
+            ..Interval::default()
+        })
+    };
+    for row in wanted {
+        let interval = match array.data_type() {
+            DataType::Interval(IntervalUnit::MonthDayNano) => {
+                let read = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
+                Interval {
+                    months: read.months,
+                    days: read.days,
+                    micros: read.nanoseconds.div_euclid(1000),
+                }
+            }
+            DataType::Duration(unit) => {
+                let micros = match unit {
+                    TimeUnit::Second => {
+                        (array.as_primitive::<DurationSecondType>().value(row)).checked_mul(1_000_000)
+                    }
+                    TimeUnit::Millisecond => {
+                        (array.as_primitive::<DurationMillisecondType>().value(row)).checked_mul(1000)
+                    }
+                    TimeUnit::Microsecond => Some(array.as_primitive::<DurationMicrosecondType>().value(row)),
+                    TimeUnit::Nanosecond => {
+                        let nanos = array.as_primitive::<DurationNanosecondType>().value(row);
+                        Some(nanos.div_euclid(1000))
+                    }
+                };
+                time(row, micros)?
+            }
+            DataType::Utf8 => {
+                let text = array.as_string::<i32>().value(row);
+                let read = value_ops::read(text, ty).map_err(|e| (row, e))?;
+                Interval::from_native(read.to_wide())
+            }
+            _ => return Err((0, mismatch(array, ty))),
+        };
+        values[row] = interval.to_native();
     }
     Ok(out)
 }

@@ -4,7 +4,7 @@ use crate::parquet_column::{rows_of, sources};
 use crate::to_arrow::UUID_BYTES;
 use crate::{BatchReader, ReadLimits, io_error};
 use arrow_array::RecordBatch;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, IntervalUnit};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, LogicalType, Result, RowBatch, SqlState};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -133,6 +133,7 @@ pub fn type_of(ty: &DataType) -> Option<LogicalType> {
             LogicalType::Bytea
         }
         DataType::Time32(_) | DataType::Time64(_) => LogicalType::Time,
+        DataType::Interval(IntervalUnit::MonthDayNano) | DataType::Duration(_) => LogicalType::Interval,
         DataType::Timestamp(_, None) => LogicalType::Timestamp,
         // Instants: the zone that the file names is the one of who wrote it.
         DataType::Timestamp(_, Some(_)) => LogicalType::TIMESTAMPTZ,

@@ -5,6 +5,7 @@
 use crate::can_fail::may_fail;
 use frazil_plan::each_once::{Places, each_once};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction, value_by_parts};
+use frazil_types::date::is_finite;
 use frazil_types::value_ops::casts::{self, CastMethod};
 use frazil_types::{Cancel, CompareOp, LogicalType, Result, Value};
 use std::borrow::Cow;
@@ -391,7 +392,8 @@ fn uncast(op: CompareOp, from: LogicalType, to: LogicalType, v: i128) -> Option<
         .1
         .checked_mul(factor)
         .is_some_and(|greatest| greatest <= wider.1);
-    if !widens && casts::between(from, to)?.method != CastMethod::DaysToMicros {
+    let is_midnight = casts::between(from, to)?.method == CastMethod::DaysToMicros;
+    if !widens && !is_midnight || is_midnight && !is_finite(i64::try_from(v).ok()?) {
         return None;
     }
     let (quotient, exact) = (v.div_euclid(factor), v.rem_euclid(factor) == 0);

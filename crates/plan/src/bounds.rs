@@ -192,12 +192,13 @@ fn of_extract(part: DatePart, ty: LogicalType, value: ValueBounds) -> Option<Bou
             let first = year(b.min)?;
             fixed(first - i128::from(first <= 0), year(b.max)?)
         }
-        DatePart::Quarter => fixed(1, 4),
-        DatePart::Month => fixed(1, 12),
-        DatePart::Week => fixed(1, 53),
-        DatePart::Day => fixed(1, 31),
+        // 0 is that of an infinite date.
+        DatePart::Quarter => fixed(0, 4),
+        DatePart::Month => fixed(0, 12),
+        DatePart::Week => fixed(0, 53),
+        DatePart::Day => fixed(0, 31),
         DatePart::DayOfWeek => fixed(0, 6),
-        DatePart::DayOfYear => fixed(1, 366),
+        DatePart::DayOfYear => fixed(0, 366),
         DatePart::Hour => fixed(0, 23),
         DatePart::Minute => fixed(0, 59),
         DatePart::Second => fixed(0, 60),

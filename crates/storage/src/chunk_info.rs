@@ -88,6 +88,10 @@ impl TableSnapshot {
                         info.origin = frozen.origin.as_deref().map(str::to_string);
                     }
                 }
+                if self.schema().columns[column].ty.is_span() {
+                    // The integers that intervals are held as do not have their order.
+                    info.bounds = None;
+                }
                 out.push(info);
             }
         }

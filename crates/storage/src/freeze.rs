@@ -18,8 +18,8 @@ use crate::transaction::Transaction;
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{
-    CHUNK_ROWS, Cancel, Error, Native, NativeType, ObjectId, Result, RowBatch, RowId, SqlState, StringRef,
-    dispatch_native,
+    CHUNK_ROWS, Cancel, Error, Interval, Native, NativeType, ObjectId, Result, RowBatch, RowId, SqlState,
+    StringRef, dispatch_native, value_ops::interval_span,
 };
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -263,11 +263,16 @@ fn sort_places(
     let gathered = Gathered::new(table, sources, column, places)?;
     let mut order: Vec<u32> = (0..places.len() as u32).collect();
     let keys = &gathered.out;
-    match table.schema().columns[column].ty.native() {
+    let ty = table.schema().columns[column].ty;
+    match ty.native() {
         NativeType::Bool => sort_by_key::<u8>(keys, &mut order, u8::cmp),
         NativeType::I16 => sort_by_key::<i16>(keys, &mut order, i16::cmp),
         NativeType::I32 => sort_by_key::<i32>(keys, &mut order, i32::cmp),
         NativeType::I64 => sort_by_key::<i64>(keys, &mut order, i64::cmp),
+        NativeType::I128 if ty.is_span() => {
+            let span = |v: &i128| interval_span(Interval::from_native(*v));
+            sort_by_key::<i128>(keys, &mut order, |a, b| span(a).cmp(&span(b)));
+        }
         NativeType::I128 => sort_by_key::<i128>(keys, &mut order, i128::cmp),
         NativeType::F64 => sort_by_key::<f64>(keys, &mut order, |a, b| {
             a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))

@@ -14,6 +14,65 @@ const YEARS: std::ops::RangeInclusive<i32> = -4713..=5_874_897;
 /// 5874897-12-31.
 pub const DAYS: std::ops::RangeInclusive<i32> = -2_440_588..=2_145_042_905;
 
+/// The date `infinity`, later than every day of the calendar.
+pub const INFINITE_DAY: i32 = i32::MAX;
+/// The date `-infinity`.
+pub const MINUS_INFINITE_DAY: i32 = i32::MIN;
+/// The timestamp `infinity`, of instants as well: later than every other one.
+pub const INFINITE_MICROS: i64 = i64::MAX;
+/// The timestamp `-infinity`.
+pub const MINUS_INFINITE_MICROS: i64 = i64::MIN;
+
+/// True for a date that is neither `infinity` nor `-infinity`.
+#[inline]
+pub fn is_finite_day(days: i32) -> bool {
+    days != INFINITE_DAY && days != MINUS_INFINITE_DAY
+}
+
+/// True for a timestamp or instant that is neither `infinity` nor `-infinity`.
+#[inline]
+pub fn is_finite(micros: i64) -> bool {
+    micros != INFINITE_MICROS && micros != MINUS_INFINITE_MICROS
+}
+
+/// The timestamp of a date that is infinite; `None` for days of the calendar.
+#[inline]
+pub fn infinite_micros_of_day(days: i32) -> Option<i64> {
+    match days {
+        INFINITE_DAY => Some(INFINITE_MICROS),
+        MINUS_INFINITE_DAY => Some(MINUS_INFINITE_MICROS),
+        _ => None,
+    }
+}
+
+/// The date of a timestamp that is infinite; `None` for all others.
+#[inline]
+pub fn infinite_day_of_micros(micros: i64) -> Option<i32> {
+    match micros {
+        INFINITE_MICROS => Some(INFINITE_DAY),
+        MINUS_INFINITE_MICROS => Some(MINUS_INFINITE_DAY),
+        _ => None,
+    }
+}
+
+/// The timestamp that a word names: `epoch`, `infinity` or `-infinity`, in any case.
+fn word(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    if is("epoch") {
+        Some(0)
+    } else if is("infinity") {
+        Some(INFINITE_MICROS)
+    } else {
+        is("-infinity").then_some(MINUS_INFINITE_MICROS)
+    }
+}
+
+/// Reads the day that a word names: `epoch`, `infinity` or `-infinity`; `None` for other texts.
+pub fn parse_day_word(text: &str) -> Option<i32> {
+    word(text).map(|micros| infinite_day_of_micros(micros).unwrap_or(0))
+}
+
 /// Days since 1970-01-01 of a calendar day (month 1–12, day 1–31), without checks.
 pub fn days_from_civil(year: i32, month: u32, day: u32) -> i32 {
     let y = i64::from(year) - i64::from(month <= 2);
@@ -120,11 +179,11 @@ pub fn calendar_day(year: i32, month: u32, day: u32) -> Option<i32> {
     in_years.filter(|days| DAYS.contains(days))
 }
 
-/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone, or `epoch`. A zone behind it, an offset or a name, does not count, for a
+/// Reads `YYYY-MM-DD[ T]HH:MM[:SS[.ffffff]]`, or a date alone, or `epoch`, `infinity`, `-infinity`. A zone behind it, an offset or a name, does not count, for a
 /// timestamp has none. Errors 22007, 22008.
 pub fn parse_timestamp(text: &str) -> Result<i64> {
-    if is_epoch(text) {
-        return Ok(0);
+    if let Some(micros) = word(text) {
+        return Ok(micros);
     }
     let read = DayAndTime::read(text, "timestamp")?;
     read.zone(Zone::UTC)?;
@@ -143,8 +202,8 @@ pub fn parse_timestamp_in_utc(text: &str) -> Result<i64> {
 /// Reads the instant that a timestamp's text names, by the clock of the zone that stands behind it, or of `zone` if there is none.
 /// Errors: 22007, 22008, 22009 for an offset that no zone has, 22023 for an unknown zone.
 pub fn parse_instant(text: &str, zone: Zone) -> Result<i64> {
-    if is_epoch(text) {
-        return Ok(0);
+    if let Some(micros) = word(text) {
+        return Ok(micros);
     }
     let read = DayAndTime::read(text, "timestamp with time zone")?;
     read.zone(zone)?.instant(read.local()?)
@@ -154,10 +213,6 @@ pub fn parse_instant(text: &str, zone: Zone) -> Result<i64> {
 /// the next one.
 pub fn parse_day_of_timestamp(text: &str) -> Result<i32> {
     Ok(DayAndTime::read(text, "timestamp")?.days)
-}
-
-fn is_epoch(text: &str) -> bool {
-    text.trim().eq_ignore_ascii_case("epoch")
 }
 
 /// What a timestamp's text says.
@@ -229,6 +284,7 @@ impl<'t> DayAndTime<'t> {
         let whole = i64::from(self.days).checked_mul(MICROS_PER_DAY);
         whole
             .and_then(|days| days.checked_add(self.micros))
+            .filter(|micros| is_finite(*micros))
             .ok_or_else(|| {
                 let message = format!("timestamp out of range: \"{}\"", self.text);
                 Error::new(SqlState::DATETIME_OVERFLOW, message)
@@ -333,7 +389,7 @@ fn split_offset<'t>(time: &'t str, whole: &str) -> Result<(&'t str, Option<i64>)
         _ => digits.split(':').collect(),
     };
     let is_number = |f: &&str| (1..=2).contains(&f.len()) && f.bytes().all(|b| b.is_ascii_digit());
-    if fields.len() > 3 || !fields.iter().all(is_number) {
+    if fields.len() > 3 || !fields.iter().all(|f| is_number(f)) {
         return Err(invalid("time", whole));
     }
     let number = |i: usize| fields.get(i).map_or(0, |f| f.parse::<i64>().unwrap_or(0));
@@ -381,6 +437,9 @@ fn read_clock(time: &str, kind: &str, whole: &str) -> Result<i64> {
 /// Adds an interval to a date; months first, clipped to the month's end, then days. The interval's
 /// microseconds count in whole days only. Error 22008 outside the calendar.
 pub fn add_interval_to_date(days: i32, interval: Interval) -> Result<i32> {
+    if !is_finite_day(days) {
+        return Ok(days);
+    }
     let moved = add_months(days, interval.months)?;
     let whole = i64::from(moved) + i64::from(interval.days) + interval.micros.div_euclid(MICROS_PER_DAY);
     in_calendar(whole)
@@ -388,18 +447,26 @@ pub fn add_interval_to_date(days: i32, interval: Interval) -> Result<i32> {
 
 /// Adds an interval to a timestamp. Error 22008 outside the calendar.
 pub fn add_interval_to_timestamp(micros: i64, interval: Interval) -> Result<i64> {
+    if !is_finite(micros) {
+        return Ok(micros);
+    }
     let days = micros.div_euclid(MICROS_PER_DAY);
     let moved = add_months(in_calendar(days)?, interval.months)?;
     let moved = in_calendar(i64::from(moved) + i64::from(interval.days))?;
     let start = i64::from(moved).checked_mul(MICROS_PER_DAY);
     let start = start.and_then(|start| start.checked_add(micros.rem_euclid(MICROS_PER_DAY)));
     let sum = start.and_then(|start| start.checked_add(interval.micros));
-    let sum = sum.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))?;
+    let sum = sum
+        .filter(|sum| is_finite(*sum))
+        .ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))?;
     in_calendar(sum.div_euclid(MICROS_PER_DAY)).map(|_| sum)
 }
 
 /// Adds an interval to an instant: its months and days by the calendar of a zone, then the rest as time that goes by. Error 22008.
 pub fn add_interval_to_instant(micros: i64, interval: Interval, zone: Zone) -> Result<i64> {
+    if !is_finite(micros) {
+        return Ok(micros);
+    }
     let moved = match (interval.months, interval.days) {
         (0, 0) => micros,
         _ => {
@@ -410,7 +477,7 @@ pub fn add_interval_to_instant(micros: i64, interval: Interval, zone: Zone) -> R
             zone.instant(add_interval_to_timestamp(zone.local(micros)?, by)?)?
         }
     };
-    let sum = moved.checked_add(interval.micros);
+    let sum = moved.checked_add(interval.micros).filter(|sum| is_finite(*sum));
     sum.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
 }
 
@@ -433,15 +500,25 @@ fn add_months(days: i32, months: i32) -> Result<i32> {
     Ok(days_from_civil(year, month, day.min(days_in_month(year, month))))
 }
 
-/// Writes a date as `YYYY-MM-DD`.
+/// Writes a date as `YYYY-MM-DD`, or `infinity`, `-infinity`.
 pub fn write_date(f: &mut dyn fmt::Write, days: i32) -> fmt::Result {
+    if let Some(micros) = infinite_micros_of_day(days) {
+        return write_infinity(f, micros);
+    }
     let (year, month, day) = civil_from_days(days);
     let sign = if year < 0 { "-" } else { "" };
     write!(f, "{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
 }
 
-/// Writes a timestamp as `YYYY-MM-DD HH:MM:SS[.ffffff]`, trailing zeros dropped.
+fn write_infinity(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
+    f.write_str(if micros > 0 { "infinity" } else { "-infinity" })
+}
+
+/// Writes a timestamp as `YYYY-MM-DD HH:MM:SS[.ffffff]`, trailing zeros dropped, or `infinity`, `-infinity`.
 pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
+    if !is_finite(micros) {
+        return write_infinity(f, micros);
+    }
     write_date(f, micros.div_euclid(MICROS_PER_DAY) as i32)?;
     f.write_char(' ')?;
     write_clock(f, micros.rem_euclid(MICROS_PER_DAY).unsigned_abs())
@@ -449,6 +526,9 @@ pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
 
 /// Writes an instant as a zone's clock shows it, with its offset from UTC: `2024-07-01 14:00:00+02`.
 pub fn write_instant(f: &mut dyn fmt::Write, micros: i64, zone: Zone) -> fmt::Result {
+    if !is_finite(micros) {
+        return write_infinity(f, micros);
+    }
     write_timestamp(f, zone.local(micros).unwrap_or(micros))?;
     write_offset(f, zone.at(micros).seconds)
 }
@@ -557,9 +637,9 @@ mod tests {
 
     #[test]
     fn timestamps_end_where_64_bits_do() {
-        let last = "294247-01-10 04:00:54.775807";
-        assert_eq!(parse_timestamp(last).unwrap(), i64::MAX);
-        for text in ["294247-01-10 04:00:54.775808", "294270-01-01"] {
+        let last = "294247-01-10 04:00:54.775806";
+        assert_eq!(parse_timestamp(last).unwrap(), i64::MAX - 1);
+        for text in ["294247-01-10 04:00:54.775807", "294270-01-01"] {
             assert_eq!(
                 parse_timestamp(text).unwrap_err().state(),
                 SqlState::DATETIME_OVERFLOW,
@@ -571,9 +651,38 @@ mod tests {
             ..Interval::default()
         };
         assert_eq!(
-            add_interval_to_timestamp(i64::MAX, day).unwrap_err().state(),
+            add_interval_to_timestamp(i64::MAX - 1, day).unwrap_err().state(),
             SqlState::DATETIME_OVERFLOW
         );
+    }
+
+    #[test]
+    fn infinity_is_read_written_and_stays() {
+        let month = Interval {
+            months: 1,
+            ..Interval::default()
+        };
+        for (text, micros, days) in [
+            ("infinity", INFINITE_MICROS, INFINITE_DAY),
+            ("-infinity", MINUS_INFINITE_MICROS, MINUS_INFINITE_DAY),
+        ] {
+            let (mut date, mut timestamp, mut instant) = (String::new(), String::new(), String::new());
+            write_date(&mut date, days).unwrap();
+            write_timestamp(&mut timestamp, micros).unwrap();
+            write_instant(&mut instant, micros, Zone::UTC).unwrap();
+            assert_eq!([date.as_str(), &timestamp, &instant], [text; 3]);
+            assert_eq!(parse_day_word(text), Some(days));
+            assert_eq!(parse_timestamp(&text.to_uppercase()).ok(), Some(micros));
+            assert_eq!(parse_instant(text, Zone::UTC).ok(), Some(micros));
+            assert_eq!(add_interval_to_date(days, month).ok(), Some(days));
+            assert_eq!(add_interval_to_timestamp(micros, month).ok(), Some(micros));
+            assert_eq!(
+                add_interval_to_instant(micros, month, Zone::UTC).ok(),
+                Some(micros)
+            );
+        }
+        assert_eq!(parse_day_word("Epoch"), Some(0));
+        assert_eq!(parse_day_word("1970-01-01"), None);
     }
 
     #[test]

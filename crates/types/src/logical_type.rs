@@ -36,7 +36,7 @@ pub enum LogicalType {
     /// Microseconds since 1970-01-01 00:00 UTC, with the zone whose clock reads and shows them: of expressions the session's, of
     /// columns UTC. [`LogicalType::in_zone`] makes one of the other.
     TimestampTz(Zone),
-    /// Months, days and microseconds; an expression's type, not a column's.
+    /// Months, days and microseconds, compared by their length.
     Interval,
     /// Blank-padded text of n characters; `Char(1)` is held as a code point (Data Blocks, section 3.3). With
     /// [`WITHOUT_LENGTH`] PostgreSQL's bpchar: a text of any length whose blanks at the end do not count.

@@ -6,7 +6,7 @@
 //! The tables of the database end some decades ahead. A later time is looked up in a year before their end whose calendar is the
 //! same, as the rules of today go on for ever.
 
-use crate::date::{MICROS_PER_DAY, civil_from_days, days_from_civil};
+use crate::date::{MICROS_PER_DAY, civil_from_days, days_from_civil, is_finite};
 use crate::{Error, Result, SqlState};
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::{OffsetName, TZ_VARIANTS, Tz};
@@ -133,15 +133,23 @@ impl Zone {
         seconds.into()
     }
 
-    /// What its clock and calendar show at an instant. Error 22008.
+    /// What its clock and calendar show at an instant; infinity stays. Error 22008.
     pub fn local(self, micros: i64) -> Result<i64> {
+        if !is_finite(micros) {
+            return Ok(micros);
+        }
         let shown = micros.checked_add(self.seconds_at(micros) * MICROS_PER_SECOND);
-        shown.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
+        shown
+            .filter(|shown| is_finite(*shown))
+            .ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
     }
 
     /// The instant at which its clock and calendar show a time. Of two the later one, which is the one of standard time; a time that
-    /// is skipped goes by the clock before. Error 22008.
+    /// is skipped goes by the clock before; infinity stays. Error 22008.
     pub fn instant(self, local: i64) -> Result<i64> {
+        if !is_finite(local) {
+            return Ok(local);
+        }
         let at = |seconds: i64| local.checked_sub(seconds * MICROS_PER_SECOND);
         let before = self.seconds_at(local.saturating_sub(MICROS_PER_DAY));
         let after = self.seconds_at(local.saturating_add(MICROS_PER_DAY));
@@ -151,7 +159,8 @@ impl Zone {
         } else {
             before
         };
-        at(seconds).ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
+        let instant = at(seconds).filter(|instant| is_finite(*instant));
+        instant.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
     }
 }
 

@@ -9,7 +9,9 @@ use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use frazil_plan::bounds;
 use frazil_plan::{Expr, ExprKind};
 use frazil_runtime::functions::Function;
-use frazil_types::date::MICROS_PER_DAY;
+use frazil_types::date::{
+    INFINITE_DAY, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_DAY, MINUS_INFINITE_MICROS,
+};
 use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::casts::{self, CastMethod};
@@ -64,7 +66,17 @@ impl Translator<'_, '_> {
                 let value = self.b.ins().icmp_imm_s(IntCC::NotEqual, v.value, 0);
                 Ok(SqlValue { value, native, ..v })
             }
-            CastMethod::DayNumber => Ok(self.coerce(v, native)),
+            CastMethod::DayNumber => {
+                if !self.proved(e) {
+                    let (infinite, before) = (
+                        self.is_day(v.value, INFINITE_DAY),
+                        self.is_day(v.value, MINUS_INFINITE_DAY),
+                    );
+                    let infinite = self.b.ins().bor(infinite, before);
+                    self.fail_where(infinite, v.valid, FailurePoint::INFINITE_DAY);
+                }
+                Ok(self.coerce(v, native))
+            }
         }
     }
 
@@ -78,8 +90,26 @@ impl Translator<'_, '_> {
             return Ok(SqlValue { value, native, ..v });
         }
         let (value, overflow) = self.b.ins().smul_overflow(days, day);
+        let (after, before) = (
+            self.is_day(v.value, INFINITE_DAY),
+            self.is_day(v.value, MINUS_INFINITE_DAY),
+        );
+        let infinite = self.b.ins().bor(after, before);
+        let finite = self.b.ins().icmp_imm_s(IntCC::Equal, infinite, 0);
+        let overflow = self.b.ins().band(overflow, finite);
         self.fail_where(overflow, v.valid, FailurePoint::NO_MIDNIGHT);
+        let (last, first) = (
+            self.word(INFINITE_MICROS as u64),
+            self.word(MINUS_INFINITE_MICROS as u64),
+        );
+        let value = self.b.ins().select(after, last, value);
+        let value = self.b.ins().select(before, first, value);
         Ok(SqlValue { value, native, ..v })
+    }
+
+    /// Whether a date is some day.
+    fn is_day(&mut self, date: ir::Value, day: i32) -> ir::Value {
+        self.b.ins().icmp_imm_s(IntCC::Equal, date, i64::from(day))
     }
 
     /// A timestamp's day.
@@ -90,7 +120,15 @@ impl Translator<'_, '_> {
         let before = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, rest, 0);
         let before = self.b.ins().uextend(types::I64, before);
         let days = self.b.ins().isub(quotient, before);
-        let value = self.b.ins().ireduce(types::I32, days);
+        let mut value = self.b.ins().ireduce(types::I32, days);
+        for (micros, day) in [
+            (INFINITE_MICROS, INFINITE_DAY),
+            (MINUS_INFINITE_MICROS, MINUS_INFINITE_DAY),
+        ] {
+            let infinite = self.b.ins().icmp_imm_s(IntCC::Equal, v.value, micros);
+            let day = self.small(day as u32);
+            value = self.b.ins().select(infinite, day, value);
+        }
         SqlValue {
             value,
             native: NativeType::I32,

@@ -110,6 +110,7 @@ pub const TYPES: &[Edges] = &[
     Edges {
         ty: LogicalType::Date,
         texts: &[
+            "-infinity",
             "4714-11-24 BC",
             "0001-01-01",
             "1969-12-31",
@@ -118,6 +119,7 @@ pub const TYPES: &[Edges] = &[
             "294247-01-10",
             "294247-01-11",
             "5874897-12-31",
+            "infinity",
         ],
     },
     Edges {
@@ -133,11 +135,13 @@ pub const TYPES: &[Edges] = &[
     Edges {
         ty: LogicalType::Timestamp,
         texts: &[
+            "-infinity",
             "4714-11-24 00:00:00 BC",
             "1969-12-31 23:59:59.999999",
             "1970-01-01 00:00:00",
             "2024-02-29 12:34:56.789",
-            "294247-01-10 04:00:54.775807",
+            "294247-01-10 04:00:54.775806",
+            "infinity",
         ],
     },
     Edges {
@@ -171,11 +175,13 @@ pub const TYPES: &[Edges] = &[
     Edges {
         ty: LogicalType::TimestampTz(Zone::UTC),
         texts: &[
+            "-infinity",
             "0001-01-01 00:00:00+00",
             "1969-12-31 23:59:59.999999+00",
             "1970-01-01 00:00:00+00",
             "2024-03-31 01:00:00+00",
             "9999-12-31 23:59:59.999999+00",
+            "infinity",
         ],
     },
     Edges {

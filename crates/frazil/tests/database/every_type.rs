@@ -212,6 +212,12 @@ fn files_give_back_what_they_got() {
             fill(&c, edges, "");
             let file = folder.join(format!("t.{format}"));
             let options = format!("(format {format})");
+            if format == "parquet" && edges.ty.is_span() {
+                // Parquet's intervals end at milliseconds.
+                let copied = c.execute(&format!("copy t to '{}' {options}", file.display()));
+                assert_eq!(copied.unwrap_err().state().0, "0A000");
+                continue;
+            }
             rows(&c, &format!("copy t to '{}' {options}", file.display()));
             rows(&c, "truncate t");
             rows(&c, &format!("copy t from '{}' {options}", file.display()));

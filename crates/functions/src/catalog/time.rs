@@ -13,7 +13,8 @@ use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{AggregateCall, AggregateFunction, DatePart, Expr, ExprKind};
 use frazil_types::date::{
-    DAYS, MICROS_PER_DAY, calendar_day, civil_from_days, days_from_civil, days_in_month,
+    DAYS, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_MICROS, calendar_day, civil_from_days,
+    days_from_civil, days_in_month, is_finite,
 };
 use frazil_types::value_ops::{self, CastLength, IntervalFields};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
@@ -40,12 +41,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[
             over(
                 &[Timestamp, Timestamp],
-                |r, o| o.interval(value_ops::age(r.int(0), r.int(1))),
+                |r, o| o.interval(value_ops::age(r.int(0), r.int(1))?),
                 INTERVAL,
             ),
             over(
                 &[TimestampTz, TimestampTz],
-                |r, o| o.interval(value_ops::age(local(r, 0)?, local(r, 1)?)),
+                |r, o| o.interval(value_ops::age(local(r, 0)?, local(r, 1)?)?),
                 INTERVAL,
             ),
         ],
@@ -214,6 +215,9 @@ pub(super) fn round_timestamp(value: Expr, digits: Expr) -> Expr {
     let run: RowFn = |row, out| {
         let unit = 10i64.pow(6 - row.int(1).clamp(0, 6) as u32);
         let value = row.int(0);
+        if !is_finite(value) {
+            return out.int(value.into());
+        }
         out.int(
             (value.saturating_add(unit / 2))
                 .div_euclid(unit)
@@ -445,7 +449,15 @@ fn rounded_years(year: i64, span: i64) -> i64 {
     }
 }
 
+/// A field of a timestamp; of an infinite one what grows with time is the greatest or least number, all else 0.
 pub(super) fn timestamp_field(field: &str, micros: i64) -> Result<i64> {
+    if !is_finite(micros) {
+        return match field {
+            "year" | "years" | "isoyear" | "epoch" | "decade" | "decades" | "century" | "centuries"
+            | "millennium" | "millennia" | "julian" => Ok(micros),
+            field => timestamp_field(field, 0).map(|_| 0),
+        };
+    }
     let (days, clock) = (
         micros.div_euclid(MICROS_PER_DAY),
         micros.rem_euclid(MICROS_PER_DAY),
@@ -519,9 +531,12 @@ fn interval_field(field: &str, i: frazil_types::Interval) -> Result<i64> {
     })
 }
 
-/// Start of the unit that a timestamp lies in. 22023 for an unknown unit.
+/// Start of the unit that a timestamp lies in; infinity stays. 22023 for an unknown unit.
 pub(super) fn truncated(unit: &str, micros: i64) -> Result<i64> {
     let unit = unit.to_ascii_lowercase();
+    if !is_finite(micros) {
+        return truncated(&unit, 0).map(|_| micros);
+    }
     let days = micros.div_euclid(MICROS_PER_DAY);
     let (year, month, _) = civil_from_days(days as i32);
     let to = |unit: i64| micros.div_euclid(unit) * unit;
@@ -625,6 +640,14 @@ pub(super) fn timestamp_of(row: &Row<'_>) -> Result<i64> {
 
 fn to_timestamp(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let micros = (row.double(0) * 1e6).round_ties_even();
+    if micros.is_infinite() {
+        let infinity = if micros > 0.0 {
+            INFINITE_MICROS
+        } else {
+            MINUS_INFINITE_MICROS
+        };
+        return out.int(infinity.into());
+    }
     if micros.is_nan() || micros.abs() >= 1e19 {
         return Err(Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"));
     }
@@ -640,6 +663,6 @@ fn in_range(micros: i128) -> Result<i64> {
     let first = i128::from(*DAYS.start()) * i128::from(MICROS_PER_DAY);
     let micros = i64::try_from(micros)
         .ok()
-        .filter(|micros| i128::from(*micros) >= first);
+        .filter(|micros| i128::from(*micros) >= first && is_finite(*micros));
     micros.ok_or_else(|| Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"))
 }

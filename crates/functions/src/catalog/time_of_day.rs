@@ -5,7 +5,7 @@ use super::regular::BOOLEAN;
 use super::time::{clock_of, is_time_field, over, timestamp, timestamp_field, unknown_field};
 use crate::type_rules::Kind::{Date, Double, Integer, Interval, Time, Timestamp, TimestampTz};
 use crate::vector::{Output, Row};
-use frazil_types::date::MICROS_PER_DAY;
+use frazil_types::date::{MICROS_PER_DAY, infinite_micros_of_day, is_finite, is_finite_day};
 use frazil_types::{Error, LogicalType, Result, SqlState, value_ops};
 
 const TIMESTAMP: LogicalType = LogicalType::Timestamp;
@@ -28,9 +28,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "isfinite",
         overloads: &[
-            over(&[Date], |_, o| o.bool(true), BOOLEAN),
-            over(&[Timestamp], |_, o| o.bool(true), BOOLEAN),
-            over(&[TimestampTz], |_, o| o.bool(true), BOOLEAN),
+            over(&[Date], |r, o| o.bool(is_finite_day(r.int(0) as i32)), BOOLEAN),
+            over(&[Timestamp], |r, o| o.bool(is_finite(r.int(0))), BOOLEAN),
+            over(&[TimestampTz], |r, o| o.bool(is_finite(r.int(0))), BOOLEAN),
             over(&[Interval], |_, o| o.bool(true), BOOLEAN),
         ],
         description: "whether it is not infinite",
@@ -132,6 +132,9 @@ pub(super) const OPERATORS: &[Function] = &[
 ];
 
 fn date_and_time(days: i64, micros: i64, out: &mut Output) -> Result<()> {
+    if let Some(infinite) = infinite_micros_of_day(days as i32) {
+        return out.int(infinite.into());
+    }
     let whole = i128::from(days) * i128::from(MICROS_PER_DAY) + i128::from(micros);
     match whole > i128::from(i64::MAX) {
         true => Err(value_ops::beyond_timestamps()),
@@ -167,6 +170,12 @@ fn make_time(row: &Row<'_>, out: &mut Output) -> Result<()> {
 /// date_bin(span, timestamp, from). Errors: 0A000 for a span with months, 22008 for one that is not positive.
 fn date_bin(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (span, at, from) = (row.interval(0), row.wide(1), row.wide(2));
+    if !is_finite(at as i64) {
+        return out.int(at);
+    }
+    if !is_finite(from as i64) {
+        return Err(Error::new(SqlState::DATETIME_OVERFLOW, "origin out of range"));
+    }
     if span.months != 0 {
         let message = "timestamps cannot be binned into intervals containing months or years";
         return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));

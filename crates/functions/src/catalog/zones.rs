@@ -4,6 +4,7 @@ use super::Function;
 use super::time::{is_time_field, over, timestamp_field, timestamp_of, truncated, unknown_field};
 use crate::type_rules::Kind::{Double, Integer, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::Row;
+use frazil_types::date::is_finite;
 use frazil_types::{Error, LogicalType, Result, SqlState, Zone};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -79,6 +80,12 @@ fn zone_of(ahead: frazil_types::Interval) -> Result<Zone> {
 
 /// A field of an instant by a zone's clock, its offset among them.
 pub(super) fn instant_field(field: &str, micros: i64, zone: Zone) -> Result<i64> {
+    if !is_finite(micros) {
+        return match field.starts_with("timezone") {
+            true => instant_field(field, 0, Zone::UTC),
+            false => timestamp_field(field, micros),
+        };
+    }
     let offset = i64::from(zone.at(micros).seconds);
     match field {
         "epoch" => Ok(micros.div_euclid(MICROS_PER_SECOND)),
@@ -94,6 +101,9 @@ pub(super) fn instant_field(field: &str, micros: i64, zone: Zone) -> Result<i64>
 
 /// Start of the unit that an instant lies in by a zone's clock. What is shorter than a day keeps the clock of the instant.
 pub(super) fn instant_trunc(unit: &str, micros: i64, zone: Zone) -> Result<i64> {
+    if !is_finite(micros) {
+        return truncated(unit, micros);
+    }
     let local = zone.local(micros)?;
     let start = truncated(unit, local)?;
     match is_time_field(&unit.to_ascii_lowercase()) {

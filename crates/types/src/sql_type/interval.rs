@@ -13,7 +13,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sql_names: &["interval"],
     category: Category::Timespan,
     is_preferred: true,
-    is_stored: false,
+    is_stored: true,
     has_extremes: false,
     native: NativeOf::Always(NativeType::I128),
     order: Order::Span,

@@ -2,7 +2,7 @@
 
 use super::casts::{self, CastMethod};
 use super::{check_range, read};
-use crate::date::MICROS_PER_DAY;
+use crate::date::{self, MICROS_PER_DAY};
 use crate::sql_type::real_of_double;
 use crate::{Error, Interval, Kind, LogicalType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
@@ -40,11 +40,18 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
     };
     match (cast.method, value) {
         (CastMethod::Keep, value) => Ok(value.clone()),
-        (CastMethod::Rescale | CastMethod::MicrosToDays | CastMethod::DayNumber, Value::Int(v)) => {
+        (CastMethod::DayNumber, Value::Int(v)) => match date::is_finite_day(*v as i32) {
+            true => Ok(value.clone()),
+            false => Err(infinite_difference()),
+        },
+        (CastMethod::Rescale | CastMethod::MicrosToDays, Value::Int(v)) => {
             let exact = casts::exact(*v, from, to).ok_or_else(|| to.overflow())?;
             check_range(exact, to)
         }
         (CastMethod::DaysToMicros, Value::Int(v)) => {
+            if let Some(micros) = date::infinite_micros_of_day(*v as i32) {
+                return Ok(Value::Int(micros.into()));
+            }
             let micros = casts::exact(*v, from, to).ok_or_else(beyond_timestamps)?;
             check_range(micros, to).map_err(|_| beyond_timestamps())
         }
@@ -66,6 +73,7 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         (CastMethod::RealToDecimal, Value::Double(v)) => {
             double_to_decimal(*v, to, REAL_DIGITS).map(Value::Int)
         }
+        (CastMethod::MicrosToTime, Value::Int(v)) if !date::is_finite(*v as i64) => Err(no_time_of_day()),
         (CastMethod::MicrosToTime, Value::Int(v)) => Ok(Value::Int(v.rem_euclid(MICROS_PER_DAY.into()))),
         (CastMethod::LocalToInstant, Value::Int(v)) => {
             let local = local_micros(*v, from).ok_or_else(beyond_timestamps)?;
@@ -73,9 +81,11 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         }
         (CastMethod::InstantToLocal, Value::Int(v)) => {
             let local = from.zone().local(*v as i64)?;
-            let day_number = i128::from(local.div_euclid(MICROS_PER_DAY));
+            let infinite = date::infinite_day_of_micros(local);
+            let day_number = infinite.map_or(local.div_euclid(MICROS_PER_DAY), i64::from);
             match to.kind() {
-                Kind::Date => check_range(day_number, to),
+                Kind::Date => check_range(day_number.into(), to),
+                Kind::Time if infinite.is_some() => Err(no_time_of_day()),
                 Kind::Time => Ok(Value::Int(local.rem_euclid(MICROS_PER_DAY).into())),
                 _ => Ok(Value::Int(local.into())),
             }
@@ -116,11 +126,27 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
 /// A date or timestamp as microseconds since 1970-01-01; `None` beyond 64 bits.
 fn local_micros(v: i128, from: LogicalType) -> Option<i64> {
     let unit = if from.kind() == Kind::Date {
+        if let Some(micros) = date::infinite_micros_of_day(v as i32) {
+            return Some(micros);
+        }
         MICROS_PER_DAY
     } else {
         1
     };
     v.checked_mul(unit.into())?.try_into().ok()
+}
+
+/// The error of the time of day of an infinite timestamp.
+fn no_time_of_day() -> Error {
+    Error::new(
+        SqlState::DATETIME_OVERFLOW,
+        "an infinite timestamp has no time of day",
+    )
+}
+
+/// The error of the days between dates of which one is infinite.
+pub fn infinite_difference() -> Error {
+    Error::new(SqlState::DATETIME_OVERFLOW, "cannot subtract infinite dates")
 }
 
 /// The error of a date whose midnight is not a timestamp.

@@ -6,7 +6,7 @@
 //! string becomes a value of any type where that is asked for: a new type needs no rows for that.
 
 use crate::LogicalType;
-use crate::date::MICROS_PER_DAY;
+use crate::date::{INFINITE_DAY, MICROS_PER_DAY, MINUS_INFINITE_DAY, infinite_day_of_micros};
 use crate::decimal::{self, POWERS_OF_TEN};
 use crate::sql_type::{Category, KINDS, Kind};
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ pub enum CastMethod {
     BooleanToInteger,
     /// True for all but 0.
     IntegerToBoolean,
-    /// The number of a date's day since 1970-01-01.
+    /// The number of a date's day since 1970-01-01; an infinite date has none (22008).
     DayNumber,
 }
 
@@ -151,9 +151,9 @@ static CASTS: &[Cast] = casts! {
     Double to Real: Assignment, DoubleToReal, Any, true;
     Boolean to Integer: Explicit, BooleanToInteger, Never, true;
     Date to Timestamp: Implicit, DaysToMicros, Beyond, true;
-    Date to Integer: Internal, DayNumber, Never, true;
+    Date to Integer: Internal, DayNumber, Beyond, true;
     Timestamp to Date: Assignment, MicrosToDays, Never, true;
-    Timestamp to Time: Assignment, MicrosToTime, Never, false;
+    Timestamp to Time: Assignment, MicrosToTime, Any, false;
     Date to TimestampTz: Implicit, LocalToInstant, Any, true;
     Timestamp to TimestampTz: Implicit, LocalToInstant, Any, false;
     TimestampTz to Timestamp: Assignment, InstantToLocal, Any, false;
@@ -214,14 +214,20 @@ pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
     find(from.kind(), to.kind())
 }
 
-/// What a value becomes that is held as an integer, without a look at its type's range. `None` if 128 bits do not hold the
-/// result, or if it is not an integer.
+/// What a value becomes that is held as an integer, without a look at its type's range; an infinite date is a midnight like any other.
+/// `None` if 128 bits do not hold the result, or if it is not an integer.
 pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
     let day = i128::from(MICROS_PER_DAY);
     match between(from, to)?.method {
         CastMethod::Rescale => decimal::rescale(v, from.scale()?, to.scale()?),
         CastMethod::DaysToMicros => v.checked_mul(day),
-        CastMethod::MicrosToDays => Some(v.div_euclid(day)),
+        CastMethod::MicrosToDays => {
+            let infinite = i64::try_from(v).ok().and_then(infinite_day_of_micros);
+            Some(infinite.map_or_else(|| v.div_euclid(day), i128::from))
+        }
+        // Infinity is beyond all numbers of days.
+        CastMethod::DayNumber if v == i128::from(INFINITE_DAY) => Some(v + 1),
+        CastMethod::DayNumber if v == i128::from(MINUS_INFINITE_DAY) => Some(v - 1),
         CastMethod::Keep | CastMethod::DayNumber | CastMethod::BooleanToInteger => Some(v),
         CastMethod::IntegerToBoolean
         | CastMethod::ExactToReal

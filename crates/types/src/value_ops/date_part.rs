@@ -2,6 +2,7 @@
 
 use crate::date::{
     MICROS_PER_DAY, add_interval_to_date, add_interval_to_timestamp, civil_from_days, days_from_civil,
+    infinite_day_of_micros, infinite_micros_of_day,
 };
 use crate::{Error, Interval, LogicalType, Result, Value};
 
@@ -32,8 +33,30 @@ pub enum DatePart {
     Epoch,
 }
 
-/// A field of a date, whose time of day is midnight. The year before year 1 is 0.
+impl DatePart {
+    /// The field of an infinite date or timestamp: what grows with time is the greatest or least number, all else 0.
+    fn of_infinity(self, micros: i64) -> i64 {
+        match self {
+            DatePart::Year | DatePart::Epoch => micros,
+            DatePart::Quarter
+            | DatePart::Month
+            | DatePart::Week
+            | DatePart::Day
+            | DatePart::DayOfWeek
+            | DatePart::DayOfYear
+            | DatePart::Hour
+            | DatePart::Minute
+            | DatePart::Second => 0,
+        }
+    }
+}
+
+/// A field of a date, whose time of day is midnight. The year before year 1 is 0. Of `infinity` year and epoch are the greatest number
+/// of 64 bits, of `-infinity` the least, and the other fields 0.
 pub fn date_part(part: DatePart, days: i32) -> i64 {
+    if let Some(micros) = infinite_micros_of_day(days) {
+        return part.of_infinity(micros);
+    }
     let (year, month, day) = civil_from_days(days);
     match part {
         DatePart::Year => year.into(),
@@ -49,8 +72,11 @@ pub fn date_part(part: DatePart, days: i32) -> i64 {
     }
 }
 
-/// A field of a timestamp.
+/// A field of a timestamp; of an infinite one as of [`date_part`].
 pub fn timestamp_part(part: DatePart, micros: i64) -> i64 {
+    if infinite_day_of_micros(micros).is_some() {
+        return part.of_infinity(micros);
+    }
     let seconds = micros.rem_euclid(MICROS_PER_DAY) / 1_000_000;
     match part {
         DatePart::Hour => seconds / 3600,

@@ -1,6 +1,6 @@
 //! Arithmetic on intervals and between timestamps.
 
-use crate::date::{MICROS_PER_DAY, civil_from_days, days_in_month};
+use crate::date::{MICROS_PER_DAY, civil_from_days, days_in_month, is_finite};
 use crate::{Error, Interval, Result, SqlState};
 
 const DAYS_PER_MONTH: i64 = 30;
@@ -88,6 +88,10 @@ pub enum Divide {
 
 /// a − b of timestamps: days and time, no months. Error 22008.
 pub fn timestamp_difference(a: i64, b: i64) -> Result<Interval> {
+    if !is_finite(a) || !is_finite(b) {
+        let message = "cannot subtract infinite timestamps";
+        return Err(Error::new(SqlState::DATETIME_OVERFLOW, message));
+    }
     let micros = a.checked_sub(b).ok_or_else(out_of_range)?;
     justify_hours(Interval {
         micros,
@@ -150,17 +154,15 @@ pub fn justify_interval(i: Interval) -> Result<Interval> {
     Ok(Interval { months, days, micros })
 }
 
-/// age(a, b): years, months, days and time between two timestamps by the calendar.
-pub fn age(a: i64, b: i64) -> Interval {
-    if a < b {
-        let i = age_forward(b, a);
-        return Interval {
-            months: -i.months,
-            days: -i.days,
-            micros: -i.micros,
-        };
+/// age(a, b): years, months, days and time between two timestamps by the calendar. Error 22008 if one is infinite.
+pub fn age(a: i64, b: i64) -> Result<Interval> {
+    if !is_finite(a) || !is_finite(b) {
+        return Err(Error::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"));
     }
-    age_forward(a, b)
+    if a < b {
+        return negate_interval(age_forward(b, a));
+    }
+    Ok(age_forward(a, b))
 }
 
 /// [`age`] where `a` is not before `b`. Borrowed days are those of the earlier timestamp's month.
@@ -222,11 +224,11 @@ mod tests {
         );
         let at = |text| parse_timestamp(text).unwrap();
         assert_eq!(
-            written(age(at("2024-03-31"), at("2024-02-29 12:00"))),
+            written(age(at("2024-03-31"), at("2024-02-29 12:00")).unwrap()),
             "1 mon 1 day 12:00:00"
         );
         assert_eq!(
-            written(age(at("2024-02-29 12:00"), at("2024-03-31"))),
+            written(age(at("2024-02-29 12:00"), at("2024-03-31")).unwrap()),
             "-1 mons -1 days -12:00:00"
         );
         let difference = timestamp_difference(at("2024-01-01"), at("2023-12-30 12:00")).unwrap();

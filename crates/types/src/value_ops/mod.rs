@@ -14,7 +14,10 @@ mod series;
 
 pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, remainder};
 pub(crate) use cast::to_string_type;
-pub use cast::{CastLength, beyond_timestamps, cannot_cast, cast, double_to_integer, kept_text, written};
+pub use cast::{
+    CastLength, beyond_timestamps, cannot_cast, cast, double_to_integer, infinite_difference, kept_text,
+    written,
+};
 pub use casts::{Cast, CastContext, CastFailure, CastMethod};
 pub use compare::{compare_decimals, compare_doubles, interval_span, order};
 pub use date_part::{DatePart, add_interval, date_part, extract, timestamp_part};

@@ -26,8 +26,11 @@ pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
     (ty.info().read)(text, ty)
 }
 
-/// Reads a date; of a timestamp its day. Errors 22007, 22008.
+/// Reads a date, `epoch`, `infinity` or `-infinity`; of a timestamp its day. Errors 22007, 22008.
 pub fn read_date(text: &str) -> Result<i32> {
+    if let Some(days) = date::parse_day_word(text) {
+        return Ok(days);
+    }
     date::parse_date(text).or_else(|e| {
         date::parse_day_of_timestamp(text).map_err(|of_time| match of_time.state() {
             SqlState::DATETIME_OVERFLOW => of_time,

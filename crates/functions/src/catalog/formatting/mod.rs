@@ -12,7 +12,7 @@ use crate::type_rules::Kind::{
     self, BigInt, Double, Integer, Interval, Numeric, Real, Text, Timestamp, TimestampTz,
 };
 use crate::vector::{Output, Row, RowFn};
-use frazil_types::date::MICROS_PER_DAY;
+use frazil_types::date::{MICROS_PER_DAY, is_finite};
 use frazil_types::decimal::{self, POWERS_OF_TEN, divide_round};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::{LogicalType, Result};
@@ -101,10 +101,16 @@ fn by_pattern(row: &Row<'_>) -> Result<Option<i64>> {
 }
 
 fn timestamp_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if !is_finite(row.int(0)) {
+        return out.null();
+    }
     moment_to_char(&Moment::of_timestamp(row.int(0)), row, out)
 }
 
 fn instant_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if !is_finite(row.int(0)) {
+        return out.null();
+    }
     let zone = row.ty(0).zone();
     let moment = Moment::of_timestamp(zone.local(row.int(0))?);
     moment_to_char(&moment.in_zone(zone.at(row.int(0))), row, out)
