@@ -232,7 +232,7 @@ pub(crate) fn not_found(name: &str, arguments: &[Operand], resolution: Resolutio
 }
 
 /// The type that a function of a type's name casts to: a type without a length or digits, by PostgreSQL's short name.
-fn cast_function(name: &str) -> Option<LogicalType> {
+pub(crate) fn cast_function(name: &str) -> Option<LogicalType> {
     let mut plain = Kind::ALL.iter().filter(|kind| kind.info().typname == name);
     plain.next()?.plain()
 }

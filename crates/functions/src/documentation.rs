@@ -186,6 +186,7 @@ pub fn markdown() -> String {
             let _ = writeln!(out, "| {} | {}{stable} |", calls.join("<br>"), f.description);
         }
     }
+    crate::postgresql::write_missing(&mut out);
     out
 }
 

@@ -20,6 +20,7 @@ mod operand;
 mod operators;
 mod ordered_set;
 mod pattern;
+mod postgresql;
 mod quantifiers;
 mod resolve;
 mod rows;
