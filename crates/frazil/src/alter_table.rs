@@ -176,7 +176,7 @@ fn run_query(
     let now = parameters::now_micros();
     let bundle = Bundle {
         tables: tables.into(),
-        parameters: hidden.iter().map(|h| hidden_value(h, now)).collect(),
+        parameters: hidden.iter().map(|h| hidden_value(h, now, now)).collect(),
         started,
         bind: started.elapsed(),
         text: text.into(),

@@ -95,8 +95,9 @@ impl<'a> Call<'a> {
         };
         if !hidden.is_empty() {
             // now() is the start of the transaction, or of the statement where it is its own.
-            let now = self.transaction.unwrap_or_else(parameters::now_micros);
-            let hidden = hidden.iter().map(|h| hidden_value(h, now));
+            let started = parameters::now_micros();
+            let now = self.transaction.unwrap_or(started);
+            let hidden = hidden.iter().map(|h| hidden_value(h, now, started));
             values.to_mut().extend(hidden);
         }
         Ok(values)

@@ -99,9 +99,11 @@ pub fn now_micros() -> i64 {
     since.as_micros() as i64
 }
 
-/// The value of a parameter that follows the statement's own; `now` in microseconds since 1970.
-pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64) -> Value {
+/// The value of a parameter that follows the statement's own; `now`, the transaction's start, and `started`, the statement's, in
+/// microseconds since 1970.
+pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64, started: i64) -> Value {
     match hidden {
+        HiddenParameter::StatementStart => Value::Int(started.into()),
         HiddenParameter::Now => Value::Int(now.into()),
         HiddenParameter::CurrentDate(zone) => {
             let local = zone.local(now).unwrap_or(now);

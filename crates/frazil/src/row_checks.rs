@@ -63,7 +63,7 @@ impl RowChecks {
         };
         give_rows(&mut plan)?;
         let now = now_micros();
-        let parameters: Vec<Value> = hidden.iter().map(|h| hidden_value(h, now)).collect();
+        let parameters: Vec<Value> = hidden.iter().map(|h| hidden_value(h, now, now)).collect();
         let bundle = bundle(tables, parameters.clone(), depth);
         let query = frazil_frontend::on_deep_stack(depth, || {
             let mut timing = Timing::default();

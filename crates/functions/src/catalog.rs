@@ -2,11 +2,17 @@
 
 mod bits;
 mod bytes;
+mod clock;
 mod degrees;
 mod formatting;
 mod math;
 mod paths;
+mod percent_format;
+mod quoting;
+mod random;
 mod regular;
+mod results;
+mod system;
 mod text;
 mod time;
 mod time_of_day;
@@ -23,7 +29,7 @@ use crate::pattern::concatenation;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::{Kind, cast_context, name_of};
 use crate::typing::{HiddenParameter, Volatility};
-use crate::vector::{OnNull, Output, Row, RowFn, rows};
+use crate::vector::{OnNull, Output, Row, RowFn, rows, volatile};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::CastLength;
@@ -51,6 +57,8 @@ pub(crate) enum Run {
     Plan(ScalarFunction, LogicalType),
     /// On vectors, row by row.
     Rows(RowFn, LogicalType),
+    /// On vectors, row by row, anew in each call: calls are never one, nor computed before.
+    Volatile(RowFn, LogicalType),
     /// As an expression made of others; the kind is that of the result, for documentation.
     Build(fn(Vec<Expr>) -> Result<Expr>, Kind),
 }
@@ -61,6 +69,7 @@ impl Run {
         match self {
             Run::Plan(f, ty) => Run::Plan(f, ty.in_zone(zone)),
             Run::Rows(f, ty) => Run::Rows(f, ty.in_zone(zone)),
+            Run::Volatile(f, ty) => Run::Volatile(f, ty.in_zone(zone)),
             build @ Run::Build(..) => build,
         }
     }
@@ -129,6 +138,108 @@ const SPECIAL: &[(&str, &str, Volatility, &str)] = &[
         "the day of the transaction's start, in UTC",
     ),
     (
+        "format",
+        "format(text, any, …) → text",
+        Volatility::Immutable,
+        "the text with `%s`, `%I` (as a name) and `%L` (as a literal) replaced by arguments, `%2$s` by the second, `%10s` and `%-10s` filled with blanks",
+    ),
+    (
+        "hash",
+        "hash(any, …) → bigint",
+        Volatility::Immutable,
+        "a number that is the same for the same values of the same types",
+    ),
+    (
+        "num_nonnulls",
+        "num_nonnulls(any, …) → integer",
+        Volatility::Immutable,
+        "how many arguments are not NULL",
+    ),
+    (
+        "num_nulls",
+        "num_nulls(any, …) → integer",
+        Volatility::Immutable,
+        "how many arguments are NULL",
+    ),
+    (
+        "pg_collation_for",
+        "pg_collation_for(text) → text",
+        Volatility::Immutable,
+        "`\"default\"` for a text: the one collation",
+    ),
+    (
+        "pg_current_snapshot",
+        "pg_current_snapshot() → text",
+        Volatility::Stable,
+        "what the transaction sees, as `xmin:xmax:` of transactions' numbers",
+    ),
+    (
+        "pg_current_xact_id",
+        "pg_current_xact_id() → bigint",
+        Volatility::Stable,
+        "the transaction's number: its start in microseconds since 1970",
+    ),
+    (
+        "pg_current_xact_id_if_assigned",
+        "pg_current_xact_id_if_assigned() → bigint",
+        Volatility::Stable,
+        "as `pg_current_xact_id`",
+    ),
+    (
+        "pg_xact_status",
+        "pg_xact_status(bigint) → text",
+        Volatility::Stable,
+        "`in progress` for the transaction's own number; NULL for earlier ones: how they ended is not kept",
+    ),
+    (
+        "txid_status",
+        "txid_status(bigint) → text",
+        Volatility::Stable,
+        "as `pg_xact_status`",
+    ),
+    (
+        "statement_timestamp",
+        "statement_timestamp() → timestamp with time zone",
+        Volatility::Stable,
+        "the statement's start",
+    ),
+    (
+        "timeofday",
+        "timeofday() → text",
+        Volatility::Volatile,
+        "the time of the call, as a text with its weekday",
+    ),
+    (
+        "current_query",
+        "current_query() → text",
+        Volatility::Stable,
+        "the statement's text",
+    ),
+    (
+        "quote_nullable",
+        "quote_nullable(any) → text",
+        Volatility::Immutable,
+        "as a literal of SQL; NULL as the text `NULL`",
+    ),
+    (
+        "txid_current",
+        "txid_current() → bigint",
+        Volatility::Stable,
+        "as `pg_current_xact_id`",
+    ),
+    (
+        "txid_current_if_assigned",
+        "txid_current_if_assigned() → bigint",
+        Volatility::Stable,
+        "as `pg_current_xact_id`",
+    ),
+    (
+        "txid_current_snapshot",
+        "txid_current_snapshot() → text",
+        Volatility::Stable,
+        "as `pg_current_snapshot`",
+    ),
+    (
         "pg_typeof",
         "pg_typeof(any) → text",
         Volatility::Immutable,
@@ -144,7 +255,15 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         bits::FUNCTIONS,
         bytes::FUNCTIONS,
         bytes::OPERATORS,
+        clock::FUNCTIONS,
         degrees::FUNCTIONS,
+        percent_format::FUNCTIONS,
+        quoting::FUNCTIONS,
+        random::FUNCTIONS,
+        system::FUNCTIONS,
+        system::PRIVILEGES,
+        system::OF_RELATIONS,
+        system::SNAPSHOTS,
         formatting::FUNCTIONS,
         time::FUNCTIONS,
         time_of_day::FUNCTIONS,
@@ -171,7 +290,12 @@ fn find(name: &str) -> Option<&'static Function> {
 pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'static str)> {
     let of_table = tables().filter(|f| !is_internal(f.name)).map(|f| {
         let signatures = f.overloads.iter().map(|o| signature(f.name, o));
-        (f.name, signatures.collect(), Volatility::Immutable, f.description)
+        let is_volatile = |o: &Overload| matches!(o.run, Run::Volatile(..));
+        let volatility = match f.overloads.iter().any(is_volatile) {
+            true => Volatility::Volatile,
+            false => Volatility::Immutable,
+        };
+        (f.name, signatures.collect(), volatility, f.description)
     });
     let special = SPECIAL.iter().map(|s| (s.0, vec![s.1.to_string()], s.2, s.3));
     of_table.chain(special).collect()
@@ -180,7 +304,7 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
 fn signature(name: &str, o: &Overload) -> String {
     let parameters: Vec<&str> = o.parameters.iter().map(|k| k.name()).collect();
     let result = match o.run {
-        Run::Plan(_, ty) | Run::Rows(_, ty) => Kind::of(ty).name(),
+        Run::Plan(_, ty) | Run::Rows(_, ty) | Run::Volatile(_, ty) => Kind::of(ty).name(),
         Run::Build(_, kind) => kind.name(),
     };
     format!("{name}({}) → {result}", parameters.join(", "))
@@ -198,6 +322,7 @@ pub(crate) fn build(name: &str, arguments: Vec<Expr>) -> Result<Expr> {
 fn run(name: &'static str, how: Run, arguments: Vec<Expr>) -> Result<Expr> {
     match how {
         Run::Rows(f, ty) => Ok(rows(name, OnNull::Null, f, arguments, ty)),
+        Run::Volatile(f, ty) => Ok(volatile(name, f, arguments, ty)),
         Run::Build(f, _) => f(arguments),
         Run::Plan(f, ty) => {
             if arguments.iter().any(crate::build::is_null_constant) {
@@ -252,13 +377,21 @@ impl Typing {
         Ok(e.at(span).into())
     }
 
-    fn call_of(&self, name: &str, arguments: Vec<Operand>, columns: &mut Columns) -> Result<Expr> {
+    fn call_of(&self, name: &str, mut arguments: Vec<Operand>, columns: &mut Columns) -> Result<Expr> {
         match (name, arguments.as_slice()) {
             ("concat", [_, ..]) => return self.concat_skipping_null(arguments, columns),
             ("concat_ws", [_, _, ..]) => return self.concat_with_separator(arguments),
             ("extract" | "date_part", [_, _]) => return self.extract(name, arguments),
-            ("now" | "transaction_timestamp" | "statement_timestamp", []) => {
-                return Ok(self.hidden(HiddenParameter::Now));
+            ("now" | "transaction_timestamp", []) => return Ok(self.hidden(HiddenParameter::Now)),
+            ("statement_timestamp", []) => return Ok(self.hidden(HiddenParameter::StatementStart)),
+            ("timeofday", []) => {
+                let now = self.call_of("clock_timestamp", arguments, columns)?;
+                return Ok(volatile(
+                    "timeofday",
+                    clock::time_of_day,
+                    vec![now],
+                    LogicalType::Text,
+                ));
             }
             ("current_timestamp", [] | [_]) => return self.time_of_transaction(arguments),
             ("localtimestamp", [] | [_]) => {
@@ -274,8 +407,20 @@ impl Typing {
                 let today = self.hidden(HiddenParameter::CurrentDate(self.zone));
                 return self.call_of("age", [vec![today.into()], arguments].concat(), columns);
             }
+            ("format", [_, ..]) => return self.over_texts("format", quoting::format, arguments),
+            ("quote_nullable", [_]) => {
+                let text = as_text(self.settle(arguments.remove(0))?);
+                return self.over_texts("quote_nullable", quoting::quote_nullable, vec![text.into()]);
+            }
+            ("num_nulls" | "num_nonnulls" | "hash", [_, ..]) => return self.over_values(name, arguments),
+            ("pg_collation_for", [x]) => return system::collation_for(x),
+            ("current_catalog", []) => return self.call_of("current_database", arguments, columns),
+            ("current_role" | "user", []) => return self.call_of("current_user", arguments, columns),
             ("pg_typeof", [x]) => return Ok(text_constant(name_of(x.ty()))),
             _ => {}
+        }
+        if let Some(known) = self.of_transaction(name, &mut arguments)? {
+            return Ok(known);
         }
         let Some(function) = find(name).filter(|f| !is_internal(f.name)) else {
             return self.cast_call(name, arguments);
@@ -295,6 +440,22 @@ impl Typing {
             overload.run.in_zone(self.zone),
             typed.collect::<Result<_>>()?,
         )
+    }
+
+    /// A function of transactions' numbers; `None` if it is none of them.
+    fn of_transaction(&self, name: &str, arguments: &mut Vec<Operand>) -> Result<Option<Expr>> {
+        let start = || self.hidden(HiddenParameter::Now);
+        Ok(match (name, arguments.len()) {
+            ("pg_current_xact_id" | "pg_current_xact_id_if_assigned", 0)
+            | ("txid_current" | "txid_current_if_assigned", 0) => Some(system::transaction(start())),
+            ("pg_current_snapshot" | "txid_current_snapshot", 0) => Some(system::snapshot(start())),
+            ("pg_xact_status" | "txid_status", 1) => {
+                let (number, bigint) = (arguments.remove(0), LogicalType::BigInt);
+                let number = self.cast(number, bigint, CastContext::Implicit, Span::NONE)?;
+                Some(system::status(number, start()))
+            }
+            _ => None,
+        })
     }
 
     /// `float8(x)` and the like.
@@ -364,6 +525,33 @@ impl Typing {
         })
     }
 
+    /// A function of values as texts, any of which may be NULL.
+    fn over_texts(&self, name: &'static str, run: RowFn, arguments: Vec<Operand>) -> Result<Expr> {
+        let parts = arguments.into_iter().map(|a| self.settle(a).map(output_text));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        Ok(rows(name, OnNull::Called, run, parts, LogicalType::Text))
+    }
+
+    /// A function of values of any types, any of which may be NULL.
+    fn over_values(&self, name: &str, arguments: Vec<Operand>) -> Result<Expr> {
+        let parts = arguments.into_iter().map(|a| self.settle(a));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let (name, run, ty): (_, RowFn, _) = match name {
+            "hash" => ("hash", text::hash, LogicalType::BigInt),
+            "num_nulls" => (
+                "num_nulls",
+                |r, o| o.int(count_nulls(r) as i128),
+                LogicalType::Integer,
+            ),
+            _ => (
+                "num_nonnulls",
+                |r, o| o.int((r.arguments() - count_nulls(r)) as i128),
+                LogicalType::Integer,
+            ),
+        };
+        Ok(rows(name, OnNull::Called, run, parts, ty))
+    }
+
     fn concat_with_separator(&self, arguments: Vec<Operand>) -> Result<Expr> {
         let parts = arguments.into_iter().map(|a| self.settle(a).map(output_text));
         let parts = parts.collect::<Result<Vec<_>>>()?;
@@ -375,6 +563,11 @@ impl Typing {
             LogicalType::Text,
         ))
     }
+}
+
+/// How many arguments are NULL.
+fn count_nulls(row: &Row<'_>) -> usize {
+    (0..row.arguments()).filter(|a| row.is_null(*a)).count()
 }
 
 /// A value as a result shows it: a boolean is one letter.

@@ -160,7 +160,7 @@ fn distance(a: &str, b: &str) -> usize {
 /// The page `docs/functions.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
-        "# Functions\n\nGenerated from the table that resolves calls. Functions are immutable unless `stable` stands by \
+        "# Functions\n\nGenerated from the table that resolves calls. Functions are immutable unless `stable` or `volatile` stands by \
          them.\nExcept where said, a result is NULL where an argument is. Numbers of functions count characters, from \
          1.\n",
     );
@@ -178,10 +178,10 @@ pub fn markdown() -> String {
                 .iter()
                 .map(|s| format!("`{}`", s.replace('|', "\\|")))
                 .collect();
-            let stable = if f.volatility == Volatility::Stable {
-                "; stable"
-            } else {
-                ""
+            let stable = match f.volatility {
+                Volatility::Immutable => "",
+                Volatility::Stable => "; stable",
+                Volatility::Volatile => "; volatile",
             };
             let _ = writeln!(out, "| {} | {}{stable} |", calls.join("<br>"), f.description);
         }

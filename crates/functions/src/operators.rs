@@ -173,6 +173,28 @@ pub(crate) fn comparison(op: &str) -> Option<CompareOp> {
     })
 }
 
+/// How many operators of a name there are, of those that are declared on types.
+pub(crate) fn operators_named(name: &str) -> usize {
+    let prefixes = PREFIX.iter().filter(|c| c.0 == name).count();
+    prefixes + INFIX.iter().filter(|c| c.0 == name).count()
+}
+
+/// Whether an operator is declared on one operand or two of these kinds.
+pub(crate) fn has_operator(name: &str, kinds: &[Kind]) -> bool {
+    match *kinds {
+        [x] => PREFIX.iter().any(|c| (c.0, c.1) == (name, x)),
+        [l, r] => {
+            // Comparisons and patterns are of operands of one kind.
+            let null = |kind: Kind| Some(Operand::from(crate::build::null(kind.plain()?)));
+            let pair = null(l).zip(null(r)).filter(|_| l == r);
+            let columns = &mut Columns::default();
+            INFIX.iter().any(|c| (c.0, c.1, c.2) == (name, l, r))
+                || pair.is_some_and(|(l, r)| Typing::new(&[]).infix(name, l, r, Span::NONE, columns).is_ok())
+        }
+        _ => false,
+    }
+}
+
 impl Typing {
     /// A prefix operator. 42883, 42725.
     pub fn prefix(&self, op: &str, x: Operand, span: Span, _: &mut Columns) -> Result<Operand> {

@@ -43,6 +43,8 @@ pub enum Volatility {
     Immutable,
     /// Between statements or transactions.
     Stable,
+    /// From call to call.
+    Volatile,
 }
 
 /// A value that the engine gives a statement besides the client's parameters.
@@ -50,7 +52,9 @@ pub enum Volatility {
 pub enum HiddenParameter {
     /// The transaction's time.
     Now,
-    /// Its day by a zone's clock.
+    /// The statement's time.
+    StatementStart,
+    /// The day of the transaction's time by a zone's clock.
     CurrentDate(Zone),
     /// A number that differs from run to run: the seed of samples.
     Seed,
@@ -60,7 +64,7 @@ impl HiddenParameter {
     /// Its type.
     pub fn ty(self) -> LogicalType {
         match self {
-            HiddenParameter::Now => LogicalType::TIMESTAMPTZ,
+            HiddenParameter::Now | HiddenParameter::StatementStart => LogicalType::TIMESTAMPTZ,
             HiddenParameter::CurrentDate(_) => LogicalType::Date,
             HiddenParameter::Seed => LogicalType::Double,
         }

@@ -9,6 +9,7 @@ use frazil_types::{
     Cancel, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Reservation, Result,
     SqlState, StringVectorBuilder, Value,
 };
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -36,9 +37,38 @@ pub enum OnNull {
     Called,
 }
 
+/// The values of an argument that are held as integers, told apart once for a vector.
+enum Numbers<'a> {
+    /// None are.
+    None,
+    /// Of at most 64 bits.
+    Narrow(Cow<'a, [i64]>),
+    /// Of 128 bits.
+    Wide(&'a [i128]),
+}
+
+impl Numbers<'_> {
+    fn of(column: &ColumnVector) -> Numbers<'_> {
+        match column.native() {
+            NativeType::I16 => {
+                let values = column.values::<i16>().iter();
+                Numbers::Narrow(values.map(|v| i64::from(*v)).collect())
+            }
+            NativeType::I32 => {
+                let values = column.values::<i32>().iter();
+                Numbers::Narrow(values.map(|v| i64::from(*v)).collect())
+            }
+            NativeType::I64 => Numbers::Narrow(column.values::<i64>().into()),
+            NativeType::I128 => Numbers::Wide(column.values::<i128>()),
+            NativeType::Bool | NativeType::F64 | NativeType::String => Numbers::None,
+        }
+    }
+}
+
 /// One row's arguments.
 pub struct Row<'a> {
     columns: &'a [ColumnVector],
+    numbers: &'a [Numbers<'a>],
     row: usize,
 }
 
@@ -75,18 +105,20 @@ impl Row<'_> {
 
     /// An integer, date, timestamp or unscaled decimal.
     pub fn wide(&self, argument: usize) -> i128 {
-        let column = &self.columns[argument];
-        match column.native() {
-            NativeType::I16 => column.values::<i16>()[self.row].into(),
-            NativeType::I32 => column.values::<i32>()[self.row].into(),
-            NativeType::I64 => column.values::<i64>()[self.row].into(),
-            _ => column.values::<i128>()[self.row],
+        match &self.numbers[argument] {
+            Numbers::Narrow(values) => values[self.row].into(),
+            Numbers::Wide(values) => values[self.row],
+            Numbers::None => unreachable!("argument {argument} has no integers"),
         }
     }
 
     /// An integer of at most 64 bits, a date or a timestamp.
     pub fn int(&self, argument: usize) -> i64 {
-        self.wide(argument) as i64
+        match &self.numbers[argument] {
+            Numbers::Narrow(values) => values[self.row],
+            Numbers::Wide(values) => values[self.row] as i64,
+            Numbers::None => unreachable!("argument {argument} has no integers"),
+        }
     }
 
     /// A double.
@@ -297,6 +329,7 @@ impl RowFunction {
         context: &CallContext<'_>,
     ) -> Result<ColumnVector> {
         let mut out = Output::new(result, rows, most, *context);
+        let numbers: Vec<Numbers<'_>> = arguments.iter().map(Numbers::of).collect();
         for row in 0..rows {
             if row % POLLED_ROWS == 0 {
                 context.check()?;
@@ -308,6 +341,7 @@ impl RowFunction {
             out.scratch.clear();
             let row = Row {
                 columns: arguments,
+                numbers: &numbers,
                 row,
             };
             (self.run)(&row, &mut out)?;
@@ -341,6 +375,13 @@ fn known(name: &'static str, on_null: OnNull, run: RowFn) -> VectorFunctionRef {
     let key = (name, run as usize);
     let made = || VectorFunctionRef(Arc::new(RowFunction { name, on_null, run }));
     known.entry(key).or_insert_with(made).clone()
+}
+
+/// A call of a function that gives something else each time: equal to no other call, and never computed before the statement runs.
+pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
+    let on_null = OnNull::Null;
+    let function = VectorFunctionRef(Arc::new(RowFunction { name, on_null, run }));
+    Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
 }
 
 /// A call of a function, computed at once where all arguments are constants and it does not fail.

@@ -117,7 +117,7 @@ impl<'a> Binder<'a> {
             };
         }
         let before = self.rows_functions();
-        let bound = self.each(list)?;
+        let bound = self.arguments_of(&name, list)?;
         if name == "coalesce" {
             self.without_rows(before, "COALESCE", span)?;
         }
@@ -126,6 +126,17 @@ impl<'a> Binder<'a> {
         match clause {
             Some(what) => of_no_aggregate(what),
             None => Ok(called.at(whole)),
+        }
+    }
+
+    /// The arguments of a call, of which `normalize` takes a word.
+    fn arguments_of(&mut self, name: &str, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+        match list[..] {
+            [text, SqlExpr::Identifier(form)] if name == "normalize" => {
+                let form = Operand::literal(form.value.as_str(), self.span(form));
+                Ok(vec![self.expression(text)?, form])
+            }
+            _ => self.each(list),
         }
     }
 
@@ -139,8 +150,15 @@ impl<'a> Binder<'a> {
         mut arguments: Vec<Operand>,
         span: Span,
     ) -> Result<Operand> {
+        if let Some(known) = self.relation_call(name, &arguments, span)? {
+            arguments = vec![known];
+        }
         let columns = &mut self.columns;
         match (name, arguments.len()) {
+            ("current_query", 0) => {
+                let text = self.place.text().trim();
+                Ok(Operand::literal(text, span))
+            }
             ("coalesce", 1..) => self.typing.coalesce(arguments, span, columns),
             ("greatest", 1..) => self.typing.greatest(arguments, span, columns),
             ("least", 1..) => self.typing.least(arguments, span, columns),
@@ -466,8 +484,22 @@ impl<'a> Binder<'a> {
                 self.named("overlay", arguments)
             }
             SqlExpr::Interval(interval) => self.interval(interval),
+            SqlExpr::IsNormalized { expr, form, negated } => {
+                let asked = self.is_normalized(expr, form.map(|form| form.to_string()))?;
+                if *negated {
+                    self.typing.not(asked, Span::NONE)
+                } else {
+                    Ok(asked)
+                }
+            }
             other => Err(self.refused(other)),
         }
+    }
+
+    fn is_normalized(&mut self, text: &'a SqlExpr, form: Option<String>) -> Result<Operand> {
+        let text = self.expression(text)?;
+        let form = form.map(|form| Operand::literal(form, text.span()));
+        self.named("is_normalized", std::iter::once(text).chain(form).collect())
     }
 
     fn named(&mut self, name: &str, arguments: Vec<Operand>) -> Result<Operand> {
@@ -527,7 +559,6 @@ impl<'a> Binder<'a> {
             SqlExpr::Prefixed { prefix, .. } => {
                 return self.syntax_error(prefix.value.trim_start_matches('\0'), self.span(prefix));
             }
-            SqlExpr::IsNormalized { .. } => "IS NORMALIZED",
             _ => return Error::unsupported(format!("the expression {e}")),
         };
         Error::unsupported(what)

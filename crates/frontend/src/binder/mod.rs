@@ -36,6 +36,7 @@ mod order_by;
 mod query;
 mod recursion;
 mod refuse;
+mod relation_call;
 mod rename;
 mod returning;
 mod row_value;

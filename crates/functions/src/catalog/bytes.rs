@@ -1,5 +1,6 @@
 //! Functions of bytes. Positions count bytes, from 1; `get_byte` and its like count from 0.
 
+use super::results::{BIGINT, BYTES, INTEGER, TEXT};
 use super::{Function, Overload, Run};
 use crate::type_rules::Kind::{self, BigInt, Bytea, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
@@ -8,10 +9,6 @@ use frazil_types::{Error, LogicalType, Result, SqlState};
 use md5::{Digest, Md5};
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use std::fmt::Write;
-
-pub(super) const TEXT: LogicalType = LogicalType::Text;
-const INTEGER: LogicalType = LogicalType::Integer;
-pub(super) const BYTES: LogicalType = LogicalType::Bytea;
 
 /// Letters of base64, each for six bits.
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -55,9 +52,7 @@ macro_rules! bytes {
 }
 
 pub(super) const FUNCTIONS: &[Function] = bytes! {
-    "bit_count", [rows(&[Bytea], bit_count, LogicalType::BigInt)], "number of bits that are 1";
-    "convert_from", [rows(&[Bytea, Text], convert_from, TEXT)], "the text that bytes in an encoding are; UTF8 alone is known";
-    "convert_to", [rows(&[Text, Text], convert_to, BYTES)], "the bytes of a text in an encoding; UTF8 alone is known";
+    "bit_count", [rows(&[Bytea], bit_count, BIGINT)], "number of bits that are 1";
     "decode", [rows(&[Text, Text], decode, BYTES)], "the bytes that a text shows in base64, escape or hex";
     "encode", [rows(&[Bytea, Text], encode, TEXT)], "bytes as a text in base64, escape or hex";
     "get_bit", [rows(&[Bytea, BigInt], get_bit, INTEGER)], "a bit by its number, the lowest one of the first byte being 0";
@@ -193,34 +188,6 @@ fn set_bit(row: &Row<'_>, out: &mut Output) -> Result<()> {
         _ => return Err(invalid("new bit must be 0 or 1")),
     }
     out.bytes(&bytes)
-}
-
-/// Error 22023 for an encoding that is not known, 22021 for bytes that are not UTF-8 or hold a zero.
-fn convert_from(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    check_encoding("source", row.text(1))?;
-    let bytes = row.bytes(0);
-    let refused = |at: usize| {
-        let message = format!("invalid byte sequence for encoding \"UTF8\": 0x{:02x}", bytes[at]);
-        Error::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
-    };
-    let text = std::str::from_utf8(bytes).map_err(|e| refused(e.valid_up_to()))?;
-    match text.find('\0') {
-        Some(at) => Err(refused(at)),
-        None => out.text(text),
-    }
-}
-
-fn convert_to(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    check_encoding("destination", row.text(1))?;
-    out.bytes(row.bytes(0))
-}
-
-fn check_encoding(which: &str, name: &str) -> Result<()> {
-    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    if letters.eq_ignore_ascii_case("utf8") || letters.eq_ignore_ascii_case("unicode") {
-        return Ok(());
-    }
-    Err(invalid(format!("invalid {which} encoding name \"{name}\"")))
 }
 
 fn unrecognized(format: &str) -> Error {

@@ -128,6 +128,8 @@ pub(super) const FUNCTIONS: &[Function] = math! {
     "sqrt", [plan(ScalarFunction::Sqrt)], "square root";
     "tan", [doubles(|r, o| finite(r, o, f64::tan))], "tangent of radians";
     "tanh", [doubles(|r, o| o.double(r.double(0).tanh()))], "hyperbolic tangent";
+    "trim_scale", [build(&[Numeric], trim_scale, Numeric)],
+        "without zeros at the end of its digits after the point; of a column the digits stay";
     "trunc", [
         build(&[Numeric], truncate, Numeric),
         build(&[Numeric, Integer], truncate_to, Numeric),
@@ -330,6 +332,20 @@ fn truncate_to(arguments: Vec<Expr>) -> Result<Expr> {
         vec![value, wanted],
         ty,
     ))
+}
+
+/// A column's values have one number of digits: a constant alone loses its zeros.
+fn trim_scale(arguments: Vec<Expr>) -> Result<Expr> {
+    let e = one(arguments)?;
+    let Some(&Value::Int(mut value)) = constant_of(&e) else {
+        return Ok(e);
+    };
+    let (precision, mut scale) = digits(e.ty);
+    let all = scale;
+    while scale > 0 && value % 10 == 0 {
+        (value, scale) = (value / 10, scale - 1);
+    }
+    Ok(crate::build::int(value, decimal(precision - (all - scale), scale)).at(e.span))
 }
 
 /// A decimal cut to so many digits after the point, perhaps fewer than none, by `divide`.

@@ -3,8 +3,7 @@
 //! PostgreSQL keeps records and arrays of records. Here a path is the keys of its rows one behind the other, as bytes: they are ordered as the
 //! arrays would be, because no key is the beginning of another one. What people read of a path is a text, as PostgreSQL shows the array.
 
-use super::bytes::{BYTES, TEXT};
-use super::regular::BOOLEAN;
+use super::results::{BOOLEAN, BYTES, TEXT};
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::Expr;
 use frazil_types::value_ops::written;

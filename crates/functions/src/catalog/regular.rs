@@ -1,5 +1,6 @@
 //! Functions of regular expressions, and `substring`, which takes them too.
 
+use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run, bytes};
 use crate::pattern::{similar_regex, with_raw_regex, with_regex};
 use crate::type_rules::Kind::{self, Integer, Text};
@@ -7,10 +8,6 @@ use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::ScalarFunction;
 use frazil_types::{Error, LogicalType, Result, SqlState};
 use regex::Captures;
-
-const TEXT: LogicalType = LogicalType::Text;
-const INTEGER: LogicalType = LogicalType::Integer;
-pub(super) const BOOLEAN: LogicalType = LogicalType::Boolean;
 
 const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
     Overload {

@@ -1,17 +1,17 @@
 //! Functions of strings. Positions and lengths count characters, from 1.
 
+use super::quoting::push_literal;
+use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run, bytes};
 use crate::build::text as text_constant;
 use crate::pattern::starts_with;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::{Expr, ScalarFunction};
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::value_ops::interval_span;
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use md5::{Digest, Md5};
 use std::fmt::Write;
-
-const TEXT: LogicalType = LogicalType::Text;
-const INTEGER: LogicalType = LogicalType::Integer;
 
 /// Two texts.
 pub(crate) const TEXTS: &[Kind] = &[Text, Text];
@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = text! {
     "char_length", [CHARACTERS], "number of characters";
     "character_length", [CHARACTERS], "number of characters";
     "chr", [rows(&[Integer], chr, TEXT)], "the character of a code point";
-    "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), LogicalType::Boolean)],
+    "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), BOOLEAN)],
         "whether the text ends with the second";
     "initcap", [rows(&[Text], initcap, TEXT)], "each word with its first letter upper case, the rest lower";
     "left", [rows(&[Text, Integer], left, TEXT)], "the first n characters; negative: all but the last";
@@ -333,18 +333,8 @@ fn overlay(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 fn quote_literal(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let text = row.text(0);
-    if text.contains('\\') {
-        out.scratch.push('E');
-    }
-    out.scratch.push('\'');
-    for_chars(text, out, |c, made| {
-        if matches!(c, '\'' | '\\') {
-            made.push(c);
-        }
-        made.push(c);
-    })?;
-    out.scratch.push('\'');
+    check_length(row.text(0).len().saturating_mul(2))?;
+    push_literal(row.text(0), &mut out.scratch);
     out.scratch()
 }
 
@@ -410,4 +400,30 @@ fn translate(row: &Row<'_>, out: &mut Output) -> Result<()> {
         }
     })?;
     out.scratch()
+}
+
+/// A number of the arguments, NULLs among them: FNV-1a over their bytes, whose bits are then mixed.
+pub(super) fn hash(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut feed = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for argument in 0..row.arguments() {
+        match row.value(argument) {
+            Value::Null => feed(&[0]),
+            Value::Bool(b) => feed(&[1, u8::from(b)]),
+            Value::Int(v) => feed(&v.to_le_bytes()),
+            // −0 is 0, and every NaN is one.
+            Value::Double(v) if v.is_nan() => feed(&f64::NAN.to_le_bytes()),
+            Value::Double(v) => feed(&(v + 0.0).to_le_bytes()),
+            Value::Interval(i) => feed(&interval_span(i).to_le_bytes()),
+            Value::Text(text) => feed(text.as_bytes()),
+            Value::Bytes(bytes) => feed(&bytes),
+        }
+        feed(&[0xff]);
+    }
+    let mixed = (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    out.int(i128::from((mixed ^ mixed >> 32) as i64))
 }

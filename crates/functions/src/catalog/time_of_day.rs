@@ -1,7 +1,7 @@
 //! Functions of times of day, and of intervals made of numbers.
 
 use super::Function;
-use super::regular::BOOLEAN;
+use super::results::BOOLEAN;
 use super::time::{clock_of, is_time_field, over, timestamp, timestamp_field, unknown_field};
 use crate::type_rules::Kind::{Date, Double, Integer, Interval, Time, Timestamp, TimestampTz};
 use crate::vector::{Output, Row};
