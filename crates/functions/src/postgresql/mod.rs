@@ -116,11 +116,7 @@ mod tests {
     use super::*;
 
     /// Least part of the names that is there, in percent: it only rises.
-<<<<<<< HEAD
-    const LEAST_PERCENT: usize = 40;
-=======
     const LEAST_PERCENT: usize = 68;
->>>>>>> funcs
 
     #[test]
     fn most_of_postgresqls_functions_are_there() {
