@@ -80,7 +80,6 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
     let mut reader = StatementReader::default();
     let mut typed = String::new();
     loop {
-        shell.display.terminal = Some(usize::from(Term::stdout().size().1));
         let prompt = match (reader.is_empty(), shell.connection.in_transaction()) {
             (true, false) => "frazil> ",
             (true, true) => "frazil*> ",
@@ -94,6 +93,8 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
         }
         match editor.readline(prompt) {
             Ok(line) => {
+                // People may have resized it while they typed.
+                shell.display.terminal = Some(usize::from(Term::stdout().size().1));
                 typed.push_str(&line);
                 let mut result = shell.take_line(&mut reader, &line);
                 while let Some(statement) = shell.copying.take() {

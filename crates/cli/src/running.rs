@@ -39,7 +39,36 @@ impl Shell {
             false => self.show_whole(&text, display),
         };
         self.note(&result);
-        self.show_timing(&result?);
+        self.show_costs(&result?);
+        Ok(())
+    }
+
+    /// Runs a statement as it was typed and shows what `change` makes of its rows, NULL as nothing unless a text for it was
+    /// set: there it stands for a cell that no row has filled.
+    pub fn run_statement_changed(
+        &mut self,
+        statement: &str,
+        change: impl FnOnce(&Rows) -> Result<Rows, Complaint>,
+    ) -> Result<(), Complaint> {
+        let text = self.variables.expand(statement);
+        self.last = Some(statement.to_owned());
+        let result = self.query(&text);
+        self.note(&result);
+        let response = result?;
+        let mut display = self.display.clone();
+        display.max_rows = None;
+        match &response.outcome {
+            Outcome::Rows(rows) => {
+                let changed = change(rows)?;
+                display.null.get_or_insert_default();
+                self.output.write(|out| output::write(out, &changed, &display))?;
+            }
+            Outcome::Command { .. } if self.tells_tags(&display) => {
+                self.output.write(|out| show_tag(out, &response))?;
+            }
+            Outcome::Command { .. } => {}
+        }
+        self.show_costs(&response);
         Ok(())
     }
 
@@ -52,7 +81,7 @@ impl Shell {
         if self.tells_tags(&self.display) && !is_to_client(text) {
             self.output.write(|out| show_tag(out, &response))?;
         }
-        self.show_timing(&response);
+        self.show_costs(&response);
         Ok(())
     }
 
@@ -149,13 +178,7 @@ impl Shell {
     /// Keeps what happened in variables, as psql does.
     fn note(&mut self, result: &Result<Response, Complaint>) {
         let (error, state, rows) = match result {
-            Ok(response) => {
-                let rows = match &response.outcome {
-                    Outcome::Rows(rows) => rows.len() as u64,
-                    Outcome::Command { rows, .. } => rows.unwrap_or(0),
-                };
-                ("false", "00000".to_owned(), rows)
-            }
+            Ok(response) => ("false", "00000".to_owned(), count(response)),
             Err(complaint) => ("true", complaint.state().to_string(), 0),
         };
         self.variables.set("ERROR", error);
@@ -163,7 +186,7 @@ impl Shell {
         self.variables.set("ROW_COUNT", rows.to_string());
     }
 
-    fn show_timing(&self, response: &Response) {
+    fn show_costs(&self, response: &Response) {
         if self.timing {
             let t = &response.timing;
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
@@ -175,7 +198,28 @@ impl Shell {
                 ms(t.execute)
             );
         }
+        if self.stats {
+            eprintln!("Rows: {}", count(response));
+            if let Some(kib) = most_memory() {
+                eprintln!("Most memory so far: {kib} KiB");
+            }
+        }
     }
+}
+
+/// Rows that a statement gave or changed.
+fn count(response: &Response) -> u64 {
+    match &response.outcome {
+        Outcome::Rows(rows) => rows.len() as u64,
+        Outcome::Command { rows, .. } => rows.unwrap_or(0),
+    }
+}
+
+/// The most memory that the process has had, in KiB, where the system tells.
+fn most_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
 fn show_tag(out: &mut dyn Write, response: &Response) -> io::Result<()> {

@@ -29,6 +29,8 @@ pub struct Shell {
     pub variables: Variables,
     /// Whether times are shown.
     pub timing: bool,
+    /// Whether rows and memory are shown.
+    pub stats: bool,
     /// Whether a script ends at its first error.
     pub bail: bool,
     /// Whether nothing but results and errors is said.
@@ -88,6 +90,7 @@ impl Shell {
             output: Output::new(),
             variables: Variables::default(),
             timing: false,
+            stats: false,
             bail: true,
             quiet: false,
             last: None,

@@ -64,6 +64,45 @@ fn results_go_to_files_and_programs() {
     assert_eq!(directory.read("three.csv"), "a\n5\n");
 }
 
+/// What is expected here is what psql writes, save of the last.
+#[test]
+fn values_become_columns() {
+    let directory = Directory::new("crosstab");
+    let rows = "select * from (values ('north','q1',10,1), ('south','q2',null,2), ('north','q2',7,2), (null,'q1',3,1), \
+                ('north',null,4,0)) v(region, quarter, sales, rank)";
+    let script = format!(
+        "{rows} \\crosstabview region quarter sales\n{rows} \\crosstabview 1 2 3 rank\n\
+         select * from (values (0,1,'v1'), (1,0,'v2'), (1,1,'v3')) v(half, odd, name);\n\\t\n\\crosstabview 2 1\n"
+    );
+    let expected = " region | q1 | q2 |   \n--------+----+----+---\n north  | 10 |  7 | 4\n south  |    |    |  \n\
+                    \x20       |  3 |    |  \n(3 rows)\n region |   | q1 | q2 \n--------+---+----+----\n north  | 4 | 10 |  7\n\
+                    \x20south  |   |    |   \n        |   |  3 |   \n(3 rows)\n half | odd | name \n------+-----+------\n\
+                    \x20   0 |   1 | v1\n    1 |   0 | v2\n    1 |   1 | v3\n(3 rows)\n   1 | v1 | v3\n   0 |    | v2\n";
+    assert_eq!(directory.out(&script, &["-aligned"]), expected);
+    let lines = directory.out(&format!("{rows} \\crosstabview 1 2 3\n"), &["-jsonlines"]);
+    assert!(
+        lines.starts_with("{\"region\":\"north\",\"q1\":10,\"q2\":7,"),
+        "{lines}"
+    );
+    let columns = "select a, a + 1 as b, 0 as c from generate_series(1, 1601) s(a) \\crosstabview\n";
+    for (script, wanted) in [
+        (
+            "select * from (values (1,2,3), (1,2,4)) v(a, b, c) \\crosstabview\n",
+            "several values for row \"1\" and column \"2\"",
+        ),
+        (columns, "\"b\" has more than 1600 values"),
+        (
+            "select 1 as a, 2 as b, 3 as c \\crosstabview 1 2 3 3 3\n",
+            "at most four columns",
+        ),
+        ("\\crosstabview\n", "there is no statement for \\crosstabview"),
+    ] {
+        let failed = directory.run(script, &[]);
+        let told = String::from_utf8_lossy(&failed.stderr);
+        assert!(failed.status.code() == Some(1) && told.contains(wanted), "{told}");
+    }
+}
+
 #[test]
 fn variables_stand_in_statements_and_arguments() {
     let directory = Directory::new("variables");
@@ -220,6 +259,22 @@ fn widths_and_null_are_as_people_say() {
         String::from_utf8_lossy(&failed.stderr)
             .contains("there is no mode nothing; there are aligned, box, column, csv")
     );
+}
+
+#[test]
+fn rows_and_memory_are_told_apart_from_results() {
+    let directory = Directory::new("stats");
+    let script = "create table t (a integer);\n.stats on\ninsert into t values (1), (2), (3);\nselect a from t where a > 1;\n\
+                  .stats off\nselect 4 as a;\n";
+    let output = directory.run(script, &["-csv"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n2\n3\na\n4\n");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let rows: Vec<&str> = told.lines().filter(|line| line.starts_with("Rows")).collect();
+    assert_eq!(rows, ["Rows: 3", "Rows: 2"]);
+    let memory = told
+        .lines()
+        .filter_map(|line| line.strip_prefix("Most memory so far: "));
+    assert_eq!(memory.filter(|size| size.ends_with(" KiB")).count(), 2, "{told}");
 }
 
 #[test]

@@ -190,3 +190,22 @@ fn long_results_are_paged_and_statements_edited() {
     terminal.line("select 1 as narrow;", "narrow");
     terminal.leave();
 }
+
+#[test]
+fn a_window_that_is_resized_is_heard() {
+    let mut terminal = Terminal::open("resizing", &[]);
+    terminal.line("\\x auto", "");
+    let wide = "select repeat('x', 100) as wide, 1 as b;";
+    terminal.line(wide, "[ RECORD 1 ]");
+    terminal.line("\\! stty cols 160", "");
+    terminal.line(wide, &format!("│ {} │ 1 │", "x".repeat(100)));
+    // While a statement is typed: what stands there stays.
+    terminal.line("\\! (sleep 0.5; stty cols 60) </dev/tty >/dev/null 2>&1 &", "");
+    terminal.keys("select repeat('y', 70) as more,");
+    std::thread::sleep(Duration::from_millis(1500));
+    terminal.keys(" 2 as b;\r");
+    terminal.expect("[ RECORD 1 ]");
+    terminal.expect(&"y".repeat(70));
+    terminal.expect("frazil> ");
+    terminal.leave();
+}

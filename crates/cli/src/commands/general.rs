@@ -30,6 +30,16 @@ pub const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        names: &[".stats"],
+        arguments: "[on|off]",
+        help: "show the rows of statements and the memory of the program",
+        takes: SWITCH,
+        run: |call| {
+            call.shell.stats = call.switch(call.shell.stats)?;
+            Ok(Next::More)
+        },
+    },
+    Command {
         names: &[".bail"],
         arguments: "[on|off]",
         help: "end a script at its first error",

@@ -1,5 +1,6 @@
 //! Commands of the shell: a backslash, as psql's users type, or a dot, as sqlite3's do. A command is a line of a table.
 
+mod crosstab;
 mod describe;
 mod files;
 mod general;

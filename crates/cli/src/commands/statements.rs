@@ -1,6 +1,6 @@
 //! What is done with the statement that is being typed, or with the last one.
 
-use super::{Call, Command, Next, Takes};
+use super::{Call, Command, Next, Takes, crosstab};
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::Expanded;
@@ -33,6 +33,13 @@ pub const COMMANDS: &[Command] = &[
         help: "run the statement; its one row becomes variables",
         takes: Takes::Words,
         run: set_variables,
+    },
+    Command {
+        names: &["\\crosstabview"],
+        arguments: "[DOWN ACROSS VALUE RANK]",
+        help: "run the statement; a column's values become columns",
+        takes: Takes::Words,
+        run: crosstab::crosstab,
     },
     Command {
         names: &["\\watch"],
@@ -95,7 +102,7 @@ pub const COMMANDS: &[Command] = &[
 ];
 
 /// Takes out the statement that was typed; the last one if there is none.
-fn statement(call: &mut Call<'_>) -> Result<String, Complaint> {
+pub fn statement(call: &mut Call<'_>) -> Result<String, Complaint> {
     let text = call.reader.take().or_else(|| call.shell.last.clone());
     text.ok_or_else(|| Complaint::usage(format!("there is no statement for {}", call.name)))
 }
