@@ -316,7 +316,7 @@ impl Typing {
                 LogicalType::BigInt,
             ));
         };
-        let lower = name_of_field.to_ascii_lowercase();
+        let lower = unit_name(name_of_field);
         if name == "extract" && value.ty == LogicalType::Date && is_time_field(&lower) {
             let message = format!("unit \"{lower}\" not supported for type date");
             return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message).at_span(at));
@@ -388,6 +388,28 @@ fn interval_fields(fields: &str) -> Result<Option<IntervalFields>> {
     }))
 }
 
+/// A field's or unit's name in lower case, PostgreSQL's abbreviations spelled out.
+pub(super) fn unit_name(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let spelled = match lower.as_str() {
+        "us" | "usec" | "usecs" | "usecond" | "useconds" => "microseconds",
+        "ms" | "msec" | "msecs" | "msecond" | "mseconds" => "milliseconds",
+        "s" | "sec" | "secs" => "second",
+        "m" | "min" | "mins" => "minute",
+        "h" | "hr" | "hrs" => "hour",
+        "d" => "day",
+        "w" => "week",
+        "mon" | "mons" => "month",
+        "qtr" => "quarter",
+        "y" | "yr" | "yrs" => "year",
+        "dec" | "decs" => "decade",
+        "c" | "cent" => "century",
+        "mil" | "mils" => "millennium",
+        _ => return lower,
+    };
+    spelled.to_owned()
+}
+
 pub(super) fn is_time_field(field: &str) -> bool {
     matches!(
         field,
@@ -425,7 +447,7 @@ fn inline_part(field: &str) -> Option<DatePart> {
 }
 
 fn extract_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let field = row.text(0).to_ascii_lowercase();
+    let field = unit_name(row.text(0));
     let value = match row.ty(1) {
         INTERVAL => interval_field(&field, row.interval(1))?,
         TIME => time_field(&field, row.int(1))?,
@@ -533,7 +555,7 @@ fn interval_field(field: &str, i: frazil_types::Interval) -> Result<i64> {
 
 /// Start of the unit that a timestamp lies in; infinity stays. 22023 for an unknown unit.
 pub(super) fn truncated(unit: &str, micros: i64) -> Result<i64> {
-    let unit = unit.to_ascii_lowercase();
+    let unit = unit_name(unit);
     if !is_finite(micros) {
         return truncated(&unit, 0).map(|_| micros);
     }
@@ -563,7 +585,7 @@ pub(super) fn truncated(unit: &str, micros: i64) -> Result<i64> {
 }
 
 fn interval_trunc(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let unit = row.text(0).to_ascii_lowercase();
+    let unit = unit_name(row.text(0));
     let i = row.interval(1);
     let clock = |unit: i64| frazil_types::Interval {
         micros: i.micros / unit * unit,

@@ -1,7 +1,7 @@
 //! Functions of time zones: what a clock shows at an instant, and when it shows a time.
 
 use super::Function;
-use super::time::{is_time_field, over, timestamp_field, timestamp_of, truncated, unknown_field};
+use super::time::{is_time_field, over, timestamp_field, timestamp_of, truncated, unit_name, unknown_field};
 use crate::type_rules::Kind::{Double, Integer, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::Row;
 use frazil_types::date::is_finite;
@@ -106,7 +106,7 @@ pub(super) fn instant_trunc(unit: &str, micros: i64, zone: Zone) -> Result<i64> 
     }
     let local = zone.local(micros)?;
     let start = truncated(unit, local)?;
-    match is_time_field(&unit.to_ascii_lowercase()) {
+    match is_time_field(&unit_name(unit)) {
         true => Ok(micros - (local - start)),
         false => zone.instant(start),
     }
