@@ -50,9 +50,9 @@ def leading(aggregates, spans, kept):
     windows = [f"window {name}({kind})" for name, kind in calls if not functions.is_no_window(name) and kind != "wide"]
     groups = [f"aggregate {name}({kind})" for name, kind in calls]
     frames = {name: 10 if name in RARE_FRAMES else 4 for name in FRAMES}
-    forms = {name: 150 if name == "recursive search breadth" else 45 for name in FORMS}
+    forms = {name: 140 if name == "recursive search breadth" else 45 for name in FORMS}
     groups = {name: 8 if any(word in name for word in (" of ", "wide", "string_agg")) else 2 for name in groups}
-    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 4), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18)}
+    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 5), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18)}
 
 
 def kind_of(goal):

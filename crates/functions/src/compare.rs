@@ -13,6 +13,7 @@ use crate::type_rules::Kind;
 use crate::vector::{OnNull, Output, Row, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_types::date;
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{CompareOp, LogicalType, Result, Span, Value};
 
@@ -191,8 +192,12 @@ fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
         return char_against_text(op, l, &t);
     }
     if let (LogicalType::Date, Some(Value::Int(v)), LogicalType::Timestamp) = (l.ty, constant_of(&r), r.ty) {
-        let day = i128::from(frazil_types::date::MICROS_PER_DAY);
-        let (days, exact) = (v.div_euclid(day), v.rem_euclid(day) == 0);
+        let day = i128::from(date::MICROS_PER_DAY);
+        let infinite = i64::try_from(*v).ok().and_then(date::infinite_day_of_micros);
+        let (days, exact) = match infinite {
+            Some(days) => (days.into(), true),
+            None => (v.div_euclid(day), v.rem_euclid(day) == 0),
+        };
         return against_floor(op, l, days, exact);
     }
     let (l, r) = same_type(kind, l, r);

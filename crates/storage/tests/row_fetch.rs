@@ -6,8 +6,8 @@ use frazil_block::BuildOptions;
 use frazil_catalog::{TableEntry, TableOptions};
 use frazil_storage::{LentCells, LentRows, RowFetch, ScanOptions, Table, TableSnapshot};
 use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, Restriction, Result, RowId, Schema, SqlState,
-    Value,
+    Cancel, ColumnDef, ColumnVector, Disjunction, LogicalType, ObjectId, Restriction, Result, RowId, Schema,
+    SqlState, Value,
 };
 use std::sync::Arc;
 use support::*;
@@ -67,7 +67,7 @@ impl LentRows for Lender {
         )))
     }
 
-    fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction]) -> bool {
+    fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction], _disjunctions: &[Disjunction]) -> bool {
         false
     }
 }

@@ -389,7 +389,7 @@ fn split_offset<'t>(time: &'t str, whole: &str) -> Result<(&'t str, Option<i64>)
         _ => digits.split(':').collect(),
     };
     let is_number = |f: &&str| (1..=2).contains(&f.len()) && f.bytes().all(|b| b.is_ascii_digit());
-    if fields.len() > 3 || !fields.iter().all(|f| is_number(f)) {
+    if fields.len() > 3 || !fields.iter().all(is_number) {
         return Err(invalid("time", whole));
     }
     let number = |i: usize| fields.get(i).map_or(0, |f| f.parse::<i64>().unwrap_or(0));
