@@ -1,15 +1,15 @@
 //! Which of a table's files a plan needs: those of which some scan's restrictions may leave rows.
 
 use frazil_files::CsvFiles;
+use frazil_plan::Plan;
 use frazil_plan::operators::Scan;
-use frazil_plan::{Operator, Plan};
 use frazil_runtime::BoundValues;
 use frazil_types::{Disjunction, ObjectId, Restriction, Value};
 
 /// For each file of a table whether the plan, with these parameters, needs it.
 pub fn wanted(plan: &Plan, table: ObjectId, files: &CsvFiles, parameters: &[Value]) -> Vec<bool> {
     let mut wanted = vec![false; files.count()];
-    of_plan(plan, &mut |scan| {
+    plan.for_each_scan(&mut |scan| {
         if scan.table == table {
             let (restrictions, disjunctions) = known(scan, parameters);
             for (file, wanted) in wanted.iter_mut().enumerate() {
@@ -33,18 +33,4 @@ fn known(scan: &Scan, parameters: &[Value]) -> (Vec<Restriction>, Vec<Disjunctio
     let disjunctions =
         disjunctions.filter_map(|d| values.disjunctions(std::slice::from_ref(d), &scan.columns).ok());
     (restrictions.flatten().collect(), disjunctions.flatten().collect())
-}
-
-fn of_plan(plan: &Plan, visit: &mut dyn FnMut(&Scan)) {
-    plan.trees().for_each(|tree| of_tree(tree, visit));
-}
-
-fn of_tree(tree: &Operator, visit: &mut dyn FnMut(&Scan)) {
-    if let Operator::Scan(scan) = tree {
-        visit(scan);
-    }
-    if let Operator::Write(write) = tree {
-        write.queries().for_each(|plan| of_plan(plan, visit));
-    }
-    tree.inputs().into_iter().for_each(|input| of_tree(input, visit));
 }

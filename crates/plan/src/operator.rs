@@ -50,6 +50,11 @@ impl Plan {
         subqueries.chain([&self.root])
     }
 
+    /// Calls a function with every scan, those of queries of a [`Write`] as well.
+    pub fn for_each_scan(&self, visit: &mut dyn FnMut(&Scan)) {
+        self.trees().for_each(|tree| tree.for_each_scan(visit));
+    }
+
     /// As [`Plan::trees`], to be changed, and beside them the columns.
     pub fn trees_mut(&mut self) -> (impl Iterator<Item = &mut Operator>, &mut Columns) {
         let subqueries = self.subqueries.iter_mut().map(|s| &mut s.0);
@@ -102,6 +107,19 @@ pub enum Operator {
 }
 
 impl Operator {
+    /// [`Plan::for_each_scan`] of a tree.
+    fn for_each_scan(&self, visit: &mut dyn FnMut(&Scan)) {
+        if let Operator::Scan(scan) = self {
+            visit(scan);
+        }
+        if let Operator::Write(write) = self {
+            write.queries().for_each(|plan| plan.for_each_scan(visit));
+        }
+        self.inputs()
+            .into_iter()
+            .for_each(|input| input.for_each_scan(visit));
+    }
+
     /// What it states of itself.
     pub fn node(&self) -> &dyn Node {
         match self {
