@@ -46,6 +46,8 @@ sql_states! {
     ARRAY_SUBSCRIPT_ERROR = "2202E";
     /// A text that is not of the type it is cast to.
     INVALID_TEXT = "22P02";
+    /// A character that text cannot hold, such as U+0000.
+    UNTRANSLATABLE_CHARACTER = "22P05";
     /// A row of a loaded file that does not fit its table.
     BAD_COPY_FORMAT = "22P04";
     /// NULL in a NOT NULL column.

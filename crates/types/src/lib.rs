@@ -8,6 +8,7 @@ pub mod column_vector;
 pub mod date;
 pub mod decimal;
 pub mod error;
+pub mod json;
 pub mod key_encoding;
 pub mod logical_type;
 pub mod memory_budget;

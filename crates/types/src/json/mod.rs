@@ -1,0 +1,19 @@
+//! JSON: the reader of texts (`text.rs`) and the binary form of jsonb (`binary.rs`), in which a path is followed without
+//! reading what lies beside it. Numbers are exact decimals of any length and keep the zeros at their end, as in
+//! PostgreSQL: 7.50 stays 7.50, and 1e2 is 100.
+//!
+//! [`order_key`] gives the bytes by whose order PostgreSQL's B-tree orders jsonb: equality and hash follow from them, too.
+
+mod binary;
+mod number;
+mod order;
+mod text;
+mod write;
+
+pub use binary::{Array, Json, Object, binary_of_text};
+pub use order::order_key;
+pub use text::{MAX_DEPTH, check};
+pub use write::{write_compact, write_string};
+
+#[cfg(test)]
+mod tests;

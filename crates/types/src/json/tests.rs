@@ -1,0 +1,223 @@
+//! Answers are PostgreSQL 15's.
+
+use super::*;
+
+fn shown(text: &str) -> String {
+    let binary = binary_of_text(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+    let mut out = String::new();
+    write_compact(&mut out, &binary).unwrap();
+    out
+}
+
+#[test]
+fn jsonb_is_shown_as_postgresql_shows_it() {
+    for (text, expected) in [
+        ("null", "null"),
+        (" [ ] ", "[]"),
+        ("{}", "{}"),
+        ("[1,true , false,null]", "[1, true, false, null]"),
+        (
+            r#"{"bb": 1, "a": 2, "c": 3, "aa": 4, "a": 5}"#,
+            r#"{"a": 5, "c": 3, "aa": 4, "bb": 1}"#,
+        ),
+        (
+            r#"{"home": {"city": "Ulm", "zip": null}}"#,
+            r#"{"home": {"zip": null, "city": "Ulm"}}"#,
+        ),
+        (r#""a\u00e9\n\u001f\/\ud83d\ude00""#, "\"aé\\n\\u001f/😀\""),
+        ("1e2", "100"),
+        ("1.50E+1", "15.0"),
+        ("1.50e2", "150"),
+        ("1e-3", "0.001"),
+        ("12.5e-1", "1.25"),
+        ("0.05e1", "0.5"),
+        ("0.05e3", "50"),
+        ("-0.50", "-0.50"),
+        ("-0", "0"),
+        ("-0.00", "0.00"),
+        ("0e5", "0"),
+        ("7.50", "7.50"),
+    ] {
+        assert_eq!(shown(text), expected, "{text}");
+    }
+    let long = format!("-{}.{}", "9".repeat(400), "10".repeat(200));
+    assert_eq!(shown(&long), long);
+}
+
+#[test]
+fn what_is_no_json_is_refused_with_its_place() {
+    for (text, detail) in [
+        (
+            "",
+            "The input string ended unexpectedly. JSON data, line 1, column 1.",
+        ),
+        (
+            "[1, 2",
+            "The input string ended unexpectedly. JSON data, line 1, column 6.",
+        ),
+        (
+            "{\"a\": }",
+            "Expected JSON value, but found \"}\". JSON data, line 1, column 7.",
+        ),
+        ("{a: 1}", "Token \"a\" is invalid. JSON data, line 1, column 2."),
+        ("nope", "Token \"nope\" is invalid. JSON data, line 1, column 1."),
+        ("[1,\n é]", "Token \"é\" is invalid. JSON data, line 2, column 2."),
+        ("01", "Token \"01\" is invalid. JSON data, line 1, column 1."),
+        ("1.", "Token \"1.\" is invalid. JSON data, line 1, column 1."),
+        ("1x", "Token \"1x\" is invalid. JSON data, line 1, column 1."),
+        (
+            "\"a\nb\"",
+            "Character with value 0x0a must be escaped. JSON data, line 1, column 3.",
+        ),
+        (
+            "\"\\x\"",
+            "Escape sequence \"\\x\" is invalid. JSON data, line 1, column 2.",
+        ),
+        ("[1] 2", "Token \"2\" is invalid. JSON data, line 1, column 5."),
+        (
+            "[1,]",
+            "Expected JSON value, but found \"]\". JSON data, line 1, column 4.",
+        ),
+        (
+            "{\"a\":1,}",
+            "Expected string, but found \"}\". JSON data, line 1, column 8.",
+        ),
+    ] {
+        for error in [check(text).unwrap_err(), binary_of_text(text).unwrap_err()] {
+            assert_eq!(
+                (error.state().0, error.detail()),
+                ("22P02", Some(detail)),
+                "{text}"
+            );
+        }
+    }
+    for text in [
+        "",
+        "-",
+        "+1",
+        ".5",
+        "\"",
+        "\"\\",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "tru",
+        "[",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "'a'",
+        "\u{a0}1",
+    ] {
+        assert_eq!(check(text).unwrap_err().state().0, "22P02", "{text}");
+    }
+    for (text, state) in [
+        (r#""\u0000""#, "22P05"),
+        (r#""\ud83d""#, "22P02"),
+        (r#""\ude00\ud83d""#, "22P02"),
+        (r#""\ud83d\ud83d""#, "22P02"),
+        ("1e131072", "22003"),
+        ("1e-16384", "22003"),
+        ("1e99999999999999999999", "22003"),
+    ] {
+        assert!(check(text).is_ok(), "{text}");
+        assert_eq!(binary_of_text(text).unwrap_err().state().0, state, "{text}");
+    }
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    assert_eq!(shown(&nested(MAX_DEPTH)), nested(MAX_DEPTH));
+    for text in [nested(MAX_DEPTH + 1), nested(1_000_000)] {
+        assert_eq!(check(&text).unwrap_err().state().0, "54001");
+        assert_eq!(binary_of_text(&text).unwrap_err().state().0, "54001");
+    }
+}
+
+#[test]
+fn values_are_ordered_as_in_postgresql() {
+    let ascending = [
+        "[]",
+        "null",
+        r#""""#,
+        r#""a""#,
+        r#""ab""#,
+        r#""b""#,
+        "-1e20",
+        "-12",
+        "-1.2",
+        "-1.19",
+        "-0.01",
+        "0",
+        "0.001",
+        "0.01",
+        "1",
+        "1.01",
+        "9",
+        "10",
+        "1e20",
+        "false",
+        "true",
+        "[null]",
+        "[1]",
+        "[[]]",
+        "[1, 1]",
+        "[1, 2]",
+        "{}",
+        r#"{"a": 1}"#,
+        r#"{"a": 2}"#,
+        r#"{"b": 1}"#,
+        r#"{"a": 1, "b": 1}"#,
+    ];
+    let keys = ascending.map(|text| order_key(&binary_of_text(text).unwrap()));
+    for (pair, texts) in keys.windows(2).zip(ascending.windows(2)) {
+        assert!(pair[0] < pair[1], "{texts:?}");
+    }
+    for (a, b) in [
+        ("1.0", "1"),
+        ("0.00", "-0"),
+        ("1e2", "100.0"),
+        (r#"{"a": 1, "b": [1, 2]}"#, r#"{ "b":[1.0,2], "a":1.00 }"#),
+    ] {
+        let key = |text| order_key(&binary_of_text(text).unwrap());
+        assert_eq!(key(a), key(b), "{a} {b}");
+    }
+}
+
+#[test]
+fn members_are_found_where_they_lie() {
+    let binary = binary_of_text(r#"{"tags": ["x", "y"], "age": 7.50, "": null}"#).unwrap();
+    let Json::Object(object) = Json::new(&binary) else {
+        panic!("not an object");
+    };
+    assert_eq!(
+        object.members().map(|(key, _)| key).collect::<Vec<_>>(),
+        ["", "age", "tags"]
+    );
+    assert!(matches!(
+        object.get("age").map(Json::new),
+        Some(Json::Number("7.50"))
+    ));
+    assert!(matches!(object.get("").map(Json::new), Some(Json::Null)));
+    assert!(object.get("ag").is_none());
+    let Some(Json::Array(tags)) = object.get("tags").map(Json::new) else {
+        panic!("not an array");
+    };
+    assert!(matches!(tags.get(-1).map(Json::new), Some(Json::String("y"))));
+    assert!(matches!(tags.get(0).map(Json::new), Some(Json::String("x"))));
+    for index in [2, -3, i64::MIN, i64::MAX] {
+        assert!(tags.get(index).is_none());
+    }
+    assert_eq!(Json::new(&binary).kind(), "object");
+}
+
+#[test]
+fn damaged_bytes_give_a_value() {
+    let whole = binary_of_text(r#"{"a": [1, {"b": "c"}], "dd": [[], null, true]}"#).unwrap();
+    for at in 0..whole.len() {
+        for byte in [0, 1, 5, 6, 127, 255] {
+            let mut damaged = whole.clone();
+            damaged[at] = byte;
+            for bytes in [&damaged[..], &whole[..at]] {
+                order_key(bytes);
+                write_compact(&mut String::new(), bytes).unwrap();
+            }
+        }
+    }
+}
