@@ -7,11 +7,13 @@
 mod binary;
 mod number;
 mod order;
+mod reach;
 mod text;
 mod write;
 
 pub use binary::{Array, Json, Object, binary_of_text};
 pub use order::order_key;
+pub use reach::{at_path, contains, element, has_key, member};
 pub use text::{MAX_DEPTH, check};
 pub use write::{write_compact, write_string};
 

@@ -221,3 +221,62 @@ fn damaged_bytes_give_a_value() {
         }
     }
 }
+
+#[test]
+fn containment_is_postgresqls() {
+    for (whole, part, expected) in [
+        (r#"{"a": {"b": 1, "c": 2}}"#, r#"{"a": {"b": 1}}"#, true),
+        ("[1, 2, 3]", "[3, 1]", true),
+        ("[1, [2]]", "[2]", false),
+        ("[1, [2]]", "[[2]]", true),
+        ("[1, 2]", "1", true),
+        ("[1, [2]]", "2", false),
+        ("1", "[1]", false),
+        ("1", "1.0", true),
+        (r#"{"a": 1.0}"#, r#"{"a": 1}"#, true),
+        (r#"{"a": [1]}"#, r#"{"a": 1}"#, false),
+        (r#"{"a": []}"#, r#"{"a": {}}"#, false),
+        ("[]", "[]", true),
+        ("[]", "{}", false),
+        (r#"["a"]"#, r#"["a", "a"]"#, true),
+    ] {
+        let [whole_binary, part_binary] = [whole, part].map(|text| binary_of_text(text).unwrap());
+        assert_eq!(
+            contains(&whole_binary, &part_binary),
+            expected,
+            "{whole} @> {part}"
+        );
+    }
+}
+
+#[test]
+fn paths_end_where_postgresqls_do() {
+    let binary = binary_of_text(r#"{"home": {"city": "Ulm"}, "tags": ["x", {"k": null}]}"#).unwrap();
+    let text = |found: Option<&[u8]>| {
+        found.map(|binary| {
+            let mut out = String::new();
+            write_compact(&mut out, binary).unwrap();
+            out
+        })
+    };
+    for (path, expected) in [
+        (&["home", "city"][..], Some("\"Ulm\"")),
+        (&["tags", "1", "k"], Some("null")),
+        (&["tags", "-2"], Some("\"x\"")),
+        (&["tags", " +0"], Some("\"x\"")),
+        (&["tags", "2"], None),
+        (&["tags", "x"], None),
+        (&["home", "city", "0"], None),
+    ] {
+        assert_eq!(text(at_path(&binary, path)).as_deref(), expected, "{path:?}");
+    }
+    assert_eq!(at_path(&binary, &[]), Some(&binary[..]));
+    let lone = binary_of_text("\"lone\"").unwrap();
+    assert_eq!(text(element(&lone, -1)).as_deref(), Some("\"lone\""));
+    assert_eq!(
+        (element(&lone, 1), member(&lone, "lone"), element(&binary, 0)),
+        (None, None, None)
+    );
+    assert!(has_key(&lone, "lone") && has_key(&binary, "tags") && !has_key(&binary, "city"));
+    assert!(has_key(member(&binary, "tags").unwrap(), "x"));
+}
