@@ -2,6 +2,7 @@
 //! errors with their SQLSTATE, dates and decimals, strings by reference, match bits, restrictions and
 //! the memory budget. It knows no table, no plan and no file.
 
+pub mod array;
 pub mod bits;
 pub mod cancel;
 pub mod column_vector;
